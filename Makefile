@@ -1,0 +1,34 @@
+# Two commands on a fresh machine do everything: `make train` and `make test`.
+# They need Python 3.11 or later, make and git. Where PyTorch's default build would bring CUDA
+# along, ask for the CPU build: make test TORCH_INDEX=https://download.pytorch.org/whl/cpu
+
+PYTHON ?= python3
+TORCH_INDEX ?=
+BIN := .venv/bin
+SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+SEED ?= 0
+
+.PHONY: train test verify lint clean
+
+train: .venv/train
+	$(BIN)/hanamachi train configs/make-train.yaml --out runs/make-train --set seed=$(SEED) --resume
+
+test: lint
+	$(BIN)/python -m pytest
+
+verify: lint
+	HANAMACHI_VERIFY=1 $(BIN)/python -m pytest
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python scripts/typecheck.py
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/train .venv/dev: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet $(SHARE) -e ".[$(@F)]"
+	touch $@

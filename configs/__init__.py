@@ -1,0 +1,1 @@
+"""One YAML file a run, and the JSON schema of them all."""

@@ -1,0 +1,32 @@
+"""What an environment shows to people: the render modes that every face has."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.errors import unknown
+from hanamachi.game import Variant
+
+RENDER_MODES = ("human", "ansi", "rgb_array")
+
+Frame = str | NDArray[np.uint8] | None
+
+
+def checked_render_mode(mode: str | None) -> str | None:
+    if mode is not None and mode not in RENDER_MODES:
+        raise unknown("render mode", mode, RENDER_MODES)
+    return mode
+
+
+def frame(variant: Variant, game: np.record, mode: str) -> Frame:
+    """The whole table, hidden cards too: printed, as text, or as an image (H, W, 3) uint8."""
+    module: Any = variant.game.render()
+    if mode == "rgb_array":
+        image: NDArray[np.uint8] = module.image(variant, game)
+        return image
+    text: str = module.text(variant, game)
+    if mode == "ansi":
+        return text
+    print(text)
+    return None

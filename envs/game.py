@@ -1,0 +1,214 @@
+"""What a game is: one record of state, and the few functions that every game implements.
+
+A game in progress is a numpy record (`record`); a batch of games is an array of records. The
+functions below, `start` to `redeal`, are the whole contract. Each game writes them once, as
+compiled functions whose first argument is its own `Rules` (a NamedTuple of options and tables);
+the ones here look at the class of that argument, in Python and in compiled code alike, so that
+one set of kernels serves every game.
+
+Chance is lazy: a record holds what has not been seen yet and never an order. While `mover` is
+CHANCE, `chance` lists what can happen next and `resolve` makes it happen.
+
+Notation: B games, S seats, A actions, N entries of an observation.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from hanamachi.compiled import inline
+from hanamachi.layout import Layout
+
+CHANCE = -1  # `mover` while chance decides
+OVER = -2  # `mover` once the game has ended
+
+
+def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
+    """The dtype of one game: the fields every game has, then its own."""
+    common = [
+        ("rng", np.uint64),  # this game's own random generator
+        ("rewards", np.float32, (seats,)),  # what the last action brought each seat
+        ("mover", np.int8),  # the seat to decide; CHANCE; OVER
+    ]
+    # the record class lets `game.mover` be written in Python as in compiled code
+    return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
+
+
+# --- The contract
+
+Implementation = Callable[..., Any]
+IMPLEMENTATIONS: dict[type, dict[str, Implementation]] = {}
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def generic(contract: F) -> F:
+    """Make `contract` call the function of the same name that belongs to its first argument."""
+    name = contract.__name__
+
+    @functools.wraps(contract)
+    def call(rules: Any, *rest: Any) -> Any:
+        return IMPLEMENTATIONS[type(rules)][name](rules, *rest)
+
+    def compiled(rules: Any, *rest: Any) -> Any:
+        return unannotated(IMPLEMENTATIONS[rules.instance_class][name].py_func)
+
+    # Numba wants the two to agree in their parameters, annotations included
+    compiled.__signature__ = inspect.signature(unannotated(contract))  # type: ignore[attr-defined]
+    overload(call)(compiled)
+    result: F = call  # type: ignore[assignment]
+    return result
+
+
+def unannotated(function: Any) -> FunctionType:
+    """A copy of a function without its type hints."""
+    return FunctionType(function.__code__, function.__globals__, function.__name__)
+
+
+@generic
+def start(rules: Any, game: np.record) -> None:
+    """Set up a new game; `rng` is kept, so that each game continues its own random numbers."""
+
+
+@generic
+def chance(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> int:
+    """Write what chance can do next and how likely each is; returns how many there are."""
+    raise NotImplementedError
+
+
+@generic
+def resolve(rules: Any, game: np.record, outcome: int) -> None:
+    """Make one of the outcomes of `chance` happen."""
+
+
+@generic
+def legal(rules: Any, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Write the mover's action mask, (A,) int8; returns how many actions are legal."""
+    raise NotImplementedError
+
+
+@generic
+def apply(rules: Any, game: np.record, action: int) -> None:
+    """Carry out a legal action of the mover and write `rewards`."""
+
+
+@generic
+def observe(rules: Any, game: np.record, seat: int, out: NDArray[Any]) -> None:
+    """Write all that `seat` may know, (N,), whoever is to move."""
+
+
+@generic
+def redeal(rules: Any, world: np.record, seat: int) -> None:
+    """Deal anew, with the record's own generator, all that `seat` cannot know of this game.
+
+    Called while a seat is to move. Exact under chance alone: each history that agrees with what
+    the seat has seen comes up in proportion to the probability of its chance outcomes, every
+    choice of the other seats counting the same.
+    """
+
+
+# --- Random numbers
+
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+_A, _B, _C = np.uint64(13), np.uint64(7), np.uint64(17)
+
+
+@inline
+def next_random(game: np.record) -> np.uint64:
+    """The next 32 random bits of this game (Marsaglia's xorshift64, upper half)."""
+    state = game.rng
+    state ^= state << _A
+    state ^= state >> _B
+    state ^= state << _C
+    game.rng = state
+    return state >> _HALF
+
+
+@inline
+def below(game: np.record, n: int) -> int:
+    """A uniform random integer from 0 to n - 1 (n far below 2**32)."""
+    return np.int64((next_random(game) * np.uint64(n)) >> _HALF)
+
+
+@inline
+def uniform(game: np.record) -> float:
+    """A uniform random number from [0, 1)."""
+    return np.float64(next_random(game)) / 4294967296.0
+
+
+def scatter(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread seeds over the 64-bit generators: splitmix64's finaliser, and never the state 0."""
+    state = seeds.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)
+    return np.where(state == 0, np.uint64(1), state)
+
+
+# --- What a game declares
+
+
+class Actions(Protocol):
+    """The catalogue of one rule set: what each action number means."""
+
+    size: int
+    features: NDArray[np.float32]  # (A, F) what each action is made of, for networks
+    digest: str  # changes whenever an action number changes its meaning
+
+    def describe(self, action: int, game: np.record | None = None) -> str:
+        """The action in the rulebook's words."""
+
+    def parse(self, text: str, game: np.record | None = None) -> int:
+        """The action that `describe` gives these words; ValueError if none."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game and its editions, declared by the `__init__` of its folder."""
+
+    name: str
+    title: str
+    seats: int
+    cooperative: bool
+    record: np.dtype[Any]
+    rules: type  # its NamedTuple of options and tables
+    functions: Mapping[str, Implementation]  # the contract, by name
+    variants: Mapping[str, Mapping[str, Any]]  # id -> every option and its default
+    options: Mapping[str, str]  # option -> what it accepts and means
+    build: Callable[..., tuple[dict[str, Any], Any, Actions, Layout]]  # UserError if options clash
+    render: Callable[[], ModuleType]  # imported late, as few users need it
+
+    def __post_init__(self) -> None:
+        contract = {"start", "chance", "resolve", "legal", "apply", "observe", "redeal"}
+        missing = contract - self.functions.keys()
+        assert not missing, f"{self.name} lacks {missing}"
+        IMPLEMENTATIONS[self.rules] = dict(self.functions)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One rule set, ready to play: a game, its options, and the tables derived from them."""
+
+    id: str
+    game: Game
+    options: Mapping[str, Any]
+    rules: Any
+    actions: Actions = field(repr=False)
+    observation: Layout = field(repr=False)
+
+    @property
+    def seats(self) -> int:
+        return self.game.seats
+
+    def new(self, seeds: NDArray[np.uint64]) -> NDArray[Any]:
+        """Games not yet started, (B,), each with the generator that its seed gives."""
+        games = np.zeros(len(seeds), self.game.record)
+        games["rng"] = scatter(seeds)
+        return games

@@ -1,0 +1,37 @@
+"""The table of games, and the way from an id to a rule set that is ready to play."""
+
+from functools import lru_cache
+from typing import Any
+
+from hanamachi import hanamikoji
+from hanamachi.errors import unknown
+from hanamachi.game import Game, Variant
+
+GAMES: dict[str, Game] = {game.name: game for game in (hanamikoji.GAME,)}
+VARIANTS: dict[str, Game] = {id: game for game in GAMES.values() for id in game.variants}
+
+
+def variant(id: str, /, **options: Any) -> Variant:
+    """The rule set of this id, such as "hanamikoji:three_rounds", with options of its own.
+
+    Raises UserError for an id or an option that does not exist, or a value that does not fit.
+    """
+    if id not in VARIANTS:
+        raise unknown("game", id, VARIANTS)
+    defaults = VARIANTS[id].variants[id]
+    for name in options:
+        if name not in defaults:
+            raise unknown(f"option of {id}", name, defaults)
+    chosen = {**defaults, **options}
+    return _built(id, tuple((k, _hashable(v)) for k, v in chosen.items()))
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(_hashable(v) for v in value) if isinstance(value, list | tuple) else value
+
+
+@lru_cache(maxsize=64)
+def _built(id: str, options: tuple[tuple[str, Any], ...]) -> Variant:
+    game = VARIANTS[id]
+    checked, rules, actions, observation = game.build(**dict(options))
+    return Variant(id, game, checked, rules, actions, observation)

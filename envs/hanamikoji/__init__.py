@@ -1,0 +1,175 @@
+"""Hanamikoji: two players court seven geisha. RULES.md, then rules.py, is the way in."""
+
+from collections import Counter
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hanamachi.errors import UserError, unknown
+from hanamachi.game import Game
+from hanamachi.hanamikoji import observation, rules
+from hanamachi.hanamikoji.actions import Catalogue
+from hanamachi.hanamikoji.eight_suits import suits
+from hanamachi.layout import Layout
+
+CARDS = (2, 2, 2, 3, 3, 4, 5)
+STARTERS = ("random", 0, 1)
+LIMIT_RULES = ("geisha_then_charm", "charm")
+FIFTH_SUITS = ("moon", "star")
+
+DEFAULTS = {
+    "starter": "random",
+    "max_rounds": None,
+    "limit_rule": "geisha_then_charm",
+    "cards": CARDS,
+    "actions": rules.ACTIONS,
+}
+VARIANTS = {
+    "hanamikoji": DEFAULTS,
+    "hanamikoji:three_rounds": {**DEFAULTS, "max_rounds": 3},
+    "hanamikoji:eight_suits": {**DEFAULTS, "fifth_suit": "moon"},
+}
+OPTIONS = {
+    "starter": '"random", 0 or 1: the seat that begins the first round',
+    "max_rounds": "rounds after which the leader wins, or None for no limit",
+    "limit_rule": '"geisha_then_charm" or "charm": who leads at the limit',
+    "cards": "item cards of each geisha, from the left, which is also her charm",
+    "actions": 'the tiles of each player, among "secret", "trade_off", "gift", "competition"',
+    "fifth_suit": '"moon" or "star": the suit of the geisha of charm 5',
+}
+
+
+def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
+    if isinstance(value, bool) or value not in choices:
+        wanted = " or ".join(repr(choice) for choice in choices)
+        raise UserError(f"{name} must be {wanted}, not {value!r}")
+
+
+def checked_cards(cards: Any) -> tuple[int, ...]:
+    ints = isinstance(cards, list | tuple) and all(type(n) is int and n > 0 for n in cards)
+    if not ints or not 1 <= len(cards) <= rules.GEISHA or sum(cards) > sum(CARDS):
+        raise UserError(
+            f"cards must list the items of 1 to {rules.GEISHA} geisha, each at least 1 and "
+            f"together at most {sum(CARDS)}, not {cards!r}"
+        )
+    return tuple(cards)
+
+
+def checked_actions(actions: Any) -> tuple[str, ...]:
+    if not isinstance(actions, list | tuple) or not actions:
+        raise UserError(f"actions must list at least one action, not {actions!r}")
+    for action in actions:
+        if action not in rules.ACTIONS:
+            raise unknown("action", action, rules.ACTIONS)
+    if max(Counter(actions).values()) > 1:
+        raise UserError(f"each action may be listed once, not {actions!r}")
+    return tuple(action for action in rules.ACTIONS if action in actions)
+
+
+def checked_rounds(max_rounds: Any, cards: tuple[int, ...]) -> int:
+    if max_rounds is None:
+        if sum(cards) < rules.CHARM_GOAL and len(cards) < rules.GEISHA_GOAL:
+            raise UserError(f"nobody can win with cards={cards}; set max_rounds")
+        return 0
+    if type(max_rounds) is not int or not 1 <= max_rounds <= 1000:
+        raise UserError(f"max_rounds must be None or from 1 to 1000, not {max_rounds!r}")
+    return max_rounds
+
+
+def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:
+    """What players call each geisha: her charm, with a letter where several share it, or her suit."""
+    if fifth_suit:
+        return suits(fifth_suit)[: len(cards)]
+    shared = Counter(cards)
+    letters = ["abcdefg"[cards[:g].count(charm)] for g, charm in enumerate(cards)]
+    return tuple(
+        f"{charm}{letter if shared[charm] > 1 else ''}"
+        for charm, letter in zip(cards, letters, strict=True)
+    )
+
+
+def build(
+    *,
+    starter: Any,
+    max_rounds: Any,
+    limit_rule: Any,
+    cards: Any,
+    actions: Any,
+    fifth_suit: Any = None,
+) -> tuple[dict[str, Any], rules.Rules, Catalogue, Layout]:
+    """Check the options and derive every table from them."""
+    one_of("starter", starter, STARTERS)
+    one_of("limit_rule", limit_rule, LIMIT_RULES)
+    if fifth_suit is not None:
+        one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
+    cards, actions = checked_cards(cards), checked_actions(actions)
+    limit = checked_rounds(max_rounds, cards)
+    used = sum(rules.SIZES[rules.ACTIONS.index(action)] for action in actions)
+    if 2 * used > sum(cards):
+        raise UserError(
+            f"these actions use {2 * used} cards but there are only {sum(cards)}; "
+            "leave out an action or add cards"
+        )
+    catalogue = Catalogue(cards, actions, names(cards, fifth_suit))
+    layout = observation.layout(len(cards), max(cards), limit)
+    options = {
+        "starter": starter,
+        "max_rounds": max_rounds,
+        "limit_rule": limit_rule,
+        "cards": cards,
+        "actions": actions,
+    }
+    table = rules.Rules(
+        geisha=len(cards),
+        cards=np.array(cards + (0,) * (rules.GEISHA - len(cards)), np.int8),
+        in_use=np.array([action in actions for action in rules.ACTIONS], np.int8),
+        tiles=len(actions),
+        hand_size=used - len(actions),
+        starter=rules.NONE if starter == "random" else starter,
+        max_rounds=limit,
+        by_geisha=limit_rule == "geisha_then_charm",
+        max_outcomes=rules.GEISHA,
+        kind=catalogue.kind,
+        first=catalogue.first,
+        piles=catalogue.piles,
+        need=packed(catalogue),
+        at=layout.offsets,
+    )
+    return options | ({"fifth_suit": fifth_suit} if fifth_suit else {}), table, catalogue, layout
+
+
+def packed(catalogue: Catalogue) -> Any:
+    """(A,) uint64: the cards of each action, a byte a geisha."""
+    shifts = np.uint64(8) * np.arange(rules.GEISHA, dtype=np.uint64)
+    return (catalogue.piles.sum(1).astype(np.uint64) << shifts).sum(1, dtype=np.uint64)
+
+
+def render() -> ModuleType:
+    from hanamachi.hanamikoji import render as module
+
+    return module
+
+
+GAME = Game(
+    name="hanamikoji",
+    title="Hanamikoji",
+    seats=2,
+    cooperative=False,
+    record=rules.RECORD,
+    rules=rules.Rules,
+    functions={
+        "start": rules.start,
+        "chance": rules.chance,
+        "resolve": rules.resolve,
+        "legal": rules.legal,
+        "apply": rules.apply,
+        "observe": observation.observe,
+        "redeal": rules.redeal,
+    },
+    variants=VARIANTS,
+    options=OPTIONS,
+    build=build,
+    render=render,
+)

@@ -1,0 +1,612 @@
+"""The rules of Hanamikoji, in the order of the rulebook. RULES.md tells them in prose.
+
+`game` is a RECORD, `rules` a Rules; `me` is the seat that acts and `foe` the other. Geisha are
+numbered from the left, G of them; an item card is known by its geisha. Each player has a tile for
+each action in use; K tiles a player.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.compiled import inline
+from hanamachi.game import CHANCE, OVER, below, record
+
+GEISHA = 7  # at most; small versions use fewer
+NONE = -1
+
+SECRET, TRADE_OFF, GIFT, COMPETITION, TAKE_CARD, TAKE_PAIR = range(6)
+ACTIONS = ("secret", "trade_off", "gift", "competition")
+SIZES = (1, 2, 3, 4)  # cards that each action uses
+
+CHARM_GOAL, GEISHA_GOAL = 11, 4
+
+CHOOSE_STARTER, DEAL, DRAW, ACT, ANSWER_GIFT, ANSWER_COMPETITION, ENDED = range(7)
+
+RECORD = record(
+    2,
+    # public
+    ("phase", np.int8),  # what happens next: CHOOSE_STARTER .. ENDED
+    ("round_number", np.int32),  # 1 for the first
+    ("starter", np.int8),  # seat that began this round
+    ("turn", np.int8),  # turns completed in this round
+    ("winner", np.int8),  # seat; NONE while nobody has won, and when victory is shared
+    ("marker", np.int8, (GEISHA,)),  # seat that a geisha favours; NONE in the centre
+    ("table", np.int8, (2, GEISHA)),  # items face up on each side
+    ("used_in", np.int8, (2, 4)),  # own turn, from 1, in which an action was used; 0 not yet
+    ("gift", np.int8, (2, GEISHA)),  # items that each seat offered by its Gift
+    ("gift_taken", np.int8, (2,)),  # geisha of the item taken from that seat's Gift; NONE
+    ("pairs", np.int8, (2, 2, GEISHA)),  # the two pairs of each seat's Competition
+    ("pair_taken", np.int8, (2,)),  # which pair was taken from that seat's Competition; NONE
+    # private
+    ("hand", np.int8, (2, GEISHA)),
+    ("dealt", np.int8, (2, GEISHA)),  # the hand as it was dealt
+    ("drawn", np.int8, (2, 4)),  # item drawn in each own turn, in order; NONE
+    ("secret", np.int8, (2,)),  # geisha of the Secret; NONE
+    ("trade_off", np.int8, (2, GEISHA)),  # items of the Trade-off
+    # hidden from both
+    ("dealt_cards", np.int8),  # cards dealt so far in this round
+    ("unseen", np.int8, (GEISHA,)),  # items in the deck or removed: counts, never an order
+)
+
+
+class Rules(NamedTuple):
+    """The options of one rule set, and the tables that follow from them."""
+
+    geisha: int  # G
+    cards: NDArray[np.int8]  # (7,) items of each geisha, which is also her charm
+    in_use: NDArray[np.int8]  # (4,) 1 where the action is part of the game
+    tiles: int  # K
+    hand_size: int  # cards dealt to each
+    starter: int  # seat, or NONE for a random one
+    max_rounds: int  # 0: no limit
+    by_geisha: bool  # at the limit geisha count before charm
+    max_outcomes: int  # of one chance event
+    kind: NDArray[np.int8]  # (A,) SECRET .. TAKE_PAIR
+    first: NDArray[np.int64]  # (7,) first action of each kind, and A
+    piles: NDArray[np.int8]  # (A, 2, 7) cards of an action; the second row is a Competition's
+    need: NDArray[np.uint64]  # (A,) the cards of both piles, packed
+    at: NDArray[np.int64]  # first entry of each segment of the observation
+
+
+# --- Setup
+
+
+@inline
+def start(rules: Rules, game: np.record) -> None:
+    """All geisha are neutral; the first round's starter is given or drawn."""
+    game.rewards[:] = 0
+    game.marker[:] = NONE
+    game.winner = NONE
+    game.round_number = 0
+    clear_table(game)
+    if rules.starter == NONE:
+        game.phase = CHOOSE_STARTER
+        game.mover = CHANCE
+    else:
+        begin_round(rules, game, rules.starter)
+
+
+@inline
+def begin_round(rules: Rules, game: np.record, starter: int) -> None:
+    """All items go back into the pile, all tiles face up; the markers stay."""
+    clear_table(game)
+    game.round_number += 1
+    game.starter = starter
+    game.unseen[:] = rules.cards
+    game.phase = DEAL
+    game.mover = CHANCE
+
+
+@inline
+def clear_table(game: np.record) -> None:
+    """Nothing lies before the players and nothing is in their hands."""
+    game.turn = 0
+    game.starter = NONE
+    game.dealt_cards = 0
+    game.unseen[:] = 0
+    game.table[:] = 0
+    game.used_in[:] = 0
+    game.gift[:] = 0
+    game.gift_taken[:] = NONE
+    game.pairs[:] = 0
+    game.pair_taken[:] = NONE
+    game.hand[:] = 0
+    game.dealt[:] = 0
+    game.drawn[:] = NONE
+    game.secret[:] = NONE
+    game.trade_off[:] = 0
+
+
+@inline
+def chance(
+    rules: Rules, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
+) -> int:
+    """The next card is any that is unseen; before the first round, the starter is either seat."""
+    if game.phase == CHOOSE_STARTER:
+        outcomes[0], outcomes[1] = 0, 1
+        chances[0] = chances[1] = 0.5
+        return 2
+    left = 0
+    for g in range(rules.geisha):
+        left += game.unseen[g]
+    n = 0
+    for g in range(rules.geisha):
+        if game.unseen[g] > 0:
+            outcomes[n] = g
+            chances[n] = game.unseen[g] / left
+            n += 1
+    return n
+
+
+@inline
+def resolve(rules: Rules, game: np.record, outcome: int) -> None:
+    """The starter's whole hand is dealt first, then the other's; then each turn begins with a draw."""
+    if game.phase == CHOOSE_STARTER:
+        begin_round(rules, game, outcome)
+    elif game.phase == DEAL:
+        deal(rules, game, outcome)
+    else:
+        draw(game, outcome)
+
+
+@inline
+def deal(rules: Rules, game: np.record, card: int) -> None:
+    """One card of a player's first hand."""
+    seat = game.starter if game.dealt_cards < rules.hand_size else 1 - game.starter
+    take_from_pile(game, seat, card)
+    game.dealt[seat, card] += 1
+    game.dealt_cards += 1
+    if game.dealt_cards == 2 * rules.hand_size:
+        game.phase = DRAW
+
+
+@inline
+def take_from_pile(game: np.record, seat: int, card: int) -> None:
+    game.unseen[card] -= 1
+    game.hand[seat, card] += 1
+
+
+# --- A turn
+
+
+@inline
+def player_of(game: np.record) -> int:
+    """The players take turns, the starter first."""
+    return (game.starter + game.turn) % 2
+
+
+@inline
+def draw(game: np.record, card: int) -> None:
+    """A turn begins with a card from the pile."""
+    me = player_of(game)
+    take_from_pile(game, me, card)
+    game.drawn[me, game.turn // 2] = card
+    game.phase = ACT
+    game.mover = me
+
+
+@inline
+def apply(rules: Rules, game: np.record, action: int) -> None:
+    """Then the player uses one tile that is still face up; an offer is answered at once."""
+    game.rewards[:] = 0
+    kind = rules.kind[action]
+    if kind == TAKE_CARD:
+        take_card(rules, game, rules.piles[action, 0])
+    elif kind == TAKE_PAIR:
+        take_pair(rules, game, action - rules.first[TAKE_PAIR])
+    else:
+        me = game.mover
+        game.used_in[me, kind] = game.turn // 2 + 1
+        lay_down(game, me, rules.piles[action, 0])
+        if kind == SECRET:
+            keep_secret(rules, game, rules.piles[action, 0])
+        elif kind == TRADE_OFF:
+            trade_off(rules, game, rules.piles[action, 0])
+        elif kind == GIFT:
+            offer_gift(game, rules.piles[action, 0])
+        else:
+            lay_down(game, me, rules.piles[action, 1])
+            offer_competition(game, rules.piles[action])
+
+
+@inline
+def lay_down(game: np.record, me: int, cards: NDArray[np.int8]) -> None:
+    for g in range(GEISHA):
+        game.hand[me, g] -= cards[g]
+
+
+@inline
+def end_turn(rules: Rules, game: np.record) -> None:
+    """After the last turn the round is scored."""
+    game.turn += 1
+    if game.turn == 2 * rules.tiles:
+        score(rules, game)
+    else:
+        game.phase = DRAW
+        game.mover = CHANCE
+
+
+# --- The four actions
+
+
+@inline
+def keep_secret(rules: Rules, game: np.record, cards: NDArray[np.int8]) -> None:
+    """Secret: one card, face down, is scored for its owner at the end of the round."""
+    for g in range(GEISHA):
+        if cards[g] > 0:
+            game.secret[game.mover] = g
+    end_turn(rules, game)
+
+
+@inline
+def trade_off(rules: Rules, game: np.record, cards: NDArray[np.int8]) -> None:
+    """Trade-off: two cards, face down, are not scored."""
+    game.trade_off[game.mover] = cards
+    end_turn(rules, game)
+
+
+@inline
+def offer_gift(game: np.record, cards: NDArray[np.int8]) -> None:
+    """Gift: three cards, face up, of which the other player will take one."""
+    game.gift[game.mover] = cards
+    game.phase = ANSWER_GIFT
+    game.mover = 1 - game.mover
+
+
+@inline
+def offer_competition(game: np.record, piles: NDArray[np.int8]) -> None:
+    """Competition: two pairs, face up, of which the other player will take one."""
+    game.pairs[game.mover] = piles
+    game.phase = ANSWER_COMPETITION
+    game.mover = 1 - game.mover
+
+
+@inline
+def take_card(rules: Rules, game: np.record, card: NDArray[np.int8]) -> None:
+    """The card taken goes to the taker's side, the other two to the giver's."""
+    me, foe = game.mover, 1 - game.mover
+    for g in range(GEISHA):
+        game.table[me, g] += card[g]
+        game.table[foe, g] += game.gift[foe, g] - card[g]
+        if card[g] > 0:
+            game.gift_taken[foe] = g
+    end_turn(rules, game)
+
+
+@inline
+def take_pair(rules: Rules, game: np.record, pair: int) -> None:
+    """The pair taken goes to the taker's side, the other to the side of who offered it."""
+    me, foe = game.mover, 1 - game.mover
+    for g in range(GEISHA):
+        game.table[me, g] += game.pairs[foe, pair, g]
+        game.table[foe, g] += game.pairs[foe, 1 - pair, g]
+    game.pair_taken[foe] = pair
+    end_turn(rules, game)
+
+
+# --- What a player may do
+
+
+@inline
+def legal(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Any card combination of the hand for a tile face up; any card or pair of an open offer."""
+    mask[:] = 0
+    if game.phase == ACT:
+        return legal_actions(rules, game, mask)
+    if game.phase == ANSWER_GIFT:
+        return legal_cards(rules, game, mask)
+    if game.phase == ANSWER_COMPETITION:
+        return legal_pairs(rules, game, mask)
+    return 0
+
+
+HIGH = np.uint64(0x8080808080808080)  # the top bit of every byte
+
+
+@inline
+def pack(counts: NDArray[np.int8]) -> np.uint64:
+    """Counts of items, a byte a geisha."""
+    word = np.uint64(0)
+    for g in range(GEISHA):
+        word |= np.uint64(counts[g]) << np.uint64(8 * g)
+    return word
+
+
+@inline
+def legal_actions(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+    """An action is in the hand if no byte borrows when its cards are taken away, all at once."""
+    me = game.mover
+    hand = pack(game.hand[me]) | HIGH
+    count = 0
+    for kind in range(4):
+        if rules.in_use[kind] and game.used_in[me, kind] == 0:
+            for action in range(rules.first[kind], rules.first[kind + 1]):
+                fits = ((hand - rules.need[action]) & HIGH) == HIGH
+                mask[action] = fits
+                count += fits
+    return count
+
+
+@inline
+def legal_cards(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+    count = 0
+    for g in range(rules.geisha):
+        if game.gift[1 - game.mover, g] > 0:
+            mask[rules.first[TAKE_CARD] + g] = 1
+            count += 1
+    return count
+
+
+@inline
+def legal_pairs(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Two equal pairs are one choice."""
+    foe = 1 - game.mover
+    equal = True
+    for g in range(rules.geisha):
+        equal &= game.pairs[foe, 0, g] == game.pairs[foe, 1, g]
+    mask[rules.first[TAKE_PAIR]] = 1
+    mask[rules.first[TAKE_PAIR] + 1] = not equal
+    return 1 if equal else 2
+
+
+# --- Scoring
+
+
+@inline
+def score(rules: Rules, game: np.record) -> None:
+    """Secrets are revealed, markers move; then somebody has won, or the other player begins."""
+    reveal_secrets(game)
+    move_markers(rules, game)
+    winner = goal_reached(rules, game)
+    if winner == NONE and game.round_number == rules.max_rounds:
+        end_game(game, ahead_at_limit(rules, game))
+    elif winner != NONE:
+        end_game(game, winner)
+    else:
+        begin_round(rules, game, 1 - game.starter)
+
+
+@inline
+def reveal_secrets(game: np.record) -> None:
+    for seat in range(2):
+        if game.secret[seat] != NONE:
+            game.table[seat, game.secret[seat]] += 1
+
+
+@inline
+def move_markers(rules: Rules, game: np.record) -> None:
+    """A geisha favours whoever has more of her items; on a tie her marker stays where it is."""
+    for g in range(rules.geisha):
+        if game.table[0, g] > game.table[1, g]:
+            game.marker[g] = 0
+        elif game.table[1, g] > game.table[0, g]:
+            game.marker[g] = 1
+
+
+@inline
+def favours(rules: Rules, game: np.record, seat: int) -> tuple[int, int]:
+    """The geisha whose favour a player has, and their charm together."""
+    geisha = charm = 0
+    for g in range(rules.geisha):
+        if game.marker[g] == seat:
+            geisha += 1
+            charm += rules.cards[g]
+    return geisha, charm
+
+
+@inline
+def goal_reached(rules: Rules, game: np.record) -> int:
+    """11 charm win, even against 4 geisha; else 4 geisha win."""
+    for seat in range(2):
+        if favours(rules, game, seat)[1] >= CHARM_GOAL:
+            return seat
+    for seat in range(2):
+        if favours(rules, game, seat)[0] >= GEISHA_GOAL:
+            return seat
+    return NONE
+
+
+@inline
+def ahead_at_limit(rules: Rules, game: np.record) -> int:
+    """After the last round more geisha win, then more charm; else victory is shared."""
+    geisha0, charm0 = favours(rules, game, 0)
+    geisha1, charm1 = favours(rules, game, 1)
+    if rules.by_geisha and geisha0 != geisha1:
+        return 0 if geisha0 > geisha1 else 1
+    if charm0 != charm1:
+        return 0 if charm0 > charm1 else 1
+    return NONE
+
+
+@inline
+def end_game(game: np.record, winner: int) -> None:
+    game.winner = winner
+    game.phase = ENDED
+    game.mover = OVER
+    if winner != NONE:
+        game.rewards[winner] = 1
+        game.rewards[1 - winner] = -1
+
+
+# --- What a player cannot see
+
+
+@inline
+def redeal(rules: Rules, world: np.record, seat: int) -> None:
+    """Deal the foe's cards and the pile anew, keeping all that `seat` has seen.
+
+    The foe's turns are followed with blank cards: each action takes that many of the blanks held
+    then, at random. Blanks that were offered get the names seen, the others unseen cards. So a
+    history comes up once for every way of picking physical cards for its actions; it is kept with
+    one over that number, which leaves each with the probability of its deal alone.
+    """
+    if world.mover >= 0:
+        foe = 1 - seat
+        unknown = cards_unknown_to(rules, world, seat)
+        slots = rules.hand_size + cards_drawn(world, foe)  # the foe's cards, in order of receipt
+        name = np.empty(slots, np.int8)
+        used_by = np.empty(slots, np.int8)  # the action that used it; NONE while in hand
+        kept = False
+        while not kept:
+            play_blanks(rules, world, foe, name, used_by)
+            name_blanks(world, unknown, name)
+            place_cards(rules, world, foe, name, used_by)
+            kept = below(world, ways_to_pick(rules, world, foe)) == 0
+
+
+@inline
+def cards_unknown_to(rules: Rules, game: np.record, seat: int) -> NDArray[np.int8]:
+    """All but one's own cards and what the foe has offered."""
+    unknown = rules.cards - game.dealt[seat] - game.gift[1 - seat]
+    for g in range(GEISHA):
+        unknown[g] -= game.pairs[1 - seat, 0, g] + game.pairs[1 - seat, 1, g]
+    for turn in range(cards_drawn(game, seat)):
+        unknown[game.drawn[seat, turn]] -= 1
+    return unknown
+
+
+@inline
+def cards_drawn(game: np.record, seat: int) -> int:
+    drawn = 0
+    for turn in range(4):
+        drawn += game.drawn[seat, turn] != NONE
+    return drawn
+
+
+@inline
+def action_of_turn(game: np.record, seat: int, turn: int) -> int:
+    """The action that a seat used in its own turn (1 to K), or NONE."""
+    for kind in range(4):
+        if game.used_in[seat, kind] == turn:
+            return kind
+    return NONE
+
+
+@inline
+def offered(game: np.record, seat: int, kind: int, g: int) -> int:
+    """How many of a geisha's items an action showed to both players."""
+    if kind == GIFT:
+        return game.gift[seat, g]
+    if kind == COMPETITION:
+        return game.pairs[seat, 0, g] + game.pairs[seat, 1, g]
+    return 0
+
+
+@inline
+def play_blanks(
+    rules: Rules, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+) -> None:
+    """Every turn, blanks at random from the hand of that turn; an offer names its own."""
+    name[:] = NONE
+    used_by[:] = NONE
+    held = rules.hand_size
+    for turn in range(1, rules.tiles + 1):
+        held += 1
+        kind = action_of_turn(world, foe, turn)
+        if kind == NONE:
+            return
+        for _ in range(kind + 1):  # SIZES[kind]
+            used_by[random_unused(world, used_by, turn + rules.hand_size, held)] = kind
+            held -= 1
+        name_offer(world, foe, kind, name, used_by)
+
+
+@inline
+def random_unused(world: np.record, used_by: NDArray[np.int8], received: int, held: int) -> int:
+    """A random slot among the `held` unused ones of the first `received`."""
+    skip = below(world, held)
+    for slot in range(received):
+        if used_by[slot] == NONE:
+            if skip == 0:
+                return slot
+            skip -= 1
+    return NONE
+
+
+@inline
+def name_offer(
+    world: np.record, foe: int, kind: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+) -> None:
+    """The cards of an offer, in random order, over the blanks that it used."""
+    left = kind + 1
+    for g in range(GEISHA):
+        for _ in range(offered(world, foe, kind, g)):
+            skip = below(world, left)
+            for slot in range(len(used_by)):
+                if used_by[slot] == kind and name[slot] == NONE:
+                    if skip == 0:
+                        name[slot] = g
+                        break
+                    skip -= 1
+            left -= 1
+
+
+@inline
+def name_blanks(world: np.record, unknown: NDArray[np.int8], name: NDArray[np.int8]) -> None:
+    """Every other blank is a random unseen card; the rest is the pile."""
+    world.unseen[:] = unknown
+    left = unknown.sum()
+    for slot in range(len(name)):
+        if name[slot] == NONE:
+            skip = below(world, left)
+            g = 0
+            while skip >= world.unseen[g]:
+                skip -= world.unseen[g]
+                g += 1
+            name[slot] = g
+            world.unseen[g] -= 1
+            left -= 1
+
+
+@inline
+def place_cards(
+    rules: Rules, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+) -> None:
+    """Put the named cards where their slots and actions say."""
+    world.dealt[foe] = 0
+    world.hand[foe] = 0
+    world.trade_off[foe] = 0
+    for slot in range(len(name)):
+        g = name[slot]
+        if slot < rules.hand_size:
+            world.dealt[foe, g] += 1
+        else:
+            world.drawn[foe, slot - rules.hand_size] = g
+        if used_by[slot] == NONE:
+            world.hand[foe, g] += 1
+        elif used_by[slot] == SECRET:
+            world.secret[foe] = g
+        elif used_by[slot] == TRADE_OFF:
+            world.trade_off[foe, g] += 1
+
+
+@inline
+def ways_to_pick(rules: Rules, world: np.record, foe: int) -> int:
+    """In how many ways physical cards could have been picked for the foe's actions so far."""
+    ways = 1
+    held = world.dealt[foe].copy()
+    for turn in range(1, rules.tiles + 1):
+        kind = action_of_turn(world, foe, turn)
+        if kind == NONE:
+            break
+        held[world.drawn[foe, turn - 1]] += 1
+        for g in range(GEISHA):
+            used = offered(world, foe, kind, g)
+            if kind == SECRET:
+                used = 1 if world.secret[foe] == g else 0
+            elif kind == TRADE_OFF:
+                used = world.trade_off[foe, g]
+            ways *= choose(held[g], used)
+            held[g] -= used
+    return ways
+
+
+@inline
+def choose(n: int, k: int) -> int:
+    """Binomial coefficient."""
+    ways = 1
+    for i in range(k):
+        ways = ways * (n - i) // (i + 1)
+    return ways

@@ -1,0 +1,287 @@
+"""The batch loops over many games, compiled once for every game that there is.
+
+Notation: B games, S seats, A actions, N entries of an observation. All arrays are written in
+place; rows are independent, so `spread` may give each thread its share of them.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi import game as rule
+from hanamachi.compiled import inline, kernel
+from hanamachi.game import CHANCE, OVER, below, uniform
+
+apply, chance, legal = rule.apply, rule.chance, rule.legal
+observe, redeal, resolve, start = rule.observe, rule.redeal, rule.resolve, rule.start
+
+WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it saves
+
+
+# --- One game
+
+
+@inline
+def settle(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> None:
+    """Let chance happen until a seat is to move or the game is over."""
+    while game.mover == CHANCE:
+        n = chance(rules, game, outcomes, chances)
+        x = uniform(game)
+        i = 0
+        while i < n - 1 and x >= chances[i]:
+            x -= chances[i]
+            i += 1
+        resolve(rules, game, outcomes[i])
+
+
+@inline
+def nth_legal(mask: NDArray[np.int8], n: int) -> int:
+    """The action number of the n-th legal action, from 0."""
+    action = 0
+    while True:
+        if mask[action]:
+            if n == 0:
+                return action
+            n -= 1
+        action += 1
+
+
+# --- Many games
+
+
+@kernel
+def reset(rules: Any, games: NDArray[Any]) -> None:
+    """Begin a new game in every row."""
+    outcomes = np.empty(rules.max_outcomes, np.int64)
+    chances = np.empty(rules.max_outcomes, np.float64)
+    for b in range(len(games)):
+        start(rules, games[b])
+        settle(rules, games[b], outcomes, chances)
+
+
+@kernel
+def step(rules: Any, games: NDArray[Any], actions: NDArray[np.int64]) -> None:
+    """Carry out one legal action in every row, and all that chance adds."""
+    outcomes = np.empty(rules.max_outcomes, np.int64)
+    chances = np.empty(rules.max_outcomes, np.float64)
+    for b in range(len(games)):
+        apply(rules, games[b], actions[b])
+        settle(rules, games[b], outcomes, chances)
+
+
+@kernel
+def masks(rules: Any, games: NDArray[Any], out: NDArray[np.int8]) -> None:
+    """The movers' action masks, (B, A); zeros where the game is over."""
+    for b in range(len(games)):
+        legal(rules, games[b], out[b])
+
+
+@kernel
+def observations(
+    rules: Any, games: NDArray[Any], seats: NDArray[np.int64], out: NDArray[Any]
+) -> None:
+    """What the given seats know, (B, N)."""
+    for b in range(len(games)):
+        observe(rules, games[b], seats[b], out[b])
+
+
+@kernel
+def start_one(rules: Any, game: np.record) -> None:
+    """Begin a game without its chance."""
+    start(rules, game)
+
+
+@kernel
+def apply_one(rules: Any, game: np.record, action: int) -> None:
+    """Carry out an action without its chance."""
+    apply(rules, game, action)
+
+
+@kernel
+def outcomes_of(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> int:
+    """What chance can do next in one game: (outcomes, chances) up to the number returned."""
+    return chance(rules, game, outcomes, chances)
+
+
+@kernel
+def resolve_one(rules: Any, game: np.record, outcome: int) -> None:
+    """Make one outcome of chance happen."""
+    resolve(rules, game, outcome)
+
+
+@kernel
+def worlds(rules: Any, game: NDArray[Any], seat: int, out: NDArray[Any]) -> None:
+    """Games that `seat` cannot tell from game[0], each dealt with the generator in its row."""
+    for b in range(len(out)):
+        rng = out[b].rng
+        out[b] = game[0]
+        out[b].rng = rng
+        redeal(rules, out[b], seat)
+
+
+@kernel
+def advance(
+    rules: Any,
+    games: NDArray[Any],
+    actions: NDArray[np.int64],
+    play_forced: bool,
+    observations: NDArray[Any],
+    masks: NDArray[np.int8],
+    rewards: NDArray[np.float32],
+    over: NDArray[np.bool_],
+    last: NDArray[Any],
+) -> None:
+    """One decision in every row, up to the next decision; a game that ends begins anew.
+
+    `rewards` (B, S) is all that was earned on the way, `last` (B, N) what the seat that decided
+    sees at the end of a game. With `play_forced`, moves without a choice are made at once.
+    """
+    outcomes = np.empty(rules.max_outcomes, np.int64)
+    chances = np.empty(rules.max_outcomes, np.float64)
+    for b in range(len(games)):
+        game = games[b]
+        mover = game.mover
+        action = actions[b]
+        rewards[b] = 0
+        over[b] = False
+        choices = 1
+        while choices == 1:
+            apply(rules, game, action)
+            settle(rules, game, outcomes, chances)
+            rewards[b] += game.rewards
+            if game.mover == OVER:
+                over[b] = True
+                observe(rules, game, mover, last[b])
+                start(rules, game)
+                settle(rules, game, outcomes, chances)
+            choices = legal(rules, game, masks[b])
+            if over[b] or not play_forced:
+                break
+            if choices == 1:
+                action = nth_legal(masks[b], 0)
+        observe(rules, game, game.mover, observations[b])
+
+
+@kernel
+def play_randomly(
+    rules: Any,
+    games: NDArray[Any],
+    decisions: int,
+    observations: NDArray[Any],
+    masks: NDArray[np.int8],
+) -> int:
+    """Random legal play, observation and mask of every decision written; returns how many.
+
+    Moves without a choice are made but not counted.
+    """
+    outcomes = np.empty(rules.max_outcomes, np.int64)
+    chances = np.empty(rules.max_outcomes, np.float64)
+    made = 0
+    for b in range(len(games)):
+        game = games[b]
+        left = decisions
+        while left > 0:
+            if game.mover == OVER:
+                start(rules, game)
+                settle(rules, game, outcomes, chances)
+            choices = legal(rules, game, masks[b])
+            if choices > 1:
+                observe(rules, game, game.mover, observations[b])
+                left -= 1
+            apply(rules, game, nth_legal(masks[b], below(game, choices)))
+            settle(rules, game, outcomes, chances)
+        made += decisions
+    return made
+
+
+# --- Threads
+
+
+def spread(loop: Callable[..., Any], rules: Any, *rows: Any, threads: int | None = None) -> None:
+    """Run `loop(rules, *rows)`, large batches on several threads.
+
+    Arrays are cut along their first axis; other arguments are passed on. `threads` is by default
+    the environment variable HANAMACHI_THREADS, or the number of processors.
+    """
+    batch = len(rows[0])
+    threads = min(threads or default_threads(), batch // WORTH_A_THREAD)
+    if threads <= 1:
+        loop(rules, *rows)
+        return
+    edges = [batch * i // threads for i in range(threads + 1)]
+
+    def part(i: int) -> None:
+        share = slice(edges[i], edges[i + 1])
+        loop(rules, *(row[share] if isinstance(row, np.ndarray) else row for row in rows))
+
+    list(pool(threads).map(part, range(threads)))
+
+
+@lru_cache(maxsize=1)
+def default_threads() -> int:
+    return int(os.environ.get("HANAMACHI_THREADS", 0)) or os.cpu_count() or 1
+
+
+@lru_cache(maxsize=8)
+def pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="hanamachi")
+
+
+# --- One game, for the faces
+
+
+@kernel
+def view(
+    rules: Any, games: NDArray[Any], seat: int, observation: NDArray[Any], mask: NDArray[np.int8]
+) -> None:
+    """What `seat` knows of games[0], (N,), and its action mask, (A,): zeros out of its turn."""
+    observe(rules, games[0], seat, observation)
+    if games[0].mover == seat:
+        legal(rules, games[0], mask)
+    else:
+        mask[:] = 0
+
+
+@kernel
+def step_if_legal(
+    rules: Any,
+    games: NDArray[Any],
+    action: int,
+    observation: NDArray[Any],
+    mask: NDArray[np.int8],
+) -> bool:
+    """Carry out an action in games[0] if it is legal, and all that chance adds; says whether.
+
+    `observation` (N,) and `mask` (A,) then hold the view of the next mover, if there is one.
+    """
+    game = games[0]
+    legal(rules, game, mask)
+    if mask[action] == 0:
+        return False
+    outcomes = np.empty(rules.max_outcomes, np.int64)
+    chances = np.empty(rules.max_outcomes, np.float64)
+    apply(rules, game, action)
+    settle(rules, game, outcomes, chances)
+    if game.mover != OVER:
+        observe(rules, game, game.mover, observation)
+        legal(rules, game, mask)
+    return True
+
+
+@kernel
+def draw_one(rules: Any, game: np.record) -> int:
+    """Draw one outcome of chance with the game's own generator, without making it happen."""
+    outcomes = np.empty(rules.max_outcomes, np.int64)
+    chances = np.empty(rules.max_outcomes, np.float64)
+    n = chance(rules, game, outcomes, chances)
+    x = uniform(game)
+    i = 0
+    while i < n - 1 and x >= chances[i]:
+        x -= chances[i]
+        i += 1
+    return outcomes[i]

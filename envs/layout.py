@@ -1,0 +1,64 @@
+"""The layout of an observation: one table, from which size, offsets, bounds and docs derive."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Neighbouring entries of an observation that mean one thing."""
+
+    name: str
+    size: int
+    low: int
+    high: int
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All segments of one rule set's observation, in order."""
+
+    segments: tuple[Segment, ...]
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each segment begins, and one past the end: (segments + 1,)."""
+        return np.concatenate([[0], np.cumsum([s.size for s in self.segments])]).astype(np.int64)
+
+    @property
+    def size(self) -> int:
+        return int(self.offsets[-1])
+
+    @cached_property
+    def low(self) -> NDArray[np.float32]:
+        return np.repeat([s.low for s in self.segments], [s.size for s in self.segments]).astype(
+            np.float32
+        )
+
+    @cached_property
+    def high(self) -> NDArray[np.float32]:
+        return np.repeat([s.high for s in self.segments], [s.size for s in self.segments]).astype(
+            np.float32
+        )
+
+    def slice(self, name: str) -> slice:
+        """Where the segment of this name lies."""
+        index = [s.name for s in self.segments].index(name)
+        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+
+    @property
+    def digest(self) -> str:
+        """Changes whenever an entry changes its place, its bounds or its meaning."""
+        return sha256(repr(self.segments).encode()).hexdigest()
+
+    def markdown(self) -> str:
+        """The table of segments for the docs."""
+        rows = ["| from | entries | values | what |", "|---|---|---|---|"]
+        for start, s in zip(self.offsets, self.segments, strict=False):
+            rows.append(f"| {start} | {s.size} | {s.low} to {s.high} | {s.name}: {s.meaning} |")
+        return "\n".join(rows)

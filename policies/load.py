@@ -1,0 +1,81 @@
+"""One spelling for every policy: `load_policy`."""
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from hanamachi.errors import UserError, unknown
+from hanamachi.game import Variant
+from hanamachi.games import VARIANTS, variant
+from hanamachi.policies.policy import Policy, as_policy
+
+RANDOM = "hanamachi.policies.policy:RandomPolicy"
+RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
+    "hanamikoji": {
+        "random": RANDOM,
+        "greedy": "hanamachi.policies.hanamikoji_greedy:Greedy",
+        "expert": "hanamachi.policies.hanamikoji_expert:Expert",
+    },
+}
+NAMES = sorted({name for policies in RULE_POLICIES.values() for name in policies})
+
+
+def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
+    """The policy that `spec` names.
+
+    - "random", "greedy" or "expert": a rule policy for the variant `game`;
+    - the path of a checkpoint folder, which knows its own variant;
+    - "module:factory": a class or function of yours, called as `factory(variant, **own)`, that
+      returns a Policy or a function `(observation, mask) -> action`.
+
+    `game` is a variant's id; `options` are the options of that variant, and for a factory any
+    others are its own. Raises UserError if anything does not fit.
+    """
+    spec = os.fspath(spec)
+    if spec in NAMES:
+        return rule_policy(spec, chosen_variant(spec, game, options))
+    if os.path.exists(spec) or os.sep in spec or "/" in spec:
+        from hanamachi.policies.checkpoint import load_checkpoint
+
+        return load_checkpoint(spec, game=game, **options)
+    if ":" in spec:
+        return own_policy(spec, game, options)
+    raise unknown("policy", spec, [*NAMES, "a checkpoint folder", "module:factory"])
+
+
+def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> Variant:
+    if game is None:
+        raise UserError(
+            f'{spec} plays any game; say which: load_policy("{spec}", game="hanamikoji")'
+        )
+    return variant(game, **options)
+
+
+def rule_policy(name: str, variant: Variant) -> Policy:
+    policies = RULE_POLICIES[variant.game.name]
+    if name not in policies:
+        raise unknown(f"policy for {variant.id} called", name, policies)
+    return as_policy(imported(policies[name])(variant), variant)
+
+
+def own_policy(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
+    """A factory gets the options that the game does not know."""
+    known = VARIANTS[game].variants[game] if game in VARIANTS else {}
+    of_game = {name: value for name, value in options.items() if name in known}
+    own = {name: value for name, value in options.items() if name not in known}
+    chosen = chosen_variant(spec, game, of_game)
+    try:
+        made = imported(spec)(chosen, **own)
+    except TypeError as error:
+        raise UserError(f"{spec} must take (variant, **options): {error}") from error
+    return as_policy(made, chosen)
+
+
+def imported(spec: str) -> Any:
+    """What "module:name" stands for."""
+    module, _, name = spec.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UserError(f"{spec} cannot be imported: {error}") from error

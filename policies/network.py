@@ -1,0 +1,100 @@
+"""The network: an observation in, a logit for each action and the mover's value out.
+
+The head knows what the actions are made of: logit(a) = h . (E f(a) + e(a)), with h the last
+hidden layer, f(a) the catalogue's features of action a, and e(a) free and zero at the start. So
+what is learned of one action (offer two of a geisha's cards) holds for all that are like it.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from hanamachi.game import Variant
+from hanamachi.policies.policy import Policy
+
+CHUNK = 256  # rows computed together, so that a row's result never depends on the batch
+ILLEGAL = -1e9  # the logit of an action that is not allowed: its probability is exactly 0
+
+
+class Network(nn.Module):
+    """Policy and value on one trunk of fully connected layers."""
+
+    scale: Tensor
+    features: Tensor
+
+    def __init__(
+        self, scale: NDArray[np.float32], features: NDArray[np.float32], hidden: Sequence[int]
+    ) -> None:
+        """`scale` (N,) is the largest size of each entry; `features` (A, F) describe actions."""
+        super().__init__()
+        self.hidden = tuple(hidden)
+        self.register_buffer("scale", 1 / torch.as_tensor(scale), persistent=False)
+        self.register_buffer("features", torch.as_tensor(features), persistent=False)
+        sizes = [len(scale), *self.hidden]
+        self.trunk = nn.ModuleList(
+            nn.Linear(a, b) for a, b in zip(sizes[:-1], sizes[1:], strict=True)
+        )
+        self.kinds = nn.Linear(features.shape[1], sizes[-1], bias=False)  # E
+        self.free = nn.Parameter(torch.zeros(len(features), sizes[-1]))  # e
+        self.value = nn.Linear(sizes[-1], 1)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Orthogonal layers, and a policy that begins almost uniform."""
+        for layer in self.trunk:
+            nn.init.orthogonal_(layer.weight, 2**0.5)
+            nn.init.zeros_(layer.bias)
+        nn.init.normal_(self.kinds.weight, std=0.01)
+        nn.init.orthogonal_(self.value.weight)
+        nn.init.zeros_(self.value.bias)
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, N) -> logits (B, A), values (B,)."""
+        h = observation * self.scale
+        for layer in self.trunk:
+            h = F.relu(layer(h))
+        actions = self.kinds(self.features) + self.free  # (A, H)
+        return h @ actions.T, self.value(h).squeeze(-1)
+
+
+def for_variant(variant: Variant, hidden: Sequence[int]) -> Network:
+    """A fresh network for this rule set."""
+    layout = variant.observation
+    scale = np.maximum(np.abs(layout.low), np.abs(layout.high))
+    return Network(scale, variant.actions.features, hidden)
+
+
+def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
+    """Log-probabilities over the legal actions, (B, A); far below any, but finite, elsewhere."""
+    return F.log_softmax(logits.masked_fill(~mask, ILLEGAL), -1)
+
+
+class NetworkPolicy(Policy):
+    """A network at play."""
+
+    def __init__(self, variant: Variant, network: Network, name: str = "network") -> None:
+        super().__init__(variant)
+        self.name = name
+        self.network = network.eval()
+
+    @torch.no_grad()
+    def distribution(
+        self, observation: NDArray[np.float32], mask: NDArray[np.int8], memory: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        batch = len(observation)
+        probabilities = np.empty(mask.shape, np.float32)
+        values = np.empty(batch, np.float32)
+        rows = torch.zeros(CHUNK, observation.shape[1])
+        for start in range(0, batch, CHUNK):
+            part = slice(start, min(start + CHUNK, batch))
+            size = part.stop - start
+            rows[:size] = torch.from_numpy(np.ascontiguousarray(observation[part], np.float32))
+            logits, value = self.network(rows)
+            legal = torch.from_numpy(mask[part] != 0)
+            probabilities[part] = masked_log_softmax(logits[:size], legal).exp().numpy()
+            values[part] = value[:size].numpy()
+        return probabilities, values, memory

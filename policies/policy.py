@@ -1,0 +1,196 @@
+"""What a policy is: many observations in, a probability for every action out.
+
+Notation: B observations, N entries of an observation, A actions, M entries of a memory.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.compiled import kernel
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.game import Variant
+from hanamachi.kernels import spread
+
+Observations = NDArray[np.float32]  # (B, N)
+Masks = NDArray[np.int8]  # (B, A) 1 where an action is legal; at least one in every row
+Probabilities = NDArray[np.float32]  # (B, A) summing to 1, zero where an action is illegal
+Scores = NDArray[np.float32]  # (B, A) the higher, the better; -inf where an action is illegal
+Values = NDArray[np.float32]  # (B,) the expected result for the seat that is to move
+Memory = NDArray[Any]  # (B, M) what a policy carries from one decision of a game to the next
+
+TIE = 1e-6  # scores closer than this count as equal: they differ by rounding alone
+
+
+class Policy(ABC):
+    """Chooses actions in one variant, for any number of games at once.
+
+    Rows are independent of each other, and depend on nothing but what is passed in.
+    """
+
+    name: str
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.set_random_seed(None)
+
+    @abstractmethod
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, Values | None, Memory]:
+        """The probability of every action, the value if the policy has one, and the new memory."""
+
+    def initial_memory(self, batch: int) -> Memory:
+        """The memory at the start of a game; most policies need none, and get (B, 0)."""
+        return np.zeros((batch, 0), np.float32)
+
+    def act(
+        self,
+        observation: Observations,
+        mask: Masks,
+        memory: Memory,
+        rng: np.random.Generator,
+        deterministic: bool = False,
+    ) -> tuple[NDArray[np.int64], Memory]:
+        """Actions (B,) drawn from the distribution, or its mode; and the new memory."""
+        probabilities, _, memory = self.distribution(observation, mask, memory)
+        if deterministic:
+            return probabilities.argmax(1), memory
+        return sample(probabilities, rng.random(len(probabilities))), memory
+
+    # --- As stable-baselines3 spells it
+
+    def set_random_seed(self, seed: int | None) -> None:
+        """Seed the generator that `predict` draws from."""
+        self.rng = np.random.default_rng(seed)
+
+    def predict(
+        self,
+        observation: NDArray[Any],
+        state: Memory | None = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+        action_masks: NDArray[Any] | None = None,
+    ) -> tuple[NDArray[np.int64], Memory]:
+        """The actions for one observation (N,) or several (B, N), and the state to pass next time.
+
+        `action_masks` has the same number of rows; UserError without it.
+        """
+        if action_masks is None:
+            raise UserError("predict needs the legal actions: pass action_masks=env.action_masks()")
+        rows = np.atleast_2d(np.asarray(observation, np.float32))
+        masks = np.asarray(action_masks, np.int8).reshape(len(rows), -1)
+        fresh = self.initial_memory(len(rows))
+        memory = fresh if state is None else state
+        if episode_start is not None:
+            memory = np.where(np.reshape(episode_start, (-1, 1)), fresh, memory)
+        actions, memory = self.act(rows, masks, memory, self.rng, deterministic)
+        return actions.reshape(np.shape(observation)[:-1]), memory
+
+
+class RandomPolicy(Policy):
+    """Every legal action is equally likely."""
+
+    name = "random"
+
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, None, Memory]:
+        probabilities = np.asarray(mask, np.float32)
+        return probabilities / probabilities.sum(1, keepdims=True), None, memory
+
+
+class FunctionPolicy(Policy):
+    """A user's own function `(observation, mask) -> action`, asked about one game at a time.
+
+    Its distribution is certain of the action it returned. IllegalAction if that is not legal.
+    """
+
+    def __init__(
+        self, function: Callable[[NDArray[Any], NDArray[Any]], int], variant: Variant
+    ) -> None:
+        super().__init__(variant)
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, None, Memory]:
+        probabilities = np.zeros(mask.shape, np.float32)
+        for b in range(len(mask)):
+            probabilities[b, self._choice(observation[b], mask[b])] = 1
+        return probabilities, None, memory
+
+    def _choice(self, observation: NDArray[Any], mask: NDArray[Any]) -> int:
+        action = self.function(observation, mask)
+        if not isinstance(action, int | np.integer) or action not in np.flatnonzero(mask):
+            raise IllegalAction(
+                f"{self.name} chose {action!r}, which is none of the {np.count_nonzero(mask)} "
+                "legal actions; choose among numpy.flatnonzero(mask)"
+            )
+        return int(action)
+
+
+def as_policy(candidate: Any, variant: Variant) -> Policy:
+    """A policy as it is, a plain function `(observation, mask) -> action` wrapped as one."""
+    if isinstance(candidate, Policy):
+        return candidate
+    if callable(candidate):
+        return FunctionPolicy(candidate, variant)
+    raise UserError(
+        f"{candidate!r} is no policy; give a Policy or a function (observation, mask) -> action"
+    )
+
+
+class RulePolicy(Policy):
+    """Plays what a kernel `score(tables, observations, masks, scores)` scores highest.
+
+    The kernel writes the score of every legal action; where several tie, all are equally likely.
+    """
+
+    def __init__(self, variant: Variant, score: Callable[..., None], tables: Any) -> None:
+        super().__init__(variant)
+        self.score = score
+        self.tables = tables
+
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, None, Memory]:
+        scores = np.full(np.shape(mask), -np.inf, np.float32)
+        rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
+        spread(self.score, self.tables, *rows, scores)
+        return best(scores), None, memory
+
+
+# --- From scores and probabilities to actions
+
+
+def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The action (B,) at which each row's cumulated probability passes its number in [0, 1)."""
+    actions = np.empty(len(probabilities), np.int64)
+    inverse_cdf(np.ascontiguousarray(probabilities, np.float32), uniforms, actions)
+    return actions
+
+
+@kernel
+def inverse_cdf(
+    probabilities: Probabilities, uniforms: NDArray[np.float64], actions: NDArray[np.int64]
+) -> None:
+    """Rounding may leave a rest at the end of a row: it falls to the last possible action."""
+    for b in range(len(actions)):
+        left = uniforms[b]
+        for action in range(probabilities.shape[1]):
+            if probabilities[b, action] > 0:
+                actions[b] = action
+                left -= probabilities[b, action]
+                if left < 0:
+                    break
+
+
+def best(scores: Scores) -> Probabilities:
+    """All probability on the highest score of each row, shared evenly where several tie."""
+    tied = scores >= scores.max(1, keepdims=True) - TIE
+    return (tied / tied.sum(1, keepdims=True)).astype(np.float32)

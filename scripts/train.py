@@ -1,0 +1,8 @@
+"""`python scripts/train.py ...` is `hanamachi train ...`."""
+
+import sys
+
+from hanamachi.training.cli import main
+
+if __name__ == "__main__":
+    main(["train", *sys.argv[1:]])

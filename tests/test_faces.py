@@ -1,0 +1,527 @@
+"""The faces keep the promises of the libraries that they belong to."""
+
+import copy
+import pickle
+import warnings
+from time import perf_counter
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from pettingzoo.test import api_test, render_test, seed_test
+
+import hanamachi
+from hanamachi import IllegalAction, UserError, hanamikoji_v0, variant
+from hanamachi.aec import AEC
+from hanamachi.game import OVER
+from hanamachi.opponents import RandomPlay
+from hanamachi.single import SeatEnv
+from hanamachi.vector import VectorSeatEnv
+
+SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
+VARIANTS = [(id, {}) for id in hanamachi.VARIANTS] + [("hanamikoji", SMALL)]
+NAME = "hanamachi/Hanamikoji-v0"
+
+
+def first_legal(observation, mask):
+    return int(np.flatnonzero(mask)[0])
+
+
+def last_legal(observation, mask):
+    return int(np.flatnonzero(mask)[-1])
+
+
+def play(env, steps, rng=None):
+    """Random legal play from where the environment is; returns all that was seen."""
+    rng, seen = rng or np.random.default_rng(0), []
+    for _ in range(steps):
+        if not env.agents:
+            env.reset()
+        observation, reward, over, _, _ = env.last()
+        seen.append((env.agent_selection, observation["observation"].tobytes(), reward, over))
+        env.step(None if over else rng.choice(np.flatnonzero(observation["action_mask"])))
+    return seen
+
+
+# --- PettingZoo
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("id", "options"), VARIANTS)
+def test_pettingzoo_finds_nothing_to_say_against_it(id, options, capsys):
+    api_test(hanamachi.make(id, **options), num_cycles=100)
+    seed_test(lambda: hanamachi.make(id, **options), num_cycles=50)
+
+
+@pytest.mark.parametrize("id", hanamachi.VARIANTS)
+def test_every_render_mode_shows_a_frame(id, capsys):
+    render_test(lambda render_mode: hanamachi.make(id, render_mode=render_mode))
+    assert capsys.readouterr().out
+
+
+def test_without_a_render_mode_nothing_is_shown_and_a_warning_says_why():
+    for env in AEC("hanamikoji"), SeatEnv("hanamikoji"), VectorSeatEnv("hanamikoji"):
+        env.reset(seed=1)
+        with pytest.warns(UserWarning, match="render"):
+            assert env.render() is None
+
+
+def test_gymnasium_render_modes():
+    single = SeatEnv("hanamikoji", render_mode="ansi")
+    many = VectorSeatEnv("hanamikoji", 3, render_mode="rgb_array")
+    single.reset(seed=1)
+    many.reset(seed=1)
+    assert isinstance(single.render(), str)
+    assert [frame.shape[2] for frame in many.render()] == [3, 3, 3]
+
+
+def test_the_three_spellings_of_an_environment_are_the_same():
+    spellings = [
+        hanamachi.make("hanamikoji:three_rounds", starter=0),
+        hanamikoji_v0.env(max_rounds=3, starter=0),
+        pettingzoo.make("aec", "hanamachi/hanamikoji-v0", max_rounds=3, starter=0),
+    ]
+    plays = []
+    for env in spellings:
+        env.reset(seed=5)
+        plays.append(play(env, 200))
+    assert plays[0] == plays[1] == plays[2]
+    assert len({tuple(env.unwrapped.variant.options.items()) for env in spellings}) == 1
+
+
+def test_the_page_of_the_environment_has_its_tables():
+    rules = variant("hanamikoji")
+    page = hanamikoji_v0.__doc__
+    assert rules.observation.markdown() in page
+    assert f"Discrete({rules.actions.size})" in page
+    assert f"{rules.observation.size} entries" in page
+    assert all(option in page for option in rules.options)
+
+
+def test_an_agent_that_is_not_to_move_has_an_empty_mask_and_still_observes():
+    env = AEC("hanamikoji")
+    env.reset(seed=3)
+    waiting = next(agent for agent in env.agents if agent != env.agent_selection)
+    seen = env.observe(waiting)
+    assert seen["action_mask"].dtype == np.int8
+    assert not seen["action_mask"].any()
+    assert env.observation_space(waiting).contains(seen)
+    assert env.observe(env.agent_selection)["action_mask"].any()
+
+
+def test_looking_does_not_change_anything():
+    env, other = AEC("hanamikoji"), AEC("hanamikoji")
+    env.reset(seed=3)
+    other.reset(seed=3)
+    for _ in range(2):
+        for agent in env.agents:
+            env.observe(agent)["observation"][:] = 9
+            env.observe(agent)["action_mask"][:] = 1
+    env.state()[:] = 9
+    assert play(env, 50) == play(other, 50)
+
+
+def test_the_global_state_is_what_all_agents_know():
+    env = AEC("hanamikoji")
+    env.reset(seed=3)
+    seen = [env.observe(agent)["observation"] for agent in env.possible_agents]
+    assert np.array_equal(env.state(), np.concatenate(seen))
+    assert env.state_space.contains(env.state())
+
+
+def test_the_rewards_of_a_game_sum_to_zero_and_come_at_its_end():
+    env = AEC("hanamikoji", max_rounds=1)
+    env.reset(seed=2)
+    while not any(env.terminations.values()):
+        assert set(env.rewards.values()) == {0.0}
+        play(env, 1)
+    assert all(env.terminations.values())
+    assert sum(env.rewards.values()) == 0
+    assert not any(env.observe(agent)["action_mask"].any() for agent in env.agents)
+
+
+# --- Mistakes
+
+
+def test_an_illegal_action_is_named_and_leaves_the_game_as_it_was():
+    env = AEC("hanamikoji")
+    env.reset(seed=1)
+    before = env.get_state().tobytes()
+    with pytest.raises(IllegalAction, match=r"player_\d may not take 2a \(action 499\) now; \d+"):
+        env.step(499)
+    with pytest.raises(IllegalAction, match="no action 508: they run from 0 to 507"):
+        env.step(508)
+    with pytest.raises(IllegalAction, match="no action -1"):
+        env.step(-1)
+    with pytest.raises(UserError, match=r"whole number, not 1\.5"):
+        env.step(1.5)
+    with pytest.raises(UserError, match="must choose an action"):
+        env.step(None)
+    assert env.get_state().tobytes() == before
+
+
+def test_under_the_wrappers_an_illegal_action_ends_the_game_at_minus_one():
+    env = hanamachi.make("hanamikoji")
+    env.reset(seed=1)
+    agent = env.agent_selection
+    env.step(499)
+    assert all(env.terminations.values())
+    assert env.rewards == {a: -1.0 if a == agent else 0 for a in env.possible_agents}
+    assert not env.observe(agent)["action_mask"].any()
+
+
+def test_after_the_end_only_none_is_left_and_then_reset():
+    env = AEC("hanamikoji", **SMALL)
+    with pytest.raises(UserError, match="call reset"):
+        env.step(0)
+    env.reset(seed=1)
+    while not env.terminations[env.agent_selection]:
+        play(env, 1)
+    with pytest.raises(UserError, match="only step with None"):
+        env.step(0)
+    env.step(None)
+    env.step(None)
+    with pytest.raises(UserError, match="call reset"):
+        env.step(None)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: hanamachi.make("hanamikouji"), "did you mean hanamikoji"),
+        (lambda: hanamachi.make("hanamikoji", max_round=3), "did you mean max_rounds"),
+        (lambda: hanamachi.make("hanamikoji", render_mode="rgb"), "did you mean rgb_array"),
+        (lambda: SeatEnv("hanamikoji", seat=2), "from 0 to 1, not 2"),
+        (lambda: SeatEnv("hanamikoji", opponent=3), r"opponent must have act\("),
+        (lambda: VectorSeatEnv("hanamikoji", 0), "at least 1, not 0"),
+        (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
+        (lambda: VectorSeatEnv("hanamikoji").step(np.zeros(1, int)), "call reset"),
+        (lambda: VectorSeatEnv("hanamikoji").reset(options={"deal": []}), "no options"),
+        (lambda: AEC("hanamikoji").reset(seed=-1), "from 0 to"),
+        (lambda: AEC("hanamikoji").reset(seed="a"), "whole number"),
+        (lambda: SeatEnv("hanamikoji").reset(options={"deals": []}), "did you mean deal"),
+        (lambda: AEC("hanamikoji").reset(options={"deal": 3}), "must list outcomes"),
+        (lambda: AEC("hanamikoji").reset(options={"deal": [0, 7]}), r"deal\[1\] is 7, .* 0, 1, 2"),
+        (lambda: AEC("hanamikoji").set_state(np.zeros(3)), "one record of Hanamikoji"),
+        (
+            lambda: AEC("hanamikoji").set_state(np.zeros((), variant("hanamikoji").game.record)),
+            "no position",
+        ),
+    ],
+)
+def test_a_mistake_gets_one_sentence(call, sentence):
+    with pytest.raises(UserError, match=sentence) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_reset_option_is_ignored_with_a_warning():
+    with pytest.warns(UserWarning, match="ignores the option 'deck': it knows only deal and state"):
+        AEC("hanamikoji").reset(options={"deck": []})
+
+
+# --- Deals, positions, copies
+
+
+def test_a_given_deal_is_dealt():
+    deal = [1, 0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 6]
+    env = AEC("hanamikoji")
+    env.reset(seed=1, options={"deal": deal})
+    state = env.get_state()
+    assert state["starter"] == 1
+    assert state["dealt"].tolist() == [[0, 0, 0, 3, 3, 0, 0], [2, 2, 2, 0, 0, 0, 0]]
+    assert state["drawn"][1, 0] == 6
+
+
+def test_a_deal_reaches_into_the_draws_and_chance_brings_the_rest():
+    deal = [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 6, 6, 5]
+    env = AEC("hanamikoji", starter=0)
+    env.reset(seed=1, options={"deal": deal})
+    env.step(0)
+    env.step(6)
+    assert env.get_state()["drawn"].tolist() == [[6, 5, -1, -1], [6, -1, -1, -1]]
+    assert len(play(env, 30)) == 30
+
+
+def test_a_deal_that_turns_out_impossible_leaves_the_game_as_it_was():
+    env = AEC("hanamikoji", starter=0)
+    env.reset(seed=1, options={"deal": [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 6, 0]})
+    before = env.get_state().tobytes()
+    with pytest.raises(UserError, match=r"deal\[13\] is 0, but chance can only bring 5, 6"):
+        env.step(0)
+    with pytest.raises(IllegalAction):
+        env.step(5)
+    assert env.get_state().tobytes() == before
+
+
+def test_the_dealt_game_goes_on_as_the_same_game_by_luck():
+    env, dealt = AEC("hanamikoji"), AEC("hanamikoji")
+    env.reset(seed=11)
+    dealt.reset(seed=11, options={"deal": env.record().chance[:5]})
+    assert play(env, 60) == play(dealt, 60)
+
+
+def test_a_position_can_be_kept_and_gone_back_to():
+    env = AEC("hanamikoji")
+    env.reset(seed=4)
+    play(env, 5)
+    state, agent = env.get_state(), env.agent_selection
+    first = play(env, 30, np.random.default_rng(1))
+    env.set_state(state)
+    assert env.agent_selection == agent
+    assert play(env, 30, np.random.default_rng(1)) == first
+    other = AEC("hanamikoji")
+    other.reset(options={"state": state})
+    assert play(other, 30, np.random.default_rng(1)) == first
+
+
+def test_a_seed_gives_a_position_another_future():
+    env = AEC("hanamikoji")
+    env.reset(seed=4)
+    state, futures = env.get_state(), set()
+    for seed in range(8):
+        env.reset(seed=seed, options={"state": state})
+        assert env.get_state()["hand"].tolist() == state["hand"].tolist()
+        play(env, 2)
+        futures.add(env.get_state()["drawn"].tobytes())
+    assert len(futures) > 1
+
+
+def test_a_position_at_the_end_is_over_for_all():
+    env = AEC("hanamikoji", **SMALL)
+    env.reset(seed=1)
+    while env.get_state()["mover"] != OVER:
+        play(env, 1)
+    other = AEC("hanamikoji", **SMALL)
+    other.set_state(env.get_state())
+    assert all(other.terminations.values())
+    assert other.rewards == env.rewards
+
+
+@pytest.mark.parametrize("make", [hanamachi.make, AEC])
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_goes_on_by_itself(make, way):
+    env = make("hanamikoji")
+    env.reset(seed=4)
+    play(env, 5)
+    other = way(env)
+    assert play(env, 40) == play(other, 40)
+
+
+def test_a_clone_is_independent():
+    env = AEC("hanamikoji")
+    env.reset(seed=4)
+    clone, before = env.clone(), env.get_state().tobytes()
+    play(clone, 5)
+    assert env.get_state().tobytes() == before != clone.get_state().tobytes()
+
+
+# --- Gymnasium
+
+
+@pytest.mark.parametrize(("id", "options"), VARIANTS)
+def test_gymnasium_and_stable_baselines_find_nothing_to_say_against_it(id, options):
+    from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
+
+    # the checkers draw their actions without looking at masks
+    env = gymnasium.make(NAME, game=id, illegal_reward=-1, **options).unwrapped
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "error"
+        )  # the checkers do not look at masks: some actions are illegal
+        check_env(env)
+        check_for_stable_baselines(env)
+
+
+def test_an_illegal_action_may_cost_the_game_instead():
+    env = SeatEnv("hanamikoji", illegal_reward=-2)
+    env.reset(seed=1)
+    _, reward, over, _, info = env.step(499)
+    assert (reward, over) == (-2.0, True)
+    assert not info["action_mask"].any()
+    with pytest.raises(UserError, match="call reset"):
+        env.step(0)
+
+
+def test_gymnasium_makes_one_and_many():
+    env = gymnasium.make(NAME, seat=0, max_rounds=3)
+    envs = gymnasium.make_vec(NAME, num_envs=4, seat=0, max_rounds=3)
+    assert isinstance(env.unwrapped, SeatEnv)
+    assert isinstance(envs.unwrapped, VectorSeatEnv)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert env.unwrapped.variant.options["max_rounds"] == 3
+    assert gymnasium.make(NAME, game="hanamikoji:eight_suits").unwrapped.variant.id.endswith(
+        "suits"
+    )
+
+
+def test_the_learner_sits_where_it_is_told():
+    for seat in 0, 1:
+        env = SeatEnv("hanamikoji", seat=seat, opponent=first_legal)
+        for seed in range(4):
+            env.reset(seed=seed)
+            assert env.seat == seat
+            assert env.action_masks().any()
+    env = SeatEnv("hanamikoji")
+    seats = [env.reset(seed=seed) and env.seat for seed in range(200)]
+    assert 70 < sum(seats) < 130
+
+
+def test_the_learner_is_rewarded_for_its_own_result():
+    rewards = {seat: [] for seat in (0, 1)}
+    for seat, results in rewards.items():
+        choose = (first_legal, last_legal)
+        env = SeatEnv("hanamikoji", seat=seat, opponent=choose[1 - seat])
+        for seed in range(20):
+            observation, info = env.reset(seed=seed)
+            over = False
+            while not over:
+                action = choose[seat](observation, info["action_mask"])
+                observation, reward, over, _, info = env.step(action)
+            results.append(reward)
+    assert rewards[0] == [-reward for reward in rewards[1]]
+    assert set(rewards[0]) == {-1.0, 1.0}
+
+
+def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
+    env = SeatEnv("hanamikoji")
+    env.reset(seed=1)
+    with pytest.raises(IllegalAction, match="may not take"):
+        env.step(499)
+    envs = VectorSeatEnv("hanamikoji", 3)
+    _, infos = envs.reset(seed=1)
+    actions = infos["action_mask"].argmax(1)
+    actions[1] = 499
+    with pytest.raises(IllegalAction, match="the learner chose action 499 in game 1 of 3"):
+        envs.step(actions)
+    with pytest.raises(UserError, match="3 whole numbers"):
+        envs.step(actions[:2])
+    with pytest.raises(IllegalAction, match="the opponent chose action -5"):
+        SeatEnv("hanamikoji", seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
+
+
+class Remembers:
+    """An opponent with memory: the number of its own decisions in this game and seat."""
+
+    def __init__(self):
+        self.seen = []
+
+    def initial_memory(self, batch):
+        return np.zeros((batch, 1), np.int64)
+
+    def act(self, observation, mask, memory, rng):
+        self.seen += memory[:, 0].tolist()
+        return mask.argmax(1), memory + 1
+
+
+def test_an_opponents_memory_begins_anew_with_each_game():
+    opponent = Remembers()
+    env = SeatEnv("hanamikoji", opponent=opponent, seat=1, starter=0, max_rounds=1)
+    games = 5
+    for _ in range(games):
+        observation, info = env.reset()
+        over = False
+        while not over:
+            observation, _, over, _, info = env.step(first_legal(observation, info["action_mask"]))
+    assert opponent.seen == games * list(range(len(opponent.seen) // games))
+    many = Remembers()
+    envs = VectorSeatEnv("hanamikoji", 2, opponent=many, seat=1, starter=0, max_rounds=1)
+    _, infos = envs.reset()
+    while len(many.seen) < 4 * len(opponent.seen) // games:
+        infos = envs.step(infos["action_mask"].argmax(1))[4]
+    assert sorted(set(many.seen)) == sorted(set(opponent.seen))
+
+
+def test_many_games_at_once_are_the_same_as_many_environments():
+    options = {"opponent": last_legal, "max_rounds": 1}
+    one_by_one = SyncVectorEnv(
+        [lambda: SeatEnv("hanamikoji", **options)] * 5, autoreset_mode=AutoresetMode.SAME_STEP
+    )
+    together = VectorSeatEnv("hanamikoji", 5, **options)
+    expected, seen = one_by_one.reset(seed=9), together.reset(seed=9)
+    rng, ended = np.random.default_rng(0), 0
+    for _ in range(60):
+        same(expected, seen)
+        legal = [np.flatnonzero(mask) for mask in seen[-1]["action_mask"]]
+        actions = np.array([rng.choice(row) for row in legal])
+        expected, seen = one_by_one.step(actions), together.step(actions)
+        ended += seen[2].sum()
+    assert ended > 20
+
+
+def same(expected, seen):
+    """Compare two nests of arrays."""
+    if isinstance(expected, dict):
+        assert expected.keys() == seen.keys()
+        for name in expected:
+            same(expected[name], seen[name])
+    elif isinstance(expected, tuple) or np.asarray(expected).dtype.hasobject:
+        assert len(expected) == len(seen)
+        for one, other in zip(expected, seen, strict=True):
+            same(one, other)
+    else:
+        assert np.array_equal(expected, seen)
+        assert getattr(expected, "dtype", None) == getattr(seen, "dtype", None)
+
+
+def test_the_random_opponent_chooses_every_legal_action_equally_often():
+    mask = np.zeros((6000, 5), np.int8)
+    mask[:, [0, 2, 3]] = 1
+    actions, _ = RandomPlay().act(mask, mask, mask, np.random.default_rng(0))
+    counts = np.bincount(actions, minlength=5)
+    assert counts[[1, 4]].tolist() == [0, 0]
+    assert (abs(counts[[0, 2, 3]] - 2000) < 200).all()
+
+
+def test_unmodified_maskable_ppo_learns():
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.env_util import make_vec_env
+
+    envs = make_vec_env(NAME, n_envs=8, env_kwargs={**SMALL, "seat": 0, "opponent": first_legal})
+    learner = MaskablePPO("MlpPolicy", envs, n_steps=64, batch_size=128, seed=0)
+    before = mean_reward(learner)
+    learner.learn(6000)
+    assert mean_reward(learner) > before + 0.2
+
+
+def mean_reward(learner, games=200):
+    env = SeatEnv("hanamikoji", seat=0, opponent=first_legal, **SMALL)
+    rewards = []
+    for seed in range(games):
+        observation, info = env.reset(seed=seed)
+        over = False
+        while not over:
+            action, _ = learner.predict(observation, action_masks=info["action_mask"])
+            observation, reward, over, _, info = env.step(action)
+        rewards.append(reward)
+    return np.mean(rewards)
+
+
+# --- Speed
+
+
+def test_a_loop_of_last_and_step_runs_twice_as_fast_as_connect_four():
+    from pettingzoo.classic.connect_four.connect_four import raw_env
+
+    rates = {AEC: [], raw_env: []}
+    for _ in range(5):
+        for face, env in ((AEC, AEC("hanamikoji")), (raw_env, raw_env())):
+            rates[face].append(seconds(env, 1000))
+    assert min(rates[raw_env]) > 2 * min(rates[AEC])
+
+
+def seconds(env, steps):
+    rng = np.random.default_rng(0)
+    env.reset(seed=1)
+    start = perf_counter()
+    for _ in range(steps):
+        observation, _, over, _, _ = env.last()
+        if over:
+            env.reset()
+        else:
+            legal = np.flatnonzero(observation["action_mask"])
+            env.step(legal[rng.integers(len(legal))])
+    return perf_counter() - start

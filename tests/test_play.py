@@ -1,0 +1,261 @@
+"""Playing against a policy in the terminal: pleasant, patient, and open about everything after."""
+
+import sys
+
+import numpy as np
+import pexpect
+import pytest
+
+from hanamachi.errors import UserError
+from hanamachi.games import variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import RandomPolicy
+from hanamachi.record import load, record_of, replay
+from hanamachi.training.play import Contest, listed, overview, play, tidy
+
+
+def contest(seed=1, opponent="greedy", seat=0, **options):
+    rules = variant("hanamikoji", **{"starter": 0, **options})
+    return Contest(rules, load_policy(opponent, rules.id, **rules.options), seat, seed)
+
+
+class Script:
+    """Gives the lines of a human one by one, then the end of input; keeps what is said."""
+
+    def __init__(self, *lines):
+        self.lines, self.heard = list(lines), []
+
+    def ask(self, prompt):
+        if not self.lines:
+            raise EOFError
+        return self.lines.pop(0)
+
+    def hold(self, contest):
+        return play(contest, self.ask, self.heard.append)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.heard)
+
+
+class FirstChoice(Script):
+    """Types the words of the first choice, whatever it is."""
+
+    def __init__(self, contest):
+        super().__init__()
+        self.contest = contest
+
+    def ask(self, prompt):
+        return next(iter(self.contest.choices().values()))
+
+
+# --- From words to actions
+
+
+def test_every_choice_is_found_by_its_own_words():
+    game = contest()
+    assert len(game.choices()) > 50
+    for action, words in game.choices().items():
+        assert game.find(words) == action
+
+
+def test_first_words_may_be_short_and_cards_in_any_order():
+    game = contest()
+    words = next(w for w in game.choices().values() if w.startswith("competition"))
+    verb, rest = words.split(" ", 1)
+    first, second = rest.split(" | ")
+    turned = f"  C {second.upper()}|{', '.join(reversed(first.split()))} "
+    assert game.find(turned) == game.find(words)
+    assert game.choices()[game.find(turned)] == words
+    assert verb == "competition"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("dance 5", "not open to you now; begin with secret or trade-off or gift or competition"),
+        ("take 5", "not open to you now"),
+        ("secret", "? secret lists them"),
+        ("secret 9", "? secret lists them"),
+        ("gift 5 5 5 5", "? gift lists them"),
+        ("competition 5", "? competition lists them"),
+        ("|", "not open to you now"),
+    ],
+)
+def test_mistyped_lines_are_told_what_to_do_and_change_nothing(line, words):
+    game = contest()
+    before = game.session.state().tobytes()
+    with pytest.raises(UserError) as mistake:
+        game.find(line)
+    assert words in str(mistake.value)
+    script = Script(line, "", "show", "help", "hint", "?")
+    assert not script.hold(game)
+    assert words in script.text
+    assert game.session.state().tobytes() == before
+
+
+def test_question_mark_lists_what_begins_and_goes_on_so():
+    game = contest()
+    choices = list(game.choices().values())
+    assert game.matching("") == choices
+    assert game.matching("gi") == [w for w in choices if w.startswith("gift")]
+    card = choices[0].split()[1]
+    gifts = game.matching(f"gift {card}")
+    assert gifts
+    assert all(w.startswith("gift") and card in w.split() for w in gifts)
+    assert game.matching("gift zz") == []
+    assert all(word in listed(gifts) for word in gifts)
+
+
+def test_many_choices_are_summed_up_and_few_are_listed():
+    game = contest()
+    assert len(overview(game).splitlines()) == 5
+    game.act(game.find(game.matching("gift")[0]))
+    answer = Contest(game.variant, game.opponent, seat=1)
+    answer.session = game.session
+    assert overview(answer).count("take") == len(answer.choices()) <= 3
+
+
+def test_lines_are_tidied():
+    assert tidy("Competition 2a,3a|4  5") == "competition 2a 3a | 4 5"
+
+
+# --- Moves
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_game_is_played_to_its_end_and_shows_what_was_hidden(seed, seat):
+    game = contest(seed, seat=seat, max_rounds=3)
+    script = FirstChoice(game)
+    assert script.hold(game)
+    assert game.over
+    assert script.heard[-2] == game.uncovered()
+    winner = game.position.winner
+    expected = "You have won." if winner == seat else "greedy has won."
+    assert script.heard[-1] == ("The game is a draw." if winner == -1 else expected)
+
+
+def test_the_same_seed_and_lines_give_the_same_game():
+    games = [contest(9) for _ in range(2)]
+    for game in games:
+        FirstChoice(game).hold(game)
+    assert games[0].session.actions == games[1].session.actions
+    assert games[0].position.tobytes() == games[1].position.tobytes()
+
+
+def test_what_the_opponent_hides_is_never_said():
+    """Whatever its hidden cards are, the words for its Secret and Trade-off are the same."""
+    rules = variant("hanamikoji", starter=1)
+    for seed in range(40):
+        game = Contest(rules, RandomPolicy(rules), seat=0, seed=seed)
+        while not game.over and game.position.round_number == 1:
+            if game.my_turn:
+                game.act(next(iter(game.choices())))
+                continue
+            hidden = game.position.phase == 3  # an action of its own, not an answer
+            words = game.reply().partition(": ")[2]
+            if hidden and words.split()[0] in ("secret", "trade-off"):
+                assert words in ("secret", "trade-off")
+
+
+def test_offers_and_answers_of_the_opponent_are_told_in_full():
+    game = contest(3, opponent="random")
+    offer = game.matching("gift")[0]
+    game.act(game.find(offer))
+    taken = game.reply().split()[-1]
+    assert taken in offer.split()
+    assert taken in np.array(game.variant.actions.names)
+
+
+def test_hints_are_the_opponents_own_probabilities():
+    game = contest()
+    observation, mask = game.session.view(0)
+    chances, _, _ = game.opponent.distribution(observation[None], mask[None], np.zeros((1, 0)))
+    hints = game.hints()
+    assert 0 < len(hints) <= 5
+    assert hints[0][0] == pytest.approx(chances.max(), abs=1e-6)
+    assert all(words in game.choices().values() for _, words in hints)
+
+
+def test_a_game_can_be_left_and_its_record_kept():
+    game = contest()
+    words = next(iter(game.choices().values()))
+    assert not Script(words, "quit").hold(game)
+    again = replay(record_of(game.session))
+    assert again.state().tobytes() == game.session.state().tobytes()
+
+
+def test_a_seat_that_does_not_exist_is_refused():
+    with pytest.raises(UserError, match="from 0 to 1"):
+        contest(seat=2)
+
+
+# --- In a real terminal
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    """`hanamachi play` in a terminal of its own, and the file that it records to."""
+    children = []
+
+    def start(*arguments):
+        record = tmp_path / "game.json"
+        command = ["-m", "hanamachi.training.cli", "play", "hanamikoji", "--seed", "3"]
+        command += ["--set", "starter=0", "--set", "max_rounds=1", "--record", str(record)]
+        child = pexpect.spawn(
+            sys.executable, [*command, *arguments], encoding="utf-8", timeout=60, echo=False
+        )
+        children.append(child)
+        return child, record
+
+    yield start
+    for child in children:
+        child.close(force=True)
+
+
+def test_in_a_terminal_mistakes_are_forgiven_and_quit_saves(terminal):
+    child, record = terminal()
+    child.expect("Your choices")
+    for line, answer in (
+        ("gift", "lists them"),
+        ("sercet 5", "not open to you now"),
+        ("? secret", "secret"),
+        ("hint", "%"),
+    ):
+        child.expect("> ")
+        child.sendline(line)
+        child.expect(answer)
+    child.expect("> ")
+    child.sendline("quit")
+    child.expect("Goodbye")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
+    assert load(record).actions == ()
+
+
+def test_in_a_terminal_a_whole_game_is_played_and_recorded(terminal):
+    child, record = terminal("--opponent", "random")
+    while child.expect(["\r\n> ", "You have won", "random has won", "is a draw"]) == 0:
+        child.sendline("?")
+        child.expect(r"\r\n((secret|trade-off|gift|competition|take) .+?)(  |\r\n)")
+        words = child.match.group(1)
+        child.expect("> ")
+        child.sendline(words)
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
+    played = load(record)
+    assert replay(played).mover < 0
+
+
+def test_in_a_terminal_interrupting_saves_and_ends_with_130(terminal):
+    child, record = terminal()
+    child.expect("> ")
+    child.sendintr()
+    child.expect("interrupted")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 130
+    assert load(record).actions == ()

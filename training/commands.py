@@ -1,0 +1,195 @@
+"""The commands of `hanamachi`. What a command needs is imported when it runs, so that all of them
+answer at once."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from hanamachi.errors import UserError
+from hanamachi.game import Game
+
+app = typer.Typer(
+    help="Card games of hidden hands: train policies, judge them, play them.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+
+GameId = Annotated[str, typer.Argument(metavar="GAME", help="Id of a game; see hanamachi games.")]
+GameOption = Annotated[str, typer.Option("--game", help="Id of a game; see hanamachi games.")]
+GameOptions = Annotated[
+    list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of every choice.")]
+
+
+@app.command()
+def train(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file of the run.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting to change, such as ppo.learning_rate=1e-3."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.")] = False,
+) -> None:
+    """Train a policy by self-play, evaluate it, and export it to OUT/policy."""
+    from hanamachi.training.config import Config
+    from hanamachi.training.run import train
+
+    train(Config.load(config, settings or ()), out, resume=resume)
+
+
+@app.command()
+def evaluate(
+    policies: Annotated[
+        list[str], typer.Argument(metavar="POLICY...", help="Two or more names or checkpoints.")
+    ],
+    game: GameOption,
+    games: Annotated[int, typer.Option(help="Games of each pairing, two a deal.")] = 10_000,
+    seed: Seed = 0,
+    play: Annotated[str, typer.Option(help="sample, argmax or both.")] = "both",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for evaluation.json and evaluation.png.")
+    ] = None,
+    options: GameOptions = None,
+) -> None:
+    """Let policies play each other on the same deals, and rank them."""
+    from hanamachi.training import report
+    from hanamachi.training.evaluation import evaluate
+
+    with console.status(f"{games:,} games a pairing"):
+        chosen: Any = play  # checked by evaluate
+        evaluation = evaluate(policies, game, games, seed, play=chosen, **assignments(options))
+    console.print(report.tables(evaluation))
+    if out:
+        for path in report.write(evaluation, out):
+            console.print(f"written: {path}", highlight=False)
+
+
+@app.command()
+def play(
+    game: GameId,
+    opponent: Annotated[str, typer.Option(help="Name of a policy, or a checkpoint.")] = "greedy",
+    seat: Annotated[int, typer.Option(help="Your seat.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the game.")] = None,
+    record: Annotated[Path | None, typer.Option(help="File to save the game in.")] = None,
+    options: GameOptions = None,
+) -> None:
+    """Play a game against a policy."""
+    from hanamachi.games import variant
+    from hanamachi.policies import load_policy
+    from hanamachi.record import record_of, save
+    from hanamachi.training.play import Contest, play
+
+    rules = variant(game, **assignments(options))
+    contest = Contest(rules, load_policy(opponent, rules.id, **rules.options), seat, seed)
+    try:
+        play(contest, ask, say)
+    finally:
+        if record:
+            save(record_of(contest.session), record)
+            say(f"The game is saved; hanamachi replay {record} shows it again.")
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A saved game.")],
+    whole: Annotated[bool, typer.Option("--all", help="Print all of it at once.")] = False,
+) -> None:
+    """Step through a saved game, all hands open."""
+    from hanamachi.record import load, positions
+
+    record = load(file)
+    for number, (position, words) in enumerate(positions(record)):
+        if (
+            number
+            and not whole
+            and left(f"[{number}/{len(record.actions)}] Enter goes on, q ends ")
+        ):
+            break
+        say(words)
+        say(record.variant.game.render().text(record.variant, position, None))
+
+
+@app.command()
+def games() -> None:
+    """List the games, their variants and their options."""
+    from hanamachi.games import GAMES
+
+    for game in GAMES.values():
+        console.print(f"[bold]{game.title}[/bold]: {', '.join(game.variants)}", highlight=False)
+        console.print(options_table(game))
+
+
+@app.command()
+def benchmark(
+    what: Annotated[str, typer.Argument(help="engine, faces or training.")] = "engine",
+    game: GameOption = "hanamikoji",
+    rounds: Annotated[int, typer.Option(min=1, help="Times to measure, all in turn.")] = 5,
+    out: Annotated[Path | None, typer.Option(help="JSON file for the figures.")] = None,
+) -> None:
+    """Measure speed, as a ratio to others measured in the same run."""
+    from hanamachi.training.benchmark import run
+
+    run(what, game, rounds, out)
+
+
+# --- What the commands share
+
+
+def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
+    """`name=value` texts as options; values are read as YAML."""
+    from hanamachi.training.config import parse_yaml
+
+    options = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise UserError(f"--set takes name=value, such as max_rounds=3, not {text!r}")
+        options[name.strip()] = parse_yaml(value, f"--set {name}")
+    return options
+
+
+def options_table(game: Game) -> Table:
+    """Each option with its meaning, its default, and the variants whose default differs."""
+    table = Table("option", "default", "meaning")
+    for name, meaning in game.options.items():
+        defaults = {id: options[name] for id, options in game.variants.items() if name in options}
+        usual = next(iter(defaults.values()))
+        unusual = [f"{id}: {spelled(v)}" for id, v in defaults.items() if v != usual]
+        table.add_row(name, escape("\n".join([spelled(usual), *unusual])), escape(meaning))
+    return table
+
+
+def spelled(value: Any) -> str:
+    """A value as `--set` takes it."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(spelled, value))}]"
+    return "null" if value is None else str(value)
+
+
+def say(text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def ask(prompt: str) -> str:
+    """A line from the terminal, with its history where the platform has one."""
+    with suppress(ImportError):
+        import readline  # noqa: F401
+    return input(prompt)
+
+
+def left(prompt: str) -> bool:
+    """Wait for Enter; whether the reader has had enough."""
+    try:
+        return ask(prompt).strip().lower() in ("q", "quit")
+    except EOFError:
+        say("")
+        return True

@@ -1,0 +1,273 @@
+"""The settings of a run, as its YAML file gives them.
+
+A file holds only what differs from the defaults below. An unknown key or a value that does not
+fit is refused with its place and, where there is one, the nearest right name.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from hanamachi.errors import UserError
+from hanamachi.game import Variant
+from hanamachi.games import variant
+
+Positive = Annotated[int, Field(gt=0)]
+Unit = Annotated[float, Field(ge=0, le=1)]
+LINEAR = r"^lin_\d+(\.\d*)?(e-?\d+)?$"
+Schedule = (
+    Annotated[float, Field(ge=0)]
+    | Annotated[str, Field(pattern=LINEAR)]
+    | tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
+)
+
+
+def schedule(value: Any) -> Callable[[float], float]:
+    """The function from the share of the run that is left (1 at the start) to a value."""
+    if isinstance(value, str):
+        value = (float(value.removeprefix("lin_")), 0.0)
+    start, end = value if isinstance(value, tuple) else (value, value)
+    return partial(linear, start, end)
+
+
+def linear(start: float, end: float, left: float) -> float:
+    return end + (start - end) * left
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class PPO(Model):
+    """Settings of the learner, named as stable-baselines3 names them.
+
+    A schedule is a number, `lin_x` (from x to 0 over the run), or `[from, to]`.
+    """
+
+    learning_rate: Schedule = (5e-4, 2.5e-5)
+    """Adam's step size."""
+    n_steps: Positive = 64
+    """Decisions in each game before an update."""
+    batch_size: Positive = 2048
+    """Decisions of one gradient step."""
+    n_epochs: Positive = 4
+    """Passes over the decisions of an update."""
+    gamma: Unit = 1.0
+    """Discount of a decision."""
+    gae_lambda: Unit = 0.95
+    """Weight of later decisions in an advantage."""
+    clip_range: Schedule = 0.2
+    """How far a probability may move in one update."""
+    ent_coef: Schedule = (0.02, 0.004)
+    """Weight of the policy's entropy."""
+    vf_coef: Annotated[float, Field(ge=0)] = 0.5
+    """Weight of the value's error."""
+    max_grad_norm: Annotated[float, Field(gt=0)] = 0.5
+    """Longest gradient."""
+
+
+class Network(Model):
+    hidden: Annotated[tuple[Annotated[int, Field(gt=0, le=1 << 14)], ...], Field(min_length=1)] = (
+        256,
+        256,
+    )
+    """Sizes of the hidden layers."""
+
+
+class Past(Model):
+    """Earlier selves as opponents, where `opponents` gives `past` a share."""
+
+    every: Positive = 500_000
+    """Decisions between two snapshots."""
+    keep: Positive = 4
+    """How many of the latest snapshots are played."""
+
+
+class Evaluation(Model):
+    """Evaluations on the way, which choose the checkpoint, and the one at the end."""
+
+    every: Positive = 500_000
+    """Decisions between two evaluations."""
+    games: Annotated[int, Field(gt=1, multiple_of=2)] = 2_000
+    """Games against each opponent on the way."""
+    opponents: tuple[str, ...] = ("greedy",)
+    """Policies that the learner must beat; the best mean rate is kept."""
+    final_games: Annotated[int, Field(gt=1, multiple_of=2)] = 10_000
+    """Games against each opponent at the end, on other deals."""
+    final_opponents: tuple[str, ...] = ("random", "greedy", "expert")
+    """Policies of the final table."""
+
+
+class Config(Model):
+    """One run: a game, a learner, and how to judge it."""
+
+    game: str
+    """Id of the rule set, such as hanamikoji:three_rounds."""
+    options: dict[str, Any] = {}
+    """Options of the game that differ from its defaults."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Seed of everything random in the run."""
+    steps: Positive = 4_000_000
+    """Decisions to learn from; moves without a choice are not counted."""
+    num_games: Positive = 256
+    """Games played side by side."""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    """Where the network learns."""
+    opponents: dict[str, Unit] = {"self": 1.0}
+    """Share of the games by opponent: self, past, or the name or path of any policy."""
+    init_from: str | None = None
+    """A checkpoint to start from instead of random weights."""
+    network: Network = Network()
+    ppo: PPO = PPO()
+    past: Past = Past()
+    evaluation: Evaluation = Evaluation()
+    save_every: Positive = 250_000
+    """Decisions between two saves of the whole run."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Config":
+        if abs(sum(self.opponents.values()) - 1) > 1e-6:
+            raise ValueError(f"opponents must add up to 1, not {sum(self.opponents.values()):g}")
+        self.variant()
+        return self
+
+    def variant(self) -> Variant:
+        """The rule set that is played."""
+        return variant(self.game, **self.options)
+
+    @classmethod
+    def load(cls, path: Path | str, overrides: Sequence[str] = ()) -> "Config":
+        """Read a YAML file; `overrides` are settings such as `ppo.learning_rate=1e-3`."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{path} cannot be read: {reason(error)}") from error
+        data = parse_yaml(text, str(path))
+        if not isinstance(data, dict):
+            raise UserError(f"{path} is no run's settings: it must begin with 'game: ...'")
+        for override in overrides:
+            override_setting(data, override)
+        return cls.from_dict(data, str(path))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], source: str = "settings") -> "Config":
+        """Check settings; UserError names the first that does not fit."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise UserError(f"{source}: {explain(error)}") from error
+        except RecursionError as error:
+            raise UserError(f"{source}: the settings are nested too deep") from error
+
+    def to_yaml(self) -> str:
+        """Every setting, defaults included."""
+        text: str = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
+        return text
+
+
+def reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def parse_yaml(text: str, source: str) -> Any:
+    try:
+        return yaml.load(text, Loader=Yaml)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise UserError(f"{source}{where} is not YAML: {first_line(error)}") from error
+    except (RecursionError, ValueError) as error:
+        raise UserError(f"{source} is not YAML: {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    problem = getattr(error, "problem", None) or str(error) or type(error).__name__
+    return problem.splitlines()[0]
+
+
+class Yaml(yaml.SafeLoader):
+    """YAML 1.2's numbers, so that 1e-3 is one, and no key twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if isinstance(key, str) and keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"{key} is given twice", problem_mark=node.start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
+Yaml.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
+    list("-+0123456789"),
+)
+
+
+def override_setting(data: dict[str, Any], override: str) -> None:
+    """Put one `a.b=value` into the settings; the value is YAML."""
+    name, equals, value = override.partition("=")
+    if not equals or not name:
+        raise UserError(f"--set {override} must have the form name=value, as in seed=1")
+    *path, last = name.strip().split(".")
+    for part in path:
+        data = data.setdefault(part, {})
+        if not isinstance(data, dict):
+            raise UserError(f"--set {override}: {part} has no settings below it")
+    data[last] = parse_yaml(value, f"--set {override}")
+
+
+# --- Saying what is wrong
+
+
+def explain(error: ValidationError) -> str:
+    """The first mistake as one sentence."""
+    first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+    place = ".".join(str(part) for part in first["loc"] if isinstance(part, str) and known(part))
+    if first["type"] == "extra_forbidden":
+        return f"{'.'.join(map(str, first['loc']))}: no such setting ({hint(first['loc'])})"
+    if first["type"] == "missing":
+        return f"{place} is missing"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message} (not {shown(first['input'])})" if place else message
+
+
+def known(part: str) -> bool:
+    """Pydantic adds the branch of a union to a place; leave such words out."""
+    return part.isidentifier() or ":" in part
+
+
+def shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def hint(place: tuple[int | str, ...]) -> str:
+    """The nearest setting, or all there are."""
+    names = list(settings(place[:-1]))
+    near = get_close_matches(str(place[-1]), names, n=1)
+    return f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
+
+
+def settings(place: tuple[int | str, ...]) -> Iterator[str]:
+    """The names of the settings at a place."""
+    model: Any = Config
+    for part in place:
+        model = model.model_fields[str(part)].annotation
+        if isinstance(model, UnionType):
+            model = get_args(model)[0]
+    yield from model.model_fields
+
+
+def schema() -> str:
+    """The JSON schema by which an editor can check and complete a file."""
+    return json.dumps(Config.model_json_schema(), indent=2) + "\n"

@@ -1,0 +1,357 @@
+"""How well policies play: every pair meets on the same deals, with the seats exchanged.
+
+Each deal is played twice, so that neither policy has the better cards or the better seat; a draw
+counts half. Chance and every decision take their random numbers from a hash of the seed, the deal
+and the count of decisions, never from the order in which games are played: the batch size changes
+nothing, and a policy that meets itself scores exactly one half.
+
+Notation: G games, D deals, S seats, K policies, n rows of one call, A actions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi import kernels
+from hanamachi.errors import UserError
+from hanamachi.game import Variant, scatter
+from hanamachi.games import variant as make_variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import Policy, as_policy, best, sample
+
+Play = Literal["sample", "argmax"]
+PLAYS: tuple[Play, ...] = ("sample", "argmax")
+Floats = NDArray[np.float64]
+
+TWICE = 2  # games of one deal
+Z = NormalDist().inv_cdf(0.975)  # all intervals are 95 % ones
+ADDED = np.array([0.0, 0.0, 1.0, 1.0])  # deals added to every pairing, see `interval`
+ELO = 400 / np.log(10)  # points of one unit of log odds
+BATCH = 8192  # games played side by side
+
+
+# --- What comes out
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one policy fares against one opponent; rates lie between 0 and 1."""
+
+    opponent: str
+    play: Play
+    games: int
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CrossPlay:
+    """All pairings of K policies under one way of play; rates are the row's against the column."""
+
+    play: Play
+    rate: Floats  # (K, K), one half on the diagonal
+    low: Floats  # (K, K)
+    high: Floats  # (K, K)
+    elo: Floats  # (K,), mean 0
+    elo_low: Floats  # (K,)
+    elo_high: Floats  # (K,)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A tournament: what was played, by whom, and how it ended."""
+
+    game: str
+    options: dict[str, Any]
+    policies: list[str]
+    games: int  # of each pairing
+    seed: int
+    results: list[CrossPlay]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain lists and numbers, to six digits."""
+        results = [{name: plain(value) for name, value in asdict(r).items()} for r in self.results]
+        return {**asdict(self), "results": results}
+
+
+def plain(value: Any) -> Any:
+    return value.round(6).tolist() if isinstance(value, np.ndarray) else value
+
+
+# --- The two questions
+
+
+def evaluate(
+    policies: Sequence[str | Path | Policy],
+    game: str,
+    games: int = 10_000,
+    seed: int = 0,
+    *,
+    play: Play | Literal["both"] = "sample",
+    batch: int = BATCH,
+    **options: Any,
+) -> Evaluation:
+    """Let every two of the policies play `games` games, and rank them all.
+
+    `play` is how all of them choose: "sample" from their distributions, "argmax" for the most
+    probable action (ties are broken at random), or "both", one after the other. `options` are
+    the game's. Raises UserError if anything given does not fit.
+    """
+    variant = make_variant(game, **options)
+    players = loaded(policies, variant)
+    if len(players) < 2:
+        raise UserError("name at least two policies to let them play each other")
+    results = []
+    for way in PLAYS if play == "both" else (checked_play(play),):
+        pairs = list(combinations(range(len(players)), 2))
+        scores = [
+            match((players[i], players[j]), variant, games, seed, play=way, batch=batch)
+            for i, j in pairs
+        ]
+        results.append(cross_play(way, len(players), pairs, np.array(scores)))
+    names = labels(policies, players)
+    return Evaluation(variant.id, dict(variant.options), names, games, seed, results)
+
+
+def against(
+    policy: str | Path | Policy,
+    opponents: Sequence[str | Path | Policy],
+    game: str,
+    games: int = 10_000,
+    seed: int = 0,
+    *,
+    plays: Sequence[Play] = PLAYS,
+    batch: int = BATCH,
+    **options: Any,
+) -> list[Row]:
+    """How one policy fares against each opponent, both playing in each of the ways of `plays`."""
+    variant = make_variant(game, **options)
+    me, *others = loaded([policy, *opponents], variant)
+    rows = []
+    for name, other in zip(labels(opponents, others), others, strict=True):
+        for play in plays:
+            scores = match((me, other), variant, games, seed, play=play, batch=batch)
+            low, high = interval(scores)
+            rows.append(Row(name, play, games, *map(rounded, (scores.mean(), low, high))))
+    return rows
+
+
+def rounded(rate: float) -> float:
+    return round(float(rate), 6)
+
+
+def checked_play(play: str) -> Play:
+    if play not in PLAYS:
+        raise UserError(f"play must be sample, argmax or both, not {play!r}")
+    return play  # type: ignore[return-value]
+
+
+def loaded(policies: Sequence[str | Path | Policy], variant: Variant) -> list[Policy]:
+    """The policies themselves, each able to play this game."""
+    players = [
+        load_policy(str(p), variant.id, **variant.options)
+        if isinstance(p, str | Path)
+        else as_policy(p, variant)
+        for p in policies
+    ]
+    for player in players:
+        if not speaks(player.variant, variant):
+            raise UserError(f"{player.name} plays {player.variant.id} and cannot play {variant.id}")
+    return players
+
+
+def speaks(one: Variant, other: Variant) -> bool:
+    """Whether observations and action numbers mean the same in both rule sets."""
+    return (
+        one.game.name == other.game.name
+        and one.actions.digest == other.actions.digest
+        and one.observation.digest == other.observation.digest
+    )
+
+
+def labels(given: Sequence[str | Path | Policy], players: Sequence[Policy]) -> list[str]:
+    """A name for each policy, as it was given; a name used before gets a number."""
+    names = [
+        str(g) if isinstance(g, str | Path) else p.name for g, p in zip(given, players, strict=True)
+    ]
+    counts = [names[: i + 1].count(name) for i, name in enumerate(names)]
+    return [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
+
+
+# --- Playing
+
+
+def match(
+    pair: tuple[Policy, Policy],
+    variant: Variant,
+    games: int,
+    seed: int,
+    *,
+    play: Play = "sample",
+    batch: int = BATCH,
+) -> Floats:
+    """The first policy's score on each deal, (D,): the mean of its two games."""
+    if games < TWICE or games % TWICE:
+        raise UserError(f"games must be even, as every deal is played twice, not {games}")
+    if seed < 0:
+        raise UserError(f"seed must not be negative, not {seed}")
+    deals = np.arange(games // TWICE, dtype=np.uint64)
+    shares = range(0, len(deals), max(1, batch // TWICE))
+    return np.concatenate(
+        [play_deals(pair, variant, deals[i : i + shares.step], seed, play) for i in shares]
+    )
+
+
+def play_deals(
+    pair: tuple[Policy, Policy], variant: Variant, deals: NDArray[np.uint64], seed: int, play: Play
+) -> Floats:
+    """Play each deal twice; the seats of the second game are those of the first, exchanged."""
+    first = np.arange(variant.seats) % TWICE
+    seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
+    returns = play_games(pair, variant, seating, np.tile(deals, TWICE), seed, play)
+    lead = (returns * (1 - 2 * seating)).sum(1)
+    return ((np.sign(lead) + 1) / 2).reshape(TWICE, -1).mean(0)
+
+
+def play_games(
+    policies: Sequence[Policy],
+    variant: Variant,
+    seating: NDArray[np.int64],
+    deals: NDArray[np.uint64],
+    seed: int,
+    play: Play,
+) -> Floats:
+    """Play one game in each row of `seating`, (G, S); returns what each seat earned, (G, S)."""
+    dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
+    table = variant.new(dealing + deals)
+    kernels.spread(kernels.reset, variant.rules, table)
+    memories = [empty_memory(policy, seating.shape) for policy in policies]
+    returns = np.zeros(seating.shape)
+    decisions = 0
+    while (going := np.flatnonzero(table["mover"] >= 0)).size:
+        games, seats = table[going], table["mover"][going].astype(np.int64)
+        observations, masks = views(variant, games, seats)
+        uniform = uniforms(deciding + deals[going], decisions)
+        actions = np.zeros(len(going), np.int64)
+        for i, policy in enumerate(policies):
+            rows = np.flatnonzero(seating[going, seats] == i)
+            if rows.size:
+                place = going[rows], seats[rows]
+                chances, _, memories[i][place] = policy.distribution(
+                    observations[rows], masks[rows], memories[i][place]
+                )
+                actions[rows] = choose(policy, chances, masks[rows], uniform[rows], play)
+        kernels.spread(kernels.step, variant.rules, games, actions)
+        table[going] = games
+        returns[going] += games["rewards"]
+        decisions += 1
+    return returns
+
+
+def empty_memory(policy: Policy, shape: tuple[int, ...]) -> NDArray[Any]:
+    """What a policy remembers at the start, for every game and seat: (G, S, M)."""
+    memory = policy.initial_memory(int(np.prod(shape)))
+    return memory.reshape(*shape, memory.shape[1])
+
+
+def views(
+    variant: Variant, games: NDArray[Any], seats: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    """What the movers see, (n, N), and may do, (n, A)."""
+    observations = np.empty((len(games), variant.observation.size), np.float32)
+    masks = np.empty((len(games), variant.actions.size), np.int8)
+    kernels.spread(kernels.observations, variant.rules, games, seats, observations)
+    kernels.spread(kernels.masks, variant.rules, games, masks)
+    return observations, masks
+
+
+def uniforms(streams: NDArray[np.uint64], count: int) -> Floats:
+    """The number from [0, 1) that belongs to each stream and count, (n,)."""
+    bits = scatter(scatter(streams) + np.uint64(count))
+    return (bits >> np.uint64(12)) / 2.0**52
+
+
+def choose(
+    policy: Policy, chances: NDArray[Any], masks: NDArray[np.int8], uniform: Floats, play: Play
+) -> NDArray[np.int64]:
+    """One action a row, (n,); UserError if the policy does not keep to the legal ones."""
+    if not (np.abs(chances.sum(1) - 1) < 1e-3).all():
+        raise UserError(f"{policy.name} gives probabilities that do not sum to 1")
+    actions = sample(best(chances) if play == "argmax" else chances, uniform)
+    if not masks[np.arange(len(actions)), actions].all():
+        raise UserError(f"{policy.name} wants to play an action that is not legal")
+    return actions
+
+
+# --- Statistics
+
+
+def interval(scores: Floats) -> tuple[float, float]:
+    """A 95 % interval for the mean score of deals, (D,).
+
+    The two games of a deal hang together, so deals are the sample. Two deals lost and two deals
+    won are added, as Agresti and Coull do for single games: with them the normal interval also
+    holds near 0 and 1 and for few deals, where the variance of the sample says nothing.
+    """
+    padded = np.concatenate([scores, ADDED])
+    margin = Z * padded.std() / np.sqrt(len(padded))
+    return max(0.0, float(padded.mean() - margin)), min(1.0, float(padded.mean() + margin))
+
+
+def cross_play(play: Play, size: int, pairs: list[tuple[int, int]], scores: Floats) -> CrossPlay:
+    """The matrix of all pairings from the scores of the first of each pair, (pairs, D)."""
+    rate, low, high = (np.full((size, size), 0.5) for _ in range(3))
+    for (i, j), row in zip(pairs, scores, strict=True):
+        rate[i, j], (low[i, j], high[i, j]) = row.mean(), interval(row)
+        rate[j, i], low[j, i], high[j, i] = 1 - rate[i, j], 1 - high[i, j], 1 - low[i, j]
+    ratings, margins = elo(size, pairs, scores)
+    return CrossPlay(play, rate, low, high, ratings, ratings - margins, ratings + margins)
+
+
+def elo(size: int, pairs: list[tuple[int, int]], scores: Floats) -> tuple[Floats, Floats]:
+    """Ratings, (K,), with mean 0, and the margins of their 95 % intervals, (K,).
+
+    A Bradley-Terry fit of the pairs' mean scores, (pairs, D), to which the same four deals are
+    added as in `interval`. All pairs met on the same deals, which the margins take into account.
+    """
+    sides = np.zeros((len(pairs), size))  # +1 for the first of a pair, -1 for the second
+    for row, (i, j) in zip(sides, pairs, strict=True):
+        row[i], row[j] = 1, -1
+    deals = scores.shape[1] + len(ADDED)
+    means = (scores.sum(1) + ADDED.sum()) / deals
+    strength = bradley_terry(sides, means)
+    expected = logistic(sides @ strength)
+    pull = (scores - expected[:, None]).T @ sides  # (D, K) how each deal moves the ratings
+    added = sides.T * ((ADDED - expected[:, None]) ** 2).sum(1) @ sides
+    spread = np.linalg.pinv(information(sides, expected))
+    variance = spread @ (pull.T @ pull + added) @ spread / deals**2
+    return ELO * strength, ELO * Z * np.sqrt(np.diag(variance).clip(0))
+
+
+def bradley_terry(sides: Floats, means: Floats) -> Floats:
+    """The log odds of each policy, (K,), under which the pairs score their means: Newton's way."""
+    strength = np.zeros(sides.shape[1])
+    step = np.ones_like(strength)
+    while np.abs(step).max() > 1e-9:
+        expected = logistic(sides @ strength)
+        step = np.linalg.pinv(information(sides, expected)) @ (sides.T @ (means - expected))
+        strength += step / max(1.0, np.abs(step).max())  # far steps would overshoot
+    return strength
+
+
+def information(sides: Floats, expected: Floats) -> Floats:
+    """What one deal of every pair tells of the strengths: (K, K)."""
+    matrix: Floats = sides.T * (expected * (1 - expected)) @ sides
+    return matrix
+
+
+def logistic(x: Floats) -> Floats:
+    odds: Floats = 1 / (1 + np.exp(-x))
+    return odds

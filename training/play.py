@@ -1,0 +1,248 @@
+"""A game against a policy in the terminal.
+
+`Contest` knows the game, the opponent and how words become actions; `play` is the conversation.
+It reads through `ask` and writes through `say`, so that a terminal, a test or a chat can hold it.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi import kernels
+from hanamachi.errors import UserError
+from hanamachi.game import OVER, Variant
+from hanamachi.policies.policy import Policy
+from hanamachi.session import Session
+
+Ask = Callable[[str], str]  # shows a prompt and returns a line; EOFError at the end of input
+Say = Callable[[str], None]
+
+FEW = 12  # choices that are listed without being asked for
+HINTS = 5
+HELP = """\
+Type a choice as it is listed, its first word shortened if you like; the order of cards is free.
+  ?              list your choices        ? gift 5    those that begin and go on so
+  hint           what the opponent would do in your place
+  show           the table again          help        this text
+  quit           leave the game"""
+
+
+class Contest:
+    """A human in one seat and a policy in every other; no input or output."""
+
+    def __init__(
+        self, variant: Variant, opponent: Policy, seat: int = 0, seed: int | None = None
+    ) -> None:
+        if not 0 <= seat < variant.seats:
+            raise UserError(f"seat must be from 0 to {variant.seats - 1}, not {seat}")
+        self.variant, self.opponent, self.seat = variant, opponent, seat
+        self.session = Session(variant)
+        self.session.begin(seed)
+        self.memory = opponent.initial_memory(variant.seats)  # (S, M)
+        self.rng = np.random.default_rng(seed)
+
+    # --- What the human sees
+
+    @property
+    def position(self) -> np.record:
+        position: np.record = self.session.games[0]
+        return position
+
+    @property
+    def over(self) -> bool:
+        return self.session.mover == OVER
+
+    @property
+    def my_turn(self) -> bool:
+        return self.session.mover == self.seat
+
+    def table(self) -> str:
+        """The table as the human may see it."""
+        return str(self.variant.game.render().text(self.variant, self.position, self.seat))
+
+    def uncovered(self) -> str:
+        """The table with everything that was hidden."""
+        return str(self.variant.game.render().text(self.variant, self.position, None))
+
+    def result(self) -> str:
+        rewards = self.session.rewards()
+        mine, best = rewards[self.seat], max(rewards)
+        if min(rewards) == best:
+            return "The game is a draw."
+        return "You have won." if mine == best else f"{self.opponent.name} has won."
+
+    # --- Choices in words
+
+    def choices(self) -> dict[int, str]:
+        """What the human may do: action -> words."""
+        _, mask = self.session.view(self.seat)
+        return {int(a): self.describe(int(a)) for a in np.flatnonzero(mask)}
+
+    def describe(self, action: int) -> str:
+        return self.variant.actions.describe(action, self.position)
+
+    def matching(self, line: str) -> list[str]:
+        """The choices whose words begin with the first word given and hold all others."""
+        first, *others = tidy(line).split() or [""]  # ? alone matches all
+        return [
+            words
+            for words in self.choices().values()
+            if words.startswith(first) and not Counter(others) - Counter(words.split()[1:])
+        ]
+
+    def find(self, line: str) -> int:
+        """The action that a line means; UserError says how to put it right."""
+        choices = self.choices()
+        verb, _, rest = tidy(line).partition(" ")
+        verbs = verbs_of(choices.values())
+        meant = [v for v in verbs if v == verb] or [v for v in verbs if v.startswith(verb)]
+        if len(meant) != 1:
+            raise UserError(f"{verb!r} is not open to you now; begin with {' or '.join(verbs)}")
+        words = f"{meant[0]} {rest}".strip()
+        try:
+            action = self.variant.actions.parse(words, self.position)
+        except ValueError:
+            action = None
+        if action not in choices:
+            raise UserError(f"{words!r} is not one of your choices; ? {meant[0]} lists them")
+        return action
+
+    # --- Moves
+
+    def act(self, action: int) -> None:
+        """The human's move."""
+        self.distribution()  # the opponent's memory of this seat, which gives the hints
+        self.session.step(action)
+
+    def reply(self) -> str:
+        """The move of the policy in the seat to move, in the words that the human may know."""
+        chances = self.distribution()
+        action = int(self.rng.choice(len(chances), p=chances))
+        words, before = self.audible(action), self.session.mover
+        self.session.step(action)
+        return f"{self.opponent.name} (player_{before}): {words}"
+
+    def hints(self) -> list[tuple[float, str]]:
+        """What the opponent would do in the human's place, most probable first."""
+        chances = self.distribution(keep=False)
+        order = np.argsort(-chances, kind="stable")[:HINTS]
+        return [(float(chances[a]), self.describe(int(a))) for a in order if chances[a] > 0]
+
+    def distribution(self, keep: bool = True) -> NDArray[np.float64]:
+        """The policy's probabilities for the seat to move, (A,)."""
+        mover = self.session.mover
+        observation, mask = self.session.view(mover)
+        chances, _, memory = self.opponent.distribution(
+            observation[None], mask[None], self.memory[mover, None]
+        )
+        if keep:
+            self.memory[mover] = memory[0]
+        exact = chances[0].astype(np.float64)
+        normalised: NDArray[np.float64] = exact / exact.sum()
+        return normalised
+
+    def audible(self, action: int) -> str:
+        """The words of a move, or only the first where the human could not tell it from others."""
+        words = self.describe(action)
+        verb = words.split()[0]
+        _, mask = self.session.view(self.session.mover)
+        alike = [a for a in np.flatnonzero(mask) if self.describe(int(a)).split()[0] == verb]
+        seen = {self.seen_after(int(a)) for a in alike}
+        return words if 1 < len(seen) == len(alike) else verb
+
+    def seen_after(self, action: int) -> bytes:
+        """What the human would see after a move, before chance goes on."""
+        games = self.session.games.copy()
+        kernels.apply_one(self.variant.rules, games[0], action)
+        out = np.empty((1, self.variant.observation.size), np.float32)
+        kernels.observations(self.variant.rules, games, np.array([self.seat]), out)
+        return out.tobytes()
+
+
+def tidy(line: str) -> str:
+    """A line as the catalogue writes it: small letters, single spaces, piles set apart."""
+    return " ".join(line.lower().replace(",", " ").replace("|", " | ").split())
+
+
+def verbs_of(choices: Any) -> list[str]:
+    """The first words of the choices, each once, in order."""
+    return list(dict.fromkeys(words.split()[0] for words in choices))
+
+
+# --- The conversation
+
+
+def play(contest: Contest, ask: Ask, say: Say) -> bool:
+    """Play to the end, or until the human leaves; returns whether the game was finished."""
+    say(HELP)
+    try:
+        while not contest.over:
+            if contest.my_turn:
+                take_turn(contest, ask, say)
+            else:
+                say(contest.reply())
+    except EOFError:
+        say("You have left the game. Goodbye!")
+        return False
+    say(contest.uncovered())
+    say(contest.result())
+    return True
+
+
+def take_turn(contest: Contest, ask: Ask, say: Say) -> None:
+    """Ask until a line is one of the choices."""
+    say(contest.table())
+    say(overview(contest))
+    moved = False
+    while not moved:
+        try:
+            moved = follow(contest, ask("> ").strip().lower(), say)
+        except UserError as mistake:
+            say(f"{str(mistake)[0].upper()}{str(mistake)[1:]}.")
+
+
+def follow(contest: Contest, line: str, say: Say) -> bool:
+    """Do what one line says; returns whether it was a move. UserError if it means nothing."""
+    if line in ("quit", "exit", "q"):
+        raise EOFError
+    if line.startswith("?"):
+        say(listed(contest.matching(line[1:])))
+    elif line == "help":
+        say(HELP)
+    elif line == "show":
+        say(contest.table())
+    elif line == "hint":
+        say("\n".join(f"{chance:7.1%}  {words}" for chance, words in contest.hints()))
+    elif line:
+        contest.act(contest.find(line))
+        return True
+    return False
+
+
+def overview(contest: Contest) -> str:
+    """All choices if they are few, else how many begin with each word, and an example."""
+    choices = list(contest.choices().values())
+    if len(choices) <= FEW:
+        return "Your choices:\n" + "\n".join(f"  {words}" for words in choices)
+    lines = ["Your choices (? lists them):"]
+    for verb in verbs_of(choices):
+        own = [words for words in choices if words.split()[0] == verb]
+        lines.append(f"  {verb:<12} {len(own):>3} ways, such as: {own[0]}")
+    return "\n".join(lines)
+
+
+def listed(choices: list[str], width: int = 96) -> str:
+    """Choices in columns, those with the same first word together."""
+    if not choices:
+        return "None of your choices reads like that; ? alone lists them all."
+    lines = []
+    for verb in verbs_of(choices):
+        own = [words for words in choices if words.split()[0] == verb]
+        longest = 2 + max(map(len, own))
+        across = max(1, width // longest)
+        rows = [own[i : i + across] for i in range(0, len(own), across)]
+        lines += ["".join(f"{words:<{longest}}" for words in row).rstrip() for row in rows]
+    return "\n".join(lines)

@@ -1,0 +1,327 @@
+"""A run: from settings to an evaluated checkpoint, going on from wherever it was stopped.
+
+A run's folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision),
+`resume.zip` (the learner as last saved: stable-baselines3's file, to be loaded only if you trust
+it), `policy/` (the best checkpoint so far), `evaluation.json` and `tensorboard/`.
+"""
+
+import json
+import platform
+import subprocess
+import time
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+
+from hanamachi import __version__
+from hanamachi.errors import UserError
+from hanamachi.policies import load_policy
+from hanamachi.policies.checkpoint import load_checkpoint, save_checkpoint
+from hanamachi.policies.network import NetworkPolicy, for_variant
+from hanamachi.policies.policy import Policy
+from hanamachi.saving import replacing, restore_folder
+from hanamachi.training.config import Config, schedule
+from hanamachi.training.evaluation import Row, against
+from hanamachi.training.modelcard import model_card
+from hanamachi.training.report import print_rows
+from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.vecenv import SelfPlayVecEnv
+
+CHOOSING, FINAL = 1, 2  # evaluations on the way and at the end never share a deal
+
+
+def train(config: Config, out: Path | str, resume: bool = False) -> Path:
+    """Fit one policy by self-play as `config` says, and export its best state to `out`/policy.
+
+    With `resume`, goes on from the last save in `out`, or begins if there is none. The final
+    evaluation is written to `out`/evaluation.json. Raises UserError if something does not fit.
+    """
+    out = Path(out)
+    open_run(config, out, resume)
+    learner = resumed_learner(config, out) if resume else None
+    learner = learner or new_learner(config)
+    learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(out / "tensorboard"))]))
+    learner.learn(
+        config.steps - learner.num_timesteps,
+        callback=[
+            *([PlayThePast(config)] if "past" in config.opponents else []),
+            KeepTheBest(config, out),
+            SaveRun(config, out),
+            ShowProgress(config.steps),
+        ],
+        reset_num_timesteps=False,
+    )
+    print_rows(judge(config, out), config)
+    return out / "policy"
+
+
+# --- Beginning and going on
+
+
+def open_run(config: Config, out: Path, resume: bool) -> None:
+    """Write down what the run is, or see that it is the one that was begun here."""
+    begun = out / "config.yaml"
+    if begun.exists() and not resume:
+        raise UserError(f"{out} holds a run already; add --resume to go on, or name another folder")
+    if begun.exists():
+        if begun.read_text(encoding="utf-8") != config.to_yaml():
+            raise UserError(f"{out} was begun with other settings; see {begun}")
+        restore_folder(out / "policy")
+        return
+    with replacing(out / "run.json") as file:
+        file.write(json.dumps(provenance(config), indent=2).encode())
+    with replacing(begun) as file:
+        file.write(config.to_yaml().encode())
+
+
+def provenance(config: Config) -> dict[str, Any]:
+    """What it takes to make the run again."""
+    packages = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
+    return {
+        "hanamachi": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+        "machine": platform.machine(),
+        "threads": torch.get_num_threads(),
+        "seed": config.seed,
+        "revision": git_revision(),
+    }
+
+
+def git_revision() -> str | None:
+    """The commit that this code is, if it runs from a repository."""
+    here = Path(__file__).parent
+    try:
+        asked = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return asked.stdout.strip()
+
+
+def make_games(config: Config) -> SelfPlayVecEnv:
+    variant = config.variant()
+    guests: list[tuple[Policy, float]] = []
+    for name, share in config.opponents.items():
+        if name == "past":
+            guests.append((NetworkPolicy(variant, for_variant(variant, config.network.hidden)), share))
+        elif name != "self":
+            guests.append((load_policy(name, game=config.game, **config.options), share))
+    return SelfPlayVecEnv(variant, config.num_games, config.seed, guests)
+
+
+def new_learner(config: Config) -> SelfPlayPPO:
+    games = make_games(config)
+    learner = SelfPlayPPO(
+        SelfPlayPolicy,
+        games,
+        learning_rate=schedule(config.ppo.learning_rate),
+        n_steps=config.ppo.n_steps,
+        batch_size=config.ppo.batch_size,
+        n_epochs=config.ppo.n_epochs,
+        gamma=config.ppo.gamma,
+        gae_lambda=config.ppo.gae_lambda,
+        clip_range=schedule(config.ppo.clip_range),
+        entropy_schedule=schedule(config.ppo.ent_coef),
+        vf_coef=config.ppo.vf_coef,
+        max_grad_norm=config.ppo.max_grad_norm,
+        seed=config.seed,
+        device=config.device,
+        policy_kwargs={
+            "hidden": config.network.hidden,
+            "features": games.variant.actions.features,
+        },
+    )
+    if config.init_from:
+        start = load_checkpoint(config.init_from, config.game, **config.options)
+        if start.network.hidden != config.network.hidden:
+            raise UserError(
+                f"init_from: {config.init_from} has hidden layers {list(start.network.hidden)}; "
+                f"set network.hidden to them"
+            )
+        learner.policy.network.load_state_dict(start.network.state_dict())
+    games.reset()
+    learner._last_obs = games.observations
+    learner.saved_state = {"best": None, "past": []}
+    return learner
+
+
+def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
+    """The learner as it was last saved, or None if it never was."""
+    saved = out / "resume.zip"
+    if not saved.exists():
+        return None
+    games = make_games(config)
+    try:
+        learner = SelfPlayPPO.load(saved, env=games, device=config.device, force_reset=False)
+    except Exception as error:  # a damaged pickle can raise anything
+        raise UserError(f"{saved} is damaged: delete it to begin anew, or restore it") from error
+    games.set_state(learner.saved_state["games"])
+    learner.generator.set_state(learner.saved_state["generator"])
+    np.random.set_state(learner.saved_state["numpy"])
+    torch.set_rng_state(learner.saved_state["torch"])
+    return learner
+
+
+# --- On the way
+
+
+class EveryFew(BaseCallback):
+    """Acts between two rollouts whenever so many decisions have passed, and at the end."""
+
+    learner: SelfPlayPPO
+
+    def __init__(self, config: Config, every: int) -> None:
+        super().__init__()
+        self.config, self.every = config, every
+
+    def _init_callback(self) -> None:
+        self.learner = self.model  # type: ignore[assignment]
+        self.acted = self.learner.num_timesteps
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_start(self) -> None:
+        if self.learner.num_timesteps // self.every > self.acted // self.every:
+            self.act()
+            self.acted = self.learner.num_timesteps
+
+    def _on_training_end(self) -> None:
+        if self.learner.num_timesteps > self.acted:
+            self.act()
+
+    def act(self) -> None:
+        raise NotImplementedError
+
+
+class SaveRun(EveryFew):
+    """Saves all that the rest of the run depends on."""
+
+    def __init__(self, config: Config, out: Path) -> None:
+        super().__init__(config, config.save_every)
+        self.out = out
+
+    def act(self) -> None:
+        self.learner.saved_state |= {
+            "games": self.learner.env.get_state(),
+            "generator": self.learner.generator.get_state(),
+            "numpy": np.random.get_state(),
+            "torch": torch.get_rng_state(),
+        }
+        with replacing(self.out / "resume.zip") as file:
+            self.learner.save(file)
+
+
+class KeepTheBest(EveryFew):
+    """Plays the opponents of `evaluation` now and then, and exports the policy that does best."""
+
+    def __init__(self, config: Config, out: Path) -> None:
+        super().__init__(config, config.evaluation.every)
+        self.out = out
+
+    def act(self) -> None:
+        policy = NetworkPolicy(self.config.variant(), self.learner.policy.network)
+        settings = self.config.evaluation
+        rows = against(
+            policy, settings.opponents, self.config.game, settings.games,
+            seed=evaluation_seed(self.config, CHOOSING), plays=("sample",), **self.config.options,
+        )  # fmt: skip
+        for row in rows:
+            self.learner.logger.record(f"selfplay/rate_against_{row.opponent}", row.rate)
+        rate = sum(row.rate for row in rows) / len(rows)
+        best = self.learner.saved_state["best"]
+        if best is None or rate > best:
+            self.learner.saved_state["best"] = rate
+            card = model_card(self.config, provenance(self.config), [])
+            save_checkpoint(self.out / "policy", policy.network, policy.variant, card)
+
+
+class PlayThePast(EveryFew):
+    """Keeps snapshots of the learner, and seats another of them before each rollout."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config, config.past.every)
+
+    def _on_training_start(self) -> None:
+        if not self.learner.saved_state["past"]:
+            self.act()
+
+    def act(self) -> None:
+        weights = {k: v.clone() for k, v in self.learner.policy.network.state_dict().items()}
+        pool = self.learner.saved_state["past"]
+        self.learner.saved_state["past"] = [*pool, weights][-self.config.past.keep :]
+
+    def _on_rollout_start(self) -> None:
+        super()._on_rollout_start()
+        names = [name for name in self.config.opponents if name != "self"]
+        guest: Any = self.learner.env.guests[names.index("past")].policy
+        pool = self.learner.saved_state["past"]
+        guest.network.load_state_dict(pool[self.learner._n_updates % len(pool)])
+
+
+class ShowProgress(BaseCallback):
+    """A bar with the decisions made, their rate, and the time left."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.bar = Progress(
+            TextColumn("learning"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]:,.0f} decisions/s,"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+            console=Console(stderr=True),
+        )
+        self.task = self.bar.add_task("", total=steps, rate=0.0)
+
+    def _on_training_start(self) -> None:
+        self.begun, self.before = time.perf_counter(), self.model.num_timesteps
+        self.bar.start()
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        made = self.model.num_timesteps
+        rate = (made - self.before) / (time.perf_counter() - self.begun)
+        self.bar.update(self.task, completed=made, rate=rate)
+        self.model.logger.record("time/decisions_per_second", rate)
+
+    def _on_training_end(self) -> None:
+        self.bar.stop()
+
+
+# --- At the end
+
+
+def judge(config: Config, out: Path) -> list[Row]:
+    """Evaluate the exported policy against every opponent, on deals of their own."""
+    rows = against(
+        out / "policy",
+        config.evaluation.final_opponents,
+        config.game,
+        config.evaluation.final_games,
+        seed=evaluation_seed(config, FINAL),
+        **config.options,
+    )
+    with replacing(out / "evaluation.json") as file:
+        file.write((json.dumps([asdict(row) for row in rows], indent=2) + "\n").encode())
+    with replacing(out / "policy" / "README.md") as file:
+        run = json.loads((out / "run.json").read_text(encoding="utf-8"))
+        file.write(model_card(config, run, rows).encode())
+    return rows
+
+
+def evaluation_seed(config: Config, purpose: int) -> int:
+    return 2 * config.seed + purpose

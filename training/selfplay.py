@@ -1,0 +1,313 @@
+"""Self-play learning: MaskablePPO with the credit that turn-based games need.
+
+One stream of decisions a game, whoever makes them. V is the value for the seat to move, r what
+the seat that moved earned until the next decision, and sgn = +1 if the next seat to move is on
+its side, else -1:
+
+    delta[t] = r[t] + gamma * sgn[t] * V[t+1] * alive[t] - V[t]
+    A[t]     = delta[t] + gamma * lambda * sgn[t] * alive[t] * A[t+1]
+
+So the loser's last decision gets its -1 through the winner's, and an opponent's good prospects
+count as bad ones. The rest is PPO (Schulman et al. 2017) over the legal actions.
+
+Notation: T decisions a game and rollout, B games, A actions, N entries of an observation.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.buffers import BaseBuffer
+from stable_baselines3.common.callbacks import BaseCallback
+from torch import Tensor
+from torch.nn import functional as F
+
+from hanamachi.policies.network import Network, masked_log_softmax
+from hanamachi.training.vecenv import TurnBasedVecEnv
+
+
+def mover_signed_advantages(
+    rewards: NDArray[Any],  # (T, B)
+    values: NDArray[Any],  # (T + 1, B)
+    over: NDArray[np.bool_],  # (T, B)
+    signs: NDArray[Any],  # (T, B)
+    gamma: float,
+    gae_lambda: float,
+) -> NDArray[Any]:
+    """The generalised advantage of each decision for the seat that made it, (T, B)."""
+    advantages = np.zeros_like(rewards)
+    carry = gamma * signs * ~over
+    following = np.zeros_like(rewards[0])
+    for t in reversed(range(len(rewards))):
+        delta = rewards[t] + carry[t] * values[t + 1] - values[t]
+        following = delta + gae_lambda * carry[t] * following
+        advantages[t] = following
+    return advantages
+
+
+# --- The policy as stable-baselines3 holds it
+
+
+class SelfPlayPolicy(MaskableActorCriticPolicy):
+    """The network in stable-baselines3's frame: one forward pass, one masked log-softmax."""
+
+    def __init__(
+        self,
+        observation_space: spaces.Box,
+        action_space: spaces.Discrete,
+        lr_schedule: Callable[[float], float],
+        *,
+        hidden: tuple[int, ...] = (256, 256),
+        features: NDArray[np.float32] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """`features` (A, F) describe the actions to the head; none for unrelated actions."""
+        scale = np.maximum(np.abs(observation_space.low), np.abs(observation_space.high))
+        if features is None:
+            features = np.zeros((int(action_space.n), 1), np.float32)
+        self.make_network = lambda: Network(np.where(scale > 0, scale, 1), features, hidden)
+        super().__init__(observation_space, action_space, lr_schedule, **kwargs)
+
+    def _build(self, lr_schedule: Callable[[float], float]) -> None:
+        self.network = self.make_network()
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), lr=lr_schedule(1), eps=1e-5, fused=True
+        )
+
+    def log_probabilities(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, N), (B, A) bool -> log-probabilities (B, A), values (B,)."""
+        logits, values = self.network(observation)
+        return masked_log_softmax(logits, mask), values
+
+    def sample(
+        self, observation: Tensor, mask: Tensor, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Actions (B,) drawn from the policy, their log-probabilities (B,), values (B,)."""
+        log_probabilities, values = self.log_probabilities(observation, mask)
+        cumulative = log_probabilities.exp().cumsum(-1)
+        drawn = torch.rand(len(mask), 1, generator=generator, device=generator.device)
+        drawn = drawn * cumulative[:, -1:] * (1 - 1e-6)  # never past the last legal action
+        actions = (cumulative <= drawn).sum(-1)
+        return actions, chosen(log_probabilities, actions), values
+
+    def _predict(
+        self, observation: Any, deterministic: bool = False, action_masks: Any = None
+    ) -> Tensor:
+        shape = (len(observation), int(self.action_space.n))  # type: ignore[attr-defined]
+        mask = np.ones(shape) if action_masks is None else np.asarray(action_masks).reshape(shape)
+        log_probabilities, _ = self.log_probabilities(
+            observation, torch.as_tensor(mask, dtype=torch.bool, device=self.device)
+        )
+        if deterministic:
+            return log_probabilities.argmax(-1)
+        return torch.multinomial(log_probabilities.exp(), 1).squeeze(-1)
+
+    def predict_values(self, obs: Any) -> Tensor:
+        return self.network(obs)[1]
+
+
+def chosen(rows: Tensor, actions: Tensor) -> Tensor:
+    """The entry of each row that its action names, (B,)."""
+    return rows.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+
+
+# --- What a rollout leaves
+
+
+class Minibatch(NamedTuple):
+    observations: Tensor  # (M, N)
+    masks: Tensor  # (M, A) bool
+    actions: Tensor  # (M,)
+    log_probabilities: Tensor  # (M,)
+    advantages: Tensor  # (M,)
+    returns: Tensor  # (M,)
+
+
+class SelfPlayBuffer(BaseBuffer):
+    """T decisions in each of B games, in the order in which they were made."""
+
+    observation_space: spaces.Box
+    action_space: spaces.Discrete
+
+    def __init__(
+        self, *args: Any, gamma: float = 1, gae_lambda: float = 0.95, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.gamma, self.gae_lambda = gamma, gae_lambda
+        decisions = (self.buffer_size, self.n_envs)
+        size, actions = self.observation_space.shape[0], int(self.action_space.n)
+        self.observations = np.zeros((*decisions, size), np.float32)
+        self.masks = np.zeros((*decisions, actions), np.bool_)
+        self.actions = np.zeros(decisions, np.int64)
+        self.log_probabilities = np.zeros(decisions, np.float32)
+        self.rewards = np.zeros(decisions, np.float32)
+        self.over = np.zeros(decisions, np.bool_)
+        self.signs = np.zeros(decisions, np.float32)
+        self.values = np.zeros((self.buffer_size + 1, self.n_envs), np.float32)
+
+    def view(self, env: TurnBasedVecEnv) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Keep what the seats to move see, and return it: (B, N), (B, A)."""
+        self.observations[self.pos] = env.observations
+        self.masks[self.pos] = env.masks
+        return self.observations[self.pos], self.masks[self.pos]
+
+    def credit(self, env: TurnBasedVecEnv) -> None:
+        """Keep what the decisions just made have brought."""
+        self.rewards[self.pos] = env.rewards
+        self.over[self.pos] = env.over
+        self.signs[self.pos] = env.signs
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def finish(self) -> None:
+        """Compute advantages and returns once all values are known."""
+        self.advantages = mover_signed_advantages(
+            self.rewards, self.values, self.over, self.signs, self.gamma, self.gae_lambda
+        )
+        self.returns = self.advantages + self.values[:-1]
+
+    def get(self, batch_size: int, generator: torch.Generator) -> Iterator[Minibatch]:
+        """All decisions once, in random order, in minibatches."""
+        count = self.buffer_size * self.n_envs
+        arrays = (
+            self.observations, self.masks, self.actions,
+            self.log_probabilities, self.advantages, self.returns,
+        )  # fmt: skip
+        flat = [torch.from_numpy(a.reshape(count, *a.shape[2:])) for a in arrays]
+        order = torch.randperm(count, generator=generator)
+        for start in range(0, count, batch_size):
+            rows = order[start : start + batch_size]
+            yield Minibatch(*(tensor[rows].to(self.device) for tensor in flat))
+
+    def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
+        raise NotImplementedError("minibatches come from get")
+
+
+# --- The learner
+
+
+class SelfPlayPPO(MaskablePPO):
+    """MaskablePPO over every seat's decisions, with mover-signed advantages.
+
+    `env` is a TurnBasedVecEnv. `entropy_schedule` gives the entropy coefficient from the share of
+    the run that is left (1 at the start); other settings are those of MaskablePPO.
+    """
+
+    env: TurnBasedVecEnv
+    policy: SelfPlayPolicy
+    rollout_buffer: SelfPlayBuffer  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        policy: type[SelfPlayPolicy],
+        env: TurnBasedVecEnv,
+        *,
+        entropy_schedule: Callable[[float], float] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.entropy_schedule = entropy_schedule
+        self.saved_state: dict[str, Any] = {}
+        super().__init__(policy, env, rollout_buffer_class=SelfPlayBuffer, **kwargs)
+
+    def _setup_model(self) -> None:
+        super()._setup_model()
+        self.generator = torch.Generator().manual_seed(self.seed or 0)
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "generator"]
+
+    def collect_rollouts(
+        self,
+        env: TurnBasedVecEnv,
+        callback: BaseCallback,
+        rollout_buffer: SelfPlayBuffer,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Play T decisions in every game with the policy as it is."""
+        rollout_buffer.reset()
+        callback.on_rollout_start()
+        for t in range(n_rollout_steps):
+            observations, masks = rollout_buffer.view(env)
+            actions, log_probabilities, values = self._decide(observations, masks)
+            rollout_buffer.actions[t] = actions
+            rollout_buffer.log_probabilities[t] = log_probabilities
+            rollout_buffer.values[t] = values
+            env.advance(actions)
+            rollout_buffer.credit(env)
+            self.num_timesteps += env.num_envs
+            if not callback.on_step():
+                return False
+        rollout_buffer.values[-1] = self._decide(env.observations, env.masks != 0)[2]
+        rollout_buffer.finish()
+        callback.on_rollout_end()
+        return True
+
+    @torch.no_grad()
+    def _decide(self, observations: NDArray[Any], masks: NDArray[Any]) -> list[NDArray[Any]]:
+        seen, legal = (torch.from_numpy(x).to(self.device) for x in (observations, masks))
+        return [x.cpu().numpy() for x in self.policy.sample(seen, legal, self.generator)]
+
+    def train(self) -> None:
+        """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
+        self._update_learning_rate(self.policy.optimizer)
+        left = self._current_progress_remaining
+        clip_range = self.clip_range(left)  # type: ignore[operator]
+        entropy = self.entropy_schedule(left) if self.entropy_schedule else self.ent_coef
+        sums: dict[str, Tensor] = {}
+        steps = 0
+        for _ in range(self.n_epochs):
+            for batch in self.rollout_buffer.get(self.batch_size, self.generator):
+                loss, parts = self.loss(batch, clip_range, entropy)
+                self.policy.optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+                self.policy.optimizer.step()
+                for name, part in parts.items():
+                    sums[name] = sums.get(name, torch.zeros(())) + part
+                steps += 1
+            self._n_updates += 1
+        self._record(sums, steps, clip_range, entropy)
+
+    def loss(
+        self, batch: Minibatch, clip_range: float, entropy_coefficient: float
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """PPO's loss on a minibatch, and the parts of it that are worth logging."""
+        log_probabilities, values = self.policy.log_probabilities(batch.observations, batch.masks)
+        log_ratio = chosen(log_probabilities, batch.actions) - batch.log_probabilities
+        ratio = log_ratio.exp()
+        advantages = batch.advantages
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
+        policy_loss = -torch.minimum(advantages * ratio, advantages * clipped).mean()
+        value_loss = F.mse_loss(values, batch.returns)
+        # an illegal action's probability is exactly 0, and 0 times its finite log is 0
+        entropy = -(log_probabilities.exp() * log_probabilities).sum(-1).mean()
+        loss = policy_loss + self.vf_coef * value_loss - entropy_coefficient * entropy
+        with torch.no_grad():
+            parts = {
+                "policy_gradient_loss": policy_loss.detach(),
+                "value_loss": value_loss.detach(),
+                "entropy": entropy.detach(),
+                "approx_kl": (ratio - 1 - log_ratio).mean(),
+                "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
+            }
+        return loss, parts
+
+    def _record(
+        self, sums: dict[str, Tensor], steps: int, clip_range: float, entropy: float
+    ) -> None:
+        for name, total in sums.items():
+            self.logger.record(f"train/{name}", float(total) / steps)
+        errors = self.rollout_buffer.returns - self.rollout_buffer.values[:-1]
+        spread = float(self.rollout_buffer.returns.var())
+        explained = 1 - float(errors.var()) / spread if spread else float("nan")
+        self.logger.record("train/explained_variance", explained)
+        self.logger.record("train/clip_range", clip_range)
+        self.logger.record("train/entropy_coefficient", entropy)
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")

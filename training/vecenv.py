@@ -1,0 +1,275 @@
+"""Batches of turn-based games for learners: one row a game, whoever is to move acts.
+
+`advance` is the hot path: it plays one decision in every row and fills the arrays below. The
+stable-baselines3 interface is built on it, so that any of its algorithms can drive the games.
+
+Notation: B games, A actions, N entries of an observation.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from hanamachi import kernels
+from hanamachi.errors import UserError
+from hanamachi.game import OVER, Variant
+from hanamachi.policies.policy import Policy
+
+
+class TurnBasedVecEnv(VecEnv):
+    """What a learner needs to know of a batch of games after each decision."""
+
+    observations: NDArray[np.float32]  # (B, N) of the seats to move
+    masks: NDArray[np.int8]  # (B, A) of the seats to move
+    rewards: NDArray[np.float32]  # (B,) of the seats that have just moved
+    over: NDArray[np.bool_]  # (B,) the game ended; the row shows a new one
+    signs: NDArray[np.float32]  # (B,) +1 if the seat to move is on the side of the last, else -1
+    last: NDArray[np.float32]  # (B, N) where over: what the seat that moved saw at the end
+
+    def __init__(self, num_envs: int, size: int, actions: int, low: Any, high: Any) -> None:
+        self.render_mode = None
+        self.observations = np.zeros((num_envs, size), np.float32)
+        self.masks = np.zeros((num_envs, actions), np.int8)
+        self.rewards = np.zeros(num_envs, np.float32)
+        self.over = np.zeros(num_envs, np.bool_)
+        self.signs = np.ones(num_envs, np.float32)
+        self.last = np.zeros((num_envs, size), np.float32)
+        super().__init__(num_envs, spaces.Box(low, high), spaces.Discrete(actions))
+
+    @abstractmethod
+    def restart(self) -> None:
+        """Begin new games in all rows."""
+
+    @abstractmethod
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        """Play one action in every row and fill the arrays."""
+
+    def action_masks(self) -> NDArray[np.int8]:
+        return self.masks
+
+    def reset(self) -> NDArray[np.float32]:
+        self.restart()
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        return self.observations.copy()
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        self._actions = actions
+
+    def step_wait(self) -> Any:
+        self.advance(self._actions)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for row in np.flatnonzero(self.over):
+            infos[row]["terminal_observation"] = self.last[row].copy()
+        return self.observations.copy(), self.rewards.copy(), self.over.copy(), infos
+
+    def close(self) -> None:
+        pass
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        setattr(self, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
+    ) -> list[Any]:
+        if method_name != "action_masks":
+            raise UserError(f"the games of this batch have no method {method_name}")
+        return [self.masks[row] for row in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        return [False for _ in self._get_indices(indices)]
+
+
+# --- Our own games, compiled
+
+
+class Guest:
+    """A given policy in some of the games, with its memory of each."""
+
+    def __init__(self, policy: Policy, rows: NDArray[np.int64]) -> None:
+        self.policy = policy
+        self.rows = rows
+        self.memory = policy.initial_memory(len(rows))
+
+    def forget(self, rows: NDArray[np.int64]) -> None:
+        """New games have begun in these rows."""
+        mine = np.isin(self.rows, rows)
+        self.memory[mine] = self.policy.initial_memory(int(mine.sum()))
+
+
+class SelfPlayVecEnv(TurnBasedVecEnv):
+    """Games of one rule set, played by the learner alone or in part against given opponents.
+
+    `opponents` gives the share of the games in which a policy plays one of the two seats; that
+    seat is drawn anew for each game, and the row then shows the learner's decisions only. Moves
+    without a choice are made at once and never shown.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        num_envs: int,
+        seed: int = 0,
+        opponents: Sequence[tuple[Policy, float]] = (),
+    ) -> None:
+        self.variant = variant
+        layout, actions = variant.observation, variant.actions
+        super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
+        self.games = variant.new(np.uint64(seed) + np.arange(num_envs, dtype=np.uint64))
+        self.earned = np.zeros((num_envs, variant.seats), np.float32)
+        self.rng = np.random.default_rng(seed)
+        self.guest_seat = np.full(num_envs, OVER)  # where a guest plays; OVER in self-play
+        self.guests: list[Guest] = []
+        for policy, share in opponents:
+            end = num_envs - sum(len(guest.rows) for guest in self.guests)
+            self.guests.append(Guest(policy, np.arange(end - round(share * num_envs), end)))
+
+    def restart(self) -> None:
+        kernels.spread(kernels.reset, self.variant.rules, self.games)
+        self._look()
+        self._seat_guests(np.arange(self.num_envs))
+        self._play_guests()
+        self.over[:] = False
+
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        movers = self.games["mover"].astype(np.int64)
+        kernels.spread(
+            kernels.advance, self.variant.rules, self.games, actions, True,
+            self.observations, self.masks, self.earned, self.over, self.last,
+        )  # fmt: skip
+        self.rewards[:] = self.earned[np.arange(self.num_envs), movers]
+        if self.guests:
+            self._seat_guests(np.flatnonzero(self.over))
+            self._play_guests()
+        same_side = self.variant.game.cooperative | (self.games["mover"] == movers)
+        self.signs[:] = np.where(same_side, 1, -1)
+
+    def _look(self) -> None:
+        """Observe and mask every row as it stands."""
+        rules, movers = self.variant.rules, self.games["mover"].astype(np.int64)
+        kernels.spread(kernels.observations, rules, self.games, movers, self.observations)
+        kernels.spread(kernels.masks, rules, self.games, self.masks)
+
+    def _seat_guests(self, rows: NDArray[np.int64]) -> None:
+        """Draw the guests' seats in games that have just begun."""
+        for guest in self.guests:
+            begun = np.intersect1d(rows, guest.rows)
+            self.guest_seat[begun] = self.rng.integers(self.variant.seats, size=len(begun))
+            guest.forget(begun)
+
+    def _play_guests(self) -> None:
+        """Let the guests move until the learner is to move in every row."""
+        for guest in self.guests:
+            while True:
+                turn = np.flatnonzero(
+                    self.games["mover"][guest.rows] == self.guest_seat[guest.rows]
+                )
+                if len(turn) == 0:
+                    break
+                self._guest_moves(guest, turn)
+
+    def _guest_moves(self, guest: Guest, turn: NDArray[np.int64]) -> None:
+        """One move of a guest; if it ends the game, that ends the learner's step as well."""
+        rows = guest.rows[turn]
+        games, observations, masks = self.games[rows], self.observations[rows], self.masks[rows]
+        actions, guest.memory[turn] = guest.policy.act(
+            observations, masks, guest.memory[turn], self.rng
+        )
+        earned = np.zeros((len(rows), self.variant.seats), np.float32)
+        over = np.zeros(len(rows), np.bool_)
+        unused = np.zeros_like(observations)  # the end as the guest sees it
+        kernels.spread(
+            kernels.advance, self.variant.rules, games, actions, True,
+            observations, masks, earned, over, unused,
+        )  # fmt: skip
+        self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks
+        learner = 1 - self.guest_seat[rows]
+        self.rewards[rows] += np.where(self.over[rows], 0, earned[np.arange(len(rows)), learner])
+        self.last[rows[over]] = 0
+        self.over[rows] |= over
+        self._seat_guests(rows[over])
+
+    # --- Saving
+
+    def get_state(self) -> dict[str, Any]:
+        """All that the coming games depend on."""
+        return {
+            "games": self.games.tobytes(),
+            "guest_seat": self.guest_seat.copy(),
+            "memories": [guest.memory.copy() for guest in self.guests],
+            "rng": self.rng.bit_generator.state,
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from `get_state` as if nothing had been between."""
+        self.games[:] = np.frombuffer(state["games"], self.games.dtype)
+        self.guest_seat[:] = state["guest_seat"]
+        for guest, memory in zip(self.guests, state["memories"], strict=True):
+            guest.memory = memory.copy()
+        self.rng.bit_generator.state = state["rng"]
+        self._look()
+
+
+# --- Anybody's games
+
+
+class AECSelfPlayVecEnv(TurnBasedVecEnv):
+    """Self-play of any turn-based PettingZoo AEC environment whose observations hold a mask.
+
+    All agents must share one observation and one action space; observations are flattened.
+    Slower than compiled games, as each row is an environment in Python.
+    """
+
+    def __init__(
+        self, make: Callable[[], Any], num_envs: int, seed: int = 0, cooperative: bool = False
+    ) -> None:
+        self.envs = [make() for _ in range(num_envs)]
+        self.seeds = iter(range(seed, 1 << 62))
+        self.cooperative = cooperative
+        agent = self.envs[0].possible_agents[0]
+        space = self.envs[0].observation_space(agent)
+        if not isinstance(space, spaces.Dict) or "action_mask" not in space.spaces:
+            raise UserError('the environment\'s observations need an "action_mask"')
+        seen = space["observation"]
+        low, high = (np.asarray(x, np.float32).ravel() for x in (seen.low, seen.high))
+        actions = int(self.envs[0].action_space(agent).n)
+        super().__init__(num_envs, len(low), actions, low, high)
+
+    def restart(self) -> None:
+        for row in range(self.num_envs):
+            self._begin(row)
+
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        for row, env in enumerate(self.envs):
+            mover = env.agent_selection
+            env.step(int(actions[row]))
+            self.rewards[row] = env.rewards[mover]
+            self.over[row] = all(env.terminations[a] or env.truncations[a] for a in env.agents)
+            if self.over[row]:
+                self.last[row] = self._flat(env.observe(mover))
+                self._begin(row)
+            else:
+                self._look(row)
+            same_side = self.cooperative or env.agent_selection == mover
+            self.signs[row] = 1 if same_side else -1
+
+    def _begin(self, row: int) -> None:
+        self.envs[row].reset(seed=next(self.seeds))
+        self._look(row)
+
+    def _look(self, row: int) -> None:
+        env = self.envs[row]
+        view = env.observe(env.agent_selection)
+        self.observations[row] = self._flat(view)
+        self.masks[row] = view["action_mask"]
+
+    @staticmethod
+    def _flat(view: Mapping[str, Any]) -> NDArray[np.float32]:
+        return np.asarray(view["observation"], np.float32).ravel()
