@@ -197,9 +197,9 @@ class Variant:
     """One rule set, ready to play: a game, its options, and the tables derived from them."""
 
     id: str
-    game: Game
+    game: Game = field(repr=False)
     options: Mapping[str, Any]
-    rules: Any
+    rules: Any = field(repr=False)
     actions: Actions = field(repr=False)
     observation: Layout = field(repr=False)
 

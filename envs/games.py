@@ -23,15 +23,14 @@ def variant(id: str, /, **options: Any) -> Variant:
         if name not in defaults:
             raise unknown(f"option of {id}", name, defaults)
     chosen = {**defaults, **options}
-    return _built(id, tuple((k, _hashable(v)) for k, v in chosen.items()))
+    return _built(id, **{name: _hashable(value) for name, value in chosen.items()})
 
 
 def _hashable(value: Any) -> Any:
     return tuple(_hashable(v) for v in value) if isinstance(value, list | tuple) else value
 
 
-@lru_cache(maxsize=64)
-def _built(id: str, options: tuple[tuple[str, Any], ...]) -> Variant:
+@lru_cache(maxsize=64, typed=True)  # typed, so that True is not taken for 1
+def _built(id: str, **options: Any) -> Variant:
     game = VARIANTS[id]
-    checked, rules, actions, observation = game.build(**dict(options))
-    return Variant(id, game, checked, rules, actions, observation)
+    return Variant(id, game, *game.build(**options))

@@ -160,7 +160,9 @@ class Session:
 
     def state(self) -> np.record:
         """A copy of the whole position, hidden cards and generator included."""
-        position: np.record = self.games[0].copy()
+        copy = np.zeros_like(self.games)  # the gaps between fields too, so that bytes compare
+        copy[:] = self.games
+        position: np.record = copy[0]
         return position
 
     # --- Copies

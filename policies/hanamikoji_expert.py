@@ -23,7 +23,7 @@ from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
 CHARM, GEISHA = 0.07, 0.09  # what being ahead in either promises for the next round
 DOUBT = 0.25  # weight of the mean reply beside the worst
-SKILL = 0.4  # how much better than at random the foe places the cards that I cannot see
+SKILL = 0.8  # how much better than at random the foe places the cards that I cannot see
 
 # by kind of action: its bonus for each turn left, and the cards it brings me, the foe, and uses
 TIMING = np.array([0, 0, 0.05, -0.05, 0, 0], np.float32)
@@ -82,7 +82,7 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
 
 
 @inline
-def outlook(tables: Tables, seen: Array, action: int, ends: Array, swings: Array) -> float:
+def outlook(tables: Tables, seen: Array, action: np.intp, ends: Array, swings: Array) -> float:
     """The value after an action and its reply."""
     worst, total, count = np.inf, 0.0, replies(tables.rules, seen, action, swings)
     for i in range(count):
@@ -93,7 +93,7 @@ def outlook(tables: Tables, seen: Array, action: int, ends: Array, swings: Array
 
 
 @inline
-def replies(rules: rule.Rules, seen: Array, action: int, swings: Array) -> int:
+def replies(rules: rule.Rules, seen: Array, action: np.intp, swings: Array) -> int:
     """Write by how much each reply changes the leads, a row a reply; returns how many there are."""
     at, n, kind = rules.at, rules.geisha, rules.kind[action]
     first, second = rules.piles[action, 0, :n], rules.piles[action, 1, :n]
@@ -119,7 +119,7 @@ def replies(rules: rule.Rules, seen: Array, action: int, swings: Array) -> int:
 
 
 @inline
-def value(tables: Tables, seen: Array, action: int, swing: Array, ends: Array) -> float:
+def value(tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array) -> float:
     """The expected worth of the markers after the round, as if geisha were independent."""
     rules, at, n = tables.rules, tables.rules.at, tables.rules.geisha
     last_round = rules.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1

@@ -31,7 +31,7 @@ def score(rules: Rules, observations: Observations, masks: Masks, scores: Scores
 
 
 @inline
-def outlook(rules: Rules, seen: NDArray[np.float32], action: int) -> float:
+def outlook(rules: Rules, seen: NDArray[np.float32], action: np.intp) -> float:
     """The worth of the table after an action and the reply that is worst for the actor."""
     at, n, kind = rules.at, rules.geisha, rules.kind[action]
     first, second = rules.piles[action, 0, :n], rules.piles[action, 1, :n]
@@ -61,7 +61,7 @@ def outlook(rules: Rules, seen: NDArray[np.float32], action: int) -> float:
 @inline
 def worth(rules: Rules, seen: NDArray[np.float32], mine: NDArray, theirs: NDArray) -> float:
     """What the table is worth once these cards have been added to the two sides."""
-    at, n, total = rules.at, rules.geisha, np.float32(0)
+    at, n, total = rules.at, rules.geisha, 0.0
     for g in range(n):
         laid = seen[at[TABLE] + g] + seen[at[TABLE] + n + g] + seen[at[MY_SECRET] + g]
         out = rules.cards[g] - laid - mine[g] - theirs[g]

@@ -6,6 +6,7 @@ what is learned of one action (offer two of a geisha's cards) holds for all that
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -35,9 +36,7 @@ class Network(nn.Module):
         self.register_buffer("scale", 1 / torch.as_tensor(scale), persistent=False)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
         sizes = [len(scale), *self.hidden]
-        self.trunk = nn.ModuleList(
-            nn.Linear(a, b) for a, b in zip(sizes[:-1], sizes[1:], strict=True)
-        )
+        self.trunk = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(sizes))
         self.kinds = nn.Linear(features.shape[1], sizes[-1], bias=False)  # E
         self.free = nn.Parameter(torch.zeros(len(features), sizes[-1]))  # e
         self.value = nn.Linear(sizes[-1], 1)

@@ -186,6 +186,8 @@ def test_an_observation_tells_the_whole_round_as_the_seat_saw_it(variant: Varian
     rows = observed(variant, games, movers)
     for node, row in zip(nodes, rows, strict=True):
         assert Reader(variant, row).view() == node.views[node.game.mover]
+    assert (rows >= variant.observation.low).all()
+    assert (rows <= variant.observation.high).all()
     hands = rows[:, variant.observation.slice("hand")]
     np.testing.assert_array_equal(
         hands, games["hand"][range(len(games)), movers][:, : hands.shape[1]]

@@ -1,6 +1,7 @@
 """Playing against a policy in the terminal: pleasant, patient, and open about everything after."""
 
 import sys
+import time
 
 import numpy as np
 import pexpect
@@ -239,7 +240,7 @@ def test_in_a_terminal_a_whole_game_is_played_and_recorded(terminal):
     child, record = terminal("--opponent", "random")
     while child.expect(["\r\n> ", "You have won", "random has won", "is a draw"]) == 0:
         child.sendline("?")
-        child.expect(r"\r\n((secret|trade-off|gift|competition|take) .+?)(  |\r\n)")
+        child.expect(r"((secret|trade-off|gift|competition|take) .+?)(  |\r\n)")
         words = child.match.group(1)
         child.expect("> ")
         child.sendline(words)
@@ -253,6 +254,7 @@ def test_in_a_terminal_a_whole_game_is_played_and_recorded(terminal):
 def test_in_a_terminal_interrupting_saves_and_ends_with_130(terminal):
     child, record = terminal()
     child.expect("> ")
+    time.sleep(0.5)  # the prompt is shown a moment before the terminal listens
     child.sendintr()
     child.expect("interrupted")
     child.expect(pexpect.EOF)

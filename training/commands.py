@@ -183,7 +183,11 @@ def ask(prompt: str) -> str:
     """A line from the terminal, with its history where the platform has one."""
     with suppress(ImportError):
         import readline  # noqa: F401
-    return input(prompt)
+    try:
+        return input(prompt)
+    except (EOFError, KeyboardInterrupt):
+        say("")  # what is said next begins a line
+        raise
 
 
 def left(prompt: str) -> bool:
@@ -191,5 +195,4 @@ def left(prompt: str) -> bool:
     try:
         return ask(prompt).strip().lower() in ("q", "quit")
     except EOFError:
-        say("")
         return True

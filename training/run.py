@@ -9,12 +9,10 @@ import json
 import platform
 import subprocess
 import time
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -31,7 +29,7 @@ from hanamachi.saving import replacing, restore_folder
 from hanamachi.training.config import Config, schedule
 from hanamachi.training.evaluation import Row, against
 from hanamachi.training.modelcard import model_card
-from hanamachi.training.report import print_rows
+from hanamachi.training.report import print_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.vecenv import SelfPlayVecEnv
 
@@ -113,7 +111,8 @@ def make_games(config: Config) -> SelfPlayVecEnv:
     guests: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
         if name == "past":
-            guests.append((NetworkPolicy(variant, for_variant(variant, config.network.hidden)), share))
+            past = NetworkPolicy(variant, for_variant(variant, config.network.hidden), "past")
+            guests.append((past, share))
         elif name != "self":
             guests.append((load_policy(name, game=config.game, **config.options), share))
     return SelfPlayVecEnv(variant, config.num_games, config.seed, guests)
@@ -167,8 +166,6 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
         raise UserError(f"{saved} is damaged: delete it to begin anew, or restore it") from error
     games.set_state(learner.saved_state["games"])
     learner.generator.set_state(learner.saved_state["generator"])
-    np.random.set_state(learner.saved_state["numpy"])
-    torch.set_rng_state(learner.saved_state["torch"])
     return learner
 
 
@@ -215,8 +212,6 @@ class SaveRun(EveryFew):
         self.learner.saved_state |= {
             "games": self.learner.env.get_state(),
             "generator": self.learner.generator.get_state(),
-            "numpy": np.random.get_state(),
-            "torch": torch.get_rng_state(),
         }
         with replacing(self.out / "resume.zip") as file:
             self.learner.save(file)
@@ -315,8 +310,7 @@ def judge(config: Config, out: Path) -> list[Row]:
         seed=evaluation_seed(config, FINAL),
         **config.options,
     )
-    with replacing(out / "evaluation.json") as file:
-        file.write((json.dumps([asdict(row) for row in rows], indent=2) + "\n").encode())
+    write_rows(rows, out / "evaluation.json")
     with replacing(out / "policy" / "README.md") as file:
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
         file.write(model_card(config, run, rows).encode())

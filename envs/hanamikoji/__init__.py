@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -68,10 +69,10 @@ def checked_actions(actions: Any) -> tuple[str, ...]:
     return tuple(action for action in rules.ACTIONS if action in actions)
 
 
-def checked_rounds(max_rounds: Any, cards: tuple[int, ...]) -> int:
+def checked_rounds(max_rounds: Any, cards: tuple[int, ...], actions: tuple[str, ...]) -> int:
     if max_rounds is None:
-        if sum(cards) < rules.CHARM_GOAL and len(cards) < rules.GEISHA_GOAL:
-            raise UserError(f"nobody can win with cards={cards}; set max_rounds")
+        if (cards, actions) != (CARDS, rules.ACTIONS):
+            raise UserError("a small version may never reach a goal; set max_rounds")
         return 0
     if type(max_rounds) is not int or not 1 <= max_rounds <= 1000:
         raise UserError(f"max_rounds must be None or from 1 to 1000, not {max_rounds!r}")
@@ -79,7 +80,7 @@ def checked_rounds(max_rounds: Any, cards: tuple[int, ...]) -> int:
 
 
 def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:
-    """What players call each geisha: her charm, with a letter where several share it, or her suit."""
+    """What players call each geisha: her suit, or her charm with a letter where several share it."""
     if fifth_suit:
         return suits(fifth_suit)[: len(cards)]
     shared = Counter(cards)
@@ -105,7 +106,7 @@ def build(
     if fifth_suit is not None:
         one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
     cards, actions = checked_cards(cards), checked_actions(actions)
-    limit = checked_rounds(max_rounds, cards)
+    limit = checked_rounds(max_rounds, cards, actions)
     used = sum(rules.SIZES[rules.ACTIONS.index(action)] for action in actions)
     if 2 * used > sum(cards):
         raise UserError(
@@ -147,9 +148,7 @@ def packed(catalogue: Catalogue) -> Any:
 
 
 def render() -> ModuleType:
-    from hanamachi.hanamikoji import render as module
-
-    return module
+    return import_module("hanamachi.hanamikoji.render")
 
 
 GAME = Game(

@@ -97,7 +97,7 @@ class Catalogue:
 
     @cached_property
     def features(self) -> NDArray[np.float32]:
-        """(A, 35) what a move is made of: kind, all its cards, doubles, and a Competition's pairs."""
+        """(A, 35) a move's kind, all its cards, doubled cards, and a Competition's pairs."""
         kinds = np.eye(TAKE_PAIR + 1)[self.kind]
         pair = [move.pair for move in self.moves]
         cards = self.piles.sum(1)

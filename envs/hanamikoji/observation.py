@@ -1,4 +1,4 @@
-"""What a player of Hanamikoji knows, as a flat row of small integers.
+"""What a player of Hanamikoji knows, as a flat row of small numbers.
 
 From the seat's own point of view: of two sides, mine comes first. Within a round nothing is
 forgotten: the hand as dealt, the draws in order, one's own hidden cards, and every public event
@@ -19,8 +19,9 @@ from hanamachi.hanamikoji.rules import (
     NONE,
     SECRET,
     Rules,
-    cards_unknown_to,
+    cards_drawn,
     favours,
+    unknown_to,
 )
 from hanamachi.layout import Layout, Segment
 
@@ -49,7 +50,12 @@ ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike
     SETTLED,
     FAVOURS,
     TO_COME,
-) = range(22)
+    FLOW,
+    EXPECTED_LEAD,
+) = range(24)
+
+KEPT = (1, 0, 2, 2)  # cards of each action that end on the side of who uses it
+GIVEN = (0, 0, 1, 2)  # and on the other side
 
 
 def layout(geisha: int, most: int, max_rounds: int) -> Layout:
@@ -79,6 +85,14 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
             Segment("settled", 2 * g, 0, 1, "the lead, mine then theirs, exceeds what is out"),
             Segment("favours", 4, 0, 21, "geisha and charm that the markers give me, then them"),
             Segment("to come", 6, 0, 8, "cards still to reach a side, tiles left, cards held"),
+            Segment(
+                "flow",
+                4,
+                0,
+                1,
+                "shares of my cards, and of unseen ones, that end with me, with them",
+            ),
+            Segment("expected lead", g, -most, most, "the lead at the end, by these shares"),
         )
     )
 
@@ -154,13 +168,15 @@ def observe_round(rules: Rules, game: np.record, me: int, out: NDArray[np.float3
 @inline
 def observe_counts(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     at, n, foe = rules.at, rules.geisha, 1 - me
-    unknown = cards_unknown_to(rules, game, me)
+    unseen_total = 0
     for g in range(n):
         lead = game.table[me, g] - game.table[foe, g]
         if game.phase != ENDED:  # the Secrets lie on the table by then
             lead += game.secret[me] == g
-        still_out = game.hand[me, g] + unknown[g] + on_offer(game, g)
-        out[at[UNSEEN] + g] = unknown[g]
+        unseen = unknown_to(rules, game, me, g)
+        still_out = game.hand[me, g] + unseen + on_offer(game, g)
+        unseen_total += unseen
+        out[at[UNSEEN] + g] = unseen
         out[at[STILL_OUT] + g] = still_out
         out[at[LEAD] + g] = lead
         out[at[AHEAD] + g] = lead > 0
@@ -170,10 +186,9 @@ def observe_counts(rules: Rules, game: np.record, me: int, out: NDArray[np.float
     for side in range(2):
         seat = me if side == 0 else foe
         out[at[TO_COME] + side] = cards_to_come(rules, game, seat)
-        for kind in range(4):
-            out[at[TO_COME] + 2 + side] += rules.in_use[kind] and game.used_in[seat, kind] == 0
-        for g in range(n):
-            out[at[TO_COME] + 4 + side] += game.hand[seat, g]  # hand sizes are public
+        out[at[TO_COME] + 2 + side] = tiles_left(rules, game, seat)
+        out[at[TO_COME] + 4 + side] = cards_held(rules, game, seat)
+    observe_flow(rules, game, me, unseen_total, out)
 
 
 @inline
@@ -200,3 +215,62 @@ def cards_to_come(rules: Rules, game: np.record, seat: int) -> int:
         cards += 2 * (mine[COMPETITION] == 0 or game.pair_taken[seat] == NONE)
         cards += 2 * (theirs[COMPETITION] == 0 or game.pair_taken[1 - seat] == NONE)
     return cards
+
+
+@inline
+def unused(rules: Rules, game: np.record, seat: int, kind: int) -> bool:
+    return rules.in_use[kind] == 1 and game.used_in[seat, kind] == 0
+
+
+@inline
+def tiles_left(rules: Rules, game: np.record, seat: int) -> int:
+    left = 0
+    for kind in range(4):
+        left += unused(rules, game, seat, kind)
+    return left
+
+
+@inline
+def cards_held(rules: Rules, game: np.record, seat: int) -> int:
+    """The size of a hand, which is public."""
+    held = 0
+    for g in range(rules.geisha):
+        held += game.hand[seat, g]
+    return held
+
+
+@inline
+def flow(rules: Rules, game: np.record, seat: int) -> tuple[float, float]:
+    """Of the cards that a player has yet to use: the shares it will keep and give away."""
+    left = keep = give = 0
+    for kind in range(4):
+        if unused(rules, game, seat, kind):
+            left += kind + 1  # SIZES[kind]
+            keep += KEPT[kind]
+            give += GIVEN[kind]
+    return keep / max(left, 1), give / max(left, 1)
+
+
+@inline
+def observe_flow(
+    rules: Rules, game: np.record, me: int, unseen: int, out: NDArray[np.float32]
+) -> None:
+    """Where cards will end if the tiles left take them at random."""
+    at, n, foe = rules.at, rules.geisha, 1 - me
+    keep, give = flow(rules, game, me)
+    foe_keeps, foe_gives = flow(rules, game, foe)
+    my_draws = rules.tiles - cards_drawn(game, me)
+    foes = cards_held(rules, game, foe) + rules.tiles - cards_drawn(game, foe)
+    hidden = 0 if game.phase == ENDED else game.secret[foe] != NONE
+    to_me = (my_draws * keep + foes * foe_gives) / max(unseen, 1)
+    to_foe = (my_draws * give + foes * foe_keeps + hidden) / max(unseen, 1)
+    out[at[FLOW]], out[at[FLOW] + 1] = keep, give
+    out[at[FLOW] + 2], out[at[FLOW] + 3] = to_me, to_foe
+    third = 0.0 if game.phase != ANSWER_GIFT else (-1 if game.mover == me else 1) / 3
+    for g in range(n):
+        out[at[EXPECTED_LEAD] + g] = (
+            out[at[LEAD] + g]
+            + game.hand[me, g] * (keep - give)
+            + out[at[UNSEEN] + g] * (to_me - to_foe)
+            + on_offer(game, g) * third
+        )

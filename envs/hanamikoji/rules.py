@@ -95,7 +95,7 @@ def begin_round(rules: Rules, game: np.record, starter: int) -> None:
     game.round_number += 1
     game.starter = starter
     game.unseen[:] = rules.cards
-    game.phase = DEAL
+    game.phase = DEAL if rules.hand_size > 0 else DRAW
     game.mover = CHANCE
 
 
@@ -142,7 +142,7 @@ def chance(
 
 @inline
 def resolve(rules: Rules, game: np.record, outcome: int) -> None:
-    """The starter's whole hand is dealt first, then the other's; then each turn begins with a draw."""
+    """The starter's hand is dealt first, then the other's; each turn begins with a draw."""
     if game.phase == CHOOSE_STARTER:
         begin_round(rules, game, outcome)
     elif game.phase == DEAL:
@@ -444,7 +444,9 @@ def redeal(rules: Rules, world: np.record, seat: int) -> None:
     """
     if world.mover >= 0:
         foe = 1 - seat
-        unknown = cards_unknown_to(rules, world, seat)
+        unknown = np.empty(GEISHA, np.int8)
+        for g in range(GEISHA):
+            unknown[g] = unknown_to(rules, world, seat, g)
         slots = rules.hand_size + cards_drawn(world, foe)  # the foe's cards, in order of receipt
         name = np.empty(slots, np.int8)
         used_by = np.empty(slots, np.int8)  # the action that used it; NONE while in hand
@@ -457,13 +459,13 @@ def redeal(rules: Rules, world: np.record, seat: int) -> None:
 
 
 @inline
-def cards_unknown_to(rules: Rules, game: np.record, seat: int) -> NDArray[np.int8]:
-    """All but one's own cards and what the foe has offered."""
-    unknown = rules.cards - game.dealt[seat] - game.gift[1 - seat]
-    for g in range(GEISHA):
-        unknown[g] -= game.pairs[1 - seat, 0, g] + game.pairs[1 - seat, 1, g]
-    for turn in range(cards_drawn(game, seat)):
-        unknown[game.drawn[seat, turn]] -= 1
+def unknown_to(rules: Rules, game: np.record, seat: int, g: int) -> int:
+    """How many of a geisha's items are neither one's own nor were offered by the foe."""
+    foe = 1 - seat
+    unknown = rules.cards[g] - game.dealt[seat, g] - game.gift[foe, g]
+    unknown -= game.pairs[foe, 0, g] + game.pairs[foe, 1, g]
+    for turn in range(rules.tiles):
+        unknown -= game.drawn[seat, turn] == g
     return unknown
 
 

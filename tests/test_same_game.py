@@ -1,0 +1,174 @@
+"""The same seed and the same actions give the same game, whoever asks and however it is run."""
+
+import os
+import subprocess
+import sys
+from hashlib import sha256
+
+import numpy as np
+import pytest
+from samples import sample
+
+from hanamachi import kernels, variant
+from hanamachi.aec import AEC
+from hanamachi.game import OVER
+from hanamachi.single import SeatEnv
+from hanamachi.vector import VectorSeatEnv
+
+ID = "hanamikoji:three_rounds"
+SEED = 100  # of the first game; the next has the next
+MANY = 4096
+FEW = 6
+SOME = sample(MANY, 1 / 64)
+
+
+def choose(masks):
+    """The actions, (B,), that everyone in this file chooses: they depend on the masks alone."""
+    counts = masks.sum(1, dtype=np.int64)
+    ranks = (counts * counts // 3 + 5) % counts
+    return (masks.cumsum(1, dtype=np.int32) > ranks[:, None]).argmax(1)
+
+
+def choose_one(observation, mask):
+    return int(choose(mask[None])[0])
+
+
+class Transcript:
+    """All that the learner, in seat 0, sees at its decisions and at the end, and its reward."""
+
+    def __init__(self):
+        self.digest, self.done = sha256(), False
+
+    def sees(self, observation):
+        self.digest.update(observation.tobytes())
+
+    def ends(self, observation, reward):
+        self.sees(observation)
+        self.digest.update(np.float64(reward).tobytes())
+        self.done = True
+
+
+def digests(transcripts):
+    assert all(transcript.done for transcript in transcripts)
+    return [transcript.digest.hexdigest() for transcript in transcripts]
+
+
+# --- The ways to play
+
+
+def by_aec(games):
+    env, transcripts = AEC(ID), [Transcript() for _ in range(games)]
+    for i, transcript in enumerate(transcripts):
+        env.reset(seed=SEED + i)
+        while not any(env.terminations.values()):
+            observation, mask = env.last()[0].values()
+            if env.agent_selection == "player_0":
+                transcript.sees(observation)
+            env.step(choose_one(observation, mask))
+        transcript.ends(env.observe("player_0")["observation"], env.rewards["player_0"])
+    return digests(transcripts)
+
+
+def by_single(games):
+    env = SeatEnv(ID, seat=0, opponent=choose_one)
+    transcripts = [Transcript() for _ in range(games)]
+    for i, transcript in enumerate(transcripts):
+        observation, info = env.reset(seed=SEED + i)
+        while not transcript.done:
+            transcript.sees(observation)
+            action = choose_one(observation, info["action_mask"])
+            observation, reward, over, _, info = env.step(action)
+            if over:
+                transcript.ends(observation, reward)
+    return digests(transcripts)
+
+
+class Opponent:
+    def act(self, observation, mask, memory, rng):
+        return choose(mask), memory
+
+
+def by_vector(games, threads=1):
+    envs = VectorSeatEnv(ID, games, seat=0, opponent=Opponent(), threads=threads)
+    transcripts = [Transcript() for _ in range(games)]
+    observations, infos = envs.reset(seed=SEED)
+    while not all(transcript.done for transcript in transcripts):
+        playing = [i for i, transcript in enumerate(transcripts) if not transcript.done]
+        for i in playing:
+            transcripts[i].sees(observations[i])
+        observations, rewards, over, _, infos = envs.step(choose(infos["action_mask"]))
+        for i in playing:
+            if over[i]:
+                transcripts[i].ends(infos["final_obs"][i], rewards[i])
+    return digests(transcripts)
+
+
+def by_kernels(games, threads=1):
+    """In one batch of all; returns the digests and the final records."""
+    rules = variant(ID)
+    batch = rules.new(SEED + np.arange(games, dtype=np.uint64))
+    transcripts = [Transcript() for _ in range(games)]
+    kernels.spread(kernels.reset, rules.rules, batch, threads=threads)
+    while len(rows := np.flatnonzero(batch["mover"] != OVER)):
+        playing = batch[rows]
+        masks = np.empty((len(rows), rules.actions.size), np.int8)
+        kernels.spread(kernels.masks, rules.rules, playing, masks, threads=threads)
+        for row, seen in zip(rows, learners_view(rules, playing, threads), strict=True):
+            if batch["mover"][row] == 0:
+                transcripts[row].sees(seen)
+        kernels.spread(kernels.step, rules.rules, playing, choose(masks), threads=threads)
+        batch[rows] = playing
+    for transcript, game, seen in zip(
+        transcripts, batch, learners_view(rules, batch, threads), strict=True
+    ):
+        transcript.ends(seen, game["rewards"][0])
+    return digests(transcripts), batch
+
+
+def learners_view(rules, games, threads):
+    seen = np.empty((len(games), rules.observation.size), np.float32)
+    seats = np.zeros(len(games), np.int64)
+    kernels.spread(kernels.observations, rules.rules, games, seats, seen, threads=threads)
+    return seen
+
+
+# --- The same
+
+
+@pytest.fixture(scope="module")
+def many():
+    return by_kernels(MANY)
+
+
+def test_in_every_face(many):
+    expected = many[0][:SOME]
+    assert len(set(expected)) == SOME
+    assert by_aec(SOME) == expected
+    assert by_single(SOME) == expected
+    assert by_vector(SOME) == expected
+
+
+def test_in_every_batch_size(many):
+    assert by_vector(MANY) == many[0]
+    assert by_vector(1) == by_kernels(1)[0] == many[0][:1]
+
+
+def test_on_one_thread_and_on_two(many):
+    again, games = by_kernels(MANY, threads=2)
+    assert again == many[0]
+    assert (games == many[1]).all()
+    assert by_vector(MANY, threads=2) == many[0]
+
+
+def test_compiled_and_uncompiled(many):
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    uncompiled = subprocess.run(
+        [sys.executable, __file__], env=environment, capture_output=True, text=True, check=True
+    )
+    assert uncompiled.stdout.split() == many[0][:FEW]
+
+
+if __name__ == "__main__":
+    expected, _ = by_kernels(FEW)
+    assert by_aec(FEW) == by_single(FEW) == by_vector(FEW) == expected
+    print(*expected)
