@@ -5,7 +5,7 @@ Notation: S seats, A actions, N entries of an observation.
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import gymnasium.logger
 import numpy as np
@@ -16,7 +16,7 @@ from pettingzoo.utils import AECEnv, wrappers
 from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.frames import RENDER_MODES, Frame, checked_render_mode, frame
-from hanamachi.game import OVER
+from hanamachi.game import OVER, Variant
 from hanamachi.games import variant
 from hanamachi.record import Record, record_of
 from hanamachi.session import RESET_OPTIONS, Session
@@ -44,7 +44,7 @@ class AEC(AECEnv):
     holds the game in progress.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
         "render_fps": 1,
@@ -52,7 +52,7 @@ class AEC(AECEnv):
 
     def __init__(self, id: str, /, *, render_mode: str | None = None, **options: Any) -> None:
         super().__init__()
-        self.variant = variant(id, **options)
+        self._session = Session(variant(id, **options))
         self.metadata = {**AEC.metadata, "name": f"{self.variant.game.name}_v0"}
         self.render_mode = checked_render_mode(render_mode)
         self.possible_agents = [f"player_{seat}" for seat in range(self.variant.seats)]
@@ -63,7 +63,11 @@ class AEC(AECEnv):
         }
         layout, seats = self.variant.observation, self.variant.seats
         self.state_space = spaces.Box(np.tile(layout.low, seats), np.tile(layout.high, seats))
-        self._session = Session(self.variant)
+
+    @property
+    def variant(self) -> Variant:
+        """The rule set that is played."""
+        return self._session.variant
 
     def _seen(self) -> spaces.Dict:
         layout, actions = self.variant.observation, self.variant.actions

@@ -5,8 +5,8 @@
 | Import | `from hanamachi import hanamikoji_v0` |
 | Agents | `player_0`, `player_1` |
 | Actions | `Discrete(508)` |
-| Observation | `Box` of 243 entries, float32, and an action mask of 508, int8 |
-| State | `Box` of 486 entries, float32: what both agents know |
+| Observation | `Box` of 254 entries, float32, and an action mask of 508, int8 |
+| State | `Box` of 508 entries, float32: what both agents know |
 | Parallel API, manual control | no |
 
 Two players court seven geisha by putting item cards on their sides of them. A round is eight
@@ -84,6 +84,8 @@ All from the agent's own point of view: of two sides, its own comes first.
 | 219 | 14 | 0 to 1 | settled: the lead, mine then theirs, exceeds what is out |
 | 233 | 4 | 0 to 21 | favours: geisha and charm that the markers give me, then them |
 | 237 | 6 | 0 to 8 | to come: cards still to reach a side, tiles left, cards held |
+| 243 | 4 | 0 to 1 | flow: shares of my cards, and of unseen ones, that end with me, with them |
+| 247 | 7 | -5 to 5 | expected lead: the lead at the end, by these shares |
 
 An option that changes the cards or the limit of rounds changes the sizes.
 

@@ -284,4 +284,5 @@ def draw_one(rules: Any, game: np.record) -> int:
     while i < n - 1 and x >= chances[i]:
         x -= chances[i]
         i += 1
-    return outcomes[i]
+    outcome: int = outcomes[i]
+    return outcome

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.frames import RENDER_MODES, Frame, checked_render_mode, frame
-from hanamachi.game import OVER
+from hanamachi.game import OVER, Variant
 from hanamachi.games import variant
 from hanamachi.opponents import (
     Choose,
@@ -46,7 +46,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        self.variant = variant(game, **options)
+        self._session = Session(variant(game, **options))
         self.seat_wanted = checked_seat(seat, self.variant.seats)
         self.opponent = as_opponent(opponent)
         self.illegal_reward = illegal_reward
@@ -55,9 +55,13 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.observation_space = spaces.Box(layout.low, layout.high)
         self.action_space = spaces.Discrete(self.variant.actions.size)
         self.seat = 0  # of the learner in this game
-        self._session = Session(self.variant)
         self._over = True  # until the first reset
         self._mask = np.zeros(self.variant.actions.size, np.int8)
+
+    @property
+    def variant(self) -> Variant:
+        """The rule set that is played."""
+        return self._session.variant
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -6,8 +6,6 @@ marker comes to me, goes to the foe or stays, and a table is worth the expectati
 states of the markers, of what a state is worth: a win, a loss, or a promise for the next round.
 An action is worth that after the reply, mostly the worst one, and a little more or less by its
 tile, so that Gifts come early and Competitions late. Equally good actions are equally likely.
-
-Notation: G geisha, n in the code; `seen` is one observation, (N,).
 """
 
 from typing import NamedTuple
@@ -30,7 +28,7 @@ TIMING = np.array([0, 0, 0.05, -0.05, 0, 0], np.float32)
 TILES = np.array([(1, 0, 1), (0, 0, 2), (2, 1, 3), (2, 2, 4), (0, 0, 0), (0, 0, 0)], np.float32)
 BRINGS_ME, BRINGS_FOE, USES = range(3)
 
-Array = NDArray[np.float32]
+Array = NDArray[np.float32]  # `seen` is one observation, (N,)
 
 
 class Tables(NamedTuple):
@@ -49,7 +47,7 @@ class Expert(RulePolicy):
 
 
 def marker_worths(rules: rule.Rules) -> Array:
-    """States in ternary, a digit a geisha, the first the highest: 0 neutral, 1 mine, 2 theirs."""
+    """By state, a ternary number whose digits, from the left, are 0 neutral, 1 mine, 2 theirs."""
     n, goal = rules.geisha, np.zeros(3**rules.geisha)
     sign = np.array([0, 1, -1])[np.arange(3**n)[:, None] // 3 ** np.arange(n)[::-1] % 3]
     charms = sign * rules.cards[:n].astype(int)  # (3^G, G)
@@ -103,12 +101,10 @@ def replies(rules: rule.Rules, seen: Array, action: np.intp, swings: Array) -> i
         swings[1] = second - first
         return 2
     if kind == rule.GIFT:
-        count = 0
-        for g in np.flatnonzero(first):
-            swings[count] = first
-            swings[count, g] -= 2
-            count += 1
-        return count
+        for i, g in enumerate(np.flatnonzero(first)):
+            swings[i] = first
+            swings[i, g] -= 2
+        return int(np.count_nonzero(first))
     if kind == rule.TAKE_CARD:
         swings[0] = 2 * first - seen[at[entry.GIFTS] + n : at[entry.GIFTS] + 2 * n]
     elif kind == rule.TAKE_PAIR:
@@ -122,8 +118,7 @@ def replies(rules: rule.Rules, seen: Array, action: np.intp, swings: Array) -> i
 def value(tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array) -> float:
     """The expected worth of the markers after the round, as if geisha were independent."""
     rules, at, n = tables.rules, tables.rules.at, tables.rules.geisha
-    last_round = rules.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1
-    worth = tables.worth[1 if last_round else 0]
+    worth = tables.worth[int(rules.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)]
     size = len(worth) // 3
     one, other = np.empty((2, size), np.float32)
     spent, own = rules.piles[action].sum(0), rules.kind[action] <= rule.COMPETITION
@@ -133,12 +128,18 @@ def value(tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Arra
         tie, win, loss = ends[held, int(seen[at[entry.UNSEEN] + g]), len(ends) - 1 + lead]
         mine, theirs = seen[at[entry.MARKERS] + g], seen[at[entry.MARKERS] + n + g]
         me, foe = win + mine * tie, loss + theirs * tie
-        stays = np.float32(1) - me - foe
-        for i in range(size):
-            one[i] = stays * worth[i] + me * worth[size + i] + foe * worth[2 * size + i]
+        mix(worth, size, np.float32(1) - me - foe, me, foe, one)
         worth, one, other = one, other, one
         size //= 3
     return worth[0]
+
+
+@inline
+def mix(worth: Array, size: int, stays: float, me: float, foe: float, out: Array) -> None:
+    """The expectation over one marker; its own loop over slices, so that it is vectorized."""
+    neutral, mine, theirs = worth[:size], worth[size : 2 * size], worth[2 * size : 3 * size]
+    for i in range(size):
+        out[i] = stays * neutral[i] + me * mine[i] + foe * theirs[i]
 
 
 # --- How the round may end
@@ -164,8 +165,7 @@ def forecast(rules: rule.Rules, seen: Array, kind: int, ends: Array) -> None:
 def flow(rules: rule.Rules, seen: Array, kind: int) -> tuple[float, float, float, float]:
     """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
     at, n = rules.at, rules.geisha
-    mine, theirs = np.zeros(3), np.zeros(3)  # what the tiles still free bring and use
-    secret = 0.0  # the foe's is unseen but will be theirs
+    mine, theirs, secret = np.zeros(3), np.zeros(3), 0.0  # free tiles, and the foe's used Secret
     for k in range(4):
         used = seen[at[entry.USED_IN] + 4 * k :]
         if rules.in_use[k] and k != kind and used[:4].sum() == 0:

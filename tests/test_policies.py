@@ -27,7 +27,7 @@ VARIANTS = {
         "hanamikoji",
         {"cards": (3, 3, 4), "actions": ("secret", "competition"), "max_rounds": 3},
     ),
-    "one geisha": ("hanamikoji", {"cards": (21,)}),
+    "two geisha": ("hanamikoji", {"cards": (10, 11)}),
 }
 RULE_POLICIES = ("random", "greedy", "expert")
 

@@ -34,6 +34,7 @@ Z = NormalDist().inv_cdf(0.975)  # all intervals are 95 % ones
 ADDED = np.array([0.0, 0.0, 1.0, 1.0])  # deals added to every pairing, see `interval`
 ELO = 400 / np.log(10)  # points of one unit of log odds
 BATCH = 8192  # games played side by side
+SEEDS = 2**63  # each gives two streams of random numbers
 
 
 # --- What comes out
@@ -200,8 +201,8 @@ def match(
     """The first policy's score on each deal, (D,): the mean of its two games."""
     if games < TWICE or games % TWICE:
         raise UserError(f"games must be even, as every deal is played twice, not {games}")
-    if seed < 0:
-        raise UserError(f"seed must not be negative, not {seed}")
+    if not 0 <= seed < SEEDS:
+        raise UserError(f"seed must be from 0 to {SEEDS - 1}, not {seed}")
     deals = np.arange(games // TWICE, dtype=np.uint64)
     shares = range(0, len(deals), max(1, batch // TWICE))
     return np.concatenate(
@@ -232,7 +233,7 @@ def play_games(
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     table = variant.new(dealing + deals)
     kernels.spread(kernels.reset, variant.rules, table)
-    memories = [empty_memory(policy, seating.shape) for policy in policies]
+    players = [Player(policy, seating.shape, play) for policy in policies]
     returns = np.zeros(seating.shape)
     decisions = 0
     while (going := np.flatnonzero(table["mover"] >= 0)).size:
@@ -240,14 +241,11 @@ def play_games(
         observations, masks = views(variant, games, seats)
         uniform = uniforms(deciding + deals[going], decisions)
         actions = np.zeros(len(going), np.int64)
-        for i, policy in enumerate(policies):
+        for i, player in enumerate(players):
             rows = np.flatnonzero(seating[going, seats] == i)
             if rows.size:
                 place = going[rows], seats[rows]
-                chances, _, memories[i][place] = policy.distribution(
-                    observations[rows], masks[rows], memories[i][place]
-                )
-                actions[rows] = choose(policy, chances, masks[rows], uniform[rows], play)
+                actions[rows] = player.decide(observations[rows], masks[rows], uniform[rows], place)
         kernels.spread(kernels.step, variant.rules, games, actions)
         table[going] = games
         returns[going] += games["rewards"]
@@ -255,10 +253,31 @@ def play_games(
     return returns
 
 
-def empty_memory(policy: Policy, shape: tuple[int, ...]) -> NDArray[Any]:
-    """What a policy remembers at the start, for every game and seat: (G, S, M)."""
-    memory = policy.initial_memory(int(np.prod(shape)))
-    return memory.reshape(*shape, memory.shape[1])
+class Player:
+    """A policy at play: how it chooses, and what it remembers in every game and seat."""
+
+    def __init__(self, policy: Policy, shape: tuple[int, ...], play: Play) -> None:
+        memory = policy.initial_memory(int(np.prod(shape)))
+        self.policy, self.play = policy, play
+        self.memory = memory.reshape(*shape, memory.shape[1])  # (G, S, M)
+
+    def decide(
+        self,
+        observations: NDArray[np.float32],
+        masks: NDArray[np.int8],
+        uniform: Floats,
+        place: tuple[NDArray[np.int64], NDArray[np.int64]],
+    ) -> NDArray[np.int64]:
+        """One action a row, (n,); `place` holds its games and seats. UserError if not legal."""
+        chances, _, self.memory[place] = self.policy.distribution(
+            observations, masks, self.memory[place]
+        )
+        if not (np.abs(chances.sum(1) - 1) < 1e-3).all():
+            raise UserError(f"{self.policy.name} gives probabilities that do not sum to 1")
+        actions = sample(best(chances) if self.play == "argmax" else chances, uniform)
+        if not masks[np.arange(len(actions)), actions].all():
+            raise UserError(f"{self.policy.name} wants to play an action that is not legal")
+        return actions
 
 
 def views(
@@ -276,18 +295,6 @@ def uniforms(streams: NDArray[np.uint64], count: int) -> Floats:
     """The number from [0, 1) that belongs to each stream and count, (n,)."""
     bits = scatter(scatter(streams) + np.uint64(count))
     return (bits >> np.uint64(12)) / 2.0**52
-
-
-def choose(
-    policy: Policy, chances: NDArray[Any], masks: NDArray[np.int8], uniform: Floats, play: Play
-) -> NDArray[np.int64]:
-    """One action a row, (n,); UserError if the policy does not keep to the legal ones."""
-    if not (np.abs(chances.sum(1) - 1) < 1e-3).all():
-        raise UserError(f"{policy.name} gives probabilities that do not sum to 1")
-    actions = sample(best(chances) if play == "argmax" else chances, uniform)
-    if not masks[np.arange(len(actions)), actions].all():
-        raise UserError(f"{policy.name} wants to play an action that is not legal")
-    return actions
 
 
 # --- Statistics
