@@ -11,7 +11,7 @@ SEED ?= 0
 .PHONY: train test verify lint clean
 
 train: .venv/train
-	$(BIN)/hanamachi train configs/make-train.yaml --out runs/make-train --set seed=$(SEED) --resume
+	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
 
 test: lint
 	$(BIN)/python -m pytest

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba import config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,14 +29,15 @@ DIGEST = sources_digest()
 
 def inline(function: F) -> F:
     """Compile a rule: part of whichever kernel calls it."""
-    compiled: F = numba.njit(function)
-    return compiled
+    compiled: Any = numba.njit(function)
+    result: F = compiled
+    return result
 
 
 def kernel(function: F) -> F:
     """Compile a batch loop, kept on disk between processes and free of the interpreter's lock."""
     compiled: Any = numba.njit(cache=True, nogil=True)(function)
-    if not config.DISABLE_JIT:
+    if compiled is not function:  # as it is with NUMBA_DISABLE_JIT=1
         entry = compiled._cache._cache_file
         entry._source_stamp = (entry._source_stamp, DIGEST)
     result: F = compiled

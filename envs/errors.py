@@ -1,7 +1,7 @@
 """The mistakes a user can make. Each ends in one sentence that says what to do."""
 
-from difflib import get_close_matches
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class UserError(ValueError):

@@ -31,14 +31,16 @@ OVER = -2  # `mover` once the game has ended
 
 
 def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """The dtype of one game: the fields every game has, then its own."""
+    """The dtype of one game: the fields every game has, then its own, without any gap."""
     common = [
         ("rng", np.uint64),  # this game's own random generator
         ("rewards", np.float32, (seats,)),  # what the last action brought each seat
         ("mover", np.int8),  # the seat to decide; CHANCE; OVER
     ]
+    filled = sorted([*common, *fields], key=lambda field: -np.dtype(field[1]).itemsize)
+    filled.append(("rest", np.uint8, (-np.dtype(filled).itemsize % 8,)))
     # the record class lets `game.mover` be written in Python as in compiled code
-    return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
+    return np.dtype((np.record, np.dtype(filled, align=True)))
 
 
 # --- The contract
@@ -57,7 +59,8 @@ def generic(contract: F) -> F:
         return IMPLEMENTATIONS[type(rules)][name](rules, *rest)
 
     def compiled(rules: Any, *rest: Any) -> Any:
-        return unannotated(IMPLEMENTATIONS[rules.instance_class][name].py_func)
+        implementation: Any = IMPLEMENTATIONS[rules.instance_class][name]
+        return unannotated(implementation.py_func)
 
     # Numba wants the two to agree in their parameters, annotations included
     compiled.__signature__ = inspect.signature(unannotated(contract))  # type: ignore[attr-defined]
@@ -121,7 +124,7 @@ _A, _B, _C = np.uint64(13), np.uint64(7), np.uint64(17)
 
 
 @inline
-def next_random(game: np.record) -> np.uint64:
+def next_random(game: np.record) -> Any:
     """The next 32 random bits of this game (Marsaglia's xorshift64, upper half)."""
     state = game.rng
     state ^= state << _A
@@ -132,13 +135,13 @@ def next_random(game: np.record) -> np.uint64:
 
 
 @inline
-def below(game: np.record, n: int) -> int:
+def below(game: np.record, n: int) -> Any:
     """A uniform random integer from 0 to n - 1 (n far below 2**32)."""
     return np.int64((next_random(game) * np.uint64(n)) >> _HALF)
 
 
 @inline
-def uniform(game: np.record) -> float:
+def uniform(game: np.record) -> Any:
     """A uniform random number from [0, 1)."""
     return np.float64(next_random(game)) / 4294967296.0
 
@@ -182,7 +185,7 @@ class Game:
     functions: Mapping[str, Implementation]  # the contract, by name
     variants: Mapping[str, Mapping[str, Any]]  # id -> every option and its default
     options: Mapping[str, str]  # option -> what it accepts and means
-    build: Callable[..., tuple[dict[str, Any], Any, Actions, Layout]]  # UserError if options clash
+    build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  # UserError if options clash
     render: Callable[[], ModuleType]  # imported late, as few users need it
 
     def __post_init__(self) -> None:

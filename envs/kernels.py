@@ -30,13 +30,20 @@ WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it
 def settle(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> None:
     """Let chance happen until a seat is to move or the game is over."""
     while game.mover == CHANCE:
-        n = chance(rules, game, outcomes, chances)
-        x = uniform(game)
-        i = 0
-        while i < n - 1 and x >= chances[i]:
-            x -= chances[i]
-            i += 1
-        resolve(rules, game, outcomes[i])
+        resolve(rules, game, drawn(rules, game, outcomes, chances))
+
+
+@inline
+def drawn(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> int:
+    """One outcome of chance, by the game's own generator; it costs one random number."""
+    n = chance(rules, game, outcomes, chances)
+    x = uniform(game)
+    i = 0
+    while i < n - 1 and x >= chances[i]:
+        x -= chances[i]
+        i += 1
+    outcome: int = outcomes[i]
+    return outcome
 
 
 @inline
@@ -278,11 +285,4 @@ def draw_one(rules: Any, game: np.record) -> int:
     """Draw one outcome of chance with the game's own generator, without making it happen."""
     outcomes = np.empty(rules.max_outcomes, np.int64)
     chances = np.empty(rules.max_outcomes, np.float64)
-    n = chance(rules, game, outcomes, chances)
-    x = uniform(game)
-    i = 0
-    while i < n - 1 and x >= chances[i]:
-        x -= chances[i]
-        i += 1
-    outcome: int = outcomes[i]
-    return outcome
+    return drawn(rules, game, outcomes, chances)

@@ -142,7 +142,7 @@ class Session:
         """The mover's mask, (A,)."""
         mask = np.empty((1, self.variant.actions.size), np.int8)
         kernels.masks(self.variant.rules, self.games, mask)
-        return mask[0]
+        return mask.reshape(-1)
 
     def _illegal(self, action: int) -> IllegalAction:
         if self.mover == OVER:
@@ -160,9 +160,7 @@ class Session:
 
     def state(self) -> np.record:
         """A copy of the whole position, hidden cards and generator included."""
-        copy = np.zeros_like(self.games)  # the gaps between fields too, so that bytes compare
-        copy[:] = self.games
-        position: np.record = copy[0]
+        position: np.record = self.games.copy()[0]
         return position
 
     # --- Copies

@@ -7,6 +7,7 @@ what is learned of one action (offer two of a geisha's cards) holds for all that
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,15 +29,19 @@ class Network(nn.Module):
     features: Tensor
 
     def __init__(
-        self, scale: NDArray[np.float32], features: NDArray[np.float32], hidden: Sequence[int]
+        self, bound: NDArray[Any], features: NDArray[np.float32], hidden: Sequence[int]
     ) -> None:
-        """`scale` (N,) is the largest size of each entry; `features` (A, F) describe actions."""
+        """`bound` (N,) is the largest size of each entry; `features` (A, F) describe actions."""
         super().__init__()
         self.hidden = tuple(hidden)
-        self.register_buffer("scale", 1 / torch.as_tensor(scale), persistent=False)
+        # by the square root: small counts keep most of their size, large ones do not drown them
+        scale = torch.as_tensor(bound, dtype=torch.float32).clamp(min=1).rsqrt()
+        self.register_buffer("scale", scale, persistent=False)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
-        sizes = [len(scale), *self.hidden]
-        self.trunk = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(sizes))
+        sizes = [len(bound), *self.hidden]
+        self.trunk = nn.Sequential()
+        for width, next_width in pairwise(sizes):
+            self.trunk.extend([nn.Linear(width, next_width), nn.ReLU()])
         self.kinds = nn.Linear(features.shape[1], sizes[-1], bias=False)  # E
         self.free = nn.Parameter(torch.zeros(len(features), sizes[-1]))  # e
         self.value = nn.Linear(sizes[-1], 1)
@@ -45,17 +50,16 @@ class Network(nn.Module):
     def reset_parameters(self) -> None:
         """Orthogonal layers, and a policy that begins almost uniform."""
         for layer in self.trunk:
-            nn.init.orthogonal_(layer.weight, 2**0.5)
-            nn.init.zeros_(layer.bias)
+            if isinstance(layer, nn.Linear):
+                nn.init.orthogonal_(layer.weight, 2**0.5)
+                nn.init.zeros_(layer.bias)
         nn.init.normal_(self.kinds.weight, std=0.01)
         nn.init.orthogonal_(self.value.weight)
         nn.init.zeros_(self.value.bias)
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """(B, N) -> logits (B, A), values (B,)."""
-        h = observation * self.scale
-        for layer in self.trunk:
-            h = F.relu(layer(h))
+        h = self.trunk(observation * self.scale)
         actions = self.kinds(self.features) + self.free  # (A, H)
         return h @ actions.T, self.value(h).squeeze(-1)
 
@@ -63,8 +67,11 @@ class Network(nn.Module):
 def for_variant(variant: Variant, hidden: Sequence[int]) -> Network:
     """A fresh network for this rule set."""
     layout = variant.observation
-    scale = np.maximum(np.abs(layout.low), np.abs(layout.high))
-    return Network(scale, variant.actions.features, hidden)
+    return Network(largest(layout.low, layout.high), variant.actions.features, hidden)
+
+
+def largest(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
+    return np.maximum(np.abs(low), np.abs(high))
 
 
 def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:

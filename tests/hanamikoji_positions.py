@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
 from hanamachi import kernels
 from hanamachi.game import CHANCE, OVER, Variant
 from hanamachi.games import variant
 from hanamachi.hanamikoji.actions import Move
 from hanamachi.hanamikoji.rules import CHOOSE_STARTER, DEAL, DRAW, SECRET, TRADE_OFF
-from numpy.typing import NDArray
 
 View = tuple
 

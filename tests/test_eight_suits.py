@@ -3,11 +3,12 @@
 from collections import Counter
 
 import pytest
+from hanamikoji_positions import Table
+
 from hanamachi.games import variant
 from hanamachi.hanamikoji import CARDS
 from hanamachi.hanamikoji.eight_suits import PLAYER_SUITS, SUITS, Card, deck, suits
 from hanamachi.hanamikoji.rules import ACTIONS
-from hanamikoji_positions import Table
 
 FIFTH = pytest.mark.parametrize("fifth_suit", ["moon", "star"])
 RANKS = "0123456789XJQKA"

@@ -5,6 +5,17 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from hanamikoji_positions import (
+    Node,
+    View,
+    batch,
+    random_decisions,
+    spelled,
+    walk,
+)
+from numpy.typing import NDArray
+from samples import sample
+
 from hanamachi import kernels
 from hanamachi.game import Variant
 from hanamachi.games import variant
@@ -18,16 +29,6 @@ from hanamachi.hanamikoji.rules import (
     TAKE_PAIR,
     TRADE_OFF,
 )
-from hanamikoji_positions import (
-    Node,
-    View,
-    batch,
-    random_decisions,
-    spelled,
-    walk,
-)
-from numpy.typing import NDArray
-from samples import sample
 
 VARIANTS = {
     "standard": variant("hanamikoji"),

@@ -5,13 +5,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hanamikoji_positions import Node, View, batch, spelled, walk
+from numpy.typing import NDArray
+from scipy.stats import chisquare
+
 from hanamachi import kernels
 from hanamachi.game import Variant
 from hanamachi.games import variant
 from hanamachi.hanamikoji.rules import NONE, RECORD
-from hanamikoji_positions import Node, View, batch, spelled, walk
-from numpy.typing import NDArray
-from scipy.stats import chisquare
 
 SMALL = [
     variant("hanamikoji", cards=cards, actions=actions, max_rounds=1, starter=0)

@@ -5,18 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hanamachi import kernels
-from hanamachi.game import CHANCE, OVER, Variant
-from hanamachi.games import variant
-from hanamachi.hanamikoji.rules import (
-    ACTIONS,
-    ANSWER_COMPETITION,
-    ANSWER_GIFT,
-    COMPETITION,
-    NONE,
-    TAKE_CARD,
-    TAKE_PAIR,
-)
 from hanamikoji_positions import (
     legal,
     outcomes,
@@ -29,6 +17,19 @@ from hanamikoji_positions import (
 from numpy.typing import NDArray
 from reference_hanamikoji import CARDS, Reference
 from samples import sample
+
+from hanamachi import kernels
+from hanamachi.game import CHANCE, OVER, Variant
+from hanamachi.games import variant
+from hanamachi.hanamikoji.rules import (
+    ACTIONS,
+    ANSWER_COMPETITION,
+    ANSWER_GIFT,
+    COMPETITION,
+    NONE,
+    TAKE_CARD,
+    TAKE_PAIR,
+)
 
 SMALLER_DECKS = ((2, 3, 4), (1, 1, 2, 2, 4), (5, 5, 2, 2), (1, 2, 2, 3, 3, 4, 5), (10, 11), (21,))
 SUBSETS = [used for n in (1, 2, 3, 4) for used in combinations(ACTIONS, n)]

@@ -4,16 +4,17 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import hanamachi.hanamikoji
 import numpy as np
 import pytest
+from hanamikoji_positions import Table, random_actions
+from numpy.typing import NDArray
+
+import hanamachi.hanamikoji
 from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.game import OVER
 from hanamachi.games import variant
 from hanamachi.hanamikoji.rules import ACTIONS, COMPETITION, NONE, TAKE_PAIR
-from hanamikoji_positions import Table, random_actions
-from numpy.typing import NDArray
 
 CARDS = (2, 2, 2, 3, 3, 4, 5)
 A, B, N = 0, 1, NONE  # seats, and nobody

@@ -215,7 +215,7 @@ def training(rules: Variant) -> list[tuple[str, Rate, str, Rate]]:
     rollout = config.num_games * config.ppo.n_steps
 
     def learn() -> int:
-        learner.learn(UPDATES * rollout, log_interval=None, reset_num_timesteps=False)
+        learner.learn(UPDATES * rollout, log_interval=UPDATES + 1, reset_num_timesteps=False)
         return UPDATES * rollout
 
     return [(f"{rules.id}, training", rate(learn), "its bare network", rate(bare(learner, config)))]

@@ -52,11 +52,11 @@ class PPO(Model):
     A schedule is a number, `lin_x` (from x to 0 over the run), or `[from, to]`.
     """
 
-    learning_rate: Schedule = (5e-4, 2.5e-5)
+    learning_rate: Schedule = (1e-3, 5e-5)
     """Adam's step size."""
-    n_steps: Positive = 64
+    n_steps: Positive = 16
     """Decisions in each game before an update."""
-    batch_size: Positive = 2048
+    batch_size: Positive = 1024
     """Decisions of one gradient step."""
     n_epochs: Positive = 4
     """Passes over the decisions of an update."""

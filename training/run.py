@@ -183,6 +183,7 @@ class EveryFew(BaseCallback):
 
     def _init_callback(self) -> None:
         self.learner = self.model  # type: ignore[assignment]
+        self.games: SelfPlayVecEnv = self.learner.env  # type: ignore[assignment]
         self.acted = self.learner.num_timesteps
 
     def _on_step(self) -> bool:
@@ -210,7 +211,7 @@ class SaveRun(EveryFew):
 
     def act(self) -> None:
         self.learner.saved_state |= {
-            "games": self.learner.env.get_state(),
+            "games": self.games.get_state(),
             "generator": self.learner.generator.get_state(),
         }
         with replacing(self.out / "resume.zip") as file:
@@ -259,7 +260,7 @@ class PlayThePast(EveryFew):
     def _on_rollout_start(self) -> None:
         super()._on_rollout_start()
         names = [name for name in self.config.opponents if name != "self"]
-        guest: Any = self.learner.env.guests[names.index("past")].policy
+        guest: Any = self.games.guests[names.index("past")].policy
         pool = self.learner.saved_state["past"]
         guest.network.load_state_dict(pool[self.learner._n_updates % len(pool)])
 

@@ -27,7 +27,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor
 from torch.nn import functional as F
 
-from hanamachi.policies.network import Network, masked_log_softmax
+from hanamachi.policies.network import Network, largest, masked_log_softmax
 from hanamachi.training.vecenv import TurnBasedVecEnv
 
 
@@ -67,10 +67,10 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         **kwargs: Any,
     ) -> None:
         """`features` (A, F) describe the actions to the head; none for unrelated actions."""
-        scale = np.maximum(np.abs(observation_space.low), np.abs(observation_space.high))
+        bound = largest(observation_space.low, observation_space.high)
         if features is None:
             features = np.zeros((int(action_space.n), 1), np.float32)
-        self.make_network = lambda: Network(np.where(scale > 0, scale, 1), features, hidden)
+        self.make_network = lambda: Network(bound, features, hidden)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
@@ -171,9 +171,10 @@ class SelfPlayBuffer(BaseBuffer):
         )
         self.returns = self.advantages + self.values[:-1]
 
-    def get(self, batch_size: int, generator: torch.Generator) -> Iterator[Minibatch]:
-        """All decisions once, in random order, in minibatches."""
+    def get(self, batch_size: int | None, generator: torch.Generator) -> Iterator[Minibatch]:
+        """All decisions once, in random order, in minibatches or at once."""
         count = self.buffer_size * self.n_envs
+        batch_size = batch_size or count
         arrays = (
             self.observations, self.masks, self.actions,
             self.log_probabilities, self.advantages, self.returns,
@@ -212,7 +213,8 @@ class SelfPlayPPO(MaskablePPO):
     ) -> None:
         self.entropy_schedule = entropy_schedule
         self.saved_state: dict[str, Any] = {}
-        super().__init__(policy, env, rollout_buffer_class=SelfPlayBuffer, **kwargs)
+        buffer: Any = SelfPlayBuffer  # not a RolloutBuffer, whose arrays it does without
+        super().__init__(policy, env, rollout_buffer_class=buffer, **kwargs)
 
     def _setup_model(self) -> None:
         super()._setup_model()
@@ -221,7 +223,7 @@ class SelfPlayPPO(MaskablePPO):
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "generator"]
 
-    def collect_rollouts(
+    def collect_rollouts(  # type: ignore[override]
         self,
         env: TurnBasedVecEnv,
         callback: BaseCallback,

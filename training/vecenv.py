@@ -237,7 +237,7 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         space = self.envs[0].observation_space(agent)
         if not isinstance(space, spaces.Dict) or "action_mask" not in space.spaces:
             raise UserError('the environment\'s observations need an "action_mask"')
-        seen = space["observation"]
+        seen: Any = space["observation"]
         low, high = (np.asarray(x, np.float32).ravel() for x in (seen.low, seen.high))
         actions = int(self.envs[0].action_space(agent).n)
         super().__init__(num_envs, len(low), actions, low, high)

@@ -20,7 +20,7 @@ STARTERS = ("random", 0, 1)
 LIMIT_RULES = ("geisha_then_charm", "charm")
 FIFTH_SUITS = ("moon", "star")
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "starter": "random",
     "max_rounds": None,
     "limit_rule": "geisha_then_charm",
@@ -86,7 +86,7 @@ def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
 
 
 def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:
-    """What players call each geisha: her suit, or her charm with a letter where several share it."""
+    """What players call each geisha: her suit, or her charm, with a letter if it is shared."""
     if fifth_suit:
         return suits(fifth_suit)[: len(cards)]
     shared = Counter(cards)

@@ -5,6 +5,8 @@ forgotten: the hand as dealt, the draws in order, one's own hidden cards, and ev
 with the turn in which it happened. The rest is counted for the reader's convenience.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -192,7 +194,7 @@ def observe_counts(rules: Rules, game: np.record, me: int, out: NDArray[np.float
 
 
 @inline
-def on_offer(game: np.record, g: int) -> int:
+def on_offer(game: np.record, g: int) -> Any:
     """Items of an offer that waits for its answer."""
     if game.phase == ANSWER_GIFT:
         return game.gift[1 - game.mover, g]
@@ -218,7 +220,7 @@ def cards_to_come(rules: Rules, game: np.record, seat: int) -> int:
 
 
 @inline
-def unused(rules: Rules, game: np.record, seat: int, kind: int) -> bool:
+def unused(rules: Rules, game: np.record, seat: int, kind: int) -> Any:
     return rules.in_use[kind] == 1 and game.used_in[seat, kind] == 0
 
 

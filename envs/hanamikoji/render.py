@@ -8,6 +8,8 @@ from math import cos, pi, sin
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
+
 from hanamachi.errors import missing_extra
 from hanamachi.game import OVER, Variant
 from hanamachi.hanamikoji.actions import Catalogue
@@ -24,7 +26,6 @@ from hanamachi.hanamikoji.rules import (
     TRADE_OFF,
     favours,
 )
-from numpy.typing import NDArray
 
 Cards = tuple[str, ...]
 

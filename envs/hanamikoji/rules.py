@@ -5,7 +5,7 @@ numbered from the left, G of them; an item card is known by its geisha. Each pla
 each action in use; K tiles a player.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,7 +172,7 @@ def take_from_pile(game: np.record, seat: int, card: int) -> None:
 
 
 @inline
-def player_of(game: np.record) -> int:
+def player_of(game: np.record) -> Any:
     """The players take turns, the starter first."""
     return (game.starter + game.turn) % 2
 
@@ -459,7 +459,7 @@ def redeal(rules: Rules, world: np.record, seat: int) -> None:
 
 
 @inline
-def unknown_to(rules: Rules, game: np.record, seat: int, g: int) -> int:
+def unknown_to(rules: Rules, game: np.record, seat: int, g: int) -> Any:
     """How many of a geisha's items are neither one's own nor were offered by the foe."""
     foe = 1 - seat
     unknown = rules.cards[g] - game.dealt[seat, g] - game.gift[foe, g]
@@ -487,7 +487,7 @@ def action_of_turn(game: np.record, seat: int, turn: int) -> int:
 
 
 @inline
-def offered(game: np.record, seat: int, kind: int, g: int) -> int:
+def offered(game: np.record, seat: int, kind: int, g: int) -> Any:
     """How many of a geisha's items an action showed to both players."""
     if kind == GIFT:
         return game.gift[seat, g]
@@ -516,7 +516,7 @@ def play_blanks(
 
 
 @inline
-def random_unused(world: np.record, used_by: NDArray[np.int8], received: int, held: int) -> int:
+def random_unused(world: np.record, used_by: NDArray[np.int8], received: int, held: int) -> Any:
     """A random slot among the `held` unused ones of the first `received`."""
     skip = below(world, held)
     for slot in range(received):
@@ -606,7 +606,7 @@ def ways_to_pick(rules: Rules, world: np.record, foe: int) -> int:
 
 
 @inline
-def choose(n: int, k: int) -> int:
+def choose(n: int, k: int) -> Any:
     """Binomial coefficient."""
     ways = 1
     for i in range(k):
