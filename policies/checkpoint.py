@@ -7,7 +7,9 @@ actions and which observation they are for, and the SHA-256 of the weights and o
 
 import json
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import torch
@@ -24,6 +26,17 @@ from hanamachi.saving import replacing_folder
 FORMAT = 1
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 LARGEST_FILE = 1 << 30  # bytes
+TYPES: dict[str, type] = {  # of a description
+    "format": int,
+    "version": str,
+    "game": str,
+    "options": dict,
+    "actions": str,
+    "observation": str,
+    "network": dict,
+    "weights": str,
+    "digest": str,
+}
 
 
 def save_checkpoint(folder: Path, network: Network, rules: Variant, card: str) -> None:
@@ -57,7 +70,10 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
     weights = read_file(folder, WEIGHTS)
     if sha256(weights).hexdigest() != config["weights"]:
         raise refused(folder, f"{WEIGHTS} is not the file that {CONFIG} describes")
-    network = for_variant(rules, config["network"]["hidden"])
+    hidden = config["network"]["hidden"]
+    if smallest_file(rules.observation.size, hidden) > len(weights):
+        raise refused(folder, "its weights are those of another network")
+    network = for_variant(rules, hidden)
     load_weights(folder, network, weights)
     return NetworkPolicy(rules, network, name=folder.name)
 
@@ -75,9 +91,10 @@ def config_digest(config: dict[str, Any]) -> str:
 def read_file(folder: Path, name: str) -> bytes:
     path = folder / name
     try:
-        if path.resolve().parent != folder.resolve():
-            raise refused(folder, f"{name} leads out of the folder")
-        if path.stat().st_size > LARGEST_FILE:
+        status = path.lstat()
+        if not S_ISREG(status.st_mode):
+            raise refused(folder, f"{name} must be a file in the folder itself")
+        if status.st_size > LARGEST_FILE:
             raise refused(folder, f"{name} is larger than a checkpoint can be")
         return path.read_bytes()
     except OSError as error:
@@ -86,19 +103,20 @@ def read_file(folder: Path, name: str) -> bytes:
 
 def read_config(folder: Path) -> dict[str, Any]:
     """The description, checked to be whole and unchanged."""
+    text = read_file(folder, CONFIG)
     try:
-        config = json.loads(read_file(folder, CONFIG))
+        config = json.loads(text, object_pairs_hook=without_repetition)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, UserError):
-            raise
         raise refused(folder, f"{CONFIG} is not JSON") from error
-    if not isinstance(config, dict) or "format" not in config:
+    if not isinstance(config, dict) or type(config.get("format")) is not int:
         raise refused(folder, f"{CONFIG} does not describe a checkpoint")
     if config["format"] != FORMAT:
-        raise refused(folder, f"its format is {config['format']!r} and this version reads {FORMAT}")
-    if config.get("digest") != config_digest(config):
+        raise refused(folder, f"its format is {config['format']} and this version reads {FORMAT}")
+    if {key: type(value) for key, value in config.items()} != TYPES:
+        raise refused(folder, f"{CONFIG} does not describe a checkpoint")
+    if config["digest"] != config_digest(config):
         raise refused(folder, f"{CONFIG} was changed after it was written")
-    hidden = config.get("network", {}).get("hidden")
+    hidden = config["network"].get("hidden")
     if not isinstance(hidden, list) or not all(
         type(size) is int and 0 < size <= 1 << 14 for size in hidden
     ):
@@ -106,11 +124,26 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
+def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; most readers would take the last of two equal keys."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key is given twice")
+    return dict(pairs)
+
+
+def smallest_file(size: int, hidden: list[int]) -> int:
+    """Bytes of the layers alone: a description must not make us build more than is there."""
+    return 4 * sum(a * b for a, b in pairwise([size, *hidden]))
+
+
 def fitting_variant(
     folder: Path, config: dict[str, Any], game: str | None, options: dict[str, Any]
 ) -> Variant:
     """The rule set to play, whose actions and observations must be those of the checkpoint."""
-    own = variant(config["game"], **config["options"])
+    try:
+        own = variant(config["game"], **config["options"])
+    except (UserError, TypeError, RecursionError) as error:
+        raise refused(folder, str(error)) from error
     rules = variant(game or own.id, **options) if game or options else own
     for what in ("actions", "observation"):
         if getattr(own, what).digest != config[what]:

@@ -85,6 +85,18 @@ def test_replay_prints_a_whole_game(hanamachi, saved_game):
     assert words in out
 
 
+def test_replay_shows_a_finished_round_before_the_next(hanamachi, tmp_path):
+    session = Session(variant("hanamikoji", starter=0))
+    session.begin(0)
+    while session.games[0].round_number == 1:
+        session.step(first_legal(session))
+    save(record_of(session), tmp_path / "game.json")
+    code, out, _ = hanamachi("replay", tmp_path / "game.json", "--all")
+    assert code == 0
+    assert out.count("the round is over") == 1
+    assert out.index("the round is over") < out.index("round 2 · turn 1 of 8")
+
+
 def test_replay_steps_by_enter_and_ends_with_the_input(hanamachi, saved_game, monkeypatch):
     path, words = saved_game
     lines = iter([""])

@@ -169,6 +169,45 @@ def test_offers_and_answers_of_the_opponent_are_told_in_full():
     assert taken in np.array(game.variant.actions.names)
 
 
+def test_a_forced_answer_that_all_can_see_is_told_in_full():
+    game = contest()
+    game.session.begin(options={"deal": [4, 4, 6, 6, 0, 1]})
+    game.act(game.find("competition 3b 5 | 3b 5"))
+    assert len(np.flatnonzero(game.session.view(1)[1])) == 1
+    assert game.reply().endswith(": take 3b 5")
+
+
+def test_a_finished_round_is_shown_with_its_secrets_before_the_next():
+    ends = [end for seed in range(25) for end in ends_of_rounds(contest(seed, opponent="random"))]
+    assert len(ends) > 3
+    for number, finished, following in ends:
+        lines = finished.splitlines()
+        assert lines[0].startswith(f"Hanamikoji · round {number} · turn 8 of 8")
+        assert finished.count("■") == 14 + 2
+        assert favour(finished) == favour(following)
+        theirs, mine = finished.split("player 0 (you)")
+        assert "Trade-off   ? ?" in theirs
+        assert theirs.count("?") == 2
+        assert "?" not in mine
+
+
+def ends_of_rounds(game):
+    """For each round but the last: its number, how it was shown, and the table that followed."""
+    while not game.over:
+        number = int(game.position.round_number)
+        if game.my_turn:
+            game.act(next(iter(game.choices())))
+        else:
+            game.reply()
+        assert bool(game.round_end) == (not game.over and game.position.round_number > number)
+        if game.round_end:
+            yield number, game.round_end, game.table()
+
+
+def favour(table):
+    return next(line for line in table.splitlines() if "favour" in line)
+
+
 def test_hints_are_the_opponents_own_probabilities():
     game = contest()
     observation, mask = game.session.view(0)

@@ -2,6 +2,13 @@
 
 Machines differ and are shared, so a rate alone says little. Every round measures both sides, one
 after the other, and gives a ratio; the median and the range of the ratios are the result.
+
+What profiling has shown so far:
+- A call of a kernel for one game takes 2.7 microseconds, of which 2.5 go to handing the tables of
+  the rules over to compiled code. So a face makes one call for a whole step, not three.
+- In a batch a decision of random play costs about a microsecond a thread: half for the mask of a
+  full choice of actions, a third for the observation, the rest for dealing and applying.
+- Training spends most of its time in the update, and there in the network itself.
 """
 
 import json

@@ -89,7 +89,8 @@ def play(
     from hanamachi.training.play import Contest, play
 
     rules = variant(game, **assignments(options))
-    contest = Contest(rules, load_policy(opponent, rules.id, **rules.options), seat, seed)
+    with console.status("the first game ever takes a minute to compile"):
+        contest = Contest(rules, load_policy(opponent, rules.id, **rules.options), seat, seed)
     try:
         play(contest, ask, say)
     finally:
@@ -105,17 +106,18 @@ def replay(
 ) -> None:
     """Step through a saved game, all hands open."""
     from hanamachi.record import load, positions
+    from hanamachi.training.play import round_end
 
     record = load(file)
+    rules, before = record.variant, None
     for number, (position, words) in enumerate(positions(record)):
-        if (
-            number
-            and not whole
-            and left(f"[{number}/{len(record.actions)}] Enter goes on, q ends ")
-        ):
+        prompt = f"[{number}/{len(record.actions)}] Enter goes on, q ends "
+        if number and not whole and left(prompt):
             break
-        say(words)
-        say(record.variant.game.render().text(record.variant, position, None))
+        ended = "" if before is None else round_end(rules, before, record.actions[number - 1], None)
+        table = rules.game.render().text(rules, position, None)
+        say("\n\n".join(part for part in (words, ended, table) if part))
+        before = position
 
 
 @app.command()

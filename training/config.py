@@ -14,7 +14,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from hanamachi.errors import UserError
 from hanamachi.game import Variant
@@ -22,7 +22,7 @@ from hanamachi.games import variant
 
 Positive = Annotated[int, Field(gt=0)]
 Unit = Annotated[float, Field(ge=0, le=1)]
-LINEAR = r"^lin_\d+(\.\d*)?(e-?\d+)?$"
+LINEAR = r"^lin_\d{1,9}(\.\d{0,9})?(e-?\d{1,2})?$"
 Schedule = (
     Annotated[float, Field(ge=0)]
     | Annotated[str, Field(pattern=LINEAR)]
@@ -43,7 +43,16 @@ def linear(start: float, end: float, left: float) -> float:
 
 
 class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_truth_value(cls, value: Any) -> Any:
+        if isinstance(value, bool):  # pydantic would take it for 0 or 1
+            raise ValueError("must be neither true nor false")
+        return value
 
 
 class PPO(Model):
@@ -98,7 +107,7 @@ class Evaluation(Model):
     """Decisions between two evaluations."""
     games: Annotated[int, Field(gt=1, multiple_of=2)] = 2_000
     """Games against each opponent on the way."""
-    opponents: tuple[str, ...] = ("greedy",)
+    opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("greedy",)
     """Policies that the learner must beat; the best mean rate is kept."""
     final_games: Annotated[int, Field(gt=1, multiple_of=2)] = 10_000
     """Games against each opponent at the end, on other deals."""
@@ -113,7 +122,7 @@ class Config(Model):
     """Id of the rule set, such as hanamikoji:three_rounds."""
     options: dict[str, Any] = {}
     """Options of the game that differ from its defaults."""
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Annotated[int, Field(ge=0, lt=1 << 32)] = 0
     """Seed of everything random in the run."""
     steps: Positive = 4_000_000
     """Decisions to learn from; moves without a choice are not counted."""
@@ -164,8 +173,8 @@ class Config(Model):
             return cls.model_validate(data)
         except ValidationError as error:
             raise UserError(f"{source}: {explain(error)}") from error
-        except RecursionError as error:
-            raise UserError(f"{source}: the settings are nested too deep") from error
+        except (RecursionError, TypeError) as error:
+            raise UserError(f"{source}: an option is a value or a list of values") from error
 
     def to_yaml(self) -> str:
         """Every setting, defaults included."""
@@ -194,7 +203,15 @@ def first_line(error: Exception) -> str:
 
 
 class Yaml(yaml.SafeLoader):
-    """YAML 1.2's numbers, so that 1e-3 is one, and no key twice."""
+    """YAML 1.2's numbers, so that 1e-3 is one, no key twice, and nothing but plain data."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
+            raise yaml.composer.ComposerError(
+                problem="aliases and tags are not allowed", problem_mark=event.start_mark
+            )
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
@@ -232,9 +249,9 @@ def override_setting(data: dict[str, Any], override: str) -> None:
 def explain(error: ValidationError) -> str:
     """The first mistake as one sentence."""
     first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
-    place = ".".join(str(part) for part in first["loc"] if isinstance(part, str) and known(part))
+    place = ".".join(named(part) for part in first["loc"] if isinstance(part, str) and known(part))
     if first["type"] == "extra_forbidden":
-        return f"{'.'.join(map(str, first['loc']))}: no such setting ({hint(first['loc'])})"
+        return f"{'.'.join(map(named, first['loc']))}: no such setting ({hint(first['loc'])})"
     if first["type"] == "missing":
         return f"{place} is missing"
     message = first["msg"].removeprefix("Value error, ")
@@ -244,6 +261,12 @@ def explain(error: ValidationError) -> str:
 def known(part: str) -> bool:
     """Pydantic adds the branch of a union to a place; leave such words out."""
     return part.isidentifier() or ":" in part
+
+
+def named(part: int | str) -> str:
+    """A key as it is, if it fits into a sentence."""
+    text = str(part)
+    return text if text.isprintable() and 0 < len(text) < 60 else shown(text)
 
 
 def shown(value: Any) -> str:

@@ -22,6 +22,7 @@ Say = Callable[[str], None]
 
 FEW = 12  # choices that are listed without being asked for
 HINTS = 5
+WORLDS = 256  # deals looked through for what the human cannot rule out
 HELP = """\
 Type a choice as it is listed, its first word shortened if you like; the order of cards is free.
   ?              list your choices        ? gift 5    those that begin and go on so
@@ -41,6 +42,7 @@ class Contest:
         self.variant, self.opponent, self.seat = variant, opponent, seat
         self.session = Session(variant)
         self.session.begin(seed)
+        self.round_end = ""  # the table of the round that the last move ended, if it did
         self.memory = opponent.initial_memory(variant.seats)  # (S, M)
         self.rng = np.random.default_rng(seed)
 
@@ -115,15 +117,21 @@ class Contest:
     def act(self, action: int) -> None:
         """The human's move."""
         self.distribution()  # the opponent's memory of this seat, which gives the hints
-        self.session.step(action)
+        self.step(action)
 
     def reply(self) -> str:
         """The move of the policy in the seat to move, in the words that the human may know."""
         chances = self.distribution()
         action = int(self.rng.choice(len(chances), p=chances))
-        words, before = self.audible(action), self.session.mover
+        told = f"player {self.session.mover} ({self.opponent.name}): {self.audible(action)}"
+        self.step(action)
+        return told
+
+    def step(self, action: int) -> None:
+        """Any move; a round that it ends can be looked at, although the next has begun."""
+        before = self.session.state()
         self.session.step(action)
-        return f"{self.opponent.name} (player_{before}): {words}"
+        self.round_end = round_end(self.variant, before, action, self.seat)
 
     def hints(self) -> list[tuple[float, str]]:
         """What the opponent would do in the human's place, most probable first."""
@@ -148,18 +156,35 @@ class Contest:
         """The words of a move, or only the first where the human could not tell it from others."""
         words = self.describe(action)
         verb = words.split()[0]
-        _, mask = self.session.view(self.session.mover)
-        alike = [a for a in np.flatnonzero(mask) if self.describe(int(a)).split()[0] == verb]
-        seen = {self.seen_after(int(a)) for a in alike}
-        return words if 1 < len(seen) == len(alike) else verb
+        looks = self.seen_after(action, self.session.games)
+        for other, world in self.conceivable().items():
+            alike = other != action and self.describe(other).split()[0] == verb
+            if alike and self.seen_after(other, world) == looks:
+                return verb
+        return words
 
-    def seen_after(self, action: int) -> bytes:
-        """What the human would see after a move, before chance goes on."""
-        games = self.session.games.copy()
+    def conceivable(self) -> dict[int, NDArray[Any]]:
+        """What the mover may do for all the human knows: action -> a game, (1,), that allows it."""
+        worlds = self.variant.new(np.arange(WORLDS, dtype=np.uint64))
+        kernels.worlds(self.variant.rules, self.session.games, self.seat, worlds)
+        masks = np.zeros((WORLDS, self.variant.actions.size), np.int8)
+        kernels.masks(self.variant.rules, worlds, masks)
+        first = masks.argmax(0)
+        return {int(a): worlds[first[a], None] for a in np.flatnonzero(masks.any(0))}
+
+    def seen_after(self, action: int, games: NDArray[Any]) -> bytes:
+        """What the human would see after a move in games[0], before chance goes on."""
+        games = games.copy()
         kernels.apply_one(self.variant.rules, games[0], action)
         out = np.empty((1, self.variant.observation.size), np.float32)
         kernels.observations(self.variant.rules, games, np.array([self.seat]), out)
         return out.tobytes()
+
+
+def round_end(variant: Variant, before: np.record, action: int, seat: int | None) -> str:
+    """How the table lay when this action ended a round of several, if the game shows it; or ""."""
+    show: Callable[..., str] | None = getattr(variant.game.render(), "round_end", None)
+    return show(variant, before, action, seat) if show else ""
 
 
 def tidy(line: str) -> str:
@@ -184,9 +209,12 @@ def play(contest: Contest, ask: Ask, say: Say) -> bool:
                 take_turn(contest, ask, say)
             else:
                 say(contest.reply())
+            if contest.round_end:
+                say(f"\n{contest.round_end}\n")
     except EOFError:
         say("You have left the game. Goodbye!")
         return False
+    say("")
     say(contest.uncovered())
     say(contest.result())
     return True
@@ -194,7 +222,7 @@ def play(contest: Contest, ask: Ask, say: Say) -> bool:
 
 def take_turn(contest: Contest, ask: Ask, say: Say) -> None:
     """Ask until a line is one of the choices."""
-    say(contest.table())
+    say(f"\n{contest.table()}")
     say(overview(contest))
     moved = False
     while not moved:

@@ -106,7 +106,7 @@ def git_revision() -> str | None:
     return asked.stdout.strip()
 
 
-def make_games(config: Config) -> SelfPlayVecEnv:
+def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> SelfPlayVecEnv:
     variant = config.variant()
     guests: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
@@ -115,11 +115,11 @@ def make_games(config: Config) -> SelfPlayVecEnv:
             guests.append((past, share))
         elif name != "self":
             guests.append((load_policy(name, game=config.game, **config.options), share))
-    return SelfPlayVecEnv(variant, config.num_games, config.seed, guests)
+    return kind(variant, config.num_games, config.seed, guests)
 
 
-def new_learner(config: Config) -> SelfPlayPPO:
-    games = make_games(config)
+def new_learner(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> SelfPlayPPO:
+    games = make_games(config, kind)
     learner = SelfPlayPPO(
         SelfPlayPolicy,
         games,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi import kernels
 from hanamachi.errors import missing_extra
 from hanamachi.game import OVER, Variant
 from hanamachi.hanamikoji.actions import Catalogue
@@ -147,6 +148,24 @@ MARGIN, COLUMN = 14, 9  # characters
 
 def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
     """The table in at most 80 columns, as `seat` sees it, or all of it."""
+    return "\n".join([*table_lines(variant, game, seat), status(variant, game)])
+
+
+def round_end(variant: Variant, before: np.record, action: int, seat: int | None = None) -> str:
+    """The table when `action` has ended a round and another follows, Secrets revealed; else "".
+
+    The engine clears it at once, so the round is scored again as the last that is played.
+    """
+    after, scored = before.copy(), before.copy()
+    kernels.apply_one(variant.rules, after, action)
+    if after.round_number == before.round_number:
+        return ""
+    last = variant.rules._replace(max_rounds=int(before.round_number))
+    kernels.apply_one(last, scored, action)
+    return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
+
+
+def table_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
     me = seat or 0
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
     lines = [
@@ -159,9 +178,8 @@ def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
         *side_lines(mine),
         "",
         *unseen_lines(variant, game, seat),
-        status(variant, game),
     ]
-    return "\n".join(line.rstrip() for line in lines)
+    return [line.rstrip() for line in lines]
 
 
 def side_lines(side: Side) -> list[str]:

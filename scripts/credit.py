@@ -1,0 +1,66 @@
+"""What turn-based credit is worth: the same learner, the same decisions, two ways to credit them.
+
+    python scripts/credit.py --steps 1500000 --seeds 3 --out credit.json
+
+"mover-signed" is ours. "unsigned" is what learners get from an environment that returns the next
+player's observation with the last player's reward: the next player's prospects count as one's
+own, and the loser never hears of the loss.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.policies.network import NetworkPolicy
+from hanamachi.training import run
+from hanamachi.training.benchmark import quiet
+from hanamachi.training.config import Config
+from hanamachi.training.evaluation import against
+from hanamachi.training.vecenv import SelfPlayVecEnv
+
+
+class Unsigned(SelfPlayVecEnv):
+    """Self-play that says the player to move is always on the side of the last."""
+
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        super().advance(actions)
+        self.signs[:] = 1
+
+
+CREDIT = {"mover-signed": SelfPlayVecEnv, "unsigned": Unsigned}
+
+
+def measure(credit: str, game: str, steps: int, seed: int, games: int) -> dict[str, Any]:
+    """Train with one kind of credit, and play random opponents."""
+    config = Config.from_dict({"game": game, "seed": seed, "steps": steps, "device": "cpu"})
+    learner = run.new_learner(config, CREDIT[credit])
+    learner.set_logger(quiet())
+    learner.learn(steps, reset_num_timesteps=False)
+    policy = NetworkPolicy(config.variant(), learner.policy.network)
+    (row,) = against(policy, ["random"], game, games, seed=seed + 1, plays=("sample",))
+    return {"credit": credit, "seed": seed, "rate": row.rate, "low": row.low, "high": row.high}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--game", default="hanamikoji")
+    parser.add_argument("--steps", type=int, default=1_500_000)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--games", type=int, default=10_000)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    rows = []
+    for seed in range(given.seeds):
+        for credit in CREDIT:
+            rows.append(measure(credit, given.game, given.steps, seed, given.games))
+            print(rows[-1], flush=True)
+    if given.out:
+        given.out.write_text(json.dumps(rows, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
