@@ -7,8 +7,10 @@ TORCH_INDEX ?=
 BIN := .venv/bin
 SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
+UNCOMPILED := $(addprefix tests/test_,eight_suits.py faces.py hanamikoji_information.py \
+  hanamikoji_redeal.py hanamikoji_reference.py hanamikoji_rules.py play.py records.py same_game.py)
 
-.PHONY: train test verify lint clean
+.PHONY: train test verify coverage lint clean
 
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
@@ -18,6 +20,11 @@ test: lint
 
 verify: lint
 	HANAMACHI_VERIFY=1 $(BIN)/python -m pytest
+
+# lines and branches of the games and faces, run as plain Python
+coverage: .venv/dev
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source=envs -m pytest $(UNCOMPILED)
+	$(BIN)/coverage report --fail-under=95
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -10,15 +10,14 @@ from hanamachi.game import Variant
 from hanamachi.games import VARIANTS, variant
 from hanamachi.policies.policy import Policy, as_policy
 
-RANDOM = "hanamachi.policies.policy:RandomPolicy"
+RANDOM = {"random": "hanamachi.policies.policy:RandomPolicy"}
 RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
     "hanamikoji": {
-        "random": RANDOM,
         "greedy": "hanamachi.policies.hanamikoji_greedy:Greedy",
         "expert": "hanamachi.policies.hanamikoji_expert:Expert",
     },
 }
-NAMES = sorted({name for policies in RULE_POLICIES.values() for name in policies})
+NAMES = sorted({name for policies in (RANDOM, *RULE_POLICIES.values()) for name in policies})
 
 
 def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
@@ -53,7 +52,7 @@ def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> V
 
 
 def rule_policy(name: str, variant: Variant) -> Policy:
-    policies = RULE_POLICIES[variant.game.name]
+    policies = {**RANDOM, **RULE_POLICIES.get(variant.game.name, {})}
     if name not in policies:
         raise unknown(f"policy for {variant.id} called", name, policies)
     return as_policy(imported(policies[name])(variant), variant)

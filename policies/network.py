@@ -94,13 +94,14 @@ class NetworkPolicy(Policy):
         batch = len(observation)
         probabilities = np.empty(mask.shape, np.float32)
         values = np.empty(batch, np.float32)
-        rows = torch.zeros(CHUNK, observation.shape[1])
+        device = self.network.scale.device
+        rows = torch.zeros(CHUNK, observation.shape[1], device=device)
         for start in range(0, batch, CHUNK):
             part = slice(start, min(start + CHUNK, batch))
             size = part.stop - start
             rows[:size] = torch.from_numpy(np.ascontiguousarray(observation[part], np.float32))
             logits, value = self.network(rows)
-            legal = torch.from_numpy(mask[part] != 0)
-            probabilities[part] = masked_log_softmax(logits[:size], legal).exp().numpy()
-            values[part] = value[:size].numpy()
+            legal = torch.from_numpy(mask[part] != 0).to(device)
+            probabilities[part] = masked_log_softmax(logits[:size], legal).exp().cpu().numpy()
+            values[part] = value[:size].cpu().numpy()
         return probabilities, values, memory

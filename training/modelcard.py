@@ -13,8 +13,8 @@ CARD = """---
 
 # {game}: a policy from self-play
 
-It plays [{game}](https://pypi.org/project/hanamachi/) with the options `{options}`, for either
-seat, and was fitted by `hanamachi train` from {steps:,} decisions of self-play (seed {seed}).
+It plays {game} {options}, in either seat, and was fitted by `hanamachi train` from {steps:,}
+decisions of self-play (seed {seed}).
 
 ```python
 from hanamachi.policies import load_policy
@@ -50,7 +50,7 @@ def model_card(config: Config, run: Mapping[str, Any], rows: Sequence[Row]) -> s
     return CARD.format(
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
-        options=config.options or "of the rulebook",
+        options=f"with {config.options}" if config.options else "by its standard rules",
         steps=config.steps,
         seed=config.seed,
         table=table(rows),
@@ -61,11 +61,10 @@ def model_card(config: Config, run: Mapping[str, Any], rows: Sequence[Row]) -> s
 
 def metadata(config: Config, rows: Sequence[Row]) -> dict[str, Any]:
     """What Hugging Face's hub reads."""
-    environment = {"name": config.game, "type": f"hanamachi/{config.game}"}
     results = [
         {
             "task": {"type": "reinforcement-learning"},
-            "dataset": environment,
+            "dataset": {"name": config.game, "type": f"hanamachi/{config.game}"},
             "metrics": [
                 {
                     "type": "win_rate",

@@ -47,16 +47,17 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config)
     learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(out / "tensorboard"))]))
-    learner.learn(
-        config.steps - learner.num_timesteps,
-        callback=[
-            *([PlayThePast(config)] if "past" in config.opponents else []),
-            KeepTheBest(config, out),
-            SaveRun(config, out),
-            ShowProgress(config.steps),
-        ],
-        reset_num_timesteps=False,
-    )
+    with progress_bar() as bar:  # closed whatever happens, or the terminal would keep it
+        learner.learn(
+            config.steps - learner.num_timesteps,
+            callback=[
+                *([PlayThePast(config)] if "past" in config.opponents else []),
+                KeepTheBest(config, out),
+                SaveRun(config, out),
+                ShowProgress(bar, config.steps),
+            ],
+            reset_num_timesteps=False,
+        )
     print_rows(judge(config, out), config)
     return out / "policy"
 
@@ -253,7 +254,8 @@ class PlayThePast(EveryFew):
             self.act()
 
     def act(self) -> None:
-        weights = {k: v.clone() for k, v in self.learner.policy.network.state_dict().items()}
+        network = self.learner.policy.network
+        weights = {name: t.cpu().clone() for name, t in network.state_dict().items()}
         pool = self.learner.saved_state["past"]
         self.learner.saved_state["past"] = [*pool, weights][-self.config.past.keep :]
 
@@ -265,25 +267,29 @@ class PlayThePast(EveryFew):
         guest.network.load_state_dict(pool[self.learner._n_updates % len(pool)])
 
 
-class ShowProgress(BaseCallback):
-    """A bar with the decisions made, their rate, and the time left."""
+def progress_bar() -> Progress:
+    """Decisions made, their rate, and the time left."""
+    return Progress(
+        TextColumn("learning"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]:,.0f} decisions/s,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+        console=Console(stderr=True),
+    )
 
-    def __init__(self, steps: int) -> None:
+
+class ShowProgress(BaseCallback):
+    """Keeps the bar up to date."""
+
+    def __init__(self, bar: Progress, steps: int) -> None:
         super().__init__()
-        self.bar = Progress(
-            TextColumn("learning"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]:,.0f} decisions/s,"),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-            console=Console(stderr=True),
-        )
-        self.task = self.bar.add_task("", total=steps, rate=0.0)
+        self.bar = bar
+        self.task = bar.add_task("", total=steps, rate=0.0)
 
     def _on_training_start(self) -> None:
         self.begun, self.before = time.perf_counter(), self.model.num_timesteps
-        self.bar.start()
 
     def _on_step(self) -> bool:
         return True
@@ -293,9 +299,6 @@ class ShowProgress(BaseCallback):
         rate = (made - self.before) / (time.perf_counter() - self.begun)
         self.bar.update(self.task, completed=made, rate=rate)
         self.model.logger.record("time/decisions_per_second", rate)
-
-    def _on_training_end(self) -> None:
-        self.bar.stop()
 
 
 # --- At the end

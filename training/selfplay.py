@@ -90,7 +90,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         """Actions (B,) drawn from the policy, their log-probabilities (B,), values (B,)."""
         log_probabilities, values = self.log_probabilities(observation, mask)
         cumulative = log_probabilities.exp().cumsum(-1)
-        drawn = torch.rand(len(mask), 1, generator=generator, device=generator.device)
+        drawn = torch.rand(len(mask), 1, generator=generator).to(cumulative.device)
         drawn = drawn * cumulative[:, -1:] * (1 - 1e-6)  # never past the last legal action
         actions = (cumulative <= drawn).sum(-1)
         return actions, chosen(log_probabilities, actions), values

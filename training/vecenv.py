@@ -8,6 +8,7 @@ Notation: B games, A actions, N entries of an observation.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,10 @@ class TurnBasedVecEnv(VecEnv):
         super().__init__(num_envs, spaces.Box(low, high), spaces.Discrete(actions))
 
     @abstractmethod
+    def reseed(self, seed: int) -> None:
+        """Let the games that begin from now on follow from a seed."""
+
+    @abstractmethod
     def restart(self) -> None:
         """Begin new games in all rows."""
 
@@ -53,6 +58,9 @@ class TurnBasedVecEnv(VecEnv):
         return self.masks
 
     def reset(self) -> NDArray[np.float32]:
+        if self._seeds[0] is not None:  # from stable-baselines3's `seed`, for this reset only
+            self.reseed(self._seeds[0])
+            self._reset_seeds()
         self.restart()
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         return self.observations.copy()
@@ -122,14 +130,20 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.variant = variant
         layout, actions = variant.observation, variant.actions
         super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
-        self.games = variant.new(np.uint64(seed) + np.arange(num_envs, dtype=np.uint64))
+        self.games = np.zeros(num_envs, variant.game.record)
+        self.reseed(seed)
         self.earned = np.zeros((num_envs, variant.seats), np.float32)
-        self.rng = np.random.default_rng(seed)
         self.guest_seat = np.full(num_envs, OVER)  # where a guest plays; OVER in self-play
-        self.guests: list[Guest] = []
-        for policy, share in opponents:
-            end = num_envs - sum(len(guest.rows) for guest in self.guests)
-            self.guests.append(Guest(policy, np.arange(end - round(share * num_envs), end)))
+        edges = np.round(num_envs * np.cumsum([0, *(share for _, share in opponents)])).astype(int)
+        self.guests = [
+            Guest(policy, np.arange(begin, end))
+            for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
+        ]
+
+    def reseed(self, seed: int) -> None:
+        seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
+        self.games["rng"] = self.variant.new(seeds)["rng"]
+        self.rng = np.random.default_rng(seed)
 
     def restart(self) -> None:
         kernels.spread(kernels.reset, self.variant.rules, self.games)
@@ -231,7 +245,7 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         self, make: Callable[[], Any], num_envs: int, seed: int = 0, cooperative: bool = False
     ) -> None:
         self.envs = [make() for _ in range(num_envs)]
-        self.seeds = iter(range(seed, 1 << 62))
+        self.reseed(seed)
         self.cooperative = cooperative
         agent = self.envs[0].possible_agents[0]
         space = self.envs[0].observation_space(agent)
@@ -241,6 +255,9 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         low, high = (np.asarray(x, np.float32).ravel() for x in (seen.low, seen.high))
         actions = int(self.envs[0].action_space(agent).n)
         super().__init__(num_envs, len(low), actions, low, high)
+
+    def reseed(self, seed: int) -> None:
+        self.seeds = iter(range(seed, 1 << 62))
 
     def restart(self) -> None:
         for row in range(self.num_envs):
