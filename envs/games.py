@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from hanamachi import hanamikoji
-from hanamachi.errors import unknown
+from hanamachi.errors import UserError, unknown
 from hanamachi.game import Game, Variant
 
 GAMES: dict[str, Game] = {game.name: game for game in (hanamikoji.GAME,)}
@@ -23,11 +23,16 @@ def variant(id: str, /, **options: Any) -> Variant:
         if name not in defaults:
             raise unknown(f"option of {id}", name, defaults)
     chosen = {**defaults, **options}
-    return _built(id, **{name: _hashable(value) for name, value in chosen.items()})
+    return _built(id, **{name: _fixed(name, value) for name, value in chosen.items()})
 
 
-def _hashable(value: Any) -> Any:
-    return tuple(_hashable(v) for v in value) if isinstance(value, list | tuple) else value
+def _fixed(name: str, value: Any) -> Any:
+    """An option's value, its lists made tuples."""
+    if isinstance(value, list | tuple):
+        return tuple(_fixed(name, v) for v in value)
+    if isinstance(value, int | float | str | None):
+        return value
+    raise UserError(f"{name} must be a value or a list of values, not {value!r}")
 
 
 @lru_cache(maxsize=64, typed=True)  # typed, so that True is not taken for 1

@@ -142,7 +142,7 @@ def fitting_variant(
     """The rule set to play, whose actions and observations must be those of the checkpoint."""
     try:
         own = variant(config["game"], **config["options"])
-    except (UserError, TypeError, RecursionError) as error:
+    except (UserError, RecursionError) as error:
         raise refused(folder, str(error)) from error
     rules = variant(game or own.id, **options) if game or options else own
     for what in ("actions", "observation"):

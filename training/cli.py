@@ -55,6 +55,8 @@ def sentence(error: Exception) -> str:
     """What a user is told; errors that no user can cause go on as they are."""
     if isinstance(error, UserError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; ask for fewer games or a smaller network"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions

@@ -173,8 +173,8 @@ class Config(Model):
             return cls.model_validate(data)
         except ValidationError as error:
             raise UserError(f"{source}: {explain(error)}") from error
-        except (RecursionError, TypeError) as error:
-            raise UserError(f"{source}: an option is a value or a list of values") from error
+        except RecursionError as error:
+            raise UserError(f"{source}: the settings are nested too deep") from error
 
     def to_yaml(self) -> str:
         """Every setting, defaults included."""

@@ -116,8 +116,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     """Games of one rule set, played by the learner alone or in part against given opponents.
 
     `opponents` gives the share of the games in which a policy plays one of the two seats; that
-    seat is drawn anew for each game, and the row then shows the learner's decisions only. Moves
-    without a choice are made at once and never shown.
+    seat is drawn anew for each game, and the row then shows the learner's decisions only. After
+    an action, moves without a choice are made at once and not shown.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ OPTIONS = {
 
 
 def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
-    if isinstance(value, bool) or value not in choices:
+    if (type(value), value) not in [(type(choice), choice) for choice in choices]:
         wanted = " or ".join(repr(choice) for choice in choices)
         raise UserError(f"{name} must be {wanted}, not {value!r}")
 
