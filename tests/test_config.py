@@ -153,7 +153,10 @@ def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, mid
             SMALL + "options: {max_rounds: 0}",
             "max_rounds must be None or from 1 to 1000, not 0",
         ),
-        (SMALL + "options: {starter: {a: 1}}", "starter must be a value or a list of values, not {'a': 1}"),
+        (
+            SMALL + "options: {starter: {a: 1}}",
+            "starter must be a value or a list of values, not {'a': 1}",
+        ),
         (SMALL + "steps: 0", "steps: Input should be greater than 0 (not 0)"),
         (SMALL + "steps: true", "steps: must be neither true nor false (not True)"),
         (SMALL + "steps: 1e400", "steps: Input should be a finite number (not inf)"),
