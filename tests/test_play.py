@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pexpect
 import pytest
+from terminals import in_terminal
 
 from hanamachi.errors import UserError
 from hanamachi.games import variant
@@ -243,9 +244,7 @@ def terminal(tmp_path):
         record = tmp_path / "game.json"
         command = ["-m", "hanamachi.training.cli", "play", "hanamikoji", "--seed", "3"]
         command += ["--set", "starter=0", "--set", "max_rounds=1", "--record", str(record)]
-        child = pexpect.spawn(
-            sys.executable, [*command, *arguments], encoding="utf-8", timeout=60, echo=False
-        )
+        child = in_terminal(sys.executable, [*command, *arguments], timeout=60, echo=False)
         children.append(child)
         return child, record
 

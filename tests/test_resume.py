@@ -17,6 +17,7 @@ import pexpect
 import pytest
 import torch
 from samples import WHOLE, sample
+from terminals import in_terminal
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -142,19 +143,17 @@ def test_ctrl_c_is_one_sentence_and_leaves_the_terminal_as_it_was(
 ):
     out = tmp_path / "run"
     program, *arguments = command(settings, out)
-    terminal = pexpect.spawn(
-        program, arguments, env={**os.environ, **ONE_THREAD}, timeout=PATIENCE, encoding="utf-8"
-    )
-    terminal.expect_exact("left")
-    wait_for_in_terminal(out / "resume.zip", terminal)
-    terminal.sendintr()
-    terminal.expect_exact(pexpect.EOF)
-    terminal.close()
-    assert terminal.exitstatus == 130
-    assert terminal.before.endswith("hanamachi: interrupted\r\n")
-    assert "Traceback" not in terminal.before
+    child = in_terminal(program, arguments, env={**os.environ, **ONE_THREAD}, timeout=PATIENCE)
+    child.expect_exact("left")
+    wait_for_in_terminal(out / "resume.zip", child)
+    child.sendintr()
+    child.expect_exact(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+    assert child.before.endswith("hanamachi: interrupted\r\n")
+    assert "Traceback" not in child.before
     hidden, shown = "\x1b[?25l", "\x1b[?25h"
-    assert terminal.before.rfind(shown) > terminal.before.rfind(hidden)
+    assert child.before.rfind(shown) > child.before.rfind(hidden)
     assert finish(start(out))[0] == 0
     assert_same_end(out, uninterrupted)
 
