@@ -85,6 +85,17 @@ def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
     return too_few or len(cards) == 1 or actions == ("trade_off",)
 
 
+def cards_used(cards: tuple[int, ...], actions: tuple[str, ...]) -> int:
+    """The cards that each player uses in a round, of which there must be enough for both."""
+    used = sum(rules.SIZES[rules.ACTIONS.index(action)] for action in actions)
+    if 2 * used > sum(cards):
+        raise UserError(
+            f"these actions use {2 * used} cards but there are only {sum(cards)}; "
+            "leave out an action or add cards"
+        )
+    return used
+
+
 def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:
     """What players call each geisha: her suit, or her charm, with a letter if it is shared."""
     if fifth_suit:
@@ -113,12 +124,7 @@ def build(
         one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
     cards, actions = checked_cards(cards), checked_actions(actions)
     limit = checked_rounds(max_rounds, cards, actions)
-    used = sum(rules.SIZES[rules.ACTIONS.index(action)] for action in actions)
-    if 2 * used > sum(cards):
-        raise UserError(
-            f"these actions use {2 * used} cards but there are only {sum(cards)}; "
-            "leave out an action or add cards"
-        )
+    used = cards_used(cards, actions)
     catalogue = Catalogue(cards, actions, names(cards, fifth_suit))
     layout = observation.layout(len(cards), max(cards), limit)
     options = {
