@@ -163,6 +163,7 @@ class Actions(Protocol):
 
     size: int
     features: NDArray[np.float32]  # (A, F) what each action is made of, for networks
+    uses: NDArray[np.float32]  # (A, R, H) 1 where it uses a slot of the hand in a role; or empty
     digest: str  # changes whenever an action number changes its meaning
 
     def describe(self, action: int, game: np.record | None = None) -> str:

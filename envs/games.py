@@ -3,11 +3,11 @@
 from functools import lru_cache
 from typing import Any
 
-from hanamachi import hanamikoji
+from hanamachi import geishas_road, hanamikoji
 from hanamachi.errors import UserError, unknown
 from hanamachi.game import Game, Variant
 
-GAMES: dict[str, Game] = {game.name: game for game in (hanamikoji.GAME,)}
+GAMES: dict[str, Game] = {game.name: game for game in (hanamikoji.GAME, geishas_road.GAME)}
 VARIANTS: dict[str, Game] = {id: game for game in GAMES.values() for id in game.variants}
 
 

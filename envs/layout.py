@@ -24,6 +24,7 @@ class Layout:
     """All segments of one rule set's observation, in order."""
 
     segments: tuple[Segment, ...]
+    by_slot: tuple[str, ...] = ()  # those that describe each slot of the hand, block by block
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -51,14 +52,21 @@ class Layout:
         index = [s.name for s in self.segments].index(name)
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
+    def slot_entries(self, slots: int) -> NDArray[np.int64]:
+        """The entries that describe each slot of a hand of so many, (H, D)."""
+        all_entries = np.arange(self.size)
+        blocks = [all_entries[self.slice(name)].reshape(slots, -1) for name in self.by_slot]
+        return np.hstack([np.zeros((slots, 0), np.int64), *blocks])
+
     @property
     def digest(self) -> str:
         """Changes whenever an entry changes its place, its bounds or its meaning."""
         return sha256(repr(self.segments).encode()).hexdigest()
 
     def markdown(self) -> str:
-        """The table of segments for the docs."""
+        """The table of segments for the docs, without those that are empty."""
         rows = ["| from | entries | values | what |", "|---|---|---|---|"]
         for start, s in zip(self.offsets, self.segments, strict=False):
-            rows.append(f"| {start} | {s.size} | {s.low} to {s.high} | {s.name}: {s.meaning} |")
+            if s.size:
+                rows.append(f"| {start} | {s.size} | {s.low} to {s.high} | {s.name}: {s.meaning} |")
         return "\n".join(rows)

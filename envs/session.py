@@ -186,7 +186,7 @@ def let_chance_happen(
     """
     happened: list[int] = []
     while games["mover"][0] == CHANCE:
-        outcome = kernels.draw_one(variant.rules, games[0])
+        outcome = int(kernels.draw_one(variant.rules, games[0]))
         place = dealt + len(happened)
         if place < len(deal):
             outcome = deal[place]

@@ -16,6 +16,10 @@ RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its 
         "greedy": "hanamachi.policies.hanamikoji_greedy:Greedy",
         "expert": "hanamachi.policies.hanamikoji_expert:Expert",
     },
+    "geishas_road": {
+        "greedy": "hanamachi.policies.geishas_road_greedy:Greedy",
+        "expert": "hanamachi.policies.geishas_road_expert:Expert",
+    },
 }
 NAMES = sorted({name for policies in (RANDOM, *RULE_POLICIES.values()) for name in policies})
 

@@ -3,11 +3,14 @@
 The head knows what the actions are made of: logit(a) = h . (E f(a) + e(a)), with h the last
 hidden layer, f(a) the catalogue's features of action a, and e(a) free and zero at the start. So
 what is learned of one action (offer two of a geisha's cards) holds for all that are like it.
+Where actions name slots of the hand, each slot that an action uses in a role r adds h . R(r) c,
+with c what the observation says of the card in that slot: it then holds for the card, wherever
+in the hand it is.
 """
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +22,21 @@ from hanamachi.game import Variant
 from hanamachi.policies.policy import Policy
 
 CHUNK = 256  # rows computed together, so that a row's result never depends on the batch
+NO_SLOTS = np.zeros((0, 0), np.int64)
 ILLEGAL = -1e9  # the logit of an action that is not allowed: its probability is exactly 0
+
+
+class Head(NamedTuple):
+    """What the network is told about the actions."""
+
+    features: NDArray[np.float32]  # (A, F) what each is made of
+    uses: NDArray[np.float32]  # (A, R, H) 1 where it uses a slot in a role
+    slots: NDArray[np.int64]  # (H, D) the entries of an observation that describe each slot
+
+
+def plain_head(actions: int) -> Head:
+    """Actions that have nothing in common."""
+    return Head(np.zeros((actions, 1), np.float32), np.zeros((actions, 0, 0), np.float32), NO_SLOTS)
 
 
 class Network(nn.Module):
@@ -27,23 +44,29 @@ class Network(nn.Module):
 
     scale: Tensor
     features: Tensor
+    uses: Tensor
+    slots: Tensor
 
-    def __init__(
-        self, bound: NDArray[Any], features: NDArray[np.float32], hidden: Sequence[int]
-    ) -> None:
-        """`bound` (N,) is the largest size of each entry; `features` (A, F) describe actions."""
+    def __init__(self, bound: NDArray[Any], head: Head, hidden: Sequence[int]) -> None:
+        """`bound` (N,) is the largest size of each entry."""
         super().__init__()
+        features = head.features
+        (_, self.roles, _), depth = head.uses.shape, head.slots.shape[1]
         self.hidden = tuple(hidden)
         # by the square root: small counts keep most of their size, large ones do not drown them
         scale = torch.as_tensor(bound, dtype=torch.float32).clamp(min=1).rsqrt()
         self.register_buffer("scale", scale, persistent=False)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
+        self.register_buffer("uses", torch.as_tensor(head.uses).flatten(1), persistent=False)
+        self.register_buffer("slots", torch.as_tensor(head.slots), persistent=False)
         sizes = [len(bound), *self.hidden]
         self.trunk = nn.Sequential()
         for width, next_width in pairwise(sizes):
             self.trunk.extend([nn.Linear(width, next_width), nn.ReLU()])
         self.kinds = nn.Linear(features.shape[1], sizes[-1], bias=False)  # E
         self.free = nn.Parameter(torch.zeros(len(features), sizes[-1]))  # e
+        if self.roles:
+            self.cards = nn.Linear(sizes[-1], self.roles * depth, bias=False)  # R
         self.value = nn.Linear(sizes[-1], 1)
         self.reset_parameters()
 
@@ -54,20 +77,37 @@ class Network(nn.Module):
                 nn.init.orthogonal_(layer.weight, 2**0.5)
                 nn.init.zeros_(layer.bias)
         nn.init.normal_(self.kinds.weight, std=0.01)
+        if self.roles:
+            nn.init.normal_(self.cards.weight, std=0.01)
         nn.init.orthogonal_(self.value.weight)
         nn.init.zeros_(self.value.bias)
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """(B, N) -> logits (B, A), values (B,)."""
         h = self.trunk(observation * self.scale)
-        actions = self.kinds(self.features) + self.free  # (A, H)
-        return h @ actions.T, self.value(h).squeeze(-1)
+        logits = h @ (self.kinds(self.features) + self.free).T
+        if self.roles:
+            logits = logits + self.slot_worths(observation, h) @ self.uses.T
+        return logits, self.value(h).squeeze(-1)
+
+    def slot_worths(self, observation: Tensor, h: Tensor) -> Tensor:
+        """What the card in each slot is worth in each role, (B, R * H)."""
+        cards = observation[:, self.slots].unsqueeze(1)  # (B, 1, H, D)
+        roles = self.cards(h).unflatten(1, (self.roles, -1)).unsqueeze(2)  # (B, R, 1, D)
+        # no batched matrix product: its rounding depends on the place of a row in the batch
+        return (roles * cards).sum(-1).flatten(1)
 
 
 def for_variant(variant: Variant, hidden: Sequence[int]) -> Network:
     """A fresh network for this rule set."""
     layout = variant.observation
-    return Network(largest(layout.low, layout.high), variant.actions.features, hidden)
+    return Network(largest(layout.low, layout.high), head_of(variant), hidden)
+
+
+def head_of(variant: Variant) -> Head:
+    actions = variant.actions
+    slots = variant.observation.slot_entries(actions.uses.shape[2])
+    return Head(actions.features, actions.uses, slots)
 
 
 def largest(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:

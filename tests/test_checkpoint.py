@@ -27,6 +27,7 @@ from hanamachi.policies.policy import sample as draw
 from hanamachi.training import cli
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
+ROAD = {"colours": 2, "item_values": (1, 2, 3, 4), "actions": ("reveal", "gift"), "rounds": 1}
 OTHER_OPTIONS = [
     {"cards": (2, 3, 5), "actions": ("secret", "gift"), "max_rounds": 1},
     {"cards": (2, 3, 4), "actions": ("secret", "trade_off"), "max_rounds": 1},
@@ -67,6 +68,17 @@ def whole(network, tmp_path_factory):
     """A checkpoint as it was written."""
     folder = tmp_path_factory.mktemp("whole") / "policy"
     save_checkpoint(folder, network, variant("hanamikoji", **SMALL), "# A card\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def road(tmp_path_factory):
+    """One of another game."""
+    folder, rules = (
+        tmp_path_factory.mktemp("road") / "policy",
+        variant("geishas_road:advanced", **ROAD),
+    )
+    save_checkpoint(folder, some_network(rules, HIDDEN), rules, "# A card\n")
     return folder
 
 
@@ -114,9 +126,13 @@ def test_a_save_that_fails_leaves_the_one_before(network, folder):
     assert load_policy(str(folder)).variant.options["cards"] == SMALL["cards"]
 
 
-@pytest.mark.parametrize("options", [SMALL, {}], ids=["small", "standard"])
-def test_the_policy_equals_the_network_in_every_batch_size_to_the_bit(options, tmp_path):
-    rules = variant("hanamikoji", **options)
+@pytest.mark.parametrize(
+    ("id", "options"),
+    [("hanamikoji", SMALL), ("hanamikoji", {}), ("geishas_road:advanced", {})],
+    ids=["small", "standard", "another game"],
+)
+def test_the_policy_equals_the_network_in_every_batch_size_to_the_bit(id, options, tmp_path):
+    rules = variant(id, **options)
     network = some_network(rules, HIDDEN)
     save_checkpoint(tmp_path / "policy", network, rules, "")
     policy = load_policy(str(tmp_path / "policy"))
@@ -472,9 +488,12 @@ def contents(folder):
     return found
 
 
+@pytest.mark.parametrize("checkpoint", ["whole", "road"])
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_a_damaged_checkpoint_is_refused_and_nothing_else_happens(whole, tmp_path, damage):
-    rng = random.Random(damage.__name__)
+def test_a_damaged_checkpoint_is_refused_and_nothing_else_happens(
+    checkpoint, tmp_path, damage, request
+):
+    rng, whole = random.Random(damage.__name__), request.getfixturevalue(checkpoint)
     for i in range(max(1, MUTATIONS // len(DAMAGES))):
         folder = Path(shutil.copytree(whole, tmp_path / str(i) / "policy"))
         damage(rng, folder)

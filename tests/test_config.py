@@ -8,6 +8,7 @@ import yaml
 from samples import sample
 
 from hanamachi.errors import UserError
+from hanamachi.games import VARIANTS
 from hanamachi.training import cli
 from hanamachi.training.config import PPO, Config, Yaml, schedule, schema
 
@@ -22,6 +23,11 @@ DETAILED = Config(
     opponents={"self": 0.75, "past": 0.125, "runs/a/policy": 0.125},
     init_from="runs/b/policy",
     ppo=PPO(learning_rate="lin_3e-4", clip_range=0.1),
+)
+ROAD = Config(
+    game="geishas_road:advanced",
+    options={"item_values": [1, 2, 3, 4, 5], "counteroffer_shares": "keep", "base": [1, 2, 3]},
+    opponents={"self": 0.5, "past": 0.5},
 )
 
 
@@ -71,7 +77,9 @@ def test_the_schema_on_disk_is_that_of_the_settings():
     assert current, f"run: {command} > configs/schema.json"
 
 
-@pytest.mark.parametrize("config", [Config(game="hanamikoji"), DETAILED], ids=["default", "all"])
+@pytest.mark.parametrize(
+    "config", [Config(game="hanamikoji"), DETAILED, ROAD], ids=lambda config: config.game
+)
 def test_what_is_written_down_is_read_as_the_same(load, config):
     assert load(config.to_yaml()) == config
 
@@ -340,7 +348,7 @@ def damaged_files(count):
     """Settings as they may arrive: each one of the texts with one or two damages."""
     rng = random.Random(0)
     texts = [path.read_text() for path in sorted(CONFIGS.glob("*.yaml"))]
-    texts += [DETAILED.to_yaml(), Config(game="hanamikoji").to_yaml()]
+    texts += [DETAILED.to_yaml(), ROAD.to_yaml(), Config(game="hanamikoji").to_yaml()]
     return [rng.choice(DAMAGES)(rng, rng.choice(texts)) for _ in range(count)]
 
 
@@ -355,7 +363,7 @@ def test_a_damaged_file_is_refused_in_one_sentence_or_loads_unharmed(tmp_path):
             one_line(error)
             refused += 1
         else:
-            assert config.variant().id.startswith("hanamikoji")
+            assert config.variant().id in VARIANTS
             path.write_text(config.to_yaml())
             assert Config.load(path) == config
     assert MUTATIONS / 2 < refused < MUTATIONS

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hanamikoji_positions import Table
+from hanamikoji_positions import Hanamikoji
 
 from hanamachi.games import variant
 from hanamachi.hanamikoji import CARDS
@@ -52,7 +52,7 @@ def test_each_player_has_the_four_actions_in_one_suit() -> None:
 @FIFTH
 def test_it_is_hanamikoji_under_other_names(fifth_suit: str) -> None:
     """The same cards and words, suit for geisha, lead to the same game."""
-    plain, suited = Table(), Table("hanamikoji:eight_suits", fifth_suit=fifth_suit)
+    plain, suited = Hanamikoji(), Hanamikoji("hanamikoji:eight_suits", fifth_suit=fifth_suit)
     names = dict(zip(plain.actions.names, suited.actions.names, strict=True))
     assert suited.actions.digest == plain.actions.digest
     for step, words in plain.round([1, 0, 2, 1, 0, 1, 3], [1, 2, 0, 1, 2, 1, 1]):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import warnings
 from time import perf_counter
 
@@ -14,7 +15,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.test import api_test, render_test, seed_test
 
 import hanamachi
-from hanamachi import IllegalAction, UserError, hanamikoji_v0, variant
+from hanamachi import IllegalAction, UserError, geishas_road_v0, hanamikoji_v0, variant
 from hanamachi.aec import AEC
 from hanamachi.game import OVER
 from hanamachi.opponents import RandomPlay
@@ -24,6 +25,9 @@ from hanamachi.vector import VectorSeatEnv
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
 VARIANTS = [(id, {}) for id in hanamachi.VARIANTS] + [("hanamikoji", SMALL)]
 NAME = "hanamachi/Hanamikoji-v0"
+EITHER = ["hanamikoji", "geishas_road:advanced"]
+ONE_ROUND = {"hanamikoji": {"max_rounds": 1}, "geishas_road:advanced": {"rounds": 1}}
+either = pytest.mark.parametrize("id", EITHER)
 
 
 def first_legal(observation, mask):
@@ -78,12 +82,26 @@ def test_gymnasium_render_modes():
     assert [frame.shape[2] for frame in many.render()] == [3, 3, 3]
 
 
-def test_the_three_spellings_of_an_environment_are_the_same():
-    spellings = [
-        hanamachi.make("hanamikoji:three_rounds", starter=0),
-        hanamikoji_v0.env(max_rounds=3, starter=0),
-        pettingzoo.make("aec", "hanamachi/hanamikoji-v0", max_rounds=3, starter=0),
-    ]
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        (
+            lambda: hanamachi.make("hanamikoji:three_rounds", starter=0),
+            lambda: hanamikoji_v0.env(max_rounds=3, starter=0),
+            lambda: pettingzoo.make("aec", "hanamachi/hanamikoji-v0", max_rounds=3, starter=0),
+        ),
+        (
+            lambda: hanamachi.make("geishas_road:standard", rounds=1),
+            lambda: geishas_road_v0.env(edition=2022, mode="standard", rounds=1),
+            lambda: pettingzoo.make(
+                "aec", "hanamachi/geishas_road-v0", edition=2022, mode="standard", rounds=1
+            ),
+        ),
+    ],
+    ids=["hanamikoji", "geishas_road"],
+)
+def test_the_three_spellings_of_an_environment_are_the_same(spellings):
+    spellings = [make() for make in spellings]
     plays = []
     for env in spellings:
         env.reset(seed=5)
@@ -92,17 +110,25 @@ def test_the_three_spellings_of_an_environment_are_the_same():
     assert len({tuple(env.unwrapped.variant.options.items()) for env in spellings}) == 1
 
 
-def test_the_page_of_the_environment_has_its_tables():
-    rules = variant("hanamikoji")
-    page = hanamikoji_v0.__doc__
+@pytest.mark.parametrize(
+    ("page", "ids"),
+    [
+        (hanamikoji_v0.__doc__, ["hanamikoji"]),
+        (geishas_road_v0.__doc__, list(hanamachi.GAMES["geishas_road"].variants)),
+    ],
+    ids=["hanamikoji", "geishas_road"],
+)
+def test_the_page_of_the_environment_has_its_tables(page, ids):
+    for rules in map(variant, ids):
+        assert re.search(rf"Discrete.*\b{rules.actions.size}\b", page)
+        assert re.search(rf"Box.*\b{rules.observation.size}\b", page)
+        assert all(option in page for option in rules.options)
     assert rules.observation.markdown() in page
-    assert f"Discrete({rules.actions.size})" in page
-    assert f"{rules.observation.size} entries" in page
-    assert all(option in page for option in rules.options)
 
 
-def test_an_agent_that_is_not_to_move_has_an_empty_mask_and_still_observes():
-    env = AEC("hanamikoji")
+@either
+def test_an_agent_that_is_not_to_move_has_an_empty_mask_and_still_observes(id):
+    env = AEC(id)
     env.reset(seed=3)
     waiting = next(agent for agent in env.agents if agent != env.agent_selection)
     seen = env.observe(waiting)
@@ -112,8 +138,9 @@ def test_an_agent_that_is_not_to_move_has_an_empty_mask_and_still_observes():
     assert env.observe(env.agent_selection)["action_mask"].any()
 
 
-def test_looking_does_not_change_anything():
-    env, other = AEC("hanamikoji"), AEC("hanamikoji")
+@either
+def test_looking_does_not_change_anything(id):
+    env, other = AEC(id), AEC(id)
     env.reset(seed=3)
     other.reset(seed=3)
     for _ in range(2):
@@ -124,16 +151,18 @@ def test_looking_does_not_change_anything():
     assert play(env, 50) == play(other, 50)
 
 
-def test_the_global_state_is_what_all_agents_know():
-    env = AEC("hanamikoji")
+@either
+def test_the_global_state_is_what_all_agents_know(id):
+    env = AEC(id)
     env.reset(seed=3)
     seen = [env.observe(agent)["observation"] for agent in env.possible_agents]
     assert np.array_equal(env.state(), np.concatenate(seen))
     assert env.state_space.contains(env.state())
 
 
-def test_the_rewards_of_a_game_sum_to_zero_and_come_at_its_end():
-    env = AEC("hanamikoji", max_rounds=1)
+@either
+def test_the_rewards_of_a_game_sum_to_zero_and_come_at_its_end(id):
+    env = AEC(id, **ONE_ROUND[id])
     env.reset(seed=2)
     while not any(env.terminations.values()):
         assert set(env.rewards.values()) == {0.0}
@@ -146,14 +175,22 @@ def test_the_rewards_of_a_game_sum_to_zero_and_come_at_its_end():
 # --- Mistakes
 
 
-def test_an_illegal_action_is_named_and_leaves_the_game_as_it_was():
-    env = AEC("hanamikoji")
+@pytest.mark.parametrize(
+    ("id", "action", "words"),
+    [
+        ("hanamikoji", 499, "take 2a"),
+        ("geishas_road:advanced", 772, "let the other begin"),
+    ],
+)
+def test_an_illegal_action_is_named_and_leaves_the_game_as_it_was(id, action, words):
+    env, size = AEC(id), variant(id).actions.size
     env.reset(seed=1)
     before = env.get_state().tobytes()
-    with pytest.raises(IllegalAction, match=r"player_\d may not take 2a \(action 499\) now; \d+"):
-        env.step(499)
-    with pytest.raises(IllegalAction, match="no action 508: they run from 0 to 507"):
-        env.step(508)
+    sentence = rf"player_\d may not {words} \(action {action}\) now; \d+ actions are legal"
+    with pytest.raises(IllegalAction, match=sentence):
+        env.step(action)
+    with pytest.raises(IllegalAction, match=f"no action {size}: they run from 0 to {size - 1}"):
+        env.step(size)
     with pytest.raises(IllegalAction, match="no action -1"):
         env.step(-1)
     with pytest.raises(UserError, match=r"whole number, not 1\.5"):
@@ -257,15 +294,17 @@ def test_a_deal_that_turns_out_impossible_leaves_the_game_as_it_was():
     assert env.get_state().tobytes() == before
 
 
-def test_the_dealt_game_goes_on_as_the_same_game_by_luck():
-    env, dealt = AEC("hanamikoji"), AEC("hanamikoji")
+@either
+def test_the_dealt_game_goes_on_as_the_same_game_by_luck(id):
+    env, dealt = AEC(id), AEC(id)
     env.reset(seed=11)
     dealt.reset(seed=11, options={"deal": env.record().chance[:5]})
     assert play(env, 60) == play(dealt, 60)
 
 
-def test_a_position_can_be_kept_and_gone_back_to():
-    env = AEC("hanamikoji")
+@either
+def test_a_position_can_be_kept_and_gone_back_to(id):
+    env = AEC(id)
     env.reset(seed=4)
     play(env, 5)
     state, agent = env.get_state(), env.agent_selection
@@ -273,7 +312,7 @@ def test_a_position_can_be_kept_and_gone_back_to():
     env.set_state(state)
     assert env.agent_selection == agent
     assert play(env, 30, np.random.default_rng(1)) == first
-    other = AEC("hanamikoji")
+    other = AEC(id)
     other.reset(options={"state": state})
     assert play(other, 30, np.random.default_rng(1)) == first
 
@@ -301,18 +340,20 @@ def test_a_position_at_the_end_is_over_for_all():
     assert other.rewards == env.rewards
 
 
+@either
 @pytest.mark.parametrize("make", [hanamachi.make, AEC])
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_goes_on_by_itself(make, way):
-    env = make("hanamikoji")
+def test_a_copy_goes_on_by_itself(id, make, way):
+    env = make(id)
     env.reset(seed=4)
     play(env, 5)
     other = way(env)
     assert play(env, 40) == play(other, 40)
 
 
-def test_a_pickled_single_environment_goes_on_with_its_game():
-    env = SeatEnv("hanamikoji", seat=0, opponent=last_legal)
+@either
+def test_a_pickled_single_environment_goes_on_with_its_game(id):
+    env = SeatEnv(id, seat=0, opponent=last_legal)
     _, info = env.reset(seed=4)
     other = pickle.loads(pickle.dumps(env))
     for _ in range(5):
@@ -321,8 +362,9 @@ def test_a_pickled_single_environment_goes_on_with_its_game():
         assert np.array_equal(seen, also)
 
 
-def test_a_clone_is_independent():
-    env = AEC("hanamikoji")
+@either
+def test_a_clone_is_independent(id):
+    env = AEC(id)
     env.reset(seed=4)
     clone, before = env.clone(), env.get_state().tobytes()
     play(clone, 5)
@@ -368,23 +410,25 @@ def test_gymnasium_makes_one_and_many():
     )
 
 
-def test_the_learner_sits_where_it_is_told():
+@either
+def test_the_learner_sits_where_it_is_told(id):
     for seat in 0, 1:
-        env = SeatEnv("hanamikoji", seat=seat, opponent=first_legal)
+        env = SeatEnv(id, seat=seat, opponent=first_legal)
         for seed in range(4):
             env.reset(seed=seed)
             assert env.seat == seat
             assert env.action_masks().any()
-    env = SeatEnv("hanamikoji")
+    env = SeatEnv(id)
     seats = [env.reset(seed=seed) and env.seat for seed in range(200)]
     assert 70 < sum(seats) < 130
 
 
-def test_the_learner_is_rewarded_for_its_own_result():
+@either
+def test_the_learner_is_rewarded_for_its_own_result(id):
     rewards = {seat: [] for seat in (0, 1)}
     for seat, results in rewards.items():
         choose = (first_legal, last_legal)
-        env = SeatEnv("hanamikoji", seat=seat, opponent=choose[1 - seat])
+        env = SeatEnv(id, seat=seat, opponent=choose[1 - seat])
         for seed in range(20):
             observation, info = env.reset(seed=seed)
             over = False
@@ -445,12 +489,13 @@ def test_an_opponents_memory_begins_anew_with_each_game():
     assert sorted(set(many.seen)) == sorted(set(opponent.seen))
 
 
-def test_many_games_at_once_are_the_same_as_many_environments():
-    options = {"opponent": last_legal, "max_rounds": 1}
+@either
+def test_many_games_at_once_are_the_same_as_many_environments(id):
+    options = {"opponent": last_legal, **ONE_ROUND[id]}
     one_by_one = SyncVectorEnv(
-        [lambda: SeatEnv("hanamikoji", **options)] * 5, autoreset_mode=AutoresetMode.SAME_STEP
+        [lambda: SeatEnv(id, **options)] * 5, autoreset_mode=AutoresetMode.SAME_STEP
     )
-    together = VectorSeatEnv("hanamikoji", 5, **options)
+    together = VectorSeatEnv(id, 5, **options)
     expected, seen = one_by_one.reset(seed=9), together.reset(seed=9)
     rng, ended = np.random.default_rng(0), 0
     for _ in range(60):
@@ -468,6 +513,8 @@ def same(expected, seen):
         assert expected.keys() == seen.keys()
         for name in expected:
             same(expected[name], seen[name])
+    elif expected is None:  # for games that go on
+        assert seen is None
     elif isinstance(expected, tuple) or np.asarray(expected).dtype.hasobject:
         assert len(expected) == len(seen)
         for one, other in zip(expected, seen, strict=True):

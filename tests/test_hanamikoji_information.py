@@ -1,22 +1,14 @@
 """A seat's observation and mask hold all that it has seen of the round, and nothing else."""
 
 from collections import defaultdict
-from itertools import islice
 
 import numpy as np
 import pytest
-from hanamikoji_positions import (
-    Node,
-    View,
-    batch,
-    random_decisions,
-    spelled,
-    walk,
-)
+from hanamikoji_positions import HanamikojiHistories, spelled
 from numpy.typing import NDArray
+from positions import View, batch, masked, observed
 from samples import sample
 
-from hanamachi import kernels
 from hanamachi.game import Variant
 from hanamachi.games import variant
 from hanamachi.hanamikoji.actions import Move
@@ -42,26 +34,6 @@ VARIANTS = {
     ),
 }
 POSITIONS = sample(200_000) // len(VARIANTS)
-
-
-def positions(variant: Variant, n: int, seed: int) -> list[Node]:
-    """Decision points of random games, one after the other."""
-    rng = np.random.default_rng(seed)
-    return list(islice((node for _ in iter(int, 1) for node in random_decisions(variant, rng)), n))
-
-
-def observed(
-    variant: Variant, games: NDArray[np.void], seats: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    rows = np.empty((len(games), variant.observation.size), np.float32)
-    kernels.observations(variant.rules, games, seats, rows)
-    return rows
-
-
-def masked(variant: Variant, games: NDArray[np.void]) -> NDArray[np.int8]:
-    rows = np.empty((len(games), variant.actions.size), np.int8)
-    kernels.masks(variant.rules, games, rows)
-    return rows
 
 
 # --- Nothing that is hidden
@@ -93,7 +65,7 @@ def permuted(game: np.record, seat: int, rng: np.random.Generator) -> np.record:
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
 def test_permuting_what_a_seat_cannot_know_changes_nothing_it_gets(variant: Variant) -> None:
     rng = np.random.default_rng(1)
-    nodes = positions(variant, POSITIONS, seed=2)
+    nodes = HanamikojiHistories(variant).random_positions(POSITIONS, seed=2)
     seats = rng.integers(2, size=len(nodes))  # to move or waiting
     others = [
         node._replace(game=permuted(node.game, seat, rng))
@@ -115,7 +87,7 @@ def test_permuting_what_a_seat_cannot_know_changes_nothing_it_gets(variant: Vari
 def test_a_seat_is_shown_no_more_than_it_knows(variant: Variant) -> None:
     render = variant.game.render()
     rng = np.random.default_rng(4)
-    for i, node in enumerate(positions(variant, 50, seed=5)):
+    for i, node in enumerate(HanamikojiHistories(variant).random_positions(50, seed=5)):
         seat = i % 2
         other = permuted(node.game, seat, rng)
         shown = render.text(variant, node.game, seat)
@@ -181,7 +153,7 @@ class Reader:
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
 def test_an_observation_tells_the_whole_round_as_the_seat_saw_it(variant: Variant) -> None:
-    nodes = positions(variant, POSITIONS, seed=3)
+    nodes = HanamikojiHistories(variant).random_positions(POSITIONS, seed=3)
     games = batch(variant, nodes)
     movers = games["mover"].astype(np.int64)
     rows = observed(variant, games, movers)
@@ -211,7 +183,7 @@ def test_equal_observations_are_one_information_set(
     cards: tuple[int, ...], actions: tuple[str, ...]
 ) -> None:
     small = variant("hanamikoji", cards=cards, actions=actions, max_rounds=1, starter=0)
-    nodes = list(walk(small))
+    nodes = list(HanamikojiHistories(small).walk())
     decisions = [node for node in nodes if node.game.mover >= 0]
     games = batch(small, decisions)
     rows = observed(small, games, games["mover"].astype(np.int64))

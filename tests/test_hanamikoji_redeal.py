@@ -1,15 +1,15 @@
 """`redeal` draws from the exact posterior, which small versions allow to be written down."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import cache
 
 import numpy as np
 import pytest
-from hanamikoji_positions import Node, View, batch, spelled, walk
+from hanamikoji_positions import HanamikojiHistories, spelled
 from numpy.typing import NDArray
-from scipy.stats import chisquare
+from positions import Node, View, batch
+from posteriors import DRAWS, p_value, redealt, rejected, worlds
 
-from hanamachi import kernels
 from hanamachi.game import Variant
 from hanamachi.games import variant
 from hanamachi.hanamikoji.rules import NONE, RECORD
@@ -25,9 +25,6 @@ SMALL = [
     )
 ]
 OF_EACH_STAGE = 8  # information sets
-DRAWS = 4000
-FEWEST = 20  # expected draws in a cell
-LEVEL = 0.01
 
 ALL_FIELDS = [name for name in RECORD.names if name != "rng"]
 PLACES = ["hand", "secret", "trade_off", "unseen"]  # where cards lie now, not how they came there
@@ -53,7 +50,7 @@ def information_sets() -> list[InformationSet]:
 
 def all_information_sets(small: Variant) -> list[list[Node]]:
     sets: dict[tuple[int, View], list[Node]] = defaultdict(list)
-    for node in walk(small):
+    for node in HanamikojiHistories(small).walk():
         if node.game.mover >= 0:
             sets[int(node.game.mover), node.views[node.game.mover]].append(node)
     return list(sets.values())
@@ -62,12 +59,6 @@ def all_information_sets(small: Variant) -> list[list[Node]]:
 def stage(game: np.record) -> tuple:
     """What is to be decided, and what the other player has done so far."""
     return int(game.phase), tuple(game.used_in[1 - game.mover].tolist())
-
-
-def worlds(games: NDArray[np.void], fields: list[str]) -> list[bytes]:
-    """What tells games apart, as far as these fields go."""
-    columns = [games[name].reshape(len(games), -1) for name in fields]
-    return [row.tobytes() for row in np.column_stack(columns).astype(np.int32)]
 
 
 def posterior(nodes: list[Node], fields: list[str]) -> dict[bytes, float]:
@@ -79,13 +70,7 @@ def posterior(nodes: list[Node], fields: list[str]) -> dict[bytes, float]:
     return likely
 
 
-# --- Two samplers
-
-
-def redealt(small: Variant, node: Node, seed: int) -> NDArray[np.void]:
-    games = small.new(np.arange(DRAWS, dtype=np.uint64) + np.uint64(DRAWS * seed))
-    kernels.worlds(small.rules, batch(small, [node]), int(node.game.mover), games)
-    return games
+# --- A sampler that is wrong
 
 
 def naive(small: Variant, node: Node, seed: int) -> NDArray[np.void]:
@@ -104,31 +89,7 @@ def naive(small: Variant, node: Node, seed: int) -> NDArray[np.void]:
     return games
 
 
-# --- The test that they take
-
-
-def p_value(drawn: list[bytes], likely: dict[bytes, float]) -> float:
-    """Pearson's test, rare worlds counted together; 0 for a world that cannot be."""
-    counts = Counter(drawn)
-    if counts.keys() - likely.keys():
-        return 0.0
-    cells = [(counts[world], DRAWS * p) for world, p in likely.items()]
-    common = [cell for cell in cells if cell[1] >= FEWEST]
-    rare = [cell for cell in cells if cell[1] < FEWEST]
-    pooled = (sum(n for n, _ in rare), sum(e for _, e in rare))
-    if pooled[1] >= FEWEST:
-        common.append(pooled)
-    elif rare:
-        last = common.pop()
-        common.append((last[0] + pooled[0], last[1] + pooled[1]))
-    observed, expected = zip(*common, strict=True)
-    return float(chisquare(observed, expected).pvalue)
-
-
-def rejected(p_values: list[float]) -> int:
-    """How many of the hypotheses fall by Holm's step-down correction."""
-    steps = enumerate(sorted(p_values))
-    return next((i for i, p in steps if p > LEVEL / (len(p_values) - i)), len(p_values))
+# --- The test
 
 
 @pytest.mark.parametrize("fields", [ALL_FIELDS, PLACES], ids=["histories", "places"])

@@ -5,16 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hanamikoji_positions import (
-    legal,
-    outcomes,
-    played,
-    random_actions,
-    resolved,
-    root,
-    spelled,
-)
+from hanamikoji_positions import HanamikojiHistories, spelled
 from numpy.typing import NDArray
+from positions import legal, outcomes
 from reference_hanamikoji import CARDS, Reference
 from samples import sample
 
@@ -81,7 +74,7 @@ def compare(variant: Variant, seeds: NDArray[np.uint64]) -> None:
             assert reference.moves() == [named(names[a], reference) for a in legal]
         on = games["mover"] != OVER
         games, references = games[on], [r for r in references if not r.over]
-        actions = random_actions(variant, masks[on], rng)
+        actions = HanamikojiHistories(variant).random_actions(masks[on], rng)
         for reference, action in zip(references, actions.tolist(), strict=True):
             reference.play(named(names[action], reference))
         kernels.step(variant.rules, games, actions)
@@ -196,15 +189,16 @@ def used_in(reference: Reference, seat: int) -> list[int]:
 def test_chance_is_a_card_of_the_pile_and_before_that_either_starter(seed: int) -> None:
     rules = variant("hanamikoji:three_rounds")
     rng = np.random.default_rng(seed)
-    node = root(rules)
+    histories = HanamikojiHistories(rules)
+    node = histories.root()
     assert outcomes(rules, node.game) == [(0, 0.5), (1, 0.5)]
-    node = resolved(rules, node, *outcomes(rules, node.game)[seed % 2])
+    node = histories.resolved(node, *outcomes(rules, node.game)[seed % 2])
     while node.game.mover != OVER:
         if node.game.mover == CHANCE:
             pile = node.game.unseen.tolist()
             expected = [(g, n / sum(pile)) for g, n in enumerate(pile) if n]
             assert dict(outcomes(rules, node.game)) == pytest.approx(dict(expected))
-            node = resolved(rules, node, *expected[rng.integers(len(expected))])
+            node = histories.resolved(node, *expected[rng.integers(len(expected))])
         else:
             mask = legal(rules, node.game)[None]
-            node = played(rules, node, int(random_actions(rules, mask, rng)[0]))
+            node = histories.played(node, int(histories.random_actions(mask, rng)[0]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hanamikoji_positions import Table, random_actions
+from hanamikoji_positions import Hanamikoji, HanamikojiHistories
 from numpy.typing import NDArray
 
 import hanamachi.hanamikoji
@@ -23,7 +23,7 @@ TIES = [1, 1, 1, 1, 0, 2, 2]  # eight items a side: 1-1, 0-0 and 2-2
 
 def scored(markers: list[int], round_number: int = 1, **options: Any) -> np.record:
     """The game after a round of nothing but ties in which the markers lay so."""
-    table = Table(**options)
+    table = Hanamikoji(**options)
     table.game.marker[: len(markers)] = markers
     table.game.round_number = round_number
     table.follow(table.round(TIES, TIES))
@@ -55,7 +55,7 @@ def test_T_HK1_eleven_charm_win(mine: tuple[int, ...], theirs: tuple[int, ...]) 
 
 
 def test_T_HK2_two_whole_rounds() -> None:
-    table = Table()
+    table = Hanamikoji()
     table.follow(table.round([1, 0, 2, 1, 0, 1, 3], [1, 2, 0, 1, 2, 1, 1]))
     assert table.game.marker.tolist() == [N, B, A, N, B, N, A]
     assert (table.game.round_number, table.game.starter, table.game.winner) == (2, B, N)
@@ -111,7 +111,7 @@ def test_T_HK5_equal_sides_leave_a_marker_where_it_is() -> None:
 
 
 def test_all_2187_marker_states_end_or_go_on_as_an_enumeration_says() -> None:
-    table = Table()
+    table = Hanamikoji()
     *steps, (_, last) = table.round(TIES, TIES)
     table.follow(steps)
     states = list(product((A, B, N), repeat=7))
@@ -143,7 +143,7 @@ def charm(state: tuple[int, ...], seat: int) -> int:
 
 
 def test_an_offer_is_divided_at_once_and_answered_without_a_draw() -> None:
-    table = Table()
+    table = Hanamikoji()
     table.draw("2a 3a 3b 4 4 5  2a 2b 2b 3a 5 5  2c")
     table.play("gift 2a 4 4")
     assert table.game.mover == B
@@ -161,14 +161,14 @@ def test_an_offer_is_divided_at_once_and_answered_without_a_draw() -> None:
 
 
 def test_two_equal_pairs_are_one_choice() -> None:
-    table = Table()
+    table = Hanamikoji()
     table.draw("2a 2a 5 5 4 4  2b 2b 3a 3a 5 5  2c")
     table.play("competition 2a 5 | 5 2a")
     assert table.mask().sum() == 1
 
 
 def test_each_tile_is_used_once() -> None:
-    table = Table()
+    table = Hanamikoji()
     table.follow(table.round(TIES, TIES)[:7])  # both have used their Competition
     used = table.actions.kind == COMPETITION
     assert not table.mask()[used].any()
@@ -190,7 +190,9 @@ def endings() -> NDArray[Any]:
         masks = np.zeros((len(games), standard.actions.size), np.int8)
         kernels.masks(standard.rules, games, masks)
         assert masks.any(1).all()
-        kernels.step(standard.rules, games, random_actions(standard, masks, rng))
+        kernels.step(
+            standard.rules, games, HanamikojiHistories(standard).random_actions(masks, rng)
+        )
     return np.concatenate(ended)
 
 
@@ -265,7 +267,7 @@ def test_words_may_come_in_any_order_of_cards() -> None:
 
 
 def test_an_answer_to_a_competition_names_the_cards() -> None:
-    table = Table()
+    table = Hanamikoji()
     table.draw("2a 3a 3b 4 4 5  2a 2b 2b 3a 5 5  2c")
     table.play("competition 2a 5 | 3a 4")
     second = table.actions.first[TAKE_PAIR] + 1
@@ -338,7 +340,7 @@ def test_small_versions_deal_one_card_less_for_each_tile(
     for _ in range(decisions):
         masks = np.zeros((50, small.actions.size), np.int8)
         kernels.masks(small.rules, games, masks)
-        kernels.step(small.rules, games, random_actions(small, masks, rng))
+        kernels.step(small.rules, games, HanamikojiHistories(small).random_actions(masks, rng))
     np.testing.assert_array_equal(games["mover"], OVER)
     np.testing.assert_array_equal(games["unseen"].sum(1), removed)
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections import Counter
 
 import numpy as np
 import pexpect
@@ -159,6 +160,43 @@ def test_what_the_opponent_hides_is_never_said():
             words = game.reply().partition(": ")[2]
             if hidden and words.split()[0] in ("secret", "trade-off"):
                 assert words in ("secret", "trade-off")
+
+
+def replies(game):
+    """Every reply of the opponent until the game is over: the full words and those told."""
+    rng = np.random.default_rng(0)
+    while not game.over:
+        if game.my_turn:
+            game.act(int(rng.choice(list(game.choices()))))
+            continue
+        before = game.session.state()
+        told = game.reply().partition(": ")[2]
+        yield game.variant.actions.describe(game.session.actions[-1], before), told, before
+
+
+def test_in_geishas_road_what_the_opponent_hides_is_never_said():
+    """Neither an Intrigue nor the card of a Hidden Offer; all that lies face up is."""
+    rules = variant("geishas_road:advanced")
+    heard = Counter()
+    for seed in range(12):
+        for full, told, before in replies(Contest(rules, RandomPolicy(rules), seed % 2, seed)):
+            verb, hides = full.split()[0], "(" in full
+            if verb == "intrigue" and before.turn < 6:  # then nobody can have counted the cards
+                assert told == "intrigue"
+            elif verb in ("gift", "competition", "counteroffer"):
+                assert told == (verb if hides else full)
+            heard[verb, hides] += 1
+    expected = {("intrigue", False), ("gift", True), ("competition", True), ("gift", False)}
+    assert expected <= heard.keys()
+
+
+def test_the_opponent_is_quick_to_say_what_it_does():
+    rules = variant("geishas_road:advanced")
+    game = Contest(rules, RandomPolicy(rules), seat=0, seed=1)
+    list(replies(game))  # what is compiled late is compiled now
+    game = Contest(rules, RandomPolicy(rules), seat=0, seed=2)
+    began, told = time.perf_counter(), len(list(replies(game)))
+    assert (time.perf_counter() - began) / told < 0.5
 
 
 def test_offers_and_answers_of_the_opponent_are_told_in_full():

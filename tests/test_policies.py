@@ -28,7 +28,33 @@ VARIANTS = {
         {"cards": (3, 3, 4), "actions": ("secret", "competition"), "max_rounds": 3},
     ),
     "two geisha": ("hanamikoji", {"cards": (10, 11)}),
+    "road 2021": ("geishas_road:2021", {}),
+    "road introductory": ("geishas_road:introductory", {}),
+    "road standard": ("geishas_road:standard", {}),
+    "road advanced": ("geishas_road:advanced", {}),
+    "road of two": (
+        "geishas_road:2021",
+        {"colours": 2, "item_values": (1, 2), "actions": ("reveal",), "rounds_to_win": 1},
+    ),
+    "long road": (
+        "geishas_road:standard",
+        {"item_values": (1, 2, 3, 5, 9), "decline_collecting": True, "rounds": 3},
+    ),
+    "kept shares": (
+        "geishas_road:advanced",
+        {
+            "colours": 3,
+            "actions": ("gift",),
+            "counteroffer_shares": "keep",
+            "can_counter_hidden": False,
+        },
+    ),
+    "no gifts": (
+        "geishas_road:advanced",
+        {"actions": ("intrigue", "competition"), "tiebreaker_alone_wins": False, "rounds": 1},
+    ),
 }
+GAMES = ("hanamikoji", "geishas_road:2021", "geishas_road:advanced")
 RULE_POLICIES = ("random", "greedy", "expert")
 
 
@@ -102,9 +128,10 @@ def test_probabilities_cover_legal_actions_and_sum_to_one(name, case):
     np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-5)
 
 
+@pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("name", RULE_POLICIES)
-def test_the_size_and_the_order_of_the_batch_do_not_matter(name):
-    policy = load_policy(name, game="hanamikoji")
+def test_the_size_and_the_order_of_the_batch_do_not_matter(name, game):
+    policy = load_policy(name, game=game)
     observations, masks = positions(policy.variant, games=200)
     assert len(masks) > 2 * kernels.WORTH_A_THREAD
     together, _, _ = policy.distribution(observations, masks, empty(masks))
@@ -118,9 +145,10 @@ def test_the_size_and_the_order_of_the_batch_do_not_matter(name):
         np.testing.assert_array_equal(alone[0], together[b])
 
 
+@pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("name", RULE_POLICIES)
-def test_the_same_observation_and_mask_give_the_same_answer_and_stay_as_they_were(name):
-    policy, fresh = (load_policy(name, game="hanamikoji") for _ in range(2))
+def test_the_same_observation_and_mask_give_the_same_answer_and_stay_as_they_were(name, game):
+    policy, fresh = (load_policy(name, game=game) for _ in range(2))
     observations, masks = positions(policy.variant, games=20)
     before = observations.copy(), masks.copy()
     first, _, _ = policy.distribution(observations, masks, empty(masks))
@@ -131,6 +159,27 @@ def test_the_same_observation_and_mask_give_the_same_answer_and_stay_as_they_wer
     np.testing.assert_array_equal(first, again)
     np.testing.assert_array_equal(observations, before[0])
     np.testing.assert_array_equal(masks, before[1])
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("name", RULE_POLICIES)
+def test_what_a_player_cannot_see_does_not_matter(name, game):
+    policy = load_policy(name, game=game)
+    rules = policy.variant
+    states = rules.new(np.arange(8, dtype=np.uint64))
+    kernels.reset(rules.rules, states)
+    rng = np.random.default_rng(3)
+    for _ in range(10):  # fewer than the shortest game has
+        observations, masks = at_turn(rules, states)
+        expected, _, _ = policy.distribution(observations, masks, empty(masks))
+        for state, chances in zip(states, expected, strict=True):
+            others = rules.new(rng.integers(0, 2**63, 5).astype(np.uint64))
+            kernels.worlds(rules.rules, np.array([state]), int(state["mover"]), others)
+            seen = at_turn(rules, others)
+            np.testing.assert_array_equal(
+                policy.distribution(*seen, empty(seen[1]))[0], np.tile(chances, (len(others), 1))
+            )
+        kernels.step(rules.rules, states, draw(expected, rng.random(len(states))))
 
 
 def test_random_play_gives_every_legal_action_the_same_chance():
@@ -232,6 +281,25 @@ def test_expert_beats_greedy():
     assert lower_end(expert, greedy, sample(10_000, 0.1), seed=103) > (0.80 if WHOLE else 0.77)
 
 
+STRENGTHS = {  # lower ends: greedy over random, expert over random, expert over greedy
+    "geishas_road:2021": (0.90, 0.97, 0.80),
+    "geishas_road:introductory": (0.90, 0.97, 0.75),
+    "geishas_road:standard": (0.85, 0.97, 0.80),
+    "geishas_road:advanced": (0.85, 0.97, 0.80),
+}
+
+
+@pytest.mark.parametrize("game", STRENGTHS)
+def test_on_geishas_road_greedy_beats_random_play_and_expert_beats_both(game):
+    greedy, expert, random = (
+        load_policy(name, game=game) for name in ("greedy", "expert", "random")
+    )
+    pairs = (greedy, random), (expert, random), (expert, greedy)
+    for (bot, opponent), least in zip(pairs, STRENGTHS[game], strict=True):
+        low = lower_end(bot, opponent, sample(10_000, 0.05), seed=106)
+        assert low > least - (0 if WHOLE else 0.04), (bot.name, opponent.name)
+
+
 @pytest.mark.parametrize("case", ["three rounds", "one round"])
 def test_the_bots_keep_their_order_where_rounds_are_limited(case):
     game, options = VARIANTS[case]
@@ -242,9 +310,17 @@ def test_the_bots_keep_their_order_where_rounds_are_limited(case):
     assert lower_end(greedy, random, sample(10_000, 0.06), seed=105) > 0.65
 
 
-@pytest.mark.parametrize(("bot", "limit"), [("greedy", 80), ("expert", 200)])
+@pytest.mark.parametrize(
+    ("bot", "limit"),
+    [
+        ("hanamikoji_greedy", 80),
+        ("hanamikoji_expert", 200),
+        ("geishas_road_greedy", 120),
+        ("geishas_road_expert", 350),
+    ],
+)
 def test_the_rule_policies_stay_short(bot, limit):
-    source = Path(__file__).parents[1] / "policies" / f"hanamikoji_{bot}.py"
+    source = Path(__file__).parents[1] / "policies" / f"{bot}.py"
     assert len(source.read_text().splitlines()) <= limit
 
 

@@ -32,9 +32,17 @@ def test_a_game_is_replayed_to_the_bit(id, tmp_path):
         assert again.state().tobytes() == env.get_state().tobytes()
 
 
-def test_a_second_game_and_a_dealt_game_are_replayed_to_the_bit(tmp_path):
-    env = played(starter=0, max_rounds=2)
-    env.reset(options={"deal": [6, 6, 6, 6, 5, 5, 5, 4, 4, 4, 3, 3, 6]})
+@pytest.mark.parametrize(
+    ("id", "deal"),
+    [
+        ("hanamikoji", [6, 6, 6, 6, 5, 5, 5, 4, 4, 4, 3, 3, 6]),
+        ("geishas_road:2021", range(12)),
+        ("geishas_road:advanced", [4, 4, 4, 3, 3, 3, 2, 2, 2, 19, 18, 17]),
+    ],
+)
+def test_a_second_game_and_a_dealt_game_are_replayed_to_the_bit(id, deal, tmp_path):
+    env = played(id, starter=0)
+    env.reset(options={"deal": deal})
     env.step(env.last()[0]["action_mask"].argmax())
     save(env.record(), tmp_path / "game.json")
     assert replay(load(tmp_path / "game.json")).state().tobytes() == env.get_state().tobytes()

@@ -47,6 +47,11 @@ SETTINGS = {
     },
     "save_every": 256,
 }
+ROAD = SETTINGS | {
+    "game": "geishas_road:advanced",
+    "options": {"colours": 2, "item_values": [1, 2, 3, 4], "actions": ["reveal", "gift"]},
+    "steps": 3_000,
+}
 ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -68,7 +73,7 @@ def start(settings):
     """Starts, or goes on with, the run in a folder; ends it with the test."""
     started = []
 
-    def process(out, **keywords):
+    def process(out, settings=settings, **keywords):
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
         environment = {**os.environ, **ONE_THREAD}
         running = subprocess.Popen(command(settings, out), env=environment, **pipes, **keywords)
@@ -99,10 +104,22 @@ def uninterrupted(settings, stopped, tmp_path_factory):
 
     As `stopped` comes before it, these seconds hold no compilation.
     """
-    out = tmp_path_factory.mktemp("uninterrupted") / "run"
+    return whole_run(settings, tmp_path_factory.mktemp("uninterrupted") / "run")
+
+
+def whole_run(settings, out):
     environment, began = {**os.environ, **ONE_THREAD}, time.time()
     subprocess.run(command(settings, out), env=environment, check=True, capture_output=True)
     return out, (out / "config.yaml").stat().st_mtime - began, time.time() - began
+
+
+@pytest.fixture(scope="module")
+def another_game(tmp_path_factory):
+    """The same of a run that learns another game, after one that may have had to compile it."""
+    folder = tmp_path_factory.mktemp("another_game")
+    (folder / "run.yaml").write_text(json.dumps(ROAD))
+    whole_run(folder / "run.yaml", folder / "first")
+    return whole_run(folder / "run.yaml", folder / "run")
 
 
 def assert_same_end(out, uninterrupted):
@@ -113,10 +130,16 @@ def assert_same_end(out, uninterrupted):
 # --- Stopped
 
 
-def test_killed_at_random_moments_it_ends_with_the_same_weights(start, uninterrupted, tmp_path):
-    _, begins, ends = uninterrupted
+@pytest.mark.parametrize(
+    ("run", "wanted"), [("uninterrupted", KILLS), ("another_game", max(1, KILLS // 3))]
+)
+def test_killed_at_random_moments_it_ends_with_the_same_weights(
+    run, wanted, start, tmp_path, request
+):
+    uninterrupted = whole, begins, ends = request.getfixturevalue(run)
+    start = partial(start, settings=whole / "config.yaml")
     rng, kills, runs = random.Random(0), 0, 0
-    while kills < KILLS:
+    while kills < wanted:
         out = tmp_path / str(runs)
         process = start(out)
         try:

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 from samples import sample
 
-from hanamachi import kernels, variant
+from hanamachi import VARIANTS, kernels, variant
 from hanamachi.aec import AEC
 from hanamachi.game import OVER
 from hanamachi.single import SeatEnv
 from hanamachi.vector import VectorSeatEnv
 
-ID = "hanamikoji:three_rounds"
+IDS = list(VARIANTS)
+HEAVY = ["hanamikoji:three_rounds", "geishas_road:advanced"]  # also played many at once
 SEED = 100  # of the first game; the next has the next
 MANY = 4096
-FEW = 6
-SOME = sample(MANY, 1 / 64)
+FEW = 3
+SOME = sample(MANY, 1 / 256)
 
 
 def choose(masks):
@@ -56,8 +57,8 @@ def digests(transcripts):
 # --- The ways to play
 
 
-def by_aec(games):
-    env, transcripts = AEC(ID), [Transcript() for _ in range(games)]
+def by_aec(id, games):
+    env, transcripts = AEC(id), [Transcript() for _ in range(games)]
     for i, transcript in enumerate(transcripts):
         env.reset(seed=SEED + i)
         while not any(env.terminations.values()):
@@ -69,8 +70,8 @@ def by_aec(games):
     return digests(transcripts)
 
 
-def by_single(games):
-    env = SeatEnv(ID, seat=0, opponent=choose_one)
+def by_single(id, games):
+    env = SeatEnv(id, seat=0, opponent=choose_one)
     transcripts = [Transcript() for _ in range(games)]
     for i, transcript in enumerate(transcripts):
         observation, info = env.reset(seed=SEED + i)
@@ -88,8 +89,8 @@ class Opponent:
         return choose(mask), memory
 
 
-def by_vector(games, threads=1):
-    envs = VectorSeatEnv(ID, games, seat=0, opponent=Opponent(), threads=threads)
+def by_vector(id, games, threads=1):
+    envs = VectorSeatEnv(id, games, seat=0, opponent=Opponent(), threads=threads)
     transcripts = [Transcript() for _ in range(games)]
     observations, infos = envs.reset(seed=SEED)
     while not all(transcript.done for transcript in transcripts):
@@ -103,9 +104,9 @@ def by_vector(games, threads=1):
     return digests(transcripts)
 
 
-def by_kernels(games, threads=1):
+def by_kernels(id, games, threads=1):
     """In one batch of all; returns the digests and the final records."""
-    rules = variant(ID)
+    rules = variant(id)
     batch = rules.new(SEED + np.arange(games, dtype=np.uint64))
     transcripts = [Transcript() for _ in range(games)]
     kernels.spread(kernels.reset, rules.rules, batch, threads=threads)
@@ -135,40 +136,46 @@ def learners_view(rules, games, threads):
 # --- The same
 
 
-@pytest.fixture(scope="module")
-def many():
-    return by_kernels(MANY)
-
-
-def test_in_every_face(many):
-    expected = many[0][:SOME]
+@pytest.mark.parametrize("id", IDS)
+def test_in_every_face(id):
+    expected, _ = by_kernels(id, SOME)
     assert len(set(expected)) == SOME
-    assert by_aec(SOME) == expected
-    assert by_single(SOME) == expected
-    assert by_vector(SOME) == expected
+    assert by_aec(id, SOME) == expected
+    assert by_single(id, SOME) == expected
+    assert by_vector(id, SOME) == expected
+
+
+@pytest.fixture(scope="module", params=HEAVY)
+def many(request):
+    """An id, and what many games of it at once show and end with."""
+    return request.param, *by_kernels(request.param, MANY)
 
 
 def test_in_every_batch_size(many):
-    assert by_vector(MANY) == many[0]
-    assert by_vector(1) == by_kernels(1)[0] == many[0][:1]
+    id, expected, _ = many
+    assert by_vector(id, MANY) == expected
+    assert by_kernels(id, SOME)[0] == expected[:SOME]
+    assert by_vector(id, 1) == by_kernels(id, 1)[0] == expected[:1]
 
 
 def test_on_one_thread_and_on_two(many):
-    again, games = by_kernels(MANY, threads=2)
-    assert again == many[0]
-    assert (games == many[1]).all()
-    assert by_vector(MANY, threads=2) == many[0]
+    id, expected, ended = many
+    again, games = by_kernels(id, MANY, threads=2)
+    assert again == expected
+    assert (games == ended).all()
+    assert by_vector(id, MANY, threads=2) == expected
 
 
-def test_compiled_and_uncompiled(many):
+def test_compiled_and_uncompiled():
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     uncompiled = subprocess.run(
         [sys.executable, __file__], env=environment, capture_output=True, text=True, check=True
     )
-    assert uncompiled.stdout.split() == many[0][:FEW]
+    assert uncompiled.stdout.split() == [d for id in IDS for d in by_kernels(id, FEW)[0]]
 
 
 if __name__ == "__main__":
-    expected, _ = by_kernels(FEW)
-    assert by_aec(FEW) == by_single(FEW) == by_vector(FEW) == expected
-    print(*expected)
+    for id in IDS:
+        expected, _ = by_kernels(id, FEW)
+        assert by_aec(id, FEW) == by_single(id, FEW) == by_vector(id, FEW) == expected
+        print(*expected)

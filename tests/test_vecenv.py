@@ -22,9 +22,12 @@ from hanamachi.session import Session
 from hanamachi.training.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
+SMALL_ROAD = {"colours": 2, "item_values": (1, 2, 3, 4, 5), "actions": ("reveal", "gift")}
 VARIANTS = {
     "small": ("hanamikoji", SMALL),
     "three rounds": ("hanamikoji:three_rounds", {}),
+    "small, Geisha's Road": ("geishas_road:advanced", SMALL_ROAD),
+    "2021": ("geishas_road:2021", {}),
 }
 GAMES = 12
 STEPS = 150
@@ -159,8 +162,7 @@ def decide_by_kernels(rules, game, action):
         action = mask.argmax(1)
 
 
-def test_one_thread_and_two_play_the_same(monkeypatch):
-    rules = variant("hanamikoji", **SMALL)
+def test_one_thread_and_two_play_the_same(rules, monkeypatch):
     transcripts = []
     for threads in (1, 2):
         monkeypatch.setattr(kernels, "default_threads", lambda threads=threads: threads)
@@ -398,6 +400,7 @@ ANYBODYS = {
     "tic-tac-toe, wrapped": tictactoe_v3.env,
     "ours": partial(AEC, "hanamikoji", **SMALL),
     "ours, wrapped": partial(make, "hanamikoji", **SMALL),
+    "Geisha's Road": partial(AEC, "geishas_road:advanced", **SMALL_ROAD),
     "two each": TwoEach,
 }
 

@@ -5,7 +5,7 @@ It reads through `ask` and writes through `say`, so that a terminal, a test or a
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,10 @@ Say = Callable[[str], None]
 
 FEW = 12  # choices that are listed without being asked for
 HINTS = 5
-WORLDS = 256  # deals looked through for what the human cannot rule out
+WORLDS = 128  # deals looked through for what the human cannot rule out,
+ALTERNATIVES = 2000  # until there are so many moves to compare
 HELP = """\
-Type a choice as it is listed, its first word shortened if you like; the order of cards is free.
+Type a choice as it is listed, its first word shortened if you like; offers in any order of cards.
   ?              list your choices        ? gift 5    those that begin and go on so
   hint           what the opponent would do in your place
   show           the table again          help        this text
@@ -154,31 +155,49 @@ class Contest:
 
     def audible(self, action: int) -> str:
         """The words of a move, or only the first where the human could not tell it from others."""
-        words = self.describe(action)
-        verb = words.split()[0]
-        looks = self.seen_after(action, self.session.games)
-        for other, world in self.conceivable().items():
-            alike = other != action and self.describe(other).split()[0] == verb
-            if alike and self.seen_after(other, world) == looks:
+        words, verb = self.describe(action), self.describe(action).split()[0]
+        end = round_end(self.variant, self.position, action, self.seat)
+        for other, world in self.alike(action):
+            its = self.variant.actions.describe(other, world)
+            differs = its != words and its.split()[0] == verb
+            if differs and round_end(self.variant, world, other, self.seat) == end:
                 return verb
         return words
 
-    def conceivable(self) -> dict[int, NDArray[Any]]:
-        """What the mover may do for all the human knows: action -> a game, (1,), that allows it."""
+    def alike(self, action: int) -> Iterator[tuple[int, np.record]]:
+        """What looks like this move to the human: actions, each in a game that allows it.
+
+        Action numbers may mean different cards in different games, so both are needed.
+        """
+        look = self.seen_after([action], self.session.games)
+        for world, others in self.conceivable():
+            for i in np.flatnonzero((self.seen_after(others, world) == look).all(1)):
+                yield others[i], world[0]
+
+    def conceivable(self) -> Iterator[tuple[NDArray[Any], list[int]]]:
+        """Games, (1,), that the human may be in for all they know, and what the mover may do there.
+
+        The true one comes first, and no more follow than are needed: with many cards in hand each
+        game has alternatives enough, with few cards it has few.
+        """
         worlds = self.variant.new(np.arange(WORLDS, dtype=np.uint64))
         kernels.worlds(self.variant.rules, self.session.games, self.seat, worlds)
-        masks = np.zeros((WORLDS, self.variant.actions.size), np.int8)
+        worlds = np.concatenate((self.session.games, worlds))
+        masks = np.zeros((len(worlds), self.variant.actions.size), np.int8)
         kernels.masks(self.variant.rules, worlds, masks)
-        first = masks.argmax(0)
-        return {int(a): worlds[first[a], None] for a in np.flatnonzero(masks.any(0))}
+        before = np.cumsum(masks.sum(1)) - masks.sum(1)
+        for w in np.flatnonzero(before < ALTERNATIVES):
+            yield worlds[w, None], np.flatnonzero(masks[w]).tolist()
 
-    def seen_after(self, action: int, games: NDArray[Any]) -> bytes:
-        """What the human would see after a move in games[0], before chance goes on."""
-        games = games.copy()
-        kernels.apply_one(self.variant.rules, games[0], action)
-        out = np.empty((1, self.variant.observation.size), np.float32)
-        kernels.observations(self.variant.rules, games, np.array([self.seat]), out)
-        return out.tobytes()
+    def seen_after(self, actions: list[int], games: NDArray[Any]) -> NDArray[np.float32]:
+        """What the human would see after each of these moves in games[0], before chance goes on."""
+        after = np.repeat(games, len(actions))
+        for game, action in zip(after, actions, strict=True):
+            kernels.apply_one(self.variant.rules, game, action)
+        out = np.empty((len(actions), self.variant.observation.size), np.float32)
+        seats = np.full(len(actions), self.seat)
+        kernels.observations(self.variant.rules, after, seats, out)
+        return out
 
 
 def round_end(variant: Variant, before: np.record, action: int, seat: int | None) -> str:

@@ -23,7 +23,7 @@ from hanamachi import __version__
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.checkpoint import load_checkpoint, save_checkpoint
-from hanamachi.policies.network import NetworkPolicy, for_variant
+from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
 from hanamachi.saving import replacing, restore_folder
 from hanamachi.training.config import Config, schedule
@@ -138,7 +138,7 @@ def new_learner(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> 
         device=config.device,
         policy_kwargs={
             "hidden": config.network.hidden,
-            "features": games.variant.actions.features,
+            "head": head_of(games.variant),
         },
     )
     if config.init_from:

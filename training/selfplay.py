@@ -27,7 +27,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor
 from torch.nn import functional as F
 
-from hanamachi.policies.network import Network, largest, masked_log_softmax
+from hanamachi.policies.network import Head, Network, largest, masked_log_softmax, plain_head
 from hanamachi.training.vecenv import TurnBasedVecEnv
 
 
@@ -63,14 +63,13 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         lr_schedule: Callable[[float], float],
         *,
         hidden: tuple[int, ...] = (256, 256),
-        features: NDArray[np.float32] | None = None,
+        head: Head | None = None,
         **kwargs: Any,
     ) -> None:
-        """`features` (A, F) describe the actions to the head; none for unrelated actions."""
+        """`head` describes the actions; without it they have nothing in common."""
         bound = largest(observation_space.low, observation_space.high)
-        if features is None:
-            features = np.zeros((int(action_space.n), 1), np.float32)
-        self.make_network = lambda: Network(bound, features, hidden)
+        told = head or plain_head(int(action_space.n))
+        self.make_network = lambda: Network(bound, told, hidden)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:

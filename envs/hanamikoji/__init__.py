@@ -1,22 +1,21 @@
 """Hanamikoji: two players court seven geisha. RULES.md, then rules.py, is the way in."""
 
 from collections import Counter
-from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import UserError
 from hanamachi.game import Game
 from hanamachi.hanamikoji import observation, rules
 from hanamachi.hanamikoji.actions import Catalogue
 from hanamachi.hanamikoji.eight_suits import suits
 from hanamachi.layout import Layout
+from hanamachi.options import STARTERS, cards_used, checked_actions, one_of
 
 CARDS = (2, 2, 2, 3, 3, 4, 5)
-STARTERS = ("random", 0, 1)
 LIMIT_RULES = ("geisha_then_charm", "charm")
 FIFTH_SUITS = ("moon", "star")
 
@@ -42,12 +41,6 @@ OPTIONS = {
 }
 
 
-def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
-    if (type(value), value) not in [(type(choice), choice) for choice in choices]:
-        wanted = " or ".join(repr(choice) for choice in choices)
-        raise UserError(f"{name} must be {wanted}, not {value!r}")
-
-
 def checked_cards(cards: Any) -> tuple[int, ...]:
     ints = isinstance(cards, list | tuple) and all(type(n) is int and n > 0 for n in cards)
     if not ints or not 1 <= len(cards) <= rules.GEISHA or sum(cards) > sum(CARDS):
@@ -56,17 +49,6 @@ def checked_cards(cards: Any) -> tuple[int, ...]:
             f"together at most {sum(CARDS)}, not {cards!r}"
         )
     return tuple(cards)
-
-
-def checked_actions(actions: Any) -> tuple[str, ...]:
-    if not isinstance(actions, list | tuple) or not actions:
-        raise UserError(f"actions must list at least one action, not {actions!r}")
-    for action in actions:
-        if action not in rules.ACTIONS:
-            raise unknown("action", action, rules.ACTIONS)
-    if max(Counter(actions).values()) > 1:
-        raise UserError(f"each action may be listed once, not {actions!r}")
-    return tuple(action for action in rules.ACTIONS if action in actions)
 
 
 def checked_rounds(max_rounds: Any, cards: tuple[int, ...], actions: tuple[str, ...]) -> int:
@@ -83,17 +65,6 @@ def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
     """Both sides get equally many cards, so that a single geisha never favours anybody."""
     too_few = sum(cards) < rules.CHARM_GOAL and len(cards) < rules.GEISHA_GOAL
     return too_few or len(cards) == 1 or actions == ("trade_off",)
-
-
-def cards_used(cards: tuple[int, ...], actions: tuple[str, ...]) -> int:
-    """The cards that each player uses in a round, of which there must be enough for both."""
-    used = sum(rules.SIZES[rules.ACTIONS.index(action)] for action in actions)
-    if 2 * used > sum(cards):
-        raise UserError(
-            f"these actions use {2 * used} cards but there are only {sum(cards)}; "
-            "leave out an action or add cards"
-        )
-    return used
 
 
 def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:
@@ -122,9 +93,9 @@ def build(
     one_of("limit_rule", limit_rule, LIMIT_RULES)
     if fifth_suit is not None:
         one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
-    cards, actions = checked_cards(cards), checked_actions(actions)
+    cards, actions = checked_cards(cards), checked_actions(actions, rules.ACTIONS)
     limit = checked_rounds(max_rounds, cards, actions)
-    used = cards_used(cards, actions)
+    used = cards_used(rules.SIZES, rules.ACTIONS, actions, sum(cards))
     catalogue = Catalogue(cards, actions, names(cards, fifth_suit))
     layout = observation.layout(len(cards), max(cards), limit)
     options = {

@@ -105,6 +105,11 @@ class Catalogue:
         columns = (kinds, pair, cards, cards > 1, pairs.reshape(self.size, -1))
         return np.column_stack(columns).astype(np.float32)
 
+    @cached_property
+    def uses(self) -> NDArray[np.float32]:
+        """(A, 0, 0) no slots: cards are known by their geisha."""
+        return np.zeros((self.size, 0, 0), np.float32)
+
     @property
     def digest(self) -> str:
         return sha256(repr(self.moves).encode()).hexdigest()

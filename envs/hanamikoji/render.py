@@ -1,17 +1,17 @@
 """The table of Hanamikoji to look at: as text for a terminal, and as an image.
 
 Both show what one seat sees, with that seat at the bottom; `seat=None` shows all that is hidden,
-too, from the side of player 0. Pillow is imported only where an image is drawn.
+too, from the side of player 0.
 """
 
 from math import cos, pi, sin
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi import kernels
-from hanamachi.errors import missing_extra
+from hanamachi.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, TABLE, Canvas
 from hanamachi.game import OVER, Variant
 from hanamachi.hanamikoji.actions import Catalogue
 from hanamachi.hanamikoji.rules import (
@@ -224,10 +224,7 @@ def unseen_lines(variant: Variant, game: np.record, seat: int | None) -> list[st
 # --- As an image
 
 WIDTH, HEIGHT = 600, 560  # the units of all sizes below
-FINER = 2  # drawn so much larger, then reduced, which smooths the edges
 
-PAPER, PANEL, TABLE = "#f7f3ea", "#ece4d4", "#e2d7c1"
-INK, FAINT, HIDDEN, GOLD, LIGHT = "#3a3330", "#a3988a", "#8f8a86", "#d9a521", "#ffffff"
 COLOURS = ("#7d5ba6", "#c8434f", "#b8892b", "#3b7cb8", "#d9702f", "#3f8f5f", "#cf5f94")
 
 Shape = tuple[str, list[float]]  # in a square from 0 to 1; "hole" is an ellipse left open
@@ -268,56 +265,6 @@ SUIT_SHAPES: dict[str, list[Shape]] = {
 }
 
 
-class Canvas:
-    """A drawing in units of 1 / WIDTH of its width."""
-
-    def __init__(self, width: int) -> None:
-        try:
-            from PIL import Image, ImageDraw, ImageFont
-        except ImportError:
-            raise missing_extra("Pillow", "render") from None
-        self.width, self.scale = width, FINER * width / WIDTH
-        size = (round(WIDTH * self.scale), round(HEIGHT * self.scale))
-        self.image: Any = Image.new("RGB", size, PAPER)
-        self.draw: Any = ImageDraw.Draw(self.image)
-        self.font: Any = ImageFont.load_default
-
-    def box(
-        self, x: float, y: float, w: float, h: float, fill: str, edge: str | None = None
-    ) -> None:
-        area = [v * self.scale for v in (x, y, x + w, y + h)]
-        radius = 4 * self.scale
-        self.draw.rounded_rectangle(area, radius, fill, edge, round(2 * self.scale))
-
-    def disc(self, x: float, y: float, radius: float, fill: str) -> None:
-        corners = (x - radius, y - radius, x + radius, y + radius)
-        self.draw.ellipse([v * self.scale for v in corners], fill, INK, round(self.scale))
-
-    def write(
-        self, x: float, y: float, words: str, size: float, fill: str = INK, anchor: str = "mm"
-    ) -> None:
-        """Text around or from a point, as Pillow's anchors say."""
-        font = self.font(size * self.scale)
-        self.draw.text((x * self.scale, y * self.scale), words, fill, font, anchor)
-
-    def symbol(self, x: float, y: float, name: str, size: float, ground: str) -> None:
-        """A suit's shape, or the name of a card, around a point."""
-        if name not in SUIT_SHAPES:
-            self.write(x, y, name, size, LIGHT)
-            return
-        corner = (x - size / 2, y - size / 2)
-        for kind, points in SUIT_SHAPES[name]:
-            place = [(corner[i % 2] + size * v) * self.scale for i, v in enumerate(points)]
-            if kind == "polygon":
-                self.draw.polygon(place, LIGHT)
-            else:
-                self.draw.ellipse(place, ground if kind == "hole" else LIGHT)
-
-    def pixels(self) -> NDArray[np.uint8]:
-        size = (self.width, round(self.width * HEIGHT / WIDTH))
-        return np.asarray(self.image.resize(size), np.uint8)
-
-
 def image(
     variant: Variant, game: np.record, seat: int | None = None, width: int = WIDTH
 ) -> NDArray[np.uint8]:
@@ -325,7 +272,7 @@ def image(
 
     Raises UserError if Pillow is missing.
     """
-    canvas = Canvas(width)
+    canvas = Canvas(WIDTH, HEIGHT, width)
     me = seat or 0
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
     canvas.write(14, 18, f"{variant.game.title} · {headline(variant, game)}", 15, anchor="lm")
@@ -368,7 +315,21 @@ def draw_card(
     height = 1.27 * width
     colour = HIDDEN if name == BACK else COLOURS[geisha_names(variant).index(name)]
     canvas.box(x, y, width, height, colour)
-    canvas.symbol(x + width / 2, y + height / 2, name, 0.55 * width, colour)
+    draw_symbol(canvas, x + width / 2, y + height / 2, name, 0.55 * width, colour)
+
+
+def draw_symbol(canvas: Canvas, x: float, y: float, name: str, size: float, ground: str) -> None:
+    """A suit's shape, or the name of a card, around a point."""
+    if name not in SUIT_SHAPES:
+        canvas.write(x, y, name, size, LIGHT)
+        return
+    corner = (x - size / 2, y - size / 2)
+    for kind, points in SUIT_SHAPES[name]:
+        place = [corner[i % 2] + size * v for i, v in enumerate(points)]
+        if kind == "polygon":
+            canvas.polygon(place, LIGHT)
+        else:
+            canvas.ellipse(place, ground if kind == "hole" else LIGHT)
 
 
 def draw_board(canvas: Canvas, variant: Variant, above: Side, below: Side, y: float) -> None:
@@ -380,7 +341,7 @@ def draw_board(canvas: Canvas, variant: Variant, above: Side, below: Side, y: fl
         draw_items(canvas, x, y + 72, -15, above.items[g], COLOURS[g])
         draw_items(canvas, x, y + 156, 15, below.items[g], COLOURS[g])
         canvas.box(x, y + 90, 74, 60, COLOURS[g])
-        canvas.symbol(x + 30, y + 112, name, 24, COLOURS[g])
+        draw_symbol(canvas, x + 30, y + 112, name, 24, COLOURS[g])
         canvas.write(x + 8, y + 138, f"charm {variant.rules.cards[g]}", 10, LIGHT, anchor="lm")
         towards = below.favoured[g] - above.favoured[g]
         canvas.disc(x + 62, y + 120 + 24 * towards, 8, GOLD)

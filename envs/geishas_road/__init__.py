@@ -1,0 +1,286 @@
+"""Geisha's Road: five geisha walk from house to house. RULES.md, then rules.py, is the way in."""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from itertools import product
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hanamachi.errors import UserError
+from hanamachi.game import Game
+from hanamachi.geishas_road import observation, rules
+from hanamachi.geishas_road.actions import Catalogue, Move, places
+from hanamachi.layout import Layout
+from hanamachi.options import (
+    STARTERS,
+    cards_used,
+    checked_actions,
+    one_of,
+    whole_number,
+    whole_numbers,
+)
+
+COLOURS = ("pink", "red", "blue", "green", "yellow")  # clockwise
+PRESTIGE_TOKENS = (2, 2, 2, 3, 3, 3, 4, 4, 4)
+GUESTS = 3  # of each colour
+NO_TOKENS = (0,) * 10
+
+COMMON: dict[str, Any] = {
+    "starter": "random",
+    "item_values": (1, 2, 3, 4),
+    "actions": rules.ACTIONS,
+    "loser_picks_starter": "after_deal",
+    "tiebreaker_alone_wins": True,
+    "colours": 5,
+}
+EDITION_2021 = COMMON | {
+    "light": (3, 3, 4, 4, 4),
+    "dark": (3, 2, 2, 2),
+    "start_marker": "choose",
+    "rounds_to_win": 2,
+}
+INTRODUCTORY = COMMON | {"prestige_tokens": None, "base": (1, 2), "rounds": 2, "instant_win": 4}
+STANDARD = INTRODUCTORY | {"decline_collecting": False}
+ADVANCED = STANDARD | {"counteroffer_shares": "swap", "can_counter_hidden": True}
+VARIANTS = {
+    "geishas_road:2021": EDITION_2021,
+    "geishas_road:introductory": INTRODUCTORY,
+    "geishas_road:standard": STANDARD,
+    "geishas_road:advanced": ADVANCED,
+}
+OPTIONS = {
+    "starter": '"random", 0 or 1: the seat that begins the first round',
+    "item_values": "the values of each colour's item cards, ascending",
+    "actions": 'each player\'s actions, among "reveal", "intrigue", "gift", "competition"',
+    "loser_picks_starter": '"after_deal" or "before_deal": when the loser names the next starter',
+    "tiebreaker_alone_wins": "whether the half point of a marker wins a geisha without cards",
+    "colours": "geisha, from 2 to 5",
+    "light": "lanterns for first returns, the top one first",
+    "dark": "lanterns for second returns, the top one first",
+    "start_marker": '"choose" or "random": how each player gets a first marker',
+    "rounds_to_win": "rounds that win the game",
+    "prestige_tokens": "their worths, or None for the usual nine, fewer with fewer colours",
+    "base": "what each geisha is worth without tokens in round 1, 2, ...",
+    "rounds": "rounds that are played",
+    "instant_win": "geisha won in one round that win the game at once",
+    "decline_collecting": "whether tokens may be left at the house",
+    "counteroffer_shares": '"swap" or "keep": whether a Counteroffer changes who gets two cards',
+    "can_counter_hidden": "whether a Counteroffer may remove a card that lies face down",
+}
+
+
+# --- Checks
+
+
+def checked_values(values: Any, colours: int) -> tuple[int, ...]:
+    whole_numbers("item_values", values, 1, 9, 1, rules.CARDS // colours)
+    if list(values) != sorted(set(values)):
+        raise UserError(f"item_values must be different and ascend, not {values!r}")
+    return tuple(values)
+
+
+def checked_tokens(tokens: Any, colours: int) -> tuple[int, ...]:
+    if tokens is None:
+        return PRESTIGE_TOKENS[: 2 * colours - 1]
+    whole_numbers("prestige_tokens", tokens, 0, 9, colours, 2 * colours)
+    return tuple(tokens)
+
+
+def check_instant_win(geisha: Any, colours: int) -> None:
+    whole_number("instant_win", geisha, 1, rules.COLOURS)
+    if 2 * geisha <= colours:
+        raise UserError(
+            f"instant_win must be more than half of the {colours} geisha, not {geisha}, "
+            "or both players could win at once"
+        )
+
+
+# --- Tables
+
+
+@cache
+def best_sets(guests: tuple[int, ...]) -> int:
+    """The points of so many guests of each colour, every guest in at most one set (2022)."""
+    best = 0
+    for size, points in ((2, 1), (3, 4)):  # of one colour
+        for c, count in enumerate(guests):
+            if count >= size:
+                rest = (*guests[:c], count - size, *guests[c + 1 :])
+                best = max(best, points + best_sets(tuple(sorted(rest, reverse=True))))
+    colours = sum(count > 0 for count in guests)
+    for size in range(2, colours + 1):  # of different colours, from where there are most
+        rest = tuple(count - (c < size) for c, count in enumerate(guests))
+        points = size * (size - 1) // 2
+        best = max(best, points + best_sets(tuple(sorted(rest, reverse=True))))
+    return best
+
+
+def guest_points() -> Any:
+    """(1024,) int8, by the guests of each colour as digits in base 4, the first the lowest."""
+    counts = product(range(GUESTS + 1), repeat=rules.COLOURS)
+    return np.array([best_sets(tuple(sorted(guests, reverse=True))) for guests in counts], np.int8)
+
+
+def other_moves(tokens: int, markers: int, rounds: int) -> list[Move]:
+    """The choices of tokens, of a first marker and of a starter, where there are any."""
+    moves = [Move(rules.COLLECT, number=choice) for choice in range(tokens)]
+    moves += [Move(rules.TAKE_MARKER, number=colour) for colour in range(markers)]
+    return moves + [Move(rules.STARTER, number=other) for other in range(2) if rounds > 1]
+
+
+def padded(values: Sequence[int], size: int) -> Any:
+    return np.array([*values, *(0,) * (size - len(values))], np.int8)
+
+
+def build(**options: Any) -> tuple[dict[str, Any], rules.Rules, Catalogue, Layout]:
+    """Check the options and derive every table from them."""
+    check_common(options)
+    edition = edition_2021(options) if "light" in options else edition_2022(options)
+    colours, values, actions = options["colours"], options["item_values"], options["actions"]
+    guests, offers = "decline_collecting" in options, "counteroffer_shares" in options
+    used = cards_used(rules.SIZES, rules.ACTIONS, actions, colours * len(values))
+    most_rounds = edition["rounds"] or 2 * edition["rounds_to_win"] - 1
+    others = other_moves(
+        tokens=guests * (3 if options.get("decline_collecting") else 2),
+        markers=colours * (edition["start_markers"] == rules.CHOSEN),
+        rounds=most_rounds,
+    )
+    keep_shares = options.get("counteroffer_shares") == "keep"
+    hand_size = used - len(actions)
+    catalogue = Catalogue(
+        hand_size + 1, actions, offers, others, COLOURS[:colours], values, keep_shares
+    )
+    tokens = [*edition["rows"][0], *edition["rows"][1]] or list(options["prestige_tokens"])
+    base = max(edition["base"])
+    layout = observation.layout(
+        colours=colours,
+        item_values=values,
+        hand=hand_size + 1,
+        draws=len(actions) + (offers and places(actions) > 0),
+        rounds=most_rounds,
+        worth=base + sum(sorted(tokens)[-2:]),
+        points=most_rounds * (colours * base + sum(tokens) + guests * 30 + offers * 2),
+        guests=guests,
+        offers=offers,
+    )
+    card_values = np.tile(np.array(values, np.int8), colours)
+    table = rules.Rules(
+        colours=colours,
+        values=len(values),
+        cards=colours * len(values),
+        colour=np.repeat(np.arange(colours), len(values)).astype(np.int8),
+        value=card_values,
+        in_use=np.array([action in actions for action in rules.ACTIONS], np.int8),
+        markers=len(actions),
+        hand_size=hand_size,
+        starter=rules.NONE if options["starter"] == "random" else options["starter"],
+        after_deal=options["loser_picks_starter"] == "after_deal",
+        start_markers=edition["start_markers"],
+        shuffled=edition["shuffled"],
+        tokens=np.bincount(tokens, minlength=10).astype(np.int8),
+        rows=np.array([padded(row, rules.ROW) for row in edition["rows"]]),
+        row_length=np.array(edition["row_length"], np.int8),
+        guests=GUESTS * guests,
+        collects=guests * ((card_values == 1) * 2 + (card_values == 2)).astype(np.int8),
+        decline=options.get("decline_collecting", False),
+        guest_points=guest_points(),
+        offer_tokens=offers,
+        keep_shares=keep_shares,
+        can_counter_hidden=options.get("can_counter_hidden", False),
+        going_home=not edition["shuffled"],
+        alone_wins=options["tiebreaker_alone_wins"],
+        base=np.array(edition["base"], np.int8),
+        rounds=edition["rounds"],
+        rounds_to_win=edition["rounds_to_win"],
+        instant_win=edition["instant_win"],
+        max_outcomes=rules.CARDS,
+        kind=catalogue.kind,
+        first=catalogue.first,
+        slots=catalogue.slots,
+        fitting=catalogue.fitting,
+        places=places(actions),
+        at=layout.offsets,
+    )
+    return options, table, catalogue, layout
+
+
+def check_common(options: dict[str, Any]) -> None:
+    """What all editions share; lists become as they are used."""
+    one_of("starter", options["starter"], STARTERS)
+    one_of("loser_picks_starter", options["loser_picks_starter"], ("after_deal", "before_deal"))
+    one_of("tiebreaker_alone_wins", options["tiebreaker_alone_wins"], (True, False))
+    whole_number("colours", options["colours"], 2, rules.COLOURS)
+    options["item_values"] = checked_values(options["item_values"], options["colours"])
+    options["actions"] = checked_actions(options["actions"], rules.ACTIONS)
+
+
+def edition_2021(options: dict[str, Any]) -> dict[str, Any]:
+    """Stacks of lanterns in a fixed order, geisha at home in every round, rounds to be won."""
+    for name in ("light", "dark"):
+        whole_numbers(name, options[name], 0, 9, 0, rules.ROW)
+    one_of("start_marker", options["start_marker"], ("choose", "random"))
+    whole_number("rounds_to_win", options["rounds_to_win"], 1, 100)
+    rows = [options["light"], options["dark"]]
+    return {
+        "start_markers": rules.CHOSEN if options["start_marker"] == "choose" else rules.DRAWN,
+        "shuffled": False,
+        "rows": rows,
+        "row_length": [len(row) for row in rows],
+        "base": (0,),
+        "rounds": 0,
+        "rounds_to_win": options["rounds_to_win"],
+        "instant_win": 0,
+    }
+
+
+def edition_2022(options: dict[str, Any]) -> dict[str, Any]:
+    """Rows of shuffled tokens, geisha where they stand, points over all rounds."""
+    colours = options["colours"]
+    options["prestige_tokens"] = checked_tokens(options["prestige_tokens"], colours)
+    whole_numbers("base", options["base"], 0, 9, 1, 100)
+    whole_number("rounds", options["rounds"], 1, 100)
+    check_instant_win(options["instant_win"], colours)
+    for name in ("decline_collecting", "can_counter_hidden"):
+        one_of(name, options.get(name, False), (True, False))
+    one_of("counteroffer_shares", options.get("counteroffer_shares", "swap"), ("swap", "keep"))
+    introductory = "decline_collecting" not in options
+    return {
+        "start_markers": rules.DRAWN if introductory else rules.MIDDLE,
+        "shuffled": True,
+        "rows": ((), ()),
+        "row_length": [colours, len(options["prestige_tokens"]) - colours],
+        "base": options["base"],
+        "rounds": options["rounds"],
+        "rounds_to_win": 0,
+        "instant_win": options["instant_win"],
+    }
+
+
+def render() -> ModuleType:
+    return import_module("hanamachi.geishas_road.render")
+
+
+GAME = Game(
+    name="geishas_road",
+    title="Geisha's Road",
+    seats=2,
+    cooperative=False,
+    record=rules.RECORD,
+    rules=rules.Rules,
+    functions={
+        "start": rules.start,
+        "chance": rules.chance,
+        "resolve": rules.resolve,
+        "legal": rules.legal,
+        "apply": rules.apply,
+        "observe": observation.observe,
+        "redeal": rules.redeal,
+    },
+    variants=VARIANTS,
+    options=OPTIONS,
+    build=build,
+    render=render,
+)
