@@ -7,8 +7,9 @@ TORCH_INDEX ?=
 BIN := .venv/bin
 SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
-UNCOMPILED := $(addprefix tests/test_,eight_suits.py faces.py hanamikoji_information.py \
-  hanamikoji_redeal.py hanamikoji_reference.py hanamikoji_rules.py play.py records.py same_game.py)
+UNCOMPILED := $(addprefix tests/test_,eight_suits.py faces.py geishas_road_invariants.py \
+  geishas_road_pages.py geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py \
+  hanamikoji_rules.py records.py)
 
 .PHONY: train test verify coverage lint clean
 

@@ -4,7 +4,6 @@ import copy
 import pickle
 import re
 import warnings
-from time import perf_counter
 
 import gymnasium
 import numpy as np
@@ -557,30 +556,3 @@ def mean_reward(learner, games=200):
             observation, reward, over, _, info = env.step(action)
         rewards.append(reward)
     return np.mean(rewards)
-
-
-# --- Speed
-
-
-def test_a_loop_of_last_and_step_runs_twice_as_fast_as_connect_four():
-    from pettingzoo.classic.connect_four.connect_four import raw_env
-
-    rates = {AEC: [], raw_env: []}
-    for _ in range(5):
-        for face, env in ((AEC, AEC("hanamikoji")), (raw_env, raw_env())):
-            rates[face].append(seconds(env, 1000))
-    assert min(rates[raw_env]) > 2 * min(rates[AEC])
-
-
-def seconds(env, steps):
-    rng = np.random.default_rng(0)
-    env.reset(seed=1)
-    start = perf_counter()
-    for _ in range(steps):
-        observation, _, over, _, _ = env.last()
-        if over:
-            env.reset()
-        else:
-            legal = np.flatnonzero(observation["action_mask"])
-            env.step(legal[rng.integers(len(legal))])
-    return perf_counter() - start
