@@ -26,6 +26,7 @@ from hanamachi.training.config import Config
 from hanamachi.training.run import SaveRun, SelfPlayPPO, resumed_learner, train
 
 KILLS = sample(30, 0.1)
+RUNS = [("uninterrupted", KILLS), ("another_game", KILLS // 3)][: 2 if WHOLE else 1]
 FLIPS = sample(1_000, 0.03)
 PATIENCE = 300  # seconds for a run that takes a few
 
@@ -130,9 +131,7 @@ def assert_same_end(out, uninterrupted):
 # --- Stopped
 
 
-@pytest.mark.parametrize(
-    ("run", "wanted"), [("uninterrupted", KILLS), ("another_game", max(1, KILLS // 3))]
-)
+@pytest.mark.parametrize(("run", "wanted"), RUNS)
 def test_killed_at_random_moments_it_ends_with_the_same_weights(
     run, wanted, start, tmp_path, request
 ):
