@@ -7,6 +7,8 @@ TORCH_INDEX ?=
 BIN := .venv/bin
 SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
+# two files of tests at a time, each on one core
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 UNCOMPILED := $(addprefix tests/test_,eight_suits.py faces.py geishas_road_invariants.py \
   geishas_road_pages.py geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py \
   hanamikoji_rules.py records.py)
@@ -17,10 +19,10 @@ train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
 
 test: lint
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 verify: lint
-	HANAMACHI_VERIFY=1 $(BIN)/python -m pytest
+	HANAMACHI_VERIFY=1 $(PYTEST)
 
 # lines and branches of the games and faces, run as plain Python
 coverage: .venv/dev
