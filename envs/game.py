@@ -2,9 +2,9 @@
 
 A game in progress is a numpy record (`record`); a batch of games is an array of records. The
 functions below, `start` to `redeal`, are the whole contract. Each game writes them once, as
-compiled functions whose first argument is its own `Rules` (a NamedTuple of options and tables);
-the ones here look at the class of that argument, in Python and in compiled code alike, so that
-one set of kernels serves every game.
+compiled functions whose first argument is its rule set, a record of options and tables
+(`tables`); the ones here look at the dtype of that argument, in Python and in compiled code
+alike, so that one set of kernels serves every game.
 
 Chance is lazy: a record holds what has not been seen yet and never an order. While `mover` is
 CHANCE, `chance` lists what can happen next and `resolve` makes it happen.
@@ -14,24 +14,33 @@ Notation: B games, S seats, A actions, N entries of an observation.
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from types import FunctionType, ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numba import from_dtype
 from numba.extending import overload
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
+from hanamachi.errors import UserError
 from hanamachi.layout import Layout
 
 CHANCE = -1  # `mover` while chance decides
 OVER = -2  # `mover` once the game has ended
+SEGMENTS = 64  # at most, of an observation
 
 
 def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """The dtype of one game: the fields every game has, then its own, without any gap."""
+    """The dtype of one game: the fields every game has, then its own, without any gap.
+
+    `seats` is the most that any rule set has; with fewer, the other rewards stay 0.
+    """
     common = [
         ("rng", np.uint64),  # this game's own random generator
         ("rewards", np.float32, (seats,)),  # what the last action brought each seat
@@ -39,14 +48,45 @@ def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
     ]
     filled = sorted([*common, *fields], key=lambda field: -np.dtype(field[1]).itemsize)
     filled.append(("rest", np.uint8, (-np.dtype(filled).itemsize % 8,)))
-    # the record class lets `game.mover` be written in Python as in compiled code
-    return np.dtype((np.record, np.dtype(filled, align=True)))
+    return with_attributes(filled)
+
+
+def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
+    """A dtype whose records let `game.mover` be written in Python as in compiled code."""
+    taken = {name for name, *_ in fields} & set(dir(np.void))
+    assert not taken, f"numpy's records have attributes {taken}"
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+def tables(*fields: tuple[Any, ...]) -> np.dtype[Any]:
+    """The dtype of a rule set: what every game has, then the game's own options and tables.
+
+    One record rather than a tuple of arrays, as compiled functions would count the references of
+    every array each time they hand the tuple on.
+    """
+    common = [
+        ("seats", np.int64),  # S
+        ("max_outcomes", np.int64),  # of one chance event
+        ("at", np.int64, (SEGMENTS,)),  # first entry of each segment of the observation, and N
+    ]
+    return with_attributes([*common, *fields])
+
+
+def filled(dtype: np.dtype[Any], **values: Any) -> np.record:
+    """A rule set with these values, one for each field; shorter tables have zeros behind."""
+    assert values.keys() == set(dtype.names or ()), values.keys() ^ set(dtype.names or ())
+    rules = np.zeros(1, dtype)
+    for name, value in values.items():
+        corner: Any = (0, *(slice(n) for n in np.shape(value)))
+        rules[name][corner] = value
+    row: np.record = rules[0]
+    return row
 
 
 # --- The contract
 
 Implementation = Callable[..., Any]
-IMPLEMENTATIONS: dict[type, dict[str, Implementation]] = {}
+IMPLEMENTATIONS: dict[Any, dict[str, Implementation]] = {}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -56,10 +96,10 @@ def generic(contract: F) -> F:
 
     @functools.wraps(contract)
     def call(rules: Any, *rest: Any) -> Any:
-        return IMPLEMENTATIONS[type(rules)][name](rules, *rest)
+        return IMPLEMENTATIONS[rules.dtype][name](rules, *rest)
 
     def compiled(rules: Any, *rest: Any) -> Any:
-        implementation: Any = IMPLEMENTATIONS[rules.instance_class][name]
+        implementation: Any = IMPLEMENTATIONS[rules][name]
         return unannotated(implementation.py_func)
 
     # Numba wants the two to agree in their parameters, annotations included
@@ -158,19 +198,55 @@ def scatter(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
 # --- What a game declares
 
 
-class Actions(Protocol):
-    """The catalogue of one rule set: what each action number means."""
+class Actions(ABC):
+    """The catalogue of one rule set: what each action number means, in order of its kinds."""
 
-    size: int
-    features: NDArray[np.float32]  # (A, F) what each action is made of, for networks
-    uses: NDArray[np.float32]  # (A, R, H) 1 where it uses a slot of the hand in a role; or empty
-    digest: str  # changes whenever an action number changes its meaning
+    kinds: int  # of moves in this game
 
+    def __init__(self, moves: Iterable[Any]) -> None:
+        self.moves = tuple(moves)  # the first number is 0
+        self.size = len(self.moves)
+
+    @cached_property
+    def kind(self) -> NDArray[np.int8]:
+        """(A,) the kind of each move."""
+        return np.array([move.kind for move in self.moves], np.int8)
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """(kinds + 1,) the first action of each kind, and A."""
+        return np.searchsorted(self.kind, np.arange(self.kinds + 1)).astype(np.int64)
+
+    @property
+    @abstractmethod
+    def features(self) -> NDArray[np.float32]:
+        """(A, F) what each action is made of, for networks."""
+
+    @property
+    @abstractmethod
+    def uses(self) -> NDArray[np.float32]:
+        """(A, R, H) 1 where an action uses a slot of the hand in a role; perhaps empty."""
+
+    @property
+    def digest(self) -> str:
+        """It changes whenever an action number changes its meaning."""
+        return sha256(repr(self.moves).encode()).hexdigest()
+
+    @abstractmethod
     def describe(self, action: int, game: np.record | None = None) -> str:
         """The action in the rulebook's words."""
 
     def parse(self, text: str, game: np.record | None = None) -> int:
-        """The action that `describe` gives these words; ValueError if none."""
+        """The action that `describe` gives these words; UserError if none."""
+        wanted = self.words(text)
+        for action in range(self.size):
+            if self.words(self.describe(action, game)) == wanted:
+                return action
+        raise UserError(f"{text!r} is no move of this game; write it as the list of choices does")
+
+    def words(self, text: str) -> Any:
+        """What makes two descriptions equal."""
+        return text.lower().split()
 
 
 @dataclass(frozen=True)
@@ -179,10 +255,9 @@ class Game:
 
     name: str
     title: str
-    seats: int
     cooperative: bool
     record: np.dtype[Any]
-    rules: type  # its NamedTuple of options and tables
+    rules: np.dtype[Any]  # of its options and tables
     functions: Mapping[str, Implementation]  # the contract, by name
     variants: Mapping[str, Mapping[str, Any]]  # id -> every option and its default
     options: Mapping[str, str]  # option -> what it accepts and means
@@ -193,7 +268,7 @@ class Game:
         contract = {"start", "chance", "resolve", "legal", "apply", "observe", "redeal"}
         missing = contract - self.functions.keys()
         assert not missing, f"{self.name} lacks {missing}"
-        IMPLEMENTATIONS[self.rules] = dict(self.functions)
+        IMPLEMENTATIONS[self.rules] = IMPLEMENTATIONS[from_dtype(self.rules)] = dict(self.functions)
 
 
 @dataclass(frozen=True)
@@ -203,13 +278,13 @@ class Variant:
     id: str
     game: Game = field(repr=False)
     options: Mapping[str, Any]
-    rules: Any = field(repr=False)
+    rules: np.record = field(repr=False)
     actions: Actions = field(repr=False)
     observation: Layout = field(repr=False)
 
     @property
     def seats(self) -> int:
-        return self.game.seats
+        return int(self.rules.seats)
 
     def new(self, seeds: NDArray[np.uint64]) -> NDArray[Any]:
         """Games not yet started, (B,), each with the generator that its seed gives."""

@@ -169,7 +169,8 @@ def advance(
         while choices == 1:
             apply(rules, game, action)
             settle(rules, game, outcomes, chances)
-            rewards[b] += game.rewards
+            for seat in range(rewards.shape[1]):
+                rewards[b, seat] += game.rewards[seat]
             if game.mover == OVER:
                 over[b] = True
                 observe(rules, game, mover, last[b])

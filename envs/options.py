@@ -1,10 +1,9 @@
 """Checks of the options that users choose a rule set by; each refuses in one sentence."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import UserError
 
 STARTERS = ("random", 0, 1)
 
@@ -28,28 +27,3 @@ def whole_numbers(name: str, values: Any, low: int, high: int, least: int, most:
         raise UserError(
             f"{name} must list {count} whole numbers from {low} to {high}, not {values!r}"
         )
-
-
-def checked_actions(actions: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """The actions in use, in the order of the rulebook."""
-    if not isinstance(actions, list | tuple) or not actions:
-        raise UserError(f"actions must list at least one action, not {actions!r}")
-    for action in actions:
-        if action not in names:
-            raise unknown("action", action, names)
-    if max(Counter(actions).values()) > 1:
-        raise UserError(f"each action may be listed once, not {actions!r}")
-    return tuple(action for action in names if action in actions)
-
-
-def cards_used(
-    sizes: Sequence[int], names: Sequence[str], actions: Sequence[str], deck: int
-) -> int:
-    """The cards that each player uses in a round, of which there must be enough for both."""
-    used = sum(sizes[names.index(action)] for action in actions)
-    if 2 * used > deck:
-        raise UserError(
-            f"these actions use {2 * used} cards but there are only {deck}; "
-            "leave out an action or add cards"
-        )
-    return used

@@ -97,7 +97,7 @@ class Session:
 
     def rewards(self) -> list[float]:
         """What the last action brought each seat."""
-        rewards: list[float] = self.games["rewards"][0].tolist()
+        rewards: list[float] = self.games["rewards"][0, : self.variant.seats].tolist()
         return rewards
 
     def view(self, seat: int) -> View:

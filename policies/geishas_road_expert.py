@@ -45,7 +45,7 @@ Ranks = NDArray[np.int64]  # (5, N) which cards of each colour, a bit for each r
 
 
 class Tables(NamedTuple):
-    rules: rule.Rules
+    rules: np.record
     landings: Array  # (2^V, N, 2) see `landings`
 
 
@@ -56,7 +56,7 @@ class Expert(RulePolicy):
         super().__init__(variant, score, Tables(variant.rules, landings(variant.rules)))
 
 
-def landings(rules: rule.Rules) -> Array:
+def landings(rules: np.record) -> Array:
     """The chances that a geisha comes home at least once and twice, (2^V, N, 2).
 
     By the ranks of her cards left, which come in any order, and by her steps past her house.
@@ -105,7 +105,7 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
 
 
 @inline
-def tell_cards(rules: rule.Rules, seen: Seen, cards: Ranks) -> None:
+def tell_cards(rules: np.record, seen: Seen, cards: Ranks) -> None:
     """Write what is known of each card; the one kept by Intrigue has not moved."""
     at = rules.at
     cards[:] = 0
@@ -143,7 +143,7 @@ def outlook(
 
 
 @inline
-def lay_down(rules: rule.Rules, game: np.record, action: np.intp, cards: Ranks) -> None:
+def lay_down(rules: np.record, game: np.record, action: np.intp, cards: Ranks) -> None:
     """Write which cards are in hand, and which have yet to move, after an action."""
     cards[HELD_THEN], cards[TO_MOVE_THEN] = cards[HELD], cards[TO_MOVE]
     kind = rules.kind[action]
@@ -182,7 +182,7 @@ def value(tables: Tables, seen: Seen, game: np.record, cards: Ranks, ends: Array
 
 
 @inline
-def earlier_and_later(rules: rule.Rules, seen: Seen) -> tuple[float, float]:
+def earlier_and_later(rules: np.record, seen: Seen) -> tuple[float, float]:
     """The lead of earlier rounds, where points are added up, and what later ones may change."""
     at, variance = rules.at, NOISE
     if rules.rounds == 0:
@@ -223,7 +223,7 @@ def at_least(chances: NDArray[np.float64], wanted: int) -> float:
 
 @inline
 def forecast(
-    rules: rule.Rules, seen: Seen, kind: int, cards: Ranks, gains: Array, ends: Array
+    rules: np.record, seen: Seen, kind: int, cards: Ranks, gains: Array, ends: Array
 ) -> None:
     """Write the chances of (tie, win, loss) after an action of this kind.
 
@@ -248,7 +248,7 @@ def forecast(
 
 
 @inline
-def flow(rules: rule.Rules, seen: Seen, kind: int) -> tuple[float, float, float, float]:
+def flow(rules: np.record, seen: Seen, kind: int) -> tuple[float, float, float, float]:
     """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
     at = rules.at
     mine, theirs, kept = np.zeros(3), np.zeros(3), 0.0  # markers left; the foe's kept card

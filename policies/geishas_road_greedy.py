@@ -27,7 +27,7 @@ class Greedy(RulePolicy):
 
 
 @kernel
-def score(rules: rule.Rules, observations: Observations, masks: Masks, scores: Scores) -> None:
+def score(rules: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
     games = np.zeros(3, rule.RECORD)  # now, after an action, and after its reply
     for b in range(len(masks)):
         seen = observations[b]
@@ -45,7 +45,7 @@ def score(rules: rule.Rules, observations: Observations, masks: Masks, scores: S
 
 
 @inline
-def worth(rules: rule.Rules, game: np.record, shake: float) -> float:
+def worth(rules: np.record, game: np.record, shake: float) -> float:
     """What the table is worth, with the reply, to who acts."""
     total = 0.0
     for c in range(rules.colours):

@@ -32,7 +32,7 @@ Array = NDArray[np.float32]  # `seen` is one observation, (N,)
 
 
 class Tables(NamedTuple):
-    rules: rule.Rules
+    rules: np.record
     worth: Array  # (2, 3^G) of each state of the markers; [1] in the last round
 
 
@@ -46,7 +46,7 @@ class Expert(RulePolicy):
 # --- What the markers are worth
 
 
-def marker_worths(rules: rule.Rules) -> Array:
+def marker_worths(rules: np.record) -> Array:
     """By state, a ternary number whose digits, from the left, are 0 neutral, 1 mine, 2 theirs."""
     n, goal = rules.geisha, np.zeros(3**rules.geisha)
     sign = np.array([0, 1, -1])[np.arange(3**n)[:, None] // 3 ** np.arange(n)[::-1] % 3]
@@ -91,7 +91,7 @@ def outlook(tables: Tables, seen: Array, action: np.intp, ends: Array, swings: A
 
 
 @inline
-def replies(rules: rule.Rules, seen: Array, action: np.intp, swings: Array) -> int:
+def replies(rules: np.record, seen: Array, action: np.intp, swings: Array) -> int:
     """Write by how much each reply changes the leads, a row a reply; returns how many there are."""
     at, n, kind = rules.at, rules.geisha, rules.kind[action]
     first, second = rules.piles[action, 0, :n], rules.piles[action, 1, :n]
@@ -146,7 +146,7 @@ def mix(worth: Array, size: int, stays: float, me: float, foe: float, out: Array
 
 
 @inline
-def forecast(rules: rule.Rules, seen: Array, kind: int, ends: Array) -> None:
+def forecast(rules: np.record, seen: Array, kind: int, ends: Array) -> None:
     """Write the chances of (tie, win, loss) at a geisha after an action of this kind."""
     most = len(ends) - 1  # ends[h, u, most + lead]: h of her cards in my hand, u unseen
     hand_me, hand_foe, unseen_me, unseen_foe = flow(rules, seen, kind)
@@ -162,7 +162,7 @@ def forecast(rules: rule.Rules, seen: Array, kind: int, ends: Array) -> None:
 
 
 @inline
-def flow(rules: rule.Rules, seen: Array, kind: int) -> tuple[float, float, float, float]:
+def flow(rules: np.record, seen: Array, kind: int) -> tuple[float, float, float, float]:
     """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
     at, n = rules.at, rules.geisha
     mine, theirs, secret = np.zeros(3), np.zeros(3), 0.0  # free tiles, and the foe's used Secret

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hanamachi.compiled import inline, kernel
 from hanamachi.game import Variant
 from hanamachi.hanamikoji.observation import GIFTS, LEAD, MARKERS, MY_SECRET, PAIRS, TABLE
-from hanamachi.hanamikoji.rules import GIFT, SECRET, TAKE_CARD, TAKE_PAIR, TRADE_OFF, Rules
+from hanamachi.hanamikoji.rules import GIFT, SECRET, TAKE_CARD, TAKE_PAIR, TRADE_OFF
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
 
@@ -24,14 +24,14 @@ class Greedy(RulePolicy):
 
 
 @kernel
-def score(rules: Rules, observations: Observations, masks: Masks, scores: Scores) -> None:
+def score(rules: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
     for b in range(len(masks)):
         for action in np.flatnonzero(masks[b]):
             scores[b, action] = outlook(rules, observations[b], action)
 
 
 @inline
-def outlook(rules: Rules, seen: NDArray[np.float32], action: np.intp) -> float:
+def outlook(rules: np.record, seen: NDArray[np.float32], action: np.intp) -> float:
     """The worth of the table after an action and the reply that is worst for the actor."""
     at, n, kind = rules.at, rules.geisha, rules.kind[action]
     first, second = rules.piles[action, 0, :n], rules.piles[action, 1, :n]
@@ -59,7 +59,7 @@ def outlook(rules: Rules, seen: NDArray[np.float32], action: np.intp) -> float:
 
 
 @inline
-def worth(rules: Rules, seen: NDArray[np.float32], mine: NDArray, theirs: NDArray) -> float:
+def worth(rules: np.record, seen: NDArray[np.float32], mine: NDArray, theirs: NDArray) -> float:
     """What the table is worth once these cards have been added to the two sides."""
     at, n, total = rules.at, rules.geisha, 0.0
     for g in range(n):

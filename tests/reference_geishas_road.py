@@ -9,24 +9,23 @@ it needs a chance event or a player's move. So there is no position to resume fr
 happened is where the generator stands, and the attributes are what lies on the table.
 
 Colours are numbered from 0, clockwise by their teahouses; a card is (colour, value); the two
-seats are 0 and 1.
+seats are 0 and 1. A move names a card of the hand by its place there, from 0: hands are sorted.
 """
 
 from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import chain, combinations, permutations
-from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 Card = tuple[int, int]
 Offered = tuple[Card, int | None]  # a card, and the seat that laid it face down if one did
-Move = tuple  # ("reveal", (2, 4)), ("take", 1), ...: see the functions that list moves
+Move = tuple  # ("reveal", 4), ("take", 1), ...: see the functions that list moves
 
 SIZES = {"reveal": 1, "intrigue": 2, "gift": 3, "competition": 4}  # cards that each action uses
 PICKS = {
@@ -90,14 +89,14 @@ def rules_of(edition: int, mode: str | None, options: dict[str, Any]) -> SimpleN
 # --- What an action may be done with ------------------------------------------------------------
 
 
-def gifts(hand: Sequence[Any], face_down: bool) -> Iterable[tuple]:
+def gifts(hand: Sequence[int], face_down: bool) -> Iterable[tuple]:
     """Three cards in ascending order, or two and in the last place a third that lies face down."""
     if not face_down:
         return combinations(hand, 3)
     return ((*up, hidden) for up in combinations(hand, 2) for hidden in without(hand, up))
 
 
-def competitions(hand: Sequence[Any], face_down: bool) -> Iterable[tuple]:
+def competitions(hand: Sequence[int], face_down: bool) -> Iterable[tuple]:
     """Two pairs, ascending and neither before the other; a face-down card comes last of all."""
     if not face_down:
         return chain.from_iterable(map(two_pairs, combinations(hand, 4)))
@@ -111,27 +110,23 @@ def two_pairs(four: tuple) -> tuple[tuple, ...]:
     return (a, b, c, d), (a, c, b, d), (a, d, b, c)
 
 
-def without(hand: Sequence[Any], cards: Sequence[Any]) -> list[Any]:
+def without(hand: Sequence[int], cards: Sequence[int]) -> list[int]:
     return [card for card in hand if card not in cards]
 
 
-@cache  # which places of a hand make an offer depends on the number of cards alone
-def selections(action: str, size: int, face_down: bool) -> list[Callable[[list[Card]], tuple]]:
-    """The ways to choose the cards of an offer from a sorted hand of this size."""
-    ways = {"gift": gifts, "competition": competitions}[action]
-    return [itemgetter(*places) for places in ways(range(size), face_down)]
-
-
-def action_moves(action: str, hand: list[Card], may_hide: bool) -> list[Move]:
-    """All ways to do the action with a sorted hand."""
+@cache
+def action_moves(action: str, size: int, may_hide: bool) -> list[Move]:
+    """All ways to do the action with a hand of this size."""
+    hand = range(size)
     if action == "reveal":
         return [("reveal", card) for card in hand]
     if action == "intrigue":
         return [("intrigue", kept, discarded) for kept, discarded in permutations(hand, 2)]
+    ways = {"gift": gifts, "competition": competitions}[action]
     return [
-        (action, select(hand), face_down)
+        (action, cards, face_down)
         for face_down in ((False, True) if may_hide else (False,))
-        for select in selections(action, len(hand), face_down)
+        for cards in ways(hand, face_down)
     ]
 
 
@@ -208,7 +203,7 @@ class Reference:
 
     winner: int | None  # of the game
     round: int  # from 1
-    starter: int | None  # of this round; the round before's until its loser has chosen
+    starter: int | None  # of this round, once chosen
     loser: int  # of the round before
     turn: int  # turns completed in this round
     wins: list[int]  # rounds won by each seat, 2021
@@ -216,13 +211,13 @@ class Reference:
     markers: list[int | None]  # the seat that holds a geisha's scoring marker or tiebreaker
     steps: list[int]  # of each geisha past her own teahouse
     landings: list[int]  # of each geisha at home, in this round
-    rows: tuple[list[int], list[int]]  # prestige for first and for second returns, next one first
+    rows: list[list[int]]  # prestige for first and for second returns, next one first
     prestige: list[int]  # added to each geisha in this round
     guests: list[int]  # still at each teahouse
     collected: list[list[int]]  # guests of each colour with each seat
-    pile: list[Card]  # cards not drawn, in no order but the sorted one
+    pile: list[Card]  # cards not drawn; like hands and tables in no order but the sorted one
     hands: list[list[Card]]
-    tables: list[list[Card]]
+    tables: list[list[Card]]  # the cards on each side
     kept: list[Card | None]  # under the Intrigue marker, until it is played
     discarded: list[Card | None]
     used: list[dict[str, int]]  # the own turn, from 1, in which each action was done
@@ -279,28 +274,10 @@ class Reference:
             raise ValueError(f"not possible as {self.expects()}: {answer}")
         self._question = self._course.send(answer)
 
-    def public(self) -> dict[str, Any]:
-        """What lies on the table, and under it: an offer names its face-down cards too."""
-        names = (
-            "round starter turn markers steps landings prestige guests collected used offer "
-            "hidden_offer_used counteroffer_used points wins winner"
-        )
-        return {name: getattr(self, name) for name in names.split()} | {
-            "rows": [list(row) for row in self.rows],
-            "tables": [sorted(table) for table in self.tables],
-        }
-
-    def private(self, seat: int) -> dict[str, Any]:
-        return {
-            "hand": self.hands[seat],
-            "kept": self.kept[seat],
-            "discarded": self.discarded[seat],
-        }
-
     # Setup
 
     def _game(self) -> Course:
-        self.winner, self.starter, self.round = None, None, 0
+        self.winner, self.round = None, 0
         self.wins, self.points = [0, 0], [0, 0]
         self.markers = [None for _ in self.colours]
         self.steps = [0 for _ in self.colours]
@@ -314,14 +291,14 @@ class Reference:
 
     def _prepare_round(self) -> None:
         """Everything is as at first except the markers and, in 2022, where the geisha stand."""
-        self.round, self.turn = self.round + 1, 0
+        self.round, self.starter, self.turn = self.round + 1, None, 0
         if self.edition == 2021:
             self.steps = [0 for _ in self.colours]
         self.landings = [0 for _ in self.colours]
         self.prestige = [0 for _ in self.colours]
         self.guests = [GUESTS if self.has_guests else 0 for _ in self.colours]
         self.collected = [[0 for _ in self.colours] for _ in SEATS]
-        self.rows = ([], [])
+        self.rows = [[], []]
         self.pile = [(c, value) for c in self.colours for value in self.rules.item_values]
         self.hands, self.tables = [[], []], [[], []]
         self.kept, self.discarded = [None, None], [None, None]
@@ -331,7 +308,7 @@ class Reference:
     def _set_out_prestige(self) -> Course:
         """Two stacks in a fixed order, or two rows of shuffled tokens, the far end first."""
         if self.edition == 2021:
-            self.rows = (list(self.rules.light), list(self.rules.dark))
+            self.rows = [list(self.rules.light), list(self.rules.dark)]
             return
         tokens = list(self.rules.prestige_tokens)
         while tokens:
@@ -399,32 +376,32 @@ class Reference:
         action, *details = yield Question("move", seat, self._actions(seat))
         self.used[seat][action] = len(self.used[seat]) + 1
         if action == "reveal":
-            self._leave_hand(seat, details)
-            yield from self._play_card(seat, details[0])
+            yield from self._play_card(seat, *self._leave_hand(seat, details))
         elif action == "intrigue":
-            self._leave_hand(seat, details)
-            self.kept[seat], self.discarded[seat] = details
+            self.kept[seat], self.discarded[seat] = self._leave_hand(seat, details)
         else:
             yield from self._offer_cards(seat, action, *details)
 
     def _actions(self, seat: int) -> list[Move]:
+        size = len(self.hands[seat])
         may_hide = self.has_offer_tokens and not self.hidden_offer_used[seat]
         unused = [action for action in self.rules.actions if action not in self.used[seat]]
-        return [m for action in unused for m in action_moves(action, self.hands[seat], may_hide)]
+        return [move for action in unused for move in action_moves(action, size, may_hide)]
 
-    def _leave_hand(self, seat: int, cards: Iterable[Card]) -> None:
+    def _leave_hand(self, seat: int, places: Iterable[int]) -> list[Card]:
+        cards = [self.hands[seat][place] for place in places]
         for card in cards:
             self.hands[seat].remove(card)
+        return cards
 
     def _offer_cards(
-        self, offerer: int, action: str, cards: tuple[Card, ...], face_down: bool
+        self, offerer: int, action: str, places: tuple[int, ...], face_down: bool
     ) -> Course:
         """The opponent picks first, unless he counters: then the players change places."""
-        self._leave_hand(offerer, cards)
-        self.offer = [(card, None) for card in cards]
+        self.offer = [(card, None) for card in self._leave_hand(offerer, places)]
         if face_down:
             self.hidden_offer_used[offerer] = True
-            self.offer[-1] = (cards[-1], offerer)
+            self.offer[-1] = (self.offer[-1][0], offerer)
         picker = 1 - offerer
         while True:
             answers = PICKS[action] + self._counteroffers(picker)
@@ -477,18 +454,18 @@ class Reference:
             ("counteroffer", place, card, face_down)
             for place, (_, hidden_by) in enumerate(self.offer)
             if hidden_by is None or self.rules.can_counter_hidden
-            for card in self.hands[seat]
+            for card in range(len(self.hands[seat]))
             for face_down in ((False,) if self.hidden_offer_used[seat] else (False, True))
         ]
 
-    def _counter(self, seat: int, place: int, card: Card, face_down: bool) -> Course:
+    def _counter(self, seat: int, place: int, card: int, face_down: bool) -> Course:
         """One card of the offer gives way to one of the hand, which is filled up from the pile."""
         removed, _ = self.offer[place]
         self._note_counteroffer(place, face_down)
         self.counteroffer_used[seat] = True
         self.hidden_offer_used[seat] |= face_down
-        self._leave_hand(seat, [card])
-        self.offer[place] = (card, seat if face_down else None)
+        (laid,) = self._leave_hand(seat, [card])
+        self.offer[place] = (laid, seat if face_down else None)
         insort(self.pile, removed)
         yield from self._draw(seat)
         self._note("counteroffer redraws the same card", removed in self.hands[seat])
@@ -515,7 +492,7 @@ class Reference:
         """The card has all of its effects before anything else happens."""
         colour, value = card
         house = self._house_after(card)
-        self.tables[seat].append(card)
+        insort(self.tables[seat], card)
         self.steps[colour] = self._steps_after(card)
         if house == colour:
             self._return_home(colour)

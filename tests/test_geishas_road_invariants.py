@@ -16,6 +16,7 @@ from hanamachi.geishas_road.rules import (
     NONE,
     PICK_MARKER,
     PICK_STARTER,
+    base_points,
 )
 
 EXAMPLES = 500 if WHOLE else 3 if UNCOMPILED else 12
@@ -137,7 +138,7 @@ def test_points_of_earlier_rounds_count_in_full_at_the_end(rules: Variant, seed:
 
 def points(rules: Variant, game: np.record, seat: int) -> int:
     """What a seat scores in a round at whose end it lies so."""
-    base = rules.rules.base[min(game.round_number, len(rules.rules.base)) - 1]
+    base = base_points(rules.rules, game)
     won = game.marker == seat  # whoever wins a geisha has her marker then, and nobody else
     guests = sum(int(count) * 4**c for c, count in enumerate(game.collected[seat]))
     unused = int(game.hidden_use[seat] == NONE) + int(game.counter_to[seat] == NONE)

@@ -5,28 +5,21 @@ from functools import cache
 from importlib import import_module
 from itertools import product
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hanamachi.errors import UserError
-from hanamachi.game import Game
+from hanamachi.four_actions import cards_used, checked_actions
+from hanamachi.game import Game, filled
 from hanamachi.geishas_road import observation, rules
 from hanamachi.geishas_road.actions import Catalogue, Move, places
 from hanamachi.layout import Layout
-from hanamachi.options import (
-    STARTERS,
-    cards_used,
-    checked_actions,
-    one_of,
-    whole_number,
-    whole_numbers,
-)
+from hanamachi.options import STARTERS, one_of, whole_number, whole_numbers
 
 COLOURS = ("pink", "red", "blue", "green", "yellow")  # clockwise
 PRESTIGE_TOKENS = (2, 2, 2, 3, 3, 3, 4, 4, 4)
 GUESTS = 3  # of each colour
-NO_TOKENS = (0,) * 10
 
 COMMON: dict[str, Any] = {
     "starter": "random",
@@ -135,67 +128,176 @@ def padded(values: Sequence[int], size: int) -> Any:
     return np.array([*values, *(0,) * (size - len(values))], np.int8)
 
 
-def build(**options: Any) -> tuple[dict[str, Any], rules.Rules, Catalogue, Layout]:
+def build(**options: Any) -> tuple[dict[str, Any], np.record, Catalogue, Layout]:
     """Check the options and derive every table from them."""
-    check_common(options)
+    options = checked(options)
     edition = edition_2021(options) if "light" in options else edition_2022(options)
-    colours, values, actions = options["colours"], options["item_values"], options["actions"]
-    guests, offers = "decline_collecting" in options, "counteroffer_shares" in options
-    used = cards_used(rules.SIZES, rules.ACTIONS, actions, colours * len(values))
-    most_rounds = edition["rounds"] or 2 * edition["rounds_to_win"] - 1
+    catalogue = catalogue_of(options, edition)
+    layout = layout_of(options, edition)
+    return options, tables_of(options, edition, catalogue, layout), catalogue, layout
+
+
+def checked(options: dict[str, Any]) -> dict[str, Any]:
+    """What all editions share, lists as they are used."""
+    one_of("starter", options["starter"], STARTERS)
+    one_of("loser_picks_starter", options["loser_picks_starter"], ("after_deal", "before_deal"))
+    one_of("tiebreaker_alone_wins", options["tiebreaker_alone_wins"], (True, False))
+    whole_number("colours", options["colours"], 2, rules.COLOURS)
+    lists = {
+        "item_values": checked_values(options["item_values"], options["colours"]),
+        "actions": checked_actions(options["actions"], rules.ACTIONS),
+    }
+    if "prestige_tokens" in options:
+        tokens = checked_tokens(options["prestige_tokens"], options["colours"])
+        lists["prestige_tokens"] = tokens
+    return options | lists
+
+
+class Edition(NamedTuple):
+    """Where the rules of 2021 and of 2022 differ."""
+
+    start_markers: int  # MIDDLE, CHOSEN, DRAWN
+    shuffled: bool  # prestige tokens are shuffled, not stacked
+    rows: tuple[Sequence[int], ...]  # the stacks, if not
+    row_length: tuple[int, int]
+    tokens: Sequence[int]  # all of them
+    base: Sequence[int]  # points of a geisha in each round
+    rounds: int  # that are played; 0 where rounds are won
+    rounds_to_win: int
+    instant_win: int  # geisha won in one round; 0 for never
+    guests: bool
+    offers: bool  # Hidden Offer and Counteroffer
+
+    @property
+    def most_rounds(self) -> int:
+        return self.rounds or 2 * self.rounds_to_win - 1
+
+
+def edition_2021(options: dict[str, Any]) -> Edition:
+    """Stacks of lanterns in a fixed order, geisha at home in every round, rounds to be won."""
+    light, dark = options["light"], options["dark"]
+    for name in ("light", "dark"):
+        whole_numbers(name, options[name], 0, 9, 0, rules.ROW)
+    one_of("start_marker", options["start_marker"], ("choose", "random"))
+    whole_number("rounds_to_win", options["rounds_to_win"], 1, 100)
+    return Edition(
+        start_markers=rules.CHOSEN if options["start_marker"] == "choose" else rules.DRAWN,
+        shuffled=False,
+        rows=(light, dark),
+        row_length=(len(light), len(dark)),
+        tokens=(*light, *dark),
+        base=(0,),
+        rounds=0,
+        rounds_to_win=options["rounds_to_win"],
+        instant_win=0,
+        guests=False,
+        offers=False,
+    )
+
+
+def edition_2022(options: dict[str, Any]) -> Edition:
+    """Rows of shuffled tokens, geisha where they stand, points over all rounds."""
+    colours, tokens = options["colours"], options["prestige_tokens"]
+    whole_numbers("base", options["base"], 0, 9, 1, rules.ROUNDS)
+    whole_number("rounds", options["rounds"], 1, rules.ROUNDS)
+    check_instant_win(options["instant_win"], colours)
+    for name in ("decline_collecting", "can_counter_hidden"):
+        one_of(name, options.get(name, False), (True, False))
+    one_of("counteroffer_shares", options.get("counteroffer_shares", "swap"), ("swap", "keep"))
+    introductory = "decline_collecting" not in options
+    return Edition(
+        start_markers=rules.DRAWN if introductory else rules.MIDDLE,
+        shuffled=True,
+        rows=((), ()),
+        row_length=(colours, len(tokens) - colours),
+        tokens=tokens,
+        base=options["base"],
+        rounds=options["rounds"],
+        rounds_to_win=0,
+        instant_win=options["instant_win"],
+        guests=not introductory,
+        offers="counteroffer_shares" in options,
+    )
+
+
+def hand_size(options: dict[str, Any]) -> int:
+    """Cards dealt to each: those that the actions use, less one that is drawn for each."""
+    actions, deck = options["actions"], options["colours"] * len(options["item_values"])
+    return cards_used(rules.ACTIONS, actions, deck) - len(actions)
+
+
+def catalogue_of(options: dict[str, Any], edition: Edition) -> Catalogue:
+    colours, chosen = options["colours"], edition.start_markers == rules.CHOSEN
     others = other_moves(
-        tokens=guests * (3 if options.get("decline_collecting") else 2),
-        markers=colours * (edition["start_markers"] == rules.CHOSEN),
-        rounds=most_rounds,
+        tokens=edition.guests * (3 if options.get("decline_collecting") else 2),
+        markers=colours if chosen else 0,
+        rounds=edition.most_rounds,
     )
-    keep_shares = options.get("counteroffer_shares") == "keep"
-    hand_size = used - len(actions)
-    catalogue = Catalogue(
-        hand_size + 1, actions, offers, others, COLOURS[:colours], values, keep_shares
+    return Catalogue(
+        hand_size(options) + 1,
+        options["actions"],
+        edition.offers,
+        others,
+        COLOURS[:colours],
+        options["item_values"],
+        options.get("counteroffer_shares") == "keep",
     )
-    tokens = [*edition["rows"][0], *edition["rows"][1]] or list(options["prestige_tokens"])
-    base = max(edition["base"])
-    layout = observation.layout(
+
+
+def layout_of(options: dict[str, Any], edition: Edition) -> Layout:
+    colours, actions = options["colours"], options["actions"]
+    base, tokens, rounds = max(edition.base), edition.tokens, edition.most_rounds
+    a_round = colours * base + sum(tokens) + edition.guests * 30 + edition.offers * 2
+    return observation.layout(
         colours=colours,
-        item_values=values,
-        hand=hand_size + 1,
-        draws=len(actions) + (offers and places(actions) > 0),
-        rounds=most_rounds,
+        item_values=options["item_values"],
+        hand=hand_size(options) + 1,
+        draws=len(actions) + (edition.offers and places(actions) > 0),
+        rounds=rounds,
         worth=base + sum(sorted(tokens)[-2:]),
-        points=most_rounds * (colours * base + sum(tokens) + guests * 30 + offers * 2),
-        guests=guests,
-        offers=offers,
+        points=rounds * a_round,
+        guests=edition.guests,
+        offers=edition.offers,
     )
+
+
+def tables_of(
+    options: dict[str, Any], edition: Edition, catalogue: Catalogue, layout: Layout
+) -> np.record:
+    colours, values, actions = options["colours"], options["item_values"], options["actions"]
     card_values = np.tile(np.array(values, np.int8), colours)
-    table = rules.Rules(
+    last = rules.ROUNDS - len(edition.base)  # rounds that are like the last one given
+    return filled(
+        rules.RULES,
+        seats=rules.SEATS,
         colours=colours,
         values=len(values),
         cards=colours * len(values),
-        colour=np.repeat(np.arange(colours), len(values)).astype(np.int8),
+        colour=np.repeat(np.arange(colours), len(values)),
         value=card_values,
-        in_use=np.array([action in actions for action in rules.ACTIONS], np.int8),
+        in_use=[action in actions for action in rules.ACTIONS],
         markers=len(actions),
-        hand_size=hand_size,
+        hand_size=hand_size(options),
         starter=rules.NONE if options["starter"] == "random" else options["starter"],
         after_deal=options["loser_picks_starter"] == "after_deal",
-        start_markers=edition["start_markers"],
-        shuffled=edition["shuffled"],
-        tokens=np.bincount(tokens, minlength=10).astype(np.int8),
-        rows=np.array([padded(row, rules.ROW) for row in edition["rows"]]),
-        row_length=np.array(edition["row_length"], np.int8),
-        guests=GUESTS * guests,
-        collects=guests * ((card_values == 1) * 2 + (card_values == 2)).astype(np.int8),
+        start_markers=edition.start_markers,
+        shuffled=edition.shuffled,
+        tokens=np.bincount(edition.tokens, minlength=10),
+        rows=np.array([padded(row, rules.ROW) for row in edition.rows]),
+        row_length=edition.row_length,
+        guests=GUESTS * edition.guests,
+        collects=edition.guests * ((card_values == 1) * 2 + (card_values == 2)),
         decline=options.get("decline_collecting", False),
         guest_points=guest_points(),
-        offer_tokens=offers,
-        keep_shares=keep_shares,
+        offer_tokens=edition.offers,
+        keep_shares=catalogue.keep_shares,
         can_counter_hidden=options.get("can_counter_hidden", False),
-        going_home=not edition["shuffled"],
+        going_home=not edition.shuffled,
         alone_wins=options["tiebreaker_alone_wins"],
-        base=np.array(edition["base"], np.int8),
-        rounds=edition["rounds"],
-        rounds_to_win=edition["rounds_to_win"],
-        instant_win=edition["instant_win"],
+        base_points=[*edition.base, *(edition.base[-1],) * last],
+        rounds=edition.rounds,
+        rounds_to_win=edition.rounds_to_win,
+        instant_win=edition.instant_win,
         max_outcomes=rules.CARDS,
         kind=catalogue.kind,
         first=catalogue.first,
@@ -204,59 +306,6 @@ def build(**options: Any) -> tuple[dict[str, Any], rules.Rules, Catalogue, Layou
         places=places(actions),
         at=layout.offsets,
     )
-    return options, table, catalogue, layout
-
-
-def check_common(options: dict[str, Any]) -> None:
-    """What all editions share; lists become as they are used."""
-    one_of("starter", options["starter"], STARTERS)
-    one_of("loser_picks_starter", options["loser_picks_starter"], ("after_deal", "before_deal"))
-    one_of("tiebreaker_alone_wins", options["tiebreaker_alone_wins"], (True, False))
-    whole_number("colours", options["colours"], 2, rules.COLOURS)
-    options["item_values"] = checked_values(options["item_values"], options["colours"])
-    options["actions"] = checked_actions(options["actions"], rules.ACTIONS)
-
-
-def edition_2021(options: dict[str, Any]) -> dict[str, Any]:
-    """Stacks of lanterns in a fixed order, geisha at home in every round, rounds to be won."""
-    for name in ("light", "dark"):
-        whole_numbers(name, options[name], 0, 9, 0, rules.ROW)
-    one_of("start_marker", options["start_marker"], ("choose", "random"))
-    whole_number("rounds_to_win", options["rounds_to_win"], 1, 100)
-    rows = [options["light"], options["dark"]]
-    return {
-        "start_markers": rules.CHOSEN if options["start_marker"] == "choose" else rules.DRAWN,
-        "shuffled": False,
-        "rows": rows,
-        "row_length": [len(row) for row in rows],
-        "base": (0,),
-        "rounds": 0,
-        "rounds_to_win": options["rounds_to_win"],
-        "instant_win": 0,
-    }
-
-
-def edition_2022(options: dict[str, Any]) -> dict[str, Any]:
-    """Rows of shuffled tokens, geisha where they stand, points over all rounds."""
-    colours = options["colours"]
-    options["prestige_tokens"] = checked_tokens(options["prestige_tokens"], colours)
-    whole_numbers("base", options["base"], 0, 9, 1, 100)
-    whole_number("rounds", options["rounds"], 1, 100)
-    check_instant_win(options["instant_win"], colours)
-    for name in ("decline_collecting", "can_counter_hidden"):
-        one_of(name, options.get(name, False), (True, False))
-    one_of("counteroffer_shares", options.get("counteroffer_shares", "swap"), ("swap", "keep"))
-    introductory = "decline_collecting" not in options
-    return {
-        "start_markers": rules.DRAWN if introductory else rules.MIDDLE,
-        "shuffled": True,
-        "rows": ((), ()),
-        "row_length": [colours, len(options["prestige_tokens"]) - colours],
-        "base": options["base"],
-        "rounds": options["rounds"],
-        "rounds_to_win": 0,
-        "instant_win": options["instant_win"],
-    }
 
 
 def render() -> ModuleType:
@@ -266,10 +315,9 @@ def render() -> ModuleType:
 GAME = Game(
     name="geishas_road",
     title="Geisha's Road",
-    seats=2,
     cooperative=False,
     record=rules.RECORD,
-    rules=rules.Rules,
+    rules=rules.RULES,
     functions={
         "start": rules.start,
         "chance": rules.chance,

@@ -9,13 +9,13 @@ named by their place: three in a Gift, two pairs in a Competition.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.errors import UserError
+from hanamachi.four_actions import SIZES
+from hanamachi.game import Actions
 from hanamachi.geishas_road.rules import (
     ACTIONS,
     COLLECT,
@@ -32,7 +32,6 @@ from hanamachi.geishas_road.rules import (
     ORDER,
     PLACES,
     REVEAL,
-    SIZES,
     TAKE_CARD,
     TAKE_MARKER,
     TAKE_PAIR,
@@ -116,8 +115,10 @@ def pair_and_hidden(four: Slots) -> Iterator[Slots]:
             yield (*(slot for slot in face_up if slot != beside), beside, hidden)
 
 
-class Catalogue:
+class Catalogue(Actions):
     """All moves of one rule set; a move's index is its action number."""
+
+    kinds = KINDS
 
     def __init__(
         self,
@@ -129,22 +130,11 @@ class Catalogue:
         item_values: Sequence[int],
         keep_shares: bool = False,
     ) -> None:
-        self.moves = tuple(moves(hand, in_use, offers, others))
+        super().__init__(moves(hand, in_use, offers, others))
         self.colours = tuple(colours)
         self.names = tuple(f"{colour}{value}" for colour in colours for value in item_values)
-        self.size = len(self.moves)
         self.keep_shares = keep_shares
         self.hand = hand
-
-    @cached_property
-    def kind(self) -> NDArray[np.int8]:
-        """(A,) REVEAL .. STARTER"""
-        return np.array([move.kind for move in self.moves], np.int8)
-
-    @cached_property
-    def first(self) -> NDArray[np.int64]:
-        """(15,) the first action of each kind, and A."""
-        return np.searchsorted(self.kind, np.arange(KINDS + 1)).astype(np.int64)
 
     @cached_property
     def slots(self) -> NDArray[np.int8]:
@@ -200,10 +190,6 @@ class Catalogue:
             return [move.slots[:TWO_PLACES], move.slots[TWO_PLACES:]]
         return [move.slots] if move.kind in (GIFT, HIDDEN_GIFT) else []
 
-    @property
-    def digest(self) -> str:
-        return sha256(repr(self.moves).encode()).hexdigest()
-
     # --- In words
 
     def describe(self, action: int, game: np.record | None = None) -> str:
@@ -226,14 +212,6 @@ class Catalogue:
         if move.kind == TAKE_MARKER:
             return f"take the marker of {self.colours[move.number]}"
         return STARTERS[move.number]
-
-    def parse(self, text: str, game: np.record | None = None) -> int:
-        """The action that `describe` gives these words; face-up cards may come in any order."""
-        wanted = self._key(text)
-        for action in range(self.size):
-            if self._key(self.describe(action, game)) == wanted:
-                return action
-        raise UserError(f"{text!r} is no move of this game; write it as the list of choices does")
 
     def _lays_down(self, move: Move, game: np.record | None) -> str:
         """The cards that leave the hand, place by place."""
@@ -275,8 +253,7 @@ class Catalogue:
         card, owner = self.names[game.offer[place]], game.face_down[place]
         return card if owner == NONE else f"({card})" if owner == game.mover else f"?{place + 1}"
 
-    @staticmethod
-    def _key(text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    def words(self, text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
         """The word for the action, and its piles; of an offer in an order that does not matter."""
         verb, _, rest = text.strip().lower().partition(" ")
         piles = [tuple(pile.split()) for pile in rest.split("|")]

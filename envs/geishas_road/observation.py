@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
+from hanamachi.four_actions import actions_left, flow, unused
 from hanamachi.geishas_road.rules import (
     ACT,
     ANSWER,
@@ -25,7 +26,7 @@ from hanamachi.geishas_road.rules import (
     PLACES,
     PUT_IN_ORDER,
     ROW,
-    Rules,
+    base_points,
     favoured,
     guest_points,
     house_of,
@@ -166,7 +167,7 @@ def layout(
 
 
 @inline
-def observe(rules: Rules, game: np.record, seat: int, out: NDArray[np.float32]) -> None:
+def observe(rules: np.record, game: np.record, seat: int, out: NDArray[np.float32]) -> None:
     out[:] = 0
     me, foe = seat, 1 - seat
     observe_duty(rules, game, me, out)
@@ -185,7 +186,7 @@ def observe(rules: Rules, game: np.record, seat: int, out: NDArray[np.float32]) 
 
 
 @inline
-def observe_duty(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     if game.mover == me:
         at = rules.at[TO_DO]
         out[at] = game.phase == ACT
@@ -197,14 +198,14 @@ def observe_duty(rules: Rules, game: np.record, me: int, out: NDArray[np.float32
 
 
 @inline
-def mark(rules: Rules, out: NDArray[np.float32], segment: int, row: int, card: int) -> None:
+def mark(rules: np.record, out: NDArray[np.float32], segment: int, row: int, card: int) -> None:
     """A card in a row of a segment that has one entry a card."""
     if card != NONE:
         out[rules.at[segment] + row * rules.cards + card] = 1
 
 
 @inline
-def show(rules: Rules, out: NDArray[np.float32], segment: int, row: int, card: int) -> None:
+def show(rules: np.record, out: NDArray[np.float32], segment: int, row: int, card: int) -> None:
     """A card in a row of a segment, as its colour and its value."""
     at = rules.at[segment] + row * (rules.colours + rules.values)
     out[at + rules.colour[card]] = 1
@@ -212,7 +213,7 @@ def show(rules: Rules, out: NDArray[np.float32], segment: int, row: int, card: i
 
 
 @inline
-def observe_own_cards(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     for slot in range(game.held[me]):
         mark(rules, out, HAND, 0, game.hand[me, slot])
         show(rules, out, SLOTS, slot, game.hand[me, slot])
@@ -226,7 +227,7 @@ def observe_own_cards(rules: Rules, game: np.record, me: int, out: NDArray[np.fl
 
 
 @inline
-def observe_played(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_played(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     for card in range(rules.cards):
         if game.played_as[card] > 0:
             mark(rules, out, TABLEAUS, int(game.played_by[card] != me), card)
@@ -237,7 +238,7 @@ def observe_played(rules: Rules, game: np.record, me: int, out: NDArray[np.float
 
 
 @inline
-def observe_offer(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_offer(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     """The cards on the table that are still to be played, and what is asked about them."""
     for place in range(PLACES):
         card, owner = game.offer[place], game.face_down[place]
@@ -256,7 +257,7 @@ def observe_offer(rules: Rules, game: np.record, me: int, out: NDArray[np.float3
 
 @inline
 def observe_actions(
-    rules: Rules, game: np.record, seat: int, side: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[np.float32]
 ) -> None:
     """What a player did with each action; `side` is 0 for mine, 1 for theirs."""
     at = rules.at
@@ -276,7 +277,7 @@ def observe_actions(
 
 @inline
 def observe_offers(
-    rules: Rules, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
 ) -> None:
     """The cards of a player's Gift and Competition as they were laid down, if face up or mine."""
     for action in range(GIFT, COMPETITION + 1):
@@ -292,7 +293,7 @@ def observe_offers(
 
 @inline
 def observe_tokens(
-    rules: Rules, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
 ) -> None:
     """How a player used Hidden Offer and Counteroffer, as far as I know."""
     at, use, turn = rules.at, game.hidden_use[seat], game.counter_to[seat]
@@ -316,7 +317,7 @@ def observe_tokens(
 
 
 @inline
-def observe_circle(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_circle(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     at, n = rules.at, rules.colours
     for c in range(n):
         out[at[STEPS] + n * c + game.steps[c]] = 1
@@ -335,7 +336,7 @@ def observe_circle(rules: Rules, game: np.record, me: int, out: NDArray[np.float
 
 
 @inline
-def observe_round(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     at = rules.at
     out[at[BEGAN]] = game.starter == me
     if game.chooser != NONE and game.starter != NONE:
@@ -349,10 +350,10 @@ def observe_round(rules: Rules, game: np.record, me: int, out: NDArray[np.float3
 
 
 @inline
-def observe_counts(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     at, n, foe = rules.at, rules.colours, 1 - me
     unseen = observe_unseen(rules, game, me, out)
-    base = rules.base[min(max(game.round_number, 1), len(rules.base)) - 1]
+    base = base_points(rules, game)
     for c in range(n):
         out[at[WORTH] + c] = base + game.prestige[c]
         out[at[LEAD] + c] = lead(rules, game, me, c)
@@ -366,14 +367,14 @@ def observe_counts(rules: Rules, game: np.record, me: int, out: NDArray[np.float
         out[at[POINTS] + side] += guest_points(rules, game, seat)
         out[at[POINTS] + side] += unused_tokens(rules, game, seat)
         out[at[TO_COME] + side] = cards_to_come(rules, game, seat)
-        out[at[TO_COME] + 2 + side] = markers_left(rules, game, seat)
+        out[at[TO_COME] + 2 + side] = actions_left(rules, game, seat)
         out[at[TO_COME] + 4 + side] = game.held[seat]
     observe_flow(rules, game, me, unseen, out)
     observe_prospects(rules, game, me, out)
 
 
 @inline
-def observe_prospects(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_prospects(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     """Whether a card in hand brings its geisha home, who leads her, and who will after it."""
     for slot in range(game.held[me]):
         card = game.hand[me, slot]
@@ -386,7 +387,7 @@ def observe_prospects(rules: Rules, game: np.record, me: int, out: NDArray[np.fl
 
 
 @inline
-def observe_unseen(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> int:
+def observe_unseen(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> int:
     """All but what was played, lies face up or is mine; returns how many cards these are."""
     at = rules.at[UNSEEN]
     for card in range(rules.cards):
@@ -406,7 +407,7 @@ def observe_unseen(rules: Rules, game: np.record, me: int, out: NDArray[np.float
 
 
 @inline
-def lead(rules: Rules, game: np.record, me: int, c: int) -> Any:
+def lead(rules: np.record, game: np.record, me: int, c: int) -> Any:
     """Twice the influence that I have over a geisha less the foe's, my kept card included."""
     lead = 2 * (game.influence[me, c] - game.influence[1 - me, c])
     kept = game.laid[me, INTRIGUE, 0]
@@ -416,20 +417,7 @@ def lead(rules: Rules, game: np.record, me: int, c: int) -> Any:
 
 
 @inline
-def unused(rules: Rules, game: np.record, seat: int, action: int) -> Any:
-    return rules.in_use[action] == 1 and game.used_in[seat, action] == 0
-
-
-@inline
-def markers_left(rules: Rules, game: np.record, seat: int) -> int:
-    left = 0
-    for action in range(4):
-        left += unused(rules, game, seat, action)
-    return left
-
-
-@inline
-def cards_to_come(rules: Rules, game: np.record, seat: int) -> int:
+def cards_to_come(rules: np.record, game: np.record, seat: int) -> int:
     """Cards that will still be played by a seat in this round, beside those on the table."""
     cards = 0
     for action in range(4):
@@ -442,27 +430,15 @@ def cards_to_come(rules: Rules, game: np.record, seat: int) -> int:
 
 
 @inline
-def flow(rules: Rules, game: np.record, seat: int) -> tuple[float, float]:
-    """Of the cards that a player has yet to use: the shares it will play and give away."""
-    left = keep = give = 0
-    for action in range(4):
-        if unused(rules, game, seat, action):
-            left += action + 1  # SIZES[action]
-            keep += KEPT[action]
-            give += GIVEN[action]
-    return keep / max(left, 1), give / max(left, 1)
-
-
-@inline
 def observe_flow(
-    rules: Rules, game: np.record, me: int, unseen: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, me: int, unseen: int, out: NDArray[np.float32]
 ) -> None:
     """Where cards will end if the actions left take them at random."""
     at, n, foe = rules.at, rules.colours, 1 - me
-    keep, give = flow(rules, game, me)
-    foe_keeps, foe_gives = flow(rules, game, foe)
-    my_draws = max(markers_left(rules, game, me) - int(has_drawn(game, me)), 0)
-    foes = game.held[foe] + max(markers_left(rules, game, foe) - int(has_drawn(game, foe)), 0)
+    keep, give = flow(rules, game, me, KEPT, GIVEN)
+    foe_keeps, foe_gives = flow(rules, game, foe, KEPT, GIVEN)
+    my_draws = max(actions_left(rules, game, me) - int(has_drawn(game, me)), 0)
+    foes = game.held[foe] + max(actions_left(rules, game, foe) - int(has_drawn(game, foe)), 0)
     hidden = 0
     kept = game.laid[foe, INTRIGUE, 0]
     if kept != NONE:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi import kernels
 from hanamachi.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
+from hanamachi.four_actions import SIZES
 from hanamachi.game import OVER, Variant
 from hanamachi.geishas_road.actions import Catalogue
 from hanamachi.geishas_road.rules import (
@@ -33,8 +34,8 @@ from hanamachi.geishas_road.rules import (
     PICK_TOKENS,
     PUT_IN_ORDER,
     REDRAW,
-    SIZES,
     TWO_PLACES,
+    base_points,
     favoured,
     guest_points,
     house_of,
@@ -242,8 +243,7 @@ def offer_kind(game: np.record, turn: int) -> int:
 
 def worth(variant: Variant, game: np.record, colour: int) -> int:
     """The points that a geisha brings to whoever wins her."""
-    base = variant.rules.base
-    return int(base[min(max(game.round_number, 1), len(base)) - 1] + game.prestige[colour])
+    return int(base_points(variant.rules, game) + game.prestige[colour])
 
 
 def row_left(variant: Variant, game: np.record, row: int) -> list[int]:
@@ -317,7 +317,8 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     kernels.apply_one(variant.rules, after, action)
     if after.round_number == before.round_number:
         return ""
-    last = variant.rules._replace(rounds=int(before.round_number))
+    last = variant.rules.copy()
+    last.rounds = before.round_number
     kernels.apply_one(last, scored, action)
     return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
 
@@ -400,9 +401,10 @@ def common_lines(variant: Variant, game: np.record, seat: int | None) -> list[st
         ("on the table", offer_words(game, cards)),
     ]
     if seat is None:
-        deck = np.array([game.unseen >> n & 1 for n in range(variant.rules.cards)], bool)
+        rules = variant.rules
+        deck = [card for card in range(rules.cards) if game.unseen >> card & 1]
         for c, name in enumerate(colour_names(variant)):
-            values = variant.rules.value[deck & (variant.rules.colour == c)].tolist()
+            values = [int(rules.value[card]) for card in deck if rules.colour[card] == c]
             rows.append((f"deck, {name}", spaced(values)))
     return [*(f"  {name:<{MARGIN}}{words}" for name, words in rows if words), ""]
 

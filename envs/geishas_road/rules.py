@@ -1,21 +1,24 @@
 """The rules of Geisha's Road, in the order of the rulebooks. RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a Rules; `me` is the seat that acts and `foe` the other. Colours are
+`game` is a RECORD, `rules` a RULES; `me` is the seat that acts and `foe` the other. Colours are
 numbered by the place of their own teahouse in the circle, clockwise, N of them, V cards of each;
 a card is known by colour * V + its rank among the values of a colour.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.game import CHANCE, OVER, below, record, uniform
+from hanamachi.four_actions import SIZES
+from hanamachi.game import CHANCE, OVER, below, record, tables, uniform
 
+SEATS = 2
 COLOURS, CARDS, ROW = 5, 30, 5  # at most: geisha, item cards, tokens in a row
 HAND, RECEIVED = 7, 11  # at most: cards in a hand, cards that a player gets in a round
 PLACES = 4  # at most, in an offer
+MOVES, ROUNDS = 800, 100  # at most
 NONE = -1
 
 REVEAL, INTRIGUE, GIFT, COMPETITION, HIDDEN_GIFT, HIDDEN_COMPETITION = range(6)
@@ -23,7 +26,6 @@ COUNTEROFFER, HIDDEN_COUNTEROFFER = 6, 7
 TAKE_CARD, TAKE_PAIR, ORDER, COLLECT, TAKE_MARKER, STARTER = range(8, 14)
 KINDS = 14
 ACTIONS = ("reveal", "intrigue", "gift", "competition")
-SIZES = (1, 2, 3, 4)  # cards that each action uses
 
 GUESTS_ONLY, TIEBREAKER, NOTHING = range(3)  # what to COLLECT
 TWO_PLACES = 2  # of a share, and of a pair
@@ -47,7 +49,7 @@ TWO_PLACES = 2  # of a share, and of a pair
 MIDDLE, CHOSEN, DRAWN = range(3)  # markers at the start: left alone, two chosen, two drawn
 
 RECORD = record(
-    2,
+    SEATS,
     # public
     ("phase", np.int8),  # what happens next: DRAW_STARTER .. ENDED
     ("round_number", np.int32),  # 1 for the first
@@ -98,51 +100,48 @@ RECORD = record(
 )
 
 
-class Rules(NamedTuple):
-    """The options of one rule set, and the tables that follow from them."""
-
-    colours: int  # N
-    values: int  # V
-    cards: int  # N * V
-    colour: NDArray[np.int8]  # (cards,)
-    value: NDArray[np.int8]  # (cards,)
-    in_use: NDArray[np.int8]  # (4,) 1 where the action is part of the game
-    markers: int  # K action markers a player
-    hand_size: int  # cards dealt to each
-    starter: int  # seat, or NONE for a random one
-    after_deal: bool  # the loser sees the new hand before naming the starter
-    start_markers: int  # MIDDLE, CHOSEN, DRAWN
-    shuffled: bool  # prestige tokens are shuffled, not stacked
-    tokens: NDArray[np.int8]  # (10,) how many there are of each worth, if shuffled
-    rows: NDArray[np.int8]  # (2, 5) the stacks, if not
-    row_length: NDArray[np.int8]  # (2,)
-    guests: int  # at each house; 0 in games without
-    collects: NDArray[np.int8]  # (cards,) tokens that a card collects
-    decline: bool  # collecting may be declined
-    guest_points: NDArray[np.int8]  # (1024,) best sets, by guests of each colour in base 4
-    offer_tokens: bool  # Hidden Offer and Counteroffer are part of the game
-    keep_shares: bool  # the offerer of a Gift always plays two cards
-    can_counter_hidden: bool
-    going_home: bool  # geisha stand at home when a round begins
-    alone_wins: bool  # a marker without any card wins its geisha
-    base: NDArray[np.int8]  # (rounds,) points of each geisha in each round
-    rounds: int  # that are played; 0 where rounds are won
-    rounds_to_win: int
-    instant_win: int  # geisha won in one round; 0 for never
-    max_outcomes: int  # of one chance event
-    kind: NDArray[np.int8]  # (A,) REVEAL .. STARTER
-    first: NDArray[np.int64]  # (15,) first action of each kind, and A
-    slots: NDArray[np.int8]  # (A, 4) slot of the hand for each place; NONE
-    fitting: NDArray[np.int16]  # (6, 8) actions of a kind with so many cards in hand
-    places: int  # that an offer of this rule set can have
-    at: NDArray[np.int64]  # first entry of each segment of the observation
+RULES = tables(
+    ("colours", np.int64),  # N
+    ("values", np.int64),  # V
+    ("cards", np.int64),  # N * V
+    ("colour", np.int8, (CARDS,)),  # of each card
+    ("value", np.int8, (CARDS,)),
+    ("in_use", np.int8, (4,)),  # 1 where the action is part of the game
+    ("markers", np.int64),  # K action markers a player
+    ("hand_size", np.int64),  # cards dealt to each
+    ("starter", np.int64),  # seat, or NONE for a random one
+    ("after_deal", np.bool_),  # the loser sees the new hand before naming the starter
+    ("start_markers", np.int64),  # MIDDLE, CHOSEN, DRAWN
+    ("shuffled", np.bool_),  # prestige tokens are shuffled, not stacked
+    ("tokens", np.int8, (10,)),  # how many there are of each worth, if shuffled
+    ("rows", np.int8, (2, ROW)),  # the stacks, if not
+    ("row_length", np.int8, (2,)),
+    ("guests", np.int64),  # at each house; 0 in games without
+    ("collects", np.int8, (CARDS,)),  # tokens that a card collects
+    ("decline", np.bool_),  # collecting may be declined
+    ("guest_points", np.int8, (4**COLOURS,)),  # best sets, by guests of each colour in base 4
+    ("offer_tokens", np.bool_),  # Hidden Offer and Counteroffer are part of the game
+    ("keep_shares", np.bool_),  # the offerer of a Gift always plays two cards
+    ("can_counter_hidden", np.bool_),
+    ("going_home", np.bool_),  # geisha stand at home when a round begins
+    ("alone_wins", np.bool_),  # a marker without any card wins its geisha
+    ("base_points", np.int8, (ROUNDS,)),  # of each geisha in each round
+    ("rounds", np.int64),  # that are played; 0 where rounds are won
+    ("rounds_to_win", np.int64),
+    ("instant_win", np.int64),  # geisha won in one round; 0 for never
+    ("kind", np.int8, (MOVES,)),  # of each action: REVEAL .. STARTER
+    ("first", np.int64, (KINDS + 1,)),  # first action of each kind, and A
+    ("slots", np.int8, (MOVES, PLACES)),  # slot of the hand for each place; NONE
+    ("fitting", np.int16, (HIDDEN_COMPETITION + 1, HAND + 1)),  # actions of a kind, by the hand
+    ("places", np.int64),  # that an offer of this rule set can have
+)
 
 
 # --- Setup
 
 
 @inline
-def start(rules: Rules, game: np.record) -> None:
+def start(rules: np.record, game: np.record) -> None:
     """Geisha stand at their own teahouses; the first starter is given or drawn."""
     game.rewards[:] = 0
     game.winner = NONE
@@ -162,7 +161,7 @@ def start(rules: Rules, game: np.record) -> None:
 
 
 @inline
-def begin_round(rules: Rules, game: np.record) -> None:
+def begin_round(rules: np.record, game: np.record) -> None:
     """Cards and tokens go back, geisha perhaps, action markers are face up; markers stay."""
     clear_table(rules, game)
     game.round_number += 1
@@ -179,7 +178,7 @@ def begin_round(rules: Rules, game: np.record) -> None:
 
 
 @inline
-def clear_table(rules: Rules, game: np.record) -> None:
+def clear_table(rules: np.record, game: np.record) -> None:
     """Nothing lies on the table and nothing is in the hands."""
     game.turn = 0
     game.returns[:] = 0
@@ -219,7 +218,7 @@ def clear_table(rules: Rules, game: np.record) -> None:
 
 
 @inline
-def set_up(rules: Rules, game: np.record) -> None:
+def set_up(rules: np.record, game: np.record) -> None:
     """What is next: tokens are laid out, cards dealt, the starter named, markers picked."""
     if rules.shuffled and game.laid_out < rules.row_length[0] + rules.row_length[1]:
         await_chance(game, LAY_TOKENS)
@@ -251,14 +250,14 @@ def await_player(game: np.record, phase: int, seat: int) -> None:
 
 
 @inline
-def to_give(rules: Rules, game: np.record, way: int) -> Any:
+def to_give(rules: np.record, game: np.record, way: int) -> Any:
     """Whether a player has yet to get a first marker, in this way."""
     held = markers_held(rules, game, 0) + markers_held(rules, game, 1)
     return rules.start_markers == way and game.round_number == 1 and held < 2
 
 
 @inline
-def markers_held(rules: Rules, game: np.record, seat: int) -> int:
+def markers_held(rules: np.record, game: np.record, seat: int) -> int:
     held = 0
     for c in range(rules.colours):
         held += game.marker[c] == seat
@@ -267,7 +266,7 @@ def markers_held(rules: Rules, game: np.record, seat: int) -> int:
 
 @inline
 def chance(
-    rules: Rules, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
+    rules: np.record, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
 ) -> int:
     """A starter, the worth of the next token, the colour of a marker, or a card of the deck."""
     if game.phase == DRAW_STARTER:
@@ -309,7 +308,7 @@ def next_token(game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np
 
 
 @inline
-def resolve(rules: Rules, game: np.record, outcome: int) -> None:
+def resolve(rules: np.record, game: np.record, outcome: int) -> None:
     """Rows are laid out from the far end; player 0 gets marker and hand before player 1."""
     if game.phase == DRAW_STARTER:
         game.starter = outcome
@@ -332,7 +331,7 @@ def resolve(rules: Rules, game: np.record, outcome: int) -> None:
 
 
 @inline
-def lay_token(rules: Rules, game: np.record, worth: int) -> None:
+def lay_token(rules: np.record, game: np.record, worth: int) -> None:
     full = rules.row_length[0]
     second = game.laid_out >= full
     game.row[int(second), game.laid_out - full * second] = worth
@@ -364,14 +363,14 @@ def sort_in(game: np.record, seat: int, card: int) -> None:
 
 
 @inline
-def pick_starter(rules: Rules, game: np.record, other: int) -> None:
+def pick_starter(rules: np.record, game: np.record, other: int) -> None:
     """The loser of the last round names the starter: oneself, or the other."""
     game.starter = 1 - game.mover if other else game.mover
     set_up(rules, game)
 
 
 @inline
-def pick_marker(rules: Rules, game: np.record, colour: int) -> None:
+def pick_marker(rules: np.record, game: np.record, colour: int) -> None:
     game.marker[colour] = game.mover
     set_up(rules, game)
 
@@ -386,7 +385,7 @@ def player_of(game: np.record) -> Any:
 
 
 @inline
-def apply(rules: Rules, game: np.record, action: int) -> None:
+def apply(rules: np.record, game: np.record, action: int) -> None:
     """Every choice of a player; then the cards that lie ready are played."""
     game.rewards[:] = 0
     kind = rules.kind[action]
@@ -409,7 +408,7 @@ def apply(rules: Rules, game: np.record, action: int) -> None:
 
 
 @inline
-def use_action(rules: Rules, game: np.record, kind: int, slots: NDArray[np.int8]) -> None:
+def use_action(rules: np.record, game: np.record, kind: int, slots: NDArray[np.int8]) -> None:
     """The player turns over one action marker and lays down its cards."""
     me = game.mover
     hides = kind >= HIDDEN_GIFT
@@ -463,7 +462,7 @@ def hide(game: np.record, me: int, use: int, card: int) -> None:
 
 
 @inline
-def counter(rules: Rules, game: np.record, number: int, hides: bool) -> None:
+def counter(rules: np.record, game: np.record, number: int, hides: bool) -> None:
     """Counteroffer: a card of the hand takes the place of one on offer, which is shuffled in."""
     me = game.mover
     slot, place = number // rules.places, number % rules.places
@@ -497,7 +496,7 @@ def replenish(game: np.record, card: int) -> None:
 
 
 @inline
-def take(rules: Rules, game: np.record, number: int, pair: bool) -> None:
+def take(rules: np.record, game: np.record, number: int, pair: bool) -> None:
     """What was picked will be played first, then the rest by the other player."""
     me, offerer = game.mover, player_of(game)
     action = COMPETITION if pair else GIFT
@@ -517,7 +516,7 @@ def put_in_share(game: np.record, share: int, place: int) -> None:
 
 
 @inline
-def put_in_order(rules: Rules, game: np.record, higher_first: int) -> None:
+def put_in_order(rules: np.record, game: np.record, higher_first: int) -> None:
     """The player of a share says which of its two cards is played first."""
     share = waiting_share(game)
     offerer = player_of(game)
@@ -543,7 +542,7 @@ def offered_by(game: np.record, offerer: int) -> int:
 
 
 @inline
-def play_on(rules: Rules, game: np.record) -> None:
+def play_on(rules: np.record, game: np.record) -> None:
     """Play all that lies ready; then the turn is over, or the round."""
     while play_shares(rules, game):
         turns = int(game.turn) + 1
@@ -558,7 +557,7 @@ def play_on(rules: Rules, game: np.record) -> None:
 
 
 @inline
-def play_shares(rules: Rules, game: np.record) -> bool:
+def play_shares(rules: np.record, game: np.record) -> bool:
     """Play the first share, then the second; False where a player has to choose."""
     for share in range(2):
         if order_is_open(rules, game, share):
@@ -574,7 +573,7 @@ def play_shares(rules: Rules, game: np.record) -> bool:
 
 
 @inline
-def order_is_open(rules: Rules, game: np.record, share: int) -> Any:
+def order_is_open(rules: np.record, game: np.record, share: int) -> Any:
     """Whether the order of two cards is to be chosen, by what is public alone."""
     first, second = game.share[share, 0], game.share[share, 1]
     offerer = player_of(game)
@@ -594,31 +593,37 @@ def order_is_open(rules: Rules, game: np.record, share: int) -> Any:
 
 
 @inline
-def lands_at(rules: Rules, game: np.record, card: int) -> Any:
+def lands_at(rules: np.record, game: np.record, card: int) -> Any:
     """The house at which the card would bring its geisha."""
     colour = rules.colour[card]
     return (colour + game.steps[colour] + rules.value[card]) % rules.colours
 
 
 @inline
-def play(rules: Rules, game: np.record, me: int, place: int) -> bool:
+def play(rules: np.record, game: np.record, me: int, place: int) -> bool:
     """A card goes into the tableau, moves its geisha and collects; False if tokens are chosen."""
     card = game.offer[place]
-    colour = rules.colour[card]
     game.offer[place] = NONE
     game.face_down[place] = NONE
     game.plays += 1
     game.played_by[card] = me
     game.played_as[card] = game.plays
-    game.influence[me, colour] += rules.value[card]
-    game.steps[colour] = (game.steps[colour] + rules.value[card]) % rules.colours
-    if game.steps[colour] == 0:
-        return_home(rules, game, colour)
+    walk(rules, game, me, card)
     return collect_from(rules, game, me, card)
 
 
 @inline
-def return_home(rules: Rules, game: np.record, colour: int) -> None:
+def walk(rules: np.record, game: np.record, me: int, card: int) -> None:
+    """A card adds to the influence over its geisha and leads her on, perhaps home."""
+    colour = rules.colour[card]
+    game.influence[me, colour] += rules.value[card]
+    game.steps[colour] = (game.steps[colour] + rules.value[card]) % rules.colours
+    if game.steps[colour] == 0:
+        return_home(rules, game, colour)
+
+
+@inline
+def return_home(rules: np.record, game: np.record, colour: int) -> None:
     """The first landing brings the next token of one row, the second of the other."""
     row = game.returns[colour]
     game.returns[colour] += 1
@@ -642,14 +647,14 @@ def turn_up_intrigues(game: np.record) -> None:
 
 
 @inline
-def house_of(rules: Rules, game: np.record, card: int) -> Any:
+def house_of(rules: np.record, game: np.record, card: int) -> Any:
     """The house at which a card that was just played has brought its geisha."""
     colour = rules.colour[card]
     return (colour + game.steps[colour]) % rules.colours
 
 
 @inline
-def collect_from(rules: Rules, game: np.record, me: int, card: int) -> bool:
+def collect_from(rules: np.record, game: np.record, me: int, card: int) -> bool:
     """A 1 collects two tokens of the house, a 2 one; False if there is a choice."""
     choices = last = 0
     for choice in range(3):
@@ -666,7 +671,7 @@ def collect_from(rules: Rules, game: np.record, me: int, card: int) -> bool:
 
 
 @inline
-def may_collect(rules: Rules, game: np.record, card: int, choice: int) -> Any:
+def may_collect(rules: np.record, game: np.record, card: int, choice: int) -> Any:
     """Guests alone where they suffice or there is no tiebreaker; what remains if it is less."""
     tokens = rules.collects[card]
     if tokens == 0:
@@ -681,7 +686,7 @@ def may_collect(rules: Rules, game: np.record, card: int, choice: int) -> Any:
 
 
 @inline
-def collect(rules: Rules, game: np.record, card: int, choice: int) -> None:
+def collect(rules: np.record, game: np.record, card: int, choice: int) -> None:
     me, house = game.played_by[card], house_of(rules, game, card)
     game.playing = NONE
     if choice == NOTHING:
@@ -699,7 +704,7 @@ def collect(rules: Rules, game: np.record, card: int, choice: int) -> None:
 
 
 @inline
-def legal(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """The choices of whoever is to move, by phase."""
     mask[:] = 0
     if game.phase == ACT:
@@ -718,14 +723,14 @@ def legal(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
 
 
 @inline
-def legal_numbers(rules: Rules, kind: int, count: int, mask: NDArray[np.int8]) -> int:
+def legal_numbers(rules: np.record, kind: int, count: int, mask: NDArray[np.int8]) -> int:
     """The first so many actions of a kind."""
     mask[rules.first[kind] : rules.first[kind] + count] = 1
     return count
 
 
 @inline
-def legal_actions(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Any cards of the hand for a marker not yet used; what needs more cards is numbered last."""
     me, count = game.mover, 0
     may_hide = rules.offer_tokens and game.hidden_use[me] == NONE
@@ -737,7 +742,7 @@ def legal_actions(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
 
 
 @inline
-def legal_answers(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_answers(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Pick, or counter while the token and a card are at hand."""
     me = game.mover
     if game.offer[PLACES - 1] != NONE:
@@ -753,7 +758,7 @@ def legal_answers(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
 
 
 @inline
-def legal_counters(rules: Rules, game: np.record, place: int, mask: NDArray[np.int8]) -> int:
+def legal_counters(rules: np.record, game: np.record, place: int, mask: NDArray[np.int8]) -> int:
     """Any card of the hand may take this place, also face down with the other token."""
     me, count = game.mover, 0
     for slot in range(game.held[me]):
@@ -767,7 +772,7 @@ def legal_counters(rules: Rules, game: np.record, place: int, mask: NDArray[np.i
 
 
 @inline
-def legal_collections(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_collections(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     count = 0
     for choice in range(3):
         if may_collect(rules, game, game.playing, choice):
@@ -777,7 +782,7 @@ def legal_collections(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> 
 
 
 @inline
-def legal_markers(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_markers(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     count = 0
     for c in range(rules.colours):
         if game.marker[c] == NONE:
@@ -790,11 +795,11 @@ def legal_markers(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
 
 
 @inline
-def score(rules: Rules, game: np.record) -> None:
+def score(rules: np.record, game: np.record) -> None:
     """Geisha are won with their prestige and markers; then the round is, and perhaps the game."""
     won = np.zeros(2, np.int64)
     points = np.zeros(2, np.int64)
-    base = rules.base[min(game.round_number, len(rules.base)) - 1]
+    base = base_points(rules, game)
     for c in range(rules.colours):
         seat = favoured(rules, game, c)
         if seat != NONE:
@@ -810,7 +815,13 @@ def score(rules: Rules, game: np.record) -> None:
 
 
 @inline
-def favoured(rules: Rules, game: np.record, c: int) -> int:
+def base_points(rules: np.record, game: np.record) -> Any:
+    """What each geisha brings in this round beside her prestige."""
+    return rules.base_points[min(max(game.round_number, 1), ROUNDS) - 1]
+
+
+@inline
+def favoured(rules: np.record, game: np.record, c: int) -> int:
     """The seat with more influence over a geisha, a marker counting one half; NONE if equal."""
     twice = 2 * (game.influence[0, c] - game.influence[1, c])
     if rules.alone_wins or game.influence[0, c] + game.influence[1, c] > 0:
@@ -819,7 +830,7 @@ def favoured(rules: Rules, game: np.record, c: int) -> int:
 
 
 @inline
-def guest_points(rules: Rules, game: np.record, seat: int) -> Any:
+def guest_points(rules: np.record, game: np.record, seat: int) -> Any:
     """Guests in sets of one colour or of different colours, at their best."""
     place, unit = 0, 1
     for c in range(rules.colours):
@@ -829,7 +840,7 @@ def guest_points(rules: Rules, game: np.record, seat: int) -> Any:
 
 
 @inline
-def unused_tokens(rules: Rules, game: np.record, seat: int) -> Any:
+def unused_tokens(rules: np.record, game: np.record, seat: int) -> Any:
     """A point for each offer token that was not used."""
     if not rules.offer_tokens:
         return 0
@@ -837,7 +848,7 @@ def unused_tokens(rules: Rules, game: np.record, seat: int) -> Any:
 
 
 @inline
-def end_round(rules: Rules, game: np.record, points: NDArray[np.int64]) -> None:
+def end_round(rules: np.record, game: np.record, points: NDArray[np.int64]) -> None:
     """The round has a winner; the other names the starter of the next, if there is one."""
     winner = ahead(rules, game, points[0] - points[1])
     game.wins[winner] += 1
@@ -854,7 +865,7 @@ def end_round(rules: Rules, game: np.record, points: NDArray[np.int64]) -> None:
 
 
 @inline
-def ahead(rules: Rules, game: np.record, lead: int) -> Any:
+def ahead(rules: np.record, game: np.record, lead: int) -> Any:
     """The seat that wins with this lead of player 0: points, then markers, then the starter."""
     if lead == 0:
         lead = markers_held(rules, game, 0) - markers_held(rules, game, 1)
@@ -879,7 +890,7 @@ INSERTED = 4  # behind the four actions: the card of a Counteroffer
 
 
 @inline
-def redeal(rules: Rules, world: np.record, seat: int) -> None:
+def redeal(rules: np.record, world: np.record, seat: int) -> None:
     """Deal the foe's cards and the deck anew, keeping all that `seat` has seen.
 
     No two cards are equal, so every history, of chance and of the foe's choices, is as likely as
@@ -903,7 +914,7 @@ def redeal(rules: Rules, world: np.record, seat: int) -> None:
 
 
 @inline
-def timeline(rules: Rules, game: np.record, events: NDArray[np.int8]) -> int:
+def timeline(rules: np.record, game: np.record, events: NDArray[np.int8]) -> int:
     """Write how cards moved in this round, in order; returns how many events."""
     n, got = 0, np.zeros(2, np.int64)
     if game.dealt_cards < 2 * rules.hand_size:
@@ -1005,7 +1016,7 @@ def hidden_blank(game: np.record, foe: int, blank: NDArray[np.int8]) -> Any:
 
 @inline
 def name_blanks(
-    rules: Rules,
+    rules: np.record,
     world: np.record,
     seat: int,
     events: NDArray[np.int8],
@@ -1099,7 +1110,7 @@ def random_card(world: np.record, cards: int) -> int:
 
 @inline
 def place_cards(
-    rules: Rules,
+    rules: np.record,
     world: np.record,
     foe: int,
     name: NDArray[np.int8],

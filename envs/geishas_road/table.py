@@ -5,6 +5,8 @@ themselves say what a card brings. The card kept by Intrigue counts as influence
 that the foe laid face down bring nothing.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ Seen = NDArray[np.float32]  # one observation, (N,)
 
 
 @inline
-def lay_out(rules: rule.Rules, seen: Seen, game: np.record) -> None:
+def lay_out(rules: np.record, seen: Seen, game: np.record) -> None:
     """Only the lead in influence is laid out, as mine; `prestige` is all that a geisha brings."""
     at, n = rules.at, rules.colours
     for c in range(n):
@@ -42,7 +44,7 @@ def lay_out(rules: rule.Rules, seen: Seen, game: np.record) -> None:
 
 
 @inline
-def lay_out_cards(rules: rule.Rules, seen: Seen, game: np.record) -> None:
+def lay_out_cards(rules: np.record, seen: Seen, game: np.record) -> None:
     """The own hand, the offer, the tokens, and as the starter whoever made the offer."""
     at = rules.at
     for slot in range(rules.hand_size + 1):
@@ -62,7 +64,7 @@ def lay_out_cards(rules: rule.Rules, seen: Seen, game: np.record) -> None:
 
 
 @inline
-def shown(rules: rule.Rules, rows: Seen, row: int) -> int:
+def shown(rules: np.record, rows: Seen, row: int) -> Any:
     """The card that a row shows by its colour and value, or NONE."""
     shows = rows[row * (rules.colours + rules.values) :]
     for c in range(rules.colours):
@@ -75,7 +77,7 @@ def shown(rules: rule.Rules, rows: Seen, row: int) -> int:
 
 
 @inline
-def act(rules: rule.Rules, seen: Seen, game: np.record, action: np.intp) -> int:
+def act(rules: np.record, seen: Seen, game: np.record, action: np.intp) -> int:
     """Carry out an action up to the foe's reply; returns how many replies there are, at least 1."""
     kind = rules.kind[action]
     number = action - rules.first[kind]
@@ -100,7 +102,7 @@ def act(rules: rule.Rules, seen: Seen, game: np.record, action: np.intp) -> int:
 
 
 @inline
-def use_action(rules: rule.Rules, game: np.record, kind: int, slots: NDArray[np.int8]) -> int:
+def use_action(rules: np.record, game: np.record, kind: int, slots: NDArray[np.int8]) -> int:
     for place in range(rule.PLACES):
         slot = slots[place]
         game.offer[place] = game.hand[ME, slot] if slot != rule.NONE else rule.NONE
@@ -116,7 +118,7 @@ def use_action(rules: rule.Rules, game: np.record, kind: int, slots: NDArray[np.
 
 
 @inline
-def counter(rules: rule.Rules, game: np.record, kind: int, number: int) -> int:
+def counter(rules: np.record, game: np.record, kind: int, number: int) -> int:
     place = number % rules.places
     game.offer[place] = game.hand[ME, number // rules.places]
     game.face_down[place] = rule.NONE
@@ -139,7 +141,7 @@ def lies_in(game: np.record, place: int) -> bool:
 
 
 @inline
-def reply(rules: rule.Rules, game: np.record, replies: int, number: int) -> None:
+def reply(rules: np.record, game: np.record, replies: int, number: int) -> None:
     """The foe picks from an offer."""
     if replies > 1:
         share = share_of(rules, game, FOE, replies == 2, number)
@@ -150,7 +152,7 @@ def reply(rules: rule.Rules, game: np.record, replies: int, number: int) -> None
 
 
 @inline
-def share_of(rules: rule.Rules, game: np.record, seat: int, pair: bool, number: int) -> int:
+def share_of(rules: np.record, game: np.record, seat: int, pair: bool, number: int) -> int:
     """The places of what a seat plays if it picks this card or pair."""
     if pair:
         return 0b11 << 2 * number
@@ -169,7 +171,7 @@ def rest_of_share(game: np.record) -> int:
 
 
 @inline
-def play_shares(rules: rule.Rules, game: np.record, picker: int, share: int) -> None:
+def play_shares(rules: np.record, game: np.record, picker: int, share: int) -> None:
     """The picker plays a share, then the other the rest, both the lower place first."""
     for seat in (picker, 1 - picker):
         for place in range(rule.PLACES):
@@ -178,17 +180,13 @@ def play_shares(rules: rule.Rules, game: np.record, picker: int, share: int) -> 
 
 
 @inline
-def play_at(rules: rule.Rules, game: np.record, seat: int, place: int) -> None:
+def play_at(rules: np.record, game: np.record, seat: int, place: int) -> None:
     """Play the card in a place, if any is known to lie there; the tiebreaker is collected first."""
     card = game.offer[place]
     if card == rule.NONE:
         return
-    colour = rules.colour[card]
     game.offer[place] = rule.NONE
-    game.influence[seat, colour] += rules.value[card]
-    game.steps[colour] = (game.steps[colour] + rules.value[card]) % rules.colours
-    if game.steps[colour] == 0:
-        rule.return_home(rules, game, colour)
+    rule.walk(rules, game, seat, card)
     if rules.collects[card] > 0:
         game.played_by[card] = seat
         tiebreaker = rule.may_collect(rules, game, card, rule.TIEBREAKER)
@@ -199,6 +197,6 @@ def play_at(rules: rule.Rules, game: np.record, seat: int, place: int) -> None:
 
 
 @inline
-def points(rules: rule.Rules, game: np.record, seat: int) -> float:
+def points(rules: np.record, game: np.record, seat: int) -> float:
     """What guests and unused tokens score."""
     return float(rule.guest_points(rules, game, seat) + rule.unused_tokens(rules, game, seat))

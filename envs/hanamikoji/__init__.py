@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from hanamachi.errors import UserError
-from hanamachi.game import Game
+from hanamachi.four_actions import cards_used, checked_actions
+from hanamachi.game import Game, filled
 from hanamachi.hanamikoji import observation, rules
 from hanamachi.hanamikoji.actions import Catalogue
 from hanamachi.hanamikoji.eight_suits import suits
 from hanamachi.layout import Layout
-from hanamachi.options import STARTERS, cards_used, checked_actions, one_of
+from hanamachi.options import STARTERS, one_of
 
 CARDS = (2, 2, 2, 3, 3, 4, 5)
 LIMIT_RULES = ("geisha_then_charm", "charm")
@@ -87,7 +88,7 @@ def build(
     cards: Any,
     actions: Any,
     fifth_suit: Any = None,
-) -> tuple[dict[str, Any], rules.Rules, Catalogue, Layout]:
+) -> tuple[dict[str, Any], np.record, Catalogue, Layout]:
     """Check the options and derive every table from them."""
     one_of("starter", starter, STARTERS)
     one_of("limit_rule", limit_rule, LIMIT_RULES)
@@ -95,7 +96,7 @@ def build(
         one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
     cards, actions = checked_cards(cards), checked_actions(actions, rules.ACTIONS)
     limit = checked_rounds(max_rounds, cards, actions)
-    used = cards_used(rules.SIZES, rules.ACTIONS, actions, sum(cards))
+    used = cards_used(rules.ACTIONS, actions, sum(cards))
     catalogue = Catalogue(cards, actions, names(cards, fifth_suit))
     layout = observation.layout(len(cards), max(cards), limit)
     options = {
@@ -105,7 +106,9 @@ def build(
         "cards": cards,
         "actions": actions,
     }
-    table = rules.Rules(
+    table = filled(
+        rules.RULES,
+        seats=rules.SEATS,
         geisha=len(cards),
         cards=np.array(cards + (0,) * (rules.GEISHA - len(cards)), np.int8),
         in_use=np.array([action in actions for action in rules.ACTIONS], np.int8),
@@ -137,10 +140,9 @@ def render() -> ModuleType:
 GAME = Game(
     name="hanamikoji",
     title="Hanamikoji",
-    seats=2,
     cooperative=False,
     record=rules.RECORD,
-    rules=rules.Rules,
+    rules=rules.RULES,
     functions={
         "start": rules.start,
         "chance": rules.chance,

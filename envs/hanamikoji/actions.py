@@ -9,19 +9,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from itertools import combinations_with_replacement as multisets
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.errors import UserError
+from hanamachi.four_actions import SIZES
+from hanamachi.game import Actions
 from hanamachi.hanamikoji.rules import (
     ACTIONS,
     COMPETITION,
     GEISHA,
     GIFT,
-    SIZES,
     TAKE_CARD,
     TAKE_PAIR,
 )
@@ -68,23 +67,14 @@ def there_are(cards: Sequence[int], chosen: Cards) -> bool:
     return all(n <= cards[g] for g, n in Counter(chosen).items())
 
 
-class Catalogue:
+class Catalogue(Actions):
     """All moves of one rule set; a move's index is its action number."""
 
+    kinds = TAKE_PAIR + 1
+
     def __init__(self, cards: Sequence[int], in_use: Sequence[str], names: Sequence[str]) -> None:
-        self.moves = tuple(moves(cards, in_use))
+        super().__init__(moves(cards, in_use))
         self.names = tuple(names)  # of the geisha, as players write them
-        self.size = len(self.moves)
-
-    @cached_property
-    def kind(self) -> NDArray[np.int8]:
-        """(A,) SECRET .. TAKE_PAIR"""
-        return np.array([move.kind for move in self.moves], np.int8)
-
-    @cached_property
-    def first(self) -> NDArray[np.int64]:
-        """(7,) the first action of each kind, and A."""
-        return np.searchsorted(self.kind, np.arange(TAKE_PAIR + 2)).astype(np.int64)
 
     @cached_property
     def piles(self) -> NDArray[np.int8]:
@@ -110,10 +100,6 @@ class Catalogue:
         """(A, 0, 0) no slots: cards are known by their geisha."""
         return np.zeros((self.size, 0, 0), np.float32)
 
-    @property
-    def digest(self) -> str:
-        return sha256(repr(self.moves).encode()).hexdigest()
-
     def describe(self, action: int, game: np.record | None = None) -> str:
         """The action in words; an answer to a Competition names its cards if the game is given."""
         move = self.moves[action]
@@ -127,19 +113,10 @@ class Catalogue:
         words = f"{ACTIONS[move.kind].replace('_', '-')} {self._cards(move.cards)}"
         return f"{words} | {self._cards(move.second)}" if move.second else words
 
-    def parse(self, text: str, game: np.record | None = None) -> int:
-        """The action that `describe` gives these words, whatever the order of the cards."""
-        wanted = self._key(text)
-        for action in range(self.size):
-            if self._key(self.describe(action, game)) == wanted:
-                return action
-        raise UserError(f"{text!r} is no move of this game; write it as the list of choices does")
-
     def _cards(self, cards: Sequence[int] | NDArray[np.int64]) -> str:
         return " ".join(self.names[g] for g in cards)
 
-    @staticmethod
-    def _key(text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    def words(self, text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
         """The word for the action, and its piles in an order that does not matter."""
         verb, _, rest = text.strip().lower().partition(" ")
         piles = (tuple(sorted(pile.split())) for pile in rest.split("|"))

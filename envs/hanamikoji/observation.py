@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
+from hanamachi.four_actions import actions_left, flow
 from hanamachi.hanamikoji.rules import (
     ACT,
     ANSWER_COMPETITION,
@@ -20,7 +21,6 @@ from hanamachi.hanamikoji.rules import (
     GIFT,
     NONE,
     SECRET,
-    Rules,
     cards_drawn,
     favours,
     unknown_to,
@@ -100,7 +100,7 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
 
 
 @inline
-def observe(rules: Rules, game: np.record, seat: int, out: NDArray[np.float32]) -> None:
+def observe(rules: np.record, game: np.record, seat: int, out: NDArray[np.float32]) -> None:
     out[:] = 0
     me, foe = seat, 1 - seat
     observe_duty(rules, game, me, out)
@@ -112,7 +112,7 @@ def observe(rules: Rules, game: np.record, seat: int, out: NDArray[np.float32]) 
 
 
 @inline
-def observe_duty(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     if game.mover == me:
         at = rules.at[TO_DO]
         out[at] = game.phase == ACT
@@ -121,7 +121,7 @@ def observe_duty(rules: Rules, game: np.record, me: int, out: NDArray[np.float32
 
 
 @inline
-def observe_own_cards(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     at = rules.at
     for g in range(rules.geisha):
         out[at[HAND] + g] = game.hand[me, g]
@@ -136,7 +136,7 @@ def observe_own_cards(rules: Rules, game: np.record, me: int, out: NDArray[np.fl
 
 @inline
 def observe_side(
-    rules: Rules, game: np.record, seat: int, side: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[np.float32]
 ) -> None:
     """What lies open on one side; `side` is 0 for mine, 1 for theirs."""
     at, n = rules.at, rules.geisha
@@ -156,7 +156,7 @@ def observe_side(
 
 
 @inline
-def observe_round(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     out[rules.at[BEGAN]] = game.starter == me
     shown = rules.at[ROUND + 1] - rules.at[ROUND]
     if game.round_number > 0:
@@ -168,7 +168,7 @@ def observe_round(rules: Rules, game: np.record, me: int, out: NDArray[np.float3
 
 
 @inline
-def observe_counts(rules: Rules, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     at, n, foe = rules.at, rules.geisha, 1 - me
     unseen_total = 0
     for g in range(n):
@@ -188,7 +188,7 @@ def observe_counts(rules: Rules, game: np.record, me: int, out: NDArray[np.float
     for side in range(2):
         seat = me if side == 0 else foe
         out[at[TO_COME] + side] = cards_to_come(rules, game, seat)
-        out[at[TO_COME] + 2 + side] = tiles_left(rules, game, seat)
+        out[at[TO_COME] + 2 + side] = actions_left(rules, game, seat)
         out[at[TO_COME] + 4 + side] = cards_held(rules, game, seat)
     observe_flow(rules, game, me, unseen_total, out)
 
@@ -204,7 +204,7 @@ def on_offer(game: np.record, g: int) -> Any:
 
 
 @inline
-def cards_to_come(rules: Rules, game: np.record, seat: int) -> int:
+def cards_to_come(rules: np.record, game: np.record, seat: int) -> int:
     """Cards that will still be put on a side in this round, by its tiles and the other's."""
     mine, theirs = game.used_in[seat], game.used_in[1 - seat]
     cards = 0
@@ -220,20 +220,7 @@ def cards_to_come(rules: Rules, game: np.record, seat: int) -> int:
 
 
 @inline
-def unused(rules: Rules, game: np.record, seat: int, kind: int) -> Any:
-    return rules.in_use[kind] == 1 and game.used_in[seat, kind] == 0
-
-
-@inline
-def tiles_left(rules: Rules, game: np.record, seat: int) -> int:
-    left = 0
-    for kind in range(4):
-        left += unused(rules, game, seat, kind)
-    return left
-
-
-@inline
-def cards_held(rules: Rules, game: np.record, seat: int) -> int:
+def cards_held(rules: np.record, game: np.record, seat: int) -> int:
     """The size of a hand, which is public."""
     held = 0
     for g in range(rules.geisha):
@@ -242,25 +229,13 @@ def cards_held(rules: Rules, game: np.record, seat: int) -> int:
 
 
 @inline
-def flow(rules: Rules, game: np.record, seat: int) -> tuple[float, float]:
-    """Of the cards that a player has yet to use: the shares it will keep and give away."""
-    left = keep = give = 0
-    for kind in range(4):
-        if unused(rules, game, seat, kind):
-            left += kind + 1  # SIZES[kind]
-            keep += KEPT[kind]
-            give += GIVEN[kind]
-    return keep / max(left, 1), give / max(left, 1)
-
-
-@inline
 def observe_flow(
-    rules: Rules, game: np.record, me: int, unseen: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, me: int, unseen: int, out: NDArray[np.float32]
 ) -> None:
     """Where cards will end if the tiles left take them at random."""
     at, n, foe = rules.at, rules.geisha, 1 - me
-    keep, give = flow(rules, game, me)
-    foe_keeps, foe_gives = flow(rules, game, foe)
+    keep, give = flow(rules, game, me, KEPT, GIVEN)
+    foe_keeps, foe_gives = flow(rules, game, foe, KEPT, GIVEN)
     my_draws = rules.tiles - cards_drawn(game, me)
     foes = cards_held(rules, game, foe) + rules.tiles - cards_drawn(game, foe)
     hidden = 0 if game.phase == ENDED else game.secret[foe] != NONE

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi import kernels
 from hanamachi.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, TABLE, Canvas
+from hanamachi.four_actions import SIZES
 from hanamachi.game import OVER, Variant
 from hanamachi.hanamikoji.actions import Catalogue
 from hanamachi.hanamikoji.rules import (
@@ -23,7 +24,6 @@ from hanamachi.hanamikoji.rules import (
     GIFT,
     NONE,
     SECRET,
-    SIZES,
     TRADE_OFF,
     favours,
 )
@@ -160,7 +160,8 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     kernels.apply_one(variant.rules, after, action)
     if after.round_number == before.round_number:
         return ""
-    last = variant.rules._replace(max_rounds=int(before.round_number))
+    last = variant.rules.copy()
+    last.max_rounds = before.round_number
     kernels.apply_one(last, scored, action)
     return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
 

@@ -1,31 +1,33 @@
 """The rules of Hanamikoji, in the order of the rulebook. RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a Rules; `me` is the seat that acts and `foe` the other. Geisha are
+`game` is a RECORD, `rules` a RULES; `me` is the seat that acts and `foe` the other. Geisha are
 numbered from the left, G of them; an item card is known by its geisha. Each player has a tile for
 each action in use; K tiles a player.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.game import CHANCE, OVER, below, record
+from hanamachi.four_actions import SIZES
+from hanamachi.game import CHANCE, OVER, below, record, tables
 
+SEATS = 2
 GEISHA = 7  # at most; small versions use fewer
+MOVES = 508  # at most
 NONE = -1
 
 SECRET, TRADE_OFF, GIFT, COMPETITION, TAKE_CARD, TAKE_PAIR = range(6)
 ACTIONS = ("secret", "trade_off", "gift", "competition")
-SIZES = (1, 2, 3, 4)  # cards that each action uses
 
 CHARM_GOAL, GEISHA_GOAL = 11, 4
 
 CHOOSE_STARTER, DEAL, DRAW, ACT, ANSWER_GIFT, ANSWER_COMPETITION, ENDED = range(7)
 
 RECORD = record(
-    2,
+    SEATS,
     # public
     ("phase", np.int8),  # what happens next: CHOOSE_STARTER .. ENDED
     ("round_number", np.int32),  # 1 for the first
@@ -51,30 +53,27 @@ RECORD = record(
 )
 
 
-class Rules(NamedTuple):
-    """The options of one rule set, and the tables that follow from them."""
-
-    geisha: int  # G
-    cards: NDArray[np.int8]  # (7,) items of each geisha, which is also her charm
-    in_use: NDArray[np.int8]  # (4,) 1 where the action is part of the game
-    tiles: int  # K
-    hand_size: int  # cards dealt to each
-    starter: int  # seat, or NONE for a random one
-    max_rounds: int  # 0: no limit
-    by_geisha: bool  # at the limit geisha count before charm
-    max_outcomes: int  # of one chance event
-    kind: NDArray[np.int8]  # (A,) SECRET .. TAKE_PAIR
-    first: NDArray[np.int64]  # (7,) first action of each kind, and A
-    piles: NDArray[np.int8]  # (A, 2, 7) cards of an action; the second row is a Competition's
-    need: NDArray[np.uint64]  # (A,) the cards of both piles, packed
-    at: NDArray[np.int64]  # first entry of each segment of the observation
+RULES = tables(
+    ("geisha", np.int64),  # G
+    ("cards", np.int8, (GEISHA,)),  # items of each geisha, which is also her charm
+    ("in_use", np.int8, (4,)),  # 1 where the action is part of the game
+    ("tiles", np.int64),  # K
+    ("hand_size", np.int64),  # cards dealt to each
+    ("starter", np.int64),  # seat, or NONE for a random one
+    ("max_rounds", np.int64),  # 0: no limit
+    ("by_geisha", np.bool_),  # at the limit geisha count before charm
+    ("kind", np.int8, (MOVES,)),  # of each action: SECRET .. TAKE_PAIR
+    ("first", np.int64, (7,)),  # first action of each kind, and A
+    ("piles", np.int8, (MOVES, 2, GEISHA)),  # its cards; the second row is a Competition's
+    ("need", np.uint64, (MOVES,)),  # the cards of both piles, packed
+)
 
 
 # --- Setup
 
 
 @inline
-def start(rules: Rules, game: np.record) -> None:
+def start(rules: np.record, game: np.record) -> None:
     """All geisha are neutral; the first round's starter is given or drawn."""
     game.rewards[:] = 0
     game.marker[:] = NONE
@@ -89,7 +88,7 @@ def start(rules: Rules, game: np.record) -> None:
 
 
 @inline
-def begin_round(rules: Rules, game: np.record, starter: int) -> None:
+def begin_round(rules: np.record, game: np.record, starter: int) -> None:
     """All items go back into the pile, all tiles face up; the markers stay."""
     clear_table(game)
     game.round_number += 1
@@ -121,7 +120,7 @@ def clear_table(game: np.record) -> None:
 
 @inline
 def chance(
-    rules: Rules, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
+    rules: np.record, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
 ) -> int:
     """The next card is any that is unseen; before the first round, the starter is either seat."""
     if game.phase == CHOOSE_STARTER:
@@ -141,7 +140,7 @@ def chance(
 
 
 @inline
-def resolve(rules: Rules, game: np.record, outcome: int) -> None:
+def resolve(rules: np.record, game: np.record, outcome: int) -> None:
     """The starter's hand is dealt first, then the other's; each turn begins with a draw."""
     if game.phase == CHOOSE_STARTER:
         begin_round(rules, game, outcome)
@@ -152,7 +151,7 @@ def resolve(rules: Rules, game: np.record, outcome: int) -> None:
 
 
 @inline
-def deal(rules: Rules, game: np.record, card: int) -> None:
+def deal(rules: np.record, game: np.record, card: int) -> None:
     """One card of a player's first hand."""
     seat = game.starter if game.dealt_cards < rules.hand_size else 1 - game.starter
     take_from_pile(game, seat, card)
@@ -188,7 +187,7 @@ def draw(game: np.record, card: int) -> None:
 
 
 @inline
-def apply(rules: Rules, game: np.record, action: int) -> None:
+def apply(rules: np.record, game: np.record, action: int) -> None:
     """Then the player uses one tile that is still face up; an offer is answered at once."""
     game.rewards[:] = 0
     kind = rules.kind[action]
@@ -218,7 +217,7 @@ def lay_down(game: np.record, me: int, cards: NDArray[np.int8]) -> None:
 
 
 @inline
-def end_turn(rules: Rules, game: np.record) -> None:
+def end_turn(rules: np.record, game: np.record) -> None:
     """After the last turn the round is scored."""
     game.turn += 1
     if game.turn == 2 * rules.tiles:
@@ -232,7 +231,7 @@ def end_turn(rules: Rules, game: np.record) -> None:
 
 
 @inline
-def keep_secret(rules: Rules, game: np.record, cards: NDArray[np.int8]) -> None:
+def keep_secret(rules: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
     """Secret: one card, face down, is scored for its owner at the end of the round."""
     for g in range(GEISHA):
         if cards[g] > 0:
@@ -241,7 +240,7 @@ def keep_secret(rules: Rules, game: np.record, cards: NDArray[np.int8]) -> None:
 
 
 @inline
-def trade_off(rules: Rules, game: np.record, cards: NDArray[np.int8]) -> None:
+def trade_off(rules: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
     """Trade-off: two cards, face down, are not scored."""
     game.trade_off[game.mover] = cards
     end_turn(rules, game)
@@ -264,7 +263,7 @@ def offer_competition(game: np.record, piles: NDArray[np.int8]) -> None:
 
 
 @inline
-def take_card(rules: Rules, game: np.record, card: NDArray[np.int8]) -> None:
+def take_card(rules: np.record, game: np.record, card: NDArray[np.int8]) -> None:
     """The card taken goes to the taker's side, the other two to the giver's."""
     me, foe = game.mover, 1 - game.mover
     for g in range(GEISHA):
@@ -276,7 +275,7 @@ def take_card(rules: Rules, game: np.record, card: NDArray[np.int8]) -> None:
 
 
 @inline
-def take_pair(rules: Rules, game: np.record, pair: int) -> None:
+def take_pair(rules: np.record, game: np.record, pair: int) -> None:
     """The pair taken goes to the taker's side, the other to the side of who offered it."""
     me, foe = game.mover, 1 - game.mover
     for g in range(GEISHA):
@@ -290,7 +289,7 @@ def take_pair(rules: Rules, game: np.record, pair: int) -> None:
 
 
 @inline
-def legal(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Any card combination of the hand for a tile face up; any card or pair of an open offer."""
     mask[:] = 0
     if game.phase == ACT:
@@ -315,7 +314,7 @@ def pack(counts: NDArray[np.int8]) -> np.uint64:
 
 
 @inline
-def legal_actions(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """An action is in the hand if no byte borrows when its cards are taken away, all at once."""
     me = game.mover
     hand = pack(game.hand[me]) | HIGH
@@ -330,7 +329,7 @@ def legal_actions(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
 
 
 @inline
-def legal_cards(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_cards(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     count = 0
     for g in range(rules.geisha):
         if game.gift[1 - game.mover, g] > 0:
@@ -340,7 +339,7 @@ def legal_cards(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
 
 
 @inline
-def legal_pairs(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_pairs(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Two equal pairs are one choice."""
     foe = 1 - game.mover
     equal = True
@@ -355,7 +354,7 @@ def legal_pairs(rules: Rules, game: np.record, mask: NDArray[np.int8]) -> int:
 
 
 @inline
-def score(rules: Rules, game: np.record) -> None:
+def score(rules: np.record, game: np.record) -> None:
     """Secrets are revealed, markers move; then somebody has won, or the other player begins."""
     reveal_secrets(game)
     move_markers(rules, game)
@@ -376,7 +375,7 @@ def reveal_secrets(game: np.record) -> None:
 
 
 @inline
-def move_markers(rules: Rules, game: np.record) -> None:
+def move_markers(rules: np.record, game: np.record) -> None:
     """A geisha favours whoever has more of her items; on a tie her marker stays where it is."""
     for g in range(rules.geisha):
         if game.table[0, g] > game.table[1, g]:
@@ -386,7 +385,7 @@ def move_markers(rules: Rules, game: np.record) -> None:
 
 
 @inline
-def favours(rules: Rules, game: np.record, seat: int) -> tuple[int, int]:
+def favours(rules: np.record, game: np.record, seat: int) -> tuple[int, int]:
     """The geisha whose favour a player has, and their charm together."""
     geisha = charm = 0
     for g in range(rules.geisha):
@@ -397,7 +396,7 @@ def favours(rules: Rules, game: np.record, seat: int) -> tuple[int, int]:
 
 
 @inline
-def goal_reached(rules: Rules, game: np.record) -> int:
+def goal_reached(rules: np.record, game: np.record) -> int:
     """11 charm win, even against 4 geisha; else 4 geisha win."""
     for seat in range(2):
         if favours(rules, game, seat)[1] >= CHARM_GOAL:
@@ -409,7 +408,7 @@ def goal_reached(rules: Rules, game: np.record) -> int:
 
 
 @inline
-def ahead_at_limit(rules: Rules, game: np.record) -> int:
+def ahead_at_limit(rules: np.record, game: np.record) -> int:
     """After the last round more geisha win, then more charm; else victory is shared."""
     geisha0, charm0 = favours(rules, game, 0)
     geisha1, charm1 = favours(rules, game, 1)
@@ -434,7 +433,7 @@ def end_game(game: np.record, winner: int) -> None:
 
 
 @inline
-def redeal(rules: Rules, world: np.record, seat: int) -> None:
+def redeal(rules: np.record, world: np.record, seat: int) -> None:
     """Deal the foe's cards and the pile anew, keeping all that `seat` has seen.
 
     The foe's turns are followed with blank cards: each action takes that many of the blanks held
@@ -459,7 +458,7 @@ def redeal(rules: Rules, world: np.record, seat: int) -> None:
 
 
 @inline
-def unknown_to(rules: Rules, game: np.record, seat: int, g: int) -> Any:
+def unknown_to(rules: np.record, game: np.record, seat: int, g: int) -> Any:
     """How many of a geisha's items are neither one's own nor were offered by the foe."""
     foe = 1 - seat
     unknown = rules.cards[g] - game.dealt[seat, g] - game.gift[foe, g]
@@ -498,7 +497,7 @@ def offered(game: np.record, seat: int, kind: int, g: int) -> Any:
 
 @inline
 def play_blanks(
-    rules: Rules, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+    rules: np.record, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
 ) -> None:
     """Every turn, blanks at random from the hand of that turn; an offer names its own."""
     name[:] = NONE
@@ -509,7 +508,7 @@ def play_blanks(
         kind = action_of_turn(world, foe, turn)
         if kind == NONE:
             return
-        for _ in range(kind + 1):  # SIZES[kind]
+        for _ in range(SIZES[kind]):
             used_by[random_unused(world, used_by, turn + rules.hand_size, held)] = kind
             held -= 1
         name_offer(world, foe, kind, name, used_by)
@@ -564,7 +563,7 @@ def name_blanks(world: np.record, unknown: NDArray[np.int8], name: NDArray[np.in
 
 @inline
 def place_cards(
-    rules: Rules, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+    rules: np.record, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
 ) -> None:
     """Put the named cards where their slots and actions say."""
     world.dealt[foe] = 0
@@ -585,7 +584,7 @@ def place_cards(
 
 
 @inline
-def ways_to_pick(rules: Rules, world: np.record, foe: int) -> int:
+def ways_to_pick(rules: np.record, world: np.record, foe: int) -> int:
     """In how many ways physical cards could have been picked for the foe's actions so far."""
     ways = 1
     held = world.dealt[foe].copy()

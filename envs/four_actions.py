@@ -1,0 +1,70 @@
+"""What Hanamikoji and Geisha's Road share: four actions that each player uses once a round.
+
+They use one, two, three and four cards of the hand; of the first two kinds nothing is offered to
+the other player, of the last two half. `game.used_in` tells the own turn, from 1, in which each
+was used, 0 for not yet, and `rules.in_use` which of them are part of the game.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hanamachi.compiled import inline
+from hanamachi.errors import UserError, unknown
+
+SIZES = (1, 2, 3, 4)  # cards that each action uses
+
+
+def checked_actions(actions: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """The actions in use, in the order of the rulebook."""
+    if not isinstance(actions, list | tuple) or not actions:
+        raise UserError(f"actions must list at least one action, not {actions!r}")
+    for action in actions:
+        if action not in names:
+            raise unknown("action", action, names)
+    if max(Counter(actions).values()) > 1:
+        raise UserError(f"each action may be listed once, not {actions!r}")
+    return tuple(action for action in names if action in actions)
+
+
+def cards_used(names: Sequence[str], actions: Sequence[str], deck: int) -> int:
+    """The cards that each player uses in a round, of which there must be enough for both."""
+    used = sum(SIZES[names.index(action)] for action in actions)
+    if 2 * used > deck:
+        raise UserError(
+            f"these actions use {2 * used} cards but there are only {deck}; "
+            "leave out an action or add cards"
+        )
+    return used
+
+
+@inline
+def unused(rules: np.record, game: np.record, seat: int, action: int) -> Any:
+    return rules.in_use[action] == 1 and game.used_in[seat, action] == 0
+
+
+@inline
+def actions_left(rules: np.record, game: np.record, seat: int) -> int:
+    left = 0
+    for action in range(4):
+        left += unused(rules, game, seat, action)
+    return left
+
+
+@inline
+def flow(
+    rules: np.record, game: np.record, seat: int, kept: tuple[int, ...], given: tuple[int, ...]
+) -> tuple[float, float]:
+    """Of the cards that a player has yet to use: the shares it will keep and give away.
+
+    `kept` and `given` count the cards of each action that end on its own and on the other side.
+    """
+    left = keep = give = 0
+    for action in range(4):
+        if unused(rules, game, seat, action):
+            left += SIZES[action]
+            keep += kept[action]
+            give += given[action]
+    return keep / max(left, 1), give / max(left, 1)
