@@ -9,9 +9,11 @@ SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
 # two files of tests at a time, each on one core
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
-UNCOMPILED := $(addprefix tests/test_,eight_suits.py faces.py geishas_road_invariants.py \
-  geishas_road_pages.py geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py \
-  hanamikoji_rules.py records.py)
+UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
+  geishas_road_information.py geishas_road_invariants.py geishas_road_pages.py \
+  geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py \
+  hanamikoji_information.py hanamikoji_redeal.py hanamikoji_rules.py policies.py random_play.py \
+  records.py saving.py vecenv.py)
 
 .PHONY: train test verify coverage lint clean
 

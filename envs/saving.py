@@ -29,7 +29,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside, old = path.with_name(f".{path.name}.new"), path.with_name(f".{path.name}.old")
     restore_folder(path)
-    shutil.rmtree(aside, ignore_errors=True)
+    for left in (aside, old):  # by a save that was killed
+        shutil.rmtree(left, ignore_errors=True)
     try:
         aside.mkdir()
         yield aside

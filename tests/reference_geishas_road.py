@@ -17,7 +17,6 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
-from fractions import Fraction
 from functools import cache
 from itertools import chain, combinations, permutations
 from types import SimpleNamespace
@@ -254,10 +253,10 @@ class Reference:
         """The moves of the seat to choose, each written in one way only."""
         return list(self._question.answers) if self.expects() == "move" else []
 
-    def outcomes(self) -> dict[Any, Fraction]:
+    def outcomes(self) -> dict[Any, float]:
         """What chance may say now, and how likely that is."""
         answers = [] if self.expects() in ("move", "over") else self._question.answers
-        return {value: Fraction(n, len(answers)) for value, n in Counter(answers).items()}
+        return {value: n / len(answers) for value, n in Counter(answers).items()}
 
     def play(self, move: Move) -> None:
         if self.expects() != "move":

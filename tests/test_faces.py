@@ -87,11 +87,13 @@ def test_gymnasium_render_modes():
         (
             lambda: hanamachi.make("hanamikoji:three_rounds", starter=0),
             lambda: hanamikoji_v0.env(max_rounds=3, starter=0),
+            lambda: hanamikoji_v0.raw_env(max_rounds=3, starter=0),
             lambda: pettingzoo.make("aec", "hanamachi/hanamikoji-v0", max_rounds=3, starter=0),
         ),
         (
             lambda: hanamachi.make("geishas_road:standard", rounds=1),
             lambda: geishas_road_v0.env(edition=2022, mode="standard", rounds=1),
+            lambda: geishas_road_v0.raw_env(edition=2022, mode="standard", rounds=1),
             lambda: pettingzoo.make(
                 "aec", "hanamachi/geishas_road-v0", edition=2022, mode="standard", rounds=1
             ),
@@ -99,13 +101,13 @@ def test_gymnasium_render_modes():
     ],
     ids=["hanamikoji", "geishas_road"],
 )
-def test_the_three_spellings_of_an_environment_are_the_same(spellings):
+def test_all_spellings_of_an_environment_are_the_same(spellings):
     spellings = [make() for make in spellings]
     plays = []
     for env in spellings:
         env.reset(seed=5)
         plays.append(play(env, 200))
-    assert plays[0] == plays[1] == plays[2]
+    assert all(seen == plays[0] for seen in plays)
     assert len({tuple(env.unwrapped.variant.options.items()) for env in spellings}) == 1
 
 
@@ -437,6 +439,19 @@ def test_the_learner_is_rewarded_for_its_own_result(id):
             results.append(reward)
     assert rewards[0] == [-reward for reward in rewards[1]]
     assert set(rewards[0]) == {-1.0, 1.0}
+
+
+def test_a_game_that_ends_before_the_learners_first_decision_is_followed_by_another():
+    game = AEC("hanamikoji", **SMALL)
+    game.reset(seed=1)
+    while game.get_state()["mover"] != OVER:
+        last = game.get_state()
+        play(game, 1)
+    assert last["mover"] == 1
+    env = SeatEnv("hanamikoji", seat=0, opponent=first_legal, **SMALL)
+    _, info = env.reset(options={"state": last})
+    assert info["action_mask"].any()
+    assert not env.record().actions
 
 
 def test_an_illegal_action_of_the_learner_or_the_opponent_raises():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from positions import legal, outcomes
 from reference_geishas_road import Reference
 from samples import sample
 
@@ -141,6 +142,32 @@ def test_rare_events_were_met_in_these_games(capsys: pytest.CaptureFixture[str])
     with capsys.disabled():
         print("\nrare events met:", *(f"{MET[event]:10,}  {event}" for event in EVENTS), sep="\n")
     assert [event for event in EVENTS if MET[event] == 0] == []
+
+
+DRAWN_MARKERS = ("geishas_road:2021", {"start_marker": "random"})
+
+
+@pytest.mark.parametrize(("id", "options"), [*((id, {}) for id in EDITIONS), DRAWN_MARKERS])
+def test_chance_is_as_likely_in_both(id: str, options: dict[str, Any]) -> None:
+    rules = variant(id, **options)
+    for seed in range(5):
+        rng, reference = Random(seed), Reference(*EDITIONS[id], **options)
+        deck = list(reference.pile)
+        game = rules.new(np.array([seed], np.uint64))[0]
+        kernels.start_one(rules.rules, game)
+        while (expected := reference.expects()) != "over":
+            if expected == "move":
+                action = rng.choice(np.flatnonzero(legal(rules, game)).tolist())
+                kernels.apply_one(rules.rules, game, action)
+                reference.play(spelled(rules.actions.moves[action]))
+            else:
+                likely = dict(outcomes(rules, game))
+                said = {n: deck[n] if expected == "card" else n for n in likely}
+                ours = {said[n]: chance for n, chance in likely.items()}
+                assert ours == pytest.approx(reference.outcomes())
+                number = rng.choice(list(likely))
+                kernels.resolve_one(rules.rules, game, number)
+                reference.chance(said[number])
 
 
 def compare(variant: Variant, seeds: NDArray[np.uint64]) -> Counter[str]:

@@ -7,7 +7,7 @@ import pytest
 from hanamikoji_positions import HanamikojiHistories, spelled
 from numpy.typing import NDArray
 from positions import View, batch, masked, observed
-from samples import sample
+from samples import UNCOMPILED, sample
 
 from hanamachi.game import Variant
 from hanamachi.games import variant
@@ -178,6 +178,7 @@ SMALL = {  # cards, actions: nodes, information sets, those with a choice
 }
 
 
+@pytest.mark.skipif(UNCOMPILED, reason="walks are long")
 @pytest.mark.parametrize(("cards", "actions"), SMALL, ids=str)
 def test_equal_observations_are_one_information_set(
     cards: tuple[int, ...], actions: tuple[str, ...]

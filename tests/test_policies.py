@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import WHOLE, sample
+from samples import UNCOMPILED, WHOLE, sample
 
 from hanamachi import kernels
 from hanamachi.errors import IllegalAction, UserError
@@ -56,6 +56,8 @@ VARIANTS = {
 }
 GAMES = ("hanamikoji", "geishas_road:2021", "geishas_road:advanced")
 RULE_POLICIES = ("random", "greedy", "expert")
+PLAYED = 2 if UNCOMPILED else 60  # games
+many = pytest.mark.skipif(UNCOMPILED, reason="many games are long")
 
 
 def at_turn(rules, games):
@@ -68,7 +70,7 @@ def at_turn(rules, games):
     return observations, masks
 
 
-def positions(rules, games=60, seed=0):
+def positions(rules, games=PLAYED, seed=0):
     """Observations and masks of every decision of random games."""
     rng = np.random.default_rng(seed)
     states = rules.new(rng.integers(0, 2**63, games).astype(np.uint64))
@@ -128,6 +130,7 @@ def test_probabilities_cover_legal_actions_and_sum_to_one(name, case):
     np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-5)
 
 
+@many
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("name", RULE_POLICIES)
 def test_the_size_and_the_order_of_the_batch_do_not_matter(name, game):
@@ -149,10 +152,10 @@ def test_the_size_and_the_order_of_the_batch_do_not_matter(name, game):
 @pytest.mark.parametrize("name", RULE_POLICIES)
 def test_the_same_observation_and_mask_give_the_same_answer_and_stay_as_they_were(name, game):
     policy, fresh = (load_policy(name, game=game) for _ in range(2))
-    observations, masks = positions(policy.variant, games=20)
+    observations, masks = positions(policy.variant)
     before = observations.copy(), masks.copy()
     first, _, _ = policy.distribution(observations, masks, empty(masks))
-    policy.distribution(*positions(policy.variant, games=5, seed=9), empty(masks))
+    policy.distribution(*positions(policy.variant, seed=9), empty(masks))
     again, _, _ = fresh.distribution(
         observations.astype(np.float64), masks.astype(bool), empty(masks)
     )
@@ -166,7 +169,7 @@ def test_the_same_observation_and_mask_give_the_same_answer_and_stay_as_they_wer
 def test_what_a_player_cannot_see_does_not_matter(name, game):
     policy = load_policy(name, game=game)
     rules = policy.variant
-    states = rules.new(np.arange(8, dtype=np.uint64))
+    states = rules.new(np.arange(1 if UNCOMPILED else 8, dtype=np.uint64))
     kernels.reset(rules.rules, states)
     rng = np.random.default_rng(3)
     for _ in range(10):  # fewer than the shortest game has
@@ -221,7 +224,7 @@ def test_rounding_never_leads_to_an_impossible_action():
 
 def test_deterministic_play_takes_the_most_likely_action():
     policy = load_policy("expert", game="hanamikoji")
-    observations, masks = positions(policy.variant, games=5)
+    observations, masks = positions(policy.variant)
     probabilities, _, _ = policy.distribution(observations, masks, empty(masks))
     rng = np.random.default_rng(0)
     actions, _ = policy.act(observations, masks, empty(masks), rng, deterministic=True)
@@ -266,16 +269,19 @@ def test_predict_without_masks_says_what_is_missing():
 # --- Strength
 
 
+@many
 def test_greedy_beats_random_play():
     greedy, random = (load_policy(name, game="hanamikoji") for name in ("greedy", "random"))
     assert lower_end(greedy, random, sample(10_000, 0.1), seed=101) > (0.86 if WHOLE else 0.84)
 
 
+@many
 def test_expert_beats_random_play():
     expert, random = (load_policy(name, game="hanamikoji") for name in ("expert", "random"))
     assert lower_end(expert, random, sample(10_000, 0.1), seed=102) > (0.97 if WHOLE else 0.96)
 
 
+@many
 def test_expert_beats_greedy():
     expert, greedy = (load_policy(name, game="hanamikoji") for name in ("expert", "greedy"))
     assert lower_end(expert, greedy, sample(10_000, 0.1), seed=103) > (0.80 if WHOLE else 0.77)
@@ -289,6 +295,7 @@ STRENGTHS = {  # lower ends: greedy over random, expert over random, expert over
 }
 
 
+@many
 @pytest.mark.parametrize("game", STRENGTHS)
 def test_on_geishas_road_greedy_beats_random_play_and_expert_beats_both(game):
     greedy, expert, random = (
@@ -300,6 +307,7 @@ def test_on_geishas_road_greedy_beats_random_play_and_expert_beats_both(game):
         assert low > least - (0 if WHOLE else 0.04), (bot.name, opponent.name)
 
 
+@many
 @pytest.mark.parametrize("case", ["three rounds", "one round"])
 def test_the_bots_keep_their_order_where_rounds_are_limited(case):
     game, options = VARIANTS[case]

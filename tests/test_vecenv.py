@@ -8,6 +8,7 @@ import pytest
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.classic import connect_four_v3, tictactoe_v3
+from samples import UNCOMPILED
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import VecMonitor
@@ -30,7 +31,8 @@ VARIANTS = {
     "2021": ("geishas_road:2021", {}),
 }
 GAMES = 12
-STEPS = 150
+STEPS = 50 if UNCOMPILED else 150
+WITH_THREADS = 1 if UNCOMPILED else 20  # steps of many games
 
 
 @pytest.fixture(params=VARIANTS)
@@ -168,7 +170,7 @@ def test_one_thread_and_two_play_the_same(rules, monkeypatch):
         monkeypatch.setattr(kernels, "default_threads", lambda threads=threads: threads)
         env = SelfPlayVecEnv(rules, 2 * kernels.WORTH_A_THREAD)
         env.reset()
-        transcripts.append(played(env, np.random.default_rng(0), steps=20))
+        transcripts.append(played(env, np.random.default_rng(0), WITH_THREADS))
     assert_equal(*transcripts)
 
 
