@@ -5,8 +5,8 @@
 | Import | `from hanamachi import geishas_road_v0` |
 | Agents | `player_0`, `player_1` |
 | Actions | `Discrete` of 203 (2021), 198 (Introductory), 200 (Standard), 773 (Advanced) |
-| Observation | `Box` of 676, 675, 735 or 893 entries, float32, and an action mask, int8 |
-| State | `Box` of 1352, 1350, 1470 or 1786 entries, float32: what both agents know |
+| Observation | `Box` of 707, 706, 788 or 946 entries, float32, and an action mask, int8 |
+| State | `Box` of 1414, 1412, 1576 or 1892 entries, float32: what both agents know |
 | Parallel API, manual control | no |
 
 Five geisha walk from teahouse to teahouse, as far as the cards say that two players put down for
@@ -93,25 +93,24 @@ from pink, cards by colour, then value. The entries of Advanced:
 |---|---|---|---|
 | 0 | 6 | 0 to 1 | to do: act, answer, order, collect, take a marker, name a starter |
 | 6 | 20 | 0 to 1 | hand: my cards |
-| 26 | 63 | 0 to 1 | slots: colour and value of each of them, in order |
-| 89 | 20 | 0 to 1 | dealt: my hand as it was dealt |
-| 109 | 100 | 0 to 1 | drawn: the cards that I drew since, in order |
-| 209 | 40 | 0 to 1 | intrigues: the card that I kept, and that I discarded |
-| 249 | 40 | 0 to 1 | tableaus: cards played by me, then by them |
-| 289 | 20 | 0 to 20 | played: the number of each card among those played |
-| 309 | 40 | 0 to 2 | brought: guests and tiebreakers it collected |
-| 349 | 32 | 0 to 1 | used in: for my four actions, then theirs: in which own turn |
-| 381 | 40 | 0 to 1 | gifts: the cards of my Gift, then of theirs |
-| 421 | 80 | 0 to 1 | pairs: the two pairs of my Competition, then of theirs |
-| 501 | 10 | 0 to 1 | picked: the place of my Gift, pair of my Competition; theirs |
-| 511 | 16 | 0 to 1 | orders: of each share: lower, higher place first; by offers |
-| 527 | 6 | 0 to 1 | hidden: Gift, Competition, Counteroffer; theirs |
-| 533 | 20 | 0 to 1 | my hidden: the card that I laid face down |
-| 553 | 28 | 0 to 1 | countered: turn, place, whose hidden card; theirs |
-| 581 | 40 | 0 to 1 | card out: the card that it removed; theirs |
-| 621 | 40 | 0 to 1 | card in: the card that it laid; theirs |
-| 661 | 4 | 0 to 1 | offer tokens: unused: Hidden, Counteroffer; theirs |
-| 665 | 36 | 0 to 1 | offer: colour and value of cards yet to be played |
+| 26 | 99 | 0 to 1 | slots: colour and value of each, then of those on offer |
+| 125 | 20 | 0 to 1 | dealt: my hand as it was dealt |
+| 145 | 100 | 0 to 1 | drawn: the cards that I drew since, in order |
+| 245 | 40 | 0 to 1 | intrigues: the card that I kept, and that I discarded |
+| 285 | 40 | 0 to 1 | tableaus: cards played by me, then by them |
+| 325 | 20 | 0 to 20 | played: the number of each card among those played |
+| 345 | 40 | 0 to 2 | brought: guests and tiebreakers it collected |
+| 385 | 32 | 0 to 1 | used in: for my four actions, then theirs: in which own turn |
+| 417 | 40 | 0 to 1 | gifts: the cards of my Gift, then of theirs |
+| 457 | 80 | 0 to 1 | pairs: the two pairs of my Competition, then of theirs |
+| 537 | 10 | 0 to 1 | picked: the place of my Gift, pair of my Competition; theirs |
+| 547 | 16 | 0 to 1 | orders: of each share: lower, higher place first; by offers |
+| 563 | 6 | 0 to 1 | hidden: Gift, Competition, Counteroffer; theirs |
+| 569 | 20 | 0 to 1 | my hidden: the card that I laid face down |
+| 589 | 28 | 0 to 1 | countered: turn, place, whose hidden card; theirs |
+| 617 | 40 | 0 to 1 | card out: the card that it removed; theirs |
+| 657 | 40 | 0 to 1 | card in: the card that it laid; theirs |
+| 697 | 4 | 0 to 1 | offer tokens: unused: Hidden, Counteroffer; theirs |
 | 701 | 8 | 0 to 1 | face down: laid there by me, by them |
 | 709 | 8 | 0 to 1 | to play: first, second of the two cards to be ordered |
 | 717 | 5 | 0 to 1 | landed: the house whose tokens are being picked |
@@ -133,7 +132,9 @@ from pink, cards by colour, then value. The entries of Advanced:
 | 843 | 6 | 0 to 10 | to come: cards still to be played, markers left, cards held |
 | 849 | 4 | 0 to 1 | flow: shares of my cards, of unseen ones: to me, to them |
 | 853 | 5 | -21 to 21 | expected lead: the lead at the end, so shared |
-| 858 | 35 | 0 to 1 | prospects: cards: home; she is mine, theirs; mine if I play it, they do |
+| 858 | 55 | 0 to 1 | prospects: cards in hand, on offer: home; she is mine, theirs; mine if I play it, they do |
+| 913 | 11 | 0 to 9 | gains: the prestige token that each would bring her |
+| 924 | 22 | 0 to 2 | harvest: guests, tiebreaker it could collect |
 
 The other rule sets leave out what they do not have: the segments of guests (brought, landed,
 guests, collected) and of offer tokens (hidden, my hidden, countered, card out, card in, offer

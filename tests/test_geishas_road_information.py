@@ -147,14 +147,16 @@ def test_observations_keep_within_their_bounds(variant: Variant) -> None:
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
 def test_what_is_said_of_a_slot_is_said_of_the_card_in_it(variant: Variant) -> None:
     n, v = variant.rules.colours, variant.rules.values
-    slots = variant.observation.slot_entries(variant.actions.hand)
+    slots = variant.observation.slot_entries(variant.actions.uses.shape[2])
     games = batch(variant, GeishasRoadHistories(variant).random_positions(POSITIONS, seed=6))
     rows = observed(variant, games, games["mover"].astype(np.int64))
     for game, row in zip(games, rows, strict=True):
-        hand, shown = cards_of(game["hand"][game["mover"]]), row[slots][:, : n + v]
+        shown = row[slots][:, : n + v]
         cards = shown[:, :n].argmax(1) * v + shown[:, n:].argmax(1)
-        assert cards[: len(hand)].tolist() == hand
-        assert shown.sum(1).tolist() == [2] * len(hand) + [0] * (len(slots) - len(hand))
+        cards[shown.sum(1) == 0] = NONE
+        down = game["face_down"] == 1 - game["mover"]
+        hand = game["hand"][game["mover"]][: variant.actions.hand]
+        assert cards.tolist() == [*hand, *np.where(down, NONE, game["offer"])]
 
 
 # --- Small versions walked whole, or from some deals

@@ -43,7 +43,8 @@ from hanamachi.geishas_road.rules import (
 Slots = tuple[int, ...]
 
 TOKENS = ("guests", "the tiebreaker", "nothing")
-ROLES = 7
+PLAYED, KEPT, DISCARDED, GIVEN, COMPETING, HIDDEN, EXCHANGED, TAKEN, LEFT, REMOVED = range(10)
+ROLES = 10
 STARTERS = ("begin", "let the other begin")
 
 
@@ -169,19 +170,38 @@ class Catalogue(Actions):
 
     @cached_property
     def uses(self) -> NDArray[np.float32]:
-        """(A, 7, H) 1 where a move uses a slot of the hand in this role."""
-        uses = np.zeros((self.size, ROLES, self.hand), np.float32)
+        """(A, 10, H + 4) 1 where a move uses a slot of the hand or a place of the offer in a role.
+
+        Cards of the hand are played, kept, discarded, given, competing, hidden or exchanged; cards
+        on offer are taken, left or removed.
+        """
+        uses = np.zeros((self.size, ROLES, self.hand + PLACES), np.float32)
         for action, move in enumerate(self.moves):
             for place, slot in enumerate(move.slots):
                 uses[action, self._role(move, place), slot] = 1
+            for place, role in self._picks(move):
+                uses[action, role, self.hand + place] = 1
         return uses
 
     @staticmethod
     def _role(move: Move, place: int) -> int:
-        """Played, kept, discarded, given, competing, hidden or exchanged: 0 to 6."""
         if move.kind in (HIDDEN_GIFT, HIDDEN_COMPETITION) and place == len(move.slots) - 1:
-            return 5
-        return (0, 1 + place, 3, 4, 3, 4, 6, 6)[move.kind]
+            return HIDDEN
+        return (PLAYED, KEPT + place, GIVEN, COMPETING, GIVEN, COMPETING, EXCHANGED, EXCHANGED)[
+            move.kind
+        ]
+
+    @staticmethod
+    def _picks(move: Move) -> list[tuple[int, int]]:
+        """The places of the offer that a move names, and in which role."""
+        if move.kind in (COUNTEROFFER, HIDDEN_COUNTEROFFER):
+            return [(move.number, REMOVED)]
+        if move.kind == TAKE_CARD:
+            return [(p, TAKEN if p == move.number else LEFT) for p in range(SIZES[GIFT])]
+        if move.kind == TAKE_PAIR:
+            places = range(SIZES[COMPETITION])
+            return [(p, TAKEN if p // TWO_PLACES == move.number else LEFT) for p in places]
+        return []
 
     @staticmethod
     def _piles(move: Move) -> list[Slots]:

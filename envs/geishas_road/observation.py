@@ -31,6 +31,7 @@ from hanamachi.geishas_road.rules import (
     guest_points,
     house_of,
     lands_at,
+    next_prestige,
     unused_tokens,
     waiting_share,
 )
@@ -57,7 +58,6 @@ from hanamachi.layout import Layout, Segment
     CARD_OUT,
     CARD_IN,
     TOKENS_LEFT,
-    OFFER,
     FACE_DOWN,
     TO_PLAY,
     LANDED,
@@ -80,7 +80,9 @@ from hanamachi.layout import Layout, Segment
     FLOW,
     EXPECTED_LEAD,
     PROSPECTS,
-) = range(43)
+    GAINS,
+    HARVEST,
+) = range(44)
 
 KEPT = (1, 1, 2, 2)  # cards of each action that end in the tableau of who uses it
 GIVEN = (0, 0, 1, 2)  # and in the other
@@ -104,13 +106,15 @@ def layout(
     can be played, `worth` the most that one geisha can be, `points` that a player can have.
     """
     n, v = colours, len(item_values)
-    cards, total = n * v, sum(item_values)
+    cards, total, slots = n * v, sum(item_values), hand + PLACES
     with_guests, with_offers = int(guests), int(offers)
     return Layout(
         (
             Segment("to do", 6, 0, 1, "act, answer, order, collect, take a marker, name a starter"),
             Segment("hand", cards, 0, 1, "my cards"),
-            Segment("slots", hand * (n + v), 0, 1, "colour and value of each of them, in order"),
+            Segment(
+                "slots", slots * (n + v), 0, 1, "colour and value of each, then of those on offer"
+            ),
             Segment("dealt", cards, 0, 1, "my hand as it was dealt"),
             Segment("drawn", draws * cards, 0, 1, "the cards that I drew since, in order"),
             Segment("intrigues", 2 * cards, 0, 1, "the card that I kept, and that I discarded"),
@@ -130,7 +134,6 @@ def layout(
             Segment("card out", with_offers * 2 * cards, 0, 1, "the card that it removed; theirs"),
             Segment("card in", with_offers * 2 * cards, 0, 1, "the card that it laid; theirs"),
             Segment("offer tokens", with_offers * 4, 0, 1, "unused: Hidden, Counteroffer; theirs"),
-            Segment("offer", PLACES * (n + v), 0, 1, "colour and value of cards yet to be played"),
             Segment("face down", PLACES * 2, 0, 1, "laid there by me, by them"),
             Segment("to play", PLACES * 2, 0, 1, "first, second of the two cards to be ordered"),
             Segment("landed", with_guests * n, 0, 1, "the house whose tokens are being picked"),
@@ -156,13 +159,17 @@ def layout(
             ),
             Segment(
                 "prospects",
-                hand * FACTS,
+                slots * FACTS,
                 0,
                 1,
-                "cards: home; she is mine, theirs; mine if I play it, they do",
+                "cards in hand, on offer: home; she is mine, theirs; mine if I play it, they do",
+            ),
+            Segment("gains", slots, 0, 9, "the prestige token that each would bring her"),
+            Segment(
+                "harvest", with_guests * 2 * slots, 0, 2, "guests, tiebreaker it could collect"
             ),
         ),
-        by_slot=("slots", "prospects"),
+        by_slot=("slots", "prospects", "gains", "harvest"),
     )
 
 
@@ -244,7 +251,7 @@ def observe_offer(rules: np.record, game: np.record, me: int, out: NDArray[np.fl
         card, owner = game.offer[place], game.face_down[place]
         if card != NONE:
             if owner != 1 - me:
-                show(rules, out, OFFER, place, card)
+                show(rules, out, SLOTS, rules.hand_size + 1 + place, card)
             if owner != NONE:
                 out[rules.at[FACE_DOWN] + 2 * place + int(owner != me)] = 1
     if game.phase == PUT_IN_ORDER:
@@ -375,15 +382,33 @@ def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[np.f
 
 @inline
 def observe_prospects(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    """Whether a card in hand brings its geisha home, who leads her, and who will after it."""
+    """What every card in hand and on offer would do if it were played now."""
     for slot in range(game.held[me]):
-        card = game.hand[me, slot]
-        at, lead = rules.at[PROSPECTS] + FACTS * slot, out[rules.at[LEAD] + rules.colour[card]]
-        out[at] = lands_at(rules, game, card) == rules.colour[card]
-        out[at + 1] = lead > 0
-        out[at + 2] = lead < 0
-        out[at + 3] = lead + 2 * rules.value[card] > 0
-        out[at + 4] = lead - 2 * rules.value[card] > 0
+        observe_prospect(rules, game, game.hand[me, slot], slot, out)
+    for place in range(PLACES):
+        if game.offer[place] != NONE and game.face_down[place] != 1 - me:
+            slot = rules.hand_size + 1 + place
+            observe_prospect(rules, game, game.offer[place], slot, out)
+
+
+@inline
+def observe_prospect(
+    rules: np.record, game: np.record, card: int, slot: int, out: NDArray[np.float32]
+) -> None:
+    """Where it leads its geisha, who leads her before and after, and what it would bring."""
+    at, colour, value = rules.at, rules.colour[card], rules.value[card]
+    house, lead = lands_at(rules, game, card), out[rules.at[LEAD] + colour]
+    facts = out[at[PROSPECTS] + FACTS * slot : at[PROSPECTS] + FACTS * (slot + 1)]
+    facts[0] = house == colour
+    facts[1] = lead > 0
+    facts[2] = lead < 0
+    facts[3] = lead + 2 * value > 0
+    facts[4] = lead - 2 * value > 0
+    if house == colour:
+        out[at[GAINS] + slot] = next_prestige(rules, game, colour)
+    if rules.collects[card] > 0:
+        out[at[HARVEST] + 2 * slot] = min(rules.collects[card], game.guests[house])
+        out[at[HARVEST] + 2 * slot + 1] = game.marker[house] == NONE
 
 
 @inline

@@ -626,10 +626,19 @@ def walk(rules: np.record, game: np.record, me: int, card: int) -> None:
 def return_home(rules: np.record, game: np.record, colour: int) -> None:
     """The first landing brings the next token of one row, the second of the other."""
     row = game.returns[colour]
+    game.prestige[colour] += next_prestige(rules, game, colour)
     game.returns[colour] += 1
     if row < 2 and game.taken[row] < rules.row_length[row]:
-        game.prestige[colour] += game.row[row, game.taken[row]]
         game.taken[row] += 1
+
+
+@inline
+def next_prestige(rules: np.record, game: np.record, colour: int) -> Any:
+    """The worth of the token that her next return brings; 0 where none is left."""
+    row = game.returns[colour]
+    if row < 2 and game.taken[row] < rules.row_length[row]:
+        return game.row[row, game.taken[row]]
+    return 0
 
 
 @inline

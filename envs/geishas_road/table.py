@@ -51,7 +51,7 @@ def lay_out_cards(rules: np.record, seen: Seen, game: np.record) -> None:
         game.hand[ME, slot] = shown(rules, seen[at[entry.SLOTS] :], slot)
     for place in range(rule.PLACES):
         down = seen[at[entry.FACE_DOWN] + 2 * place :]
-        game.offer[place] = shown(rules, seen[at[entry.OFFER] :], place)
+        game.offer[place] = shown(rules, seen[at[entry.SLOTS] :], rules.hand_size + 1 + place)
         game.face_down[place] = ME if down[ME] else FOE if down[FOE] else rule.NONE
     if rules.offer_tokens:
         for seat in range(2):
