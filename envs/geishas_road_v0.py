@@ -132,7 +132,7 @@ from pink, cards by colour, then value. The entries of Advanced:
 | 843 | 6 | 0 to 10 | to come: cards still to be played, markers left, cards held |
 | 849 | 4 | 0 to 1 | flow: shares of my cards, of unseen ones: to me, to them |
 | 853 | 5 | -21 to 21 | expected lead: the lead at the end, so shared |
-| 858 | 55 | 0 to 1 | prospects: cards in hand, on offer: home; she is mine, theirs; mine if I play it, they do |
+| 858 | 55 | 0 to 1 | prospects: home; she is mine, theirs; mine if I, they play it |
 | 913 | 11 | 0 to 9 | gains: the prestige token that each would bring her |
 | 924 | 22 | 0 to 2 | harvest: guests, tiebreaker it could collect |
 

@@ -162,7 +162,7 @@ def layout(
                 slots * FACTS,
                 0,
                 1,
-                "cards in hand, on offer: home; she is mine, theirs; mine if I play it, they do",
+                "home; she is mine, theirs; mine if I, they play it",
             ),
             Segment("gains", slots, 0, 9, "the prestige token that each would bring her"),
             Segment(
