@@ -11,7 +11,8 @@ SEED ?= 0
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
   geishas_road_information.py geishas_road_invariants.py geishas_road_pages.py \
-  geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py \
+  geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py hanabi_pages.py \
+  hanabi_rendering.py hanabi_rules.py hanabi_table.py \
   hanamikoji_information.py hanamikoji_redeal.py hanamikoji_rules.py policies.py random_play.py \
   records.py saving.py vecenv.py)
 

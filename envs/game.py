@@ -263,11 +263,15 @@ class Game:
     options: Mapping[str, str]  # option -> what it accepts and means
     build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  # UserError if options clash
     render: Callable[[], ModuleType]  # imported late, as few users need it
+    fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # id -> more for `build`
+    best_score: Callable[[np.record], int] | None = None  # of a rule set, if cooperative
+    lost: Callable[..., NDArray[np.bool_]] | None = None  # (rules, games ended), if cooperative
 
     def __post_init__(self) -> None:
         contract = {"start", "chance", "resolve", "legal", "apply", "observe", "redeal"}
         missing = contract - self.functions.keys()
         assert not missing, f"{self.name} lacks {missing}"
+        assert self.cooperative == bool(self.best_score) == bool(self.lost), self.name
         IMPLEMENTATIONS[self.rules] = IMPLEMENTATIONS[from_dtype(self.rules)] = dict(self.functions)
 
 
@@ -282,9 +286,25 @@ class Variant:
     actions: Actions = field(repr=False)
     observation: Layout = field(repr=False)
 
+    @cached_property
+    def tables(self) -> NDArray[Any]:
+        """(1,) the rules as an array, which a call from Python hands over ten times as fast."""
+        return np.array([self.rules], self.game.rules)
+
     @property
     def seats(self) -> int:
         return int(self.rules.seats)
+
+    @property
+    def best_score(self) -> int:
+        """The most points that the players of a cooperative game can make."""
+        assert self.game.best_score
+        return self.game.best_score(self.rules)
+
+    def lost(self, games: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of these cooperative games, all ended, were lost, (B,)."""
+        assert self.game.lost
+        return self.game.lost(self.rules, games)
 
     def new(self, seeds: NDArray[np.uint64]) -> NDArray[Any]:
         """Games not yet started, (B,), each with the generator that its seed gives."""

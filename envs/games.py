@@ -3,11 +3,13 @@
 from functools import lru_cache
 from typing import Any
 
-from hanamachi import geishas_road, hanamikoji
+from hanamachi import geishas_road, hanabi, hanamikoji
 from hanamachi.errors import UserError, unknown
 from hanamachi.game import Game, Variant
 
-GAMES: dict[str, Game] = {game.name: game for game in (hanamikoji.GAME, geishas_road.GAME)}
+GAMES: dict[str, Game] = {
+    game.name: game for game in (hanamikoji.GAME, geishas_road.GAME, hanabi.GAME)
+}
 VARIANTS: dict[str, Game] = {id: game for game in GAMES.values() for id in game.variants}
 
 
@@ -38,4 +40,4 @@ def _fixed(name: str, value: Any) -> Any:
 @lru_cache(maxsize=64, typed=True)  # typed, so that True is not taken for 1
 def _built(id: str, **options: Any) -> Variant:
     game = VARIANTS[id]
-    return Variant(id, game, *game.build(**options))
+    return Variant(id, game, *game.build(**game.fixed.get(id, {}), **options))

@@ -191,14 +191,13 @@ def play_randomly(
     decisions: int,
     observations: NDArray[Any],
     masks: NDArray[np.int8],
-) -> int:
-    """Random legal play, observation and mask of every decision written; returns how many.
+) -> None:
+    """So many decisions of random legal play, observation and mask of each one written.
 
     Moves without a choice are made but not counted.
     """
     outcomes = np.empty(rules.max_outcomes, np.int64)
     chances = np.empty(rules.max_outcomes, np.float64)
-    made = 0
     for b in range(len(games)):
         game = games[b]
         left = decisions
@@ -212,8 +211,6 @@ def play_randomly(
                 left -= 1
             apply(rules, game, nth_legal(masks[b], below(game, choices)))
             settle(rules, game, outcomes, chances)
-        made += decisions
-    return made
 
 
 # --- Threads
@@ -254,9 +251,17 @@ def pool(threads: int) -> ThreadPoolExecutor:
 
 @kernel
 def view(
-    rules: Any, games: NDArray[Any], seat: int, observation: NDArray[Any], mask: NDArray[np.int8]
+    tables: NDArray[Any],
+    games: NDArray[Any],
+    seat: int,
+    observation: NDArray[Any],
+    mask: NDArray[np.int8],
 ) -> None:
-    """What `seat` knows of games[0], (N,), and its action mask, (A,): zeros out of its turn."""
+    """What `seat` knows of games[0], (N,), and its action mask, (A,): zeros out of its turn.
+
+    `tables` (1,) holds the rule set, as for `step_if_legal`.
+    """
+    rules = tables[0]
     observe(rules, games[0], seat, observation)
     if games[0].mover == seat:
         legal(rules, games[0], mask)
@@ -266,7 +271,7 @@ def view(
 
 @kernel
 def step_if_legal(
-    rules: Any,
+    tables: NDArray[Any],
     games: NDArray[Any],
     action: int,
     observation: NDArray[Any],
@@ -276,7 +281,7 @@ def step_if_legal(
 
     `observation` (N,) and `mask` (A,) then hold the view of the next mover, if there is one.
     """
-    game = games[0]
+    rules, game = tables[0], games[0]
     legal(rules, game, mask)
     if mask[action] == 0:
         return False

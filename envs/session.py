@@ -105,7 +105,7 @@ class Session:
         view, self._ready = self._ready, None  # handed out once: it becomes the caller's own
         if view is None or seat != self.mover:
             view = self._new_view()
-            kernels.view(self.variant.rules, self.games, seat, *view)
+            kernels.view(self.variant.tables, self.games, seat, *view)
         return view
 
     def _new_view(self) -> View:
@@ -124,7 +124,7 @@ class Session:
             self._step_dealt(number)
         else:
             view = self._new_view()
-            if not kernels.step_if_legal(self.variant.rules, self.games, number, *view):
+            if not kernels.step_if_legal(self.variant.tables, self.games, number, *view):
                 raise self._illegal(number)
             self._ready = view
         self.actions.append(number)

@@ -26,12 +26,13 @@ Transition = tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]
 
 
 class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
-    """One seat of a game; each step goes to that seat's next decision.
+    """One seat of a game; each step goes to its next decision, with all that it earns on the way.
 
     Observations are (N,) float32; the action mask, (A,) int8, is in the info and given by
-    `action_masks`. `seat` may be "random": each game then draws it, with the game's generator.
-    The opponent plays with `np_random`. An illegal action raises IllegalAction, unless
-    `illegal_reward` is given: then it ends the game and brings the learner this much.
+    `action_masks`. What is earned before the seat's first decision comes with its first step, so
+    that a game's rewards are all there. `seat` may be "random": each game then draws it, with the
+    game's generator. The opponent plays with `np_random`. An illegal action raises IllegalAction,
+    unless `illegal_reward` is given: then it ends the game and brings the learner this much.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
@@ -55,6 +56,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.observation_space = spaces.Box(layout.low, layout.high)
         self.action_space = spaces.Discrete(self.variant.actions.size)
         self.seat = 0  # of the learner in this game
+        self._earlier = 0.0  # what the learner has earned before its first decision
         self._over = True  # until the first reset
         self._mask = np.zeros(self.variant.actions.size, np.int8)
 
@@ -83,7 +85,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         wanted, seats = self.seat_wanted, self.variant.seats
         self.seat = self._session.generator % seats if isinstance(wanted, str) else wanted
         self._memory = initial_memory(self.opponent, 1, seats)  # (1, S, M)
-        self._others_play()
+        self._earlier = self._others_play()
 
     def step(self, action: Any) -> Transition:
         """The learner's action, and all that happens up to its next decision or the end."""
@@ -95,7 +97,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             if self.illegal_reward is None:
                 raise
             return self._forfeit(self.illegal_reward)
-        reward = self._session.rewards()[self.seat] + self._others_play()
+        reward = self._earlier + self._session.rewards()[self.seat] + self._others_play()
+        self._earlier = 0.0
         self._over = self._session.mover == OVER
         observation, info = self._seen()
         return observation, reward, self._over, False, info

@@ -74,6 +74,7 @@ class VectorSeatEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         self._games["mover"] = OVER
         self._seats = np.zeros(self.num_envs, np.int64)  # (B,) of the learners
         self._masks = np.zeros((self.num_envs, self.variant.actions.size), np.int8)
+        self._earlier = np.zeros(self.num_envs)  # (B,) earned before the learners' first decisions
         self._memory = initial_memory(self.opponent, self.num_envs, self.variant.seats)
 
     def reset(
@@ -103,7 +104,7 @@ class VectorSeatEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
             self._spread(kernels.reset, games)
             self._games[rows] = games
             self._memory[rows] = initial_memory(self.opponent, len(rows), self.variant.seats)
-            self._others_play()
+            self._earlier[rows] = self._others_play()[rows]
             rows = rows[games_over(self._games[rows])]
 
     def step(
@@ -117,7 +118,8 @@ class VectorSeatEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
             raise UserError(f"actions must be {self.num_envs} whole numbers, one for each game")
         check_legal(actions, self._masks, "the learner")
         self._spread(kernels.step, self._games, actions.astype(np.int64))
-        rewards = self._earned(self._games, self._seats) + self._others_play()
+        rewards = self._earlier + self._earned(self._games, self._seats) + self._others_play()
+        self._earlier[:] = 0
         over = games_over(self._games)
         observations, ended = self._observe(), {}
         if over.any():

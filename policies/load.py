@@ -20,6 +20,11 @@ RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its 
         "greedy": "hanamachi.policies.geishas_road_greedy:Greedy",
         "expert": "hanamachi.policies.geishas_road_expert:Expert",
     },
+    "hanabi": {
+        "greedy": "hanamachi.policies.hanabi_greedy:Greedy",
+        "expert": "hanamachi.policies.hanabi_expert:Expert",
+        "hat": "hanamachi.policies.hanabi_hat:Hat",
+    },
 }
 NAMES = sorted({name for policies in (RANDOM, *RULE_POLICIES.values()) for name in policies})
 
@@ -27,7 +32,7 @@ NAMES = sorted({name for policies in (RANDOM, *RULE_POLICIES.values()) for name 
 def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     """The policy that `spec` names.
 
-    - "random", "greedy" or "expert": a rule policy for the variant `game`;
+    - "random", "greedy", "expert" or, for Hanabi, "hat": a rule policy for the variant `game`;
     - the path of a checkpoint folder, which knows its own variant;
     - "module:factory": a class or function of yours, called as `factory(variant, **own)`, that
       returns a Policy or a function `(observation, mask) -> action`.

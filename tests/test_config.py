@@ -29,6 +29,11 @@ ROAD = Config(
     options={"item_values": [1, 2, 3, 4, 5], "counteroffer_shares": "keep", "base": [1, 2, 3]},
     opponents={"self": 0.5, "past": 0.5},
 )
+TOGETHER = Config(
+    game="hanabi:4p:multicolour",
+    options={"starter": 3, "strikeout_score": "fireworks"},
+    opponents={"self": 0.5, "past": 0.5},
+)
 
 
 @pytest.fixture
@@ -78,7 +83,7 @@ def test_the_schema_on_disk_is_that_of_the_settings():
 
 
 @pytest.mark.parametrize(
-    "config", [Config(game="hanamikoji"), DETAILED, ROAD], ids=lambda config: config.game
+    "config", [Config(game="hanamikoji"), DETAILED, ROAD, TOGETHER], ids=lambda config: config.game
 )
 def test_what_is_written_down_is_read_as_the_same(load, config):
     assert load(config.to_yaml()) == config

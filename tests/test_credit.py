@@ -38,17 +38,15 @@ def brute_force(rewards, values, over, movers, cooperative, gamma, gae_lambda):
 @given(
     seed=st.integers(0, 2**32 - 1),
     steps=st.integers(1, 40),
-    cooperative=st.booleans(),
+    seats=st.sampled_from([None, 2, 3, 5]),  # of partners; or two rivals
     gamma=st.sampled_from([1.0, 0.99, 0.5]),
     gae_lambda=st.sampled_from([0.0, 0.8, 0.95, 1.0]),
 )
 @settings(max_examples=200, deadline=None)
-def test_advantages_agree_with_a_computation_for_each_player(
-    seed, steps, cooperative, gamma, gae_lambda
-):
+def test_advantages_agree_with_a_computation_for_each_player(seed, steps, seats, gamma, gae_lambda):
     rng = np.random.default_rng(seed)
-    games = 3
-    movers = rng.integers(2, size=(steps + 1, games))  # one player may move twice running
+    games, cooperative = 3, seats is not None
+    movers = rng.integers(seats or 2, size=(steps + 1, games))  # one may move twice running
     rewards = rng.normal(size=(steps, games))
     values = rng.normal(size=(steps + 1, games))
     over = rng.random((steps, games)) < 0.2

@@ -5,24 +5,29 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from hanamachi.errors import UserError
 from hanamachi.games import variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.network import NetworkPolicy, for_variant
 from hanamachi.policies.policy import Policy, RandomPolicy
-from hanamachi.training import evaluate, report
+from hanamachi.training import Config, evaluate, evaluation, report, train
 from hanamachi.training.evaluation import (
     Row,
+    TeamScore,
     against,
+    beside,
     cross_play,
     elo,
     interval,
     match,
+    normal_interval,
     play_games,
 )
 
 ONE_ROUND = variant("hanamikoji", max_rounds=1)
+TOGETHER = variant("hanabi:3p", colours=2, ranks=3, hand_size=2)
 POLICIES = ["random", "greedy"]
 
 
@@ -74,7 +79,7 @@ def test_the_two_games_of_a_deal_share_their_chance_and_exchange_the_seats():
     policy = RandomPolicy(ONE_ROUND)
     seating = np.array([[0, 1], [1, 0]])
     deals = np.array([7, 7], np.uint64)
-    first, second = play_games((policy, policy), ONE_ROUND, seating, deals, 0, "sample")
+    (first, second), _ = play_games((policy, policy), ONE_ROUND, seating, deals, 0, "sample")
     assert (first == second).all()
     other = match((policy, RandomPolicy(ONE_ROUND)), ONE_ROUND, 200, 0)
     assert (other == 0.5).all()
@@ -94,7 +99,7 @@ def test_a_draw_counts_half():
     rules = variant("hanamikoji", **small)
     pair = RandomPolicy(rules), RandomPolicy(rules)
     seating, deals = np.tile([0, 1], (50, 1)), np.arange(50, dtype=np.uint64)
-    returns = play_games(pair, rules, seating, deals, 0, "sample")
+    returns, _ = play_games(pair, rules, seating, deals, 0, "sample")
     assert (returns == tied).all(1).any(), "this small game is often a draw"
     rows = against("random", [last_legal], "hanamikoji", 200, **small)
     assert all(row.low <= 0.5 <= row.high for row in rows)
@@ -111,6 +116,99 @@ def test_argmax_breaks_ties_at_random():
     pair = RandomPolicy(rules), load_policy("greedy", "hanamikoji")
     sampled, mode = (match(pair, rules, 100, 0, play=p) for p in ("sample", "argmax"))
     assert (sampled == mode).all()
+
+
+# --- Partners
+
+
+def test_a_cooperative_game_is_scored_by_its_points():
+    policy, seating = RandomPolicy(TOGETHER), np.zeros((200, 3), np.int64)
+    deals = np.arange(200, dtype=np.uint64)
+    returns, ended = play_games([policy], TOGETHER, seating, deals, 4, "sample")
+    assert (returns == ended["score"][:, None]).all()
+    (row,) = beside(policy, [], TOGETHER.id, 200, 4, plays=["sample"], **TOGETHER.options)
+    assert row.histogram == np.bincount(ended["score"], minlength=7).tolist()
+    assert row.mean == pytest.approx(ended["score"].mean(), abs=1e-6)
+    assert row.lost == (ended["errors"] == 3).mean()
+    assert row.perfect == (ended["score"] == 6).mean()
+    assert row.low < row.mean < row.high
+
+
+def test_a_defeat_counts_as_one_whatever_its_score():
+    options = dict(TOGETHER.options) | {"strikeout_score": "fireworks", "max_errors": 1}
+    (row,) = beside("random", [], "hanabi:3p", 200, plays=["sample"], **options)
+    assert row.lost > row.histogram[0] / row.games
+
+
+def test_partners_sit_in_turn_and_change_seats_from_deal_to_deal(monkeypatch):
+    seatings = []
+
+    def spy(policies, variant, seating, deals, seed, play):
+        seatings.extend(zip(deals.tolist(), seating.tolist(), strict=True))
+        return play_games(policies, variant, seating, deals, seed, play)
+
+    monkeypatch.setattr(evaluation, "play_games", spy)
+    evaluate(["random", "random"], "hanabi:3p", 10, batch=4, **TOGETHER.options)
+    expected = [(deal, [[0, 1, 0], [1, 0, 1]][deal % 2]) for deal in range(10)]
+    assert seatings == 3 * expected
+
+
+def test_each_plays_with_itself_and_every_two_together():
+    names = ["random", last_legal, "random"]
+    result = evaluate(names, "hanabi:3p", 60, play="both", **TOGETHER.options)
+    pairs = [(row.policy, row.partners) for row in result.results if row.play == "argmax"]
+    assert result.policies == ["random", "last_legal", "random (2)"]
+    assert pairs == [
+        ("random", "random"),
+        ("random", "last_legal"),
+        ("random", "random (2)"),
+        ("last_legal", "last_legal"),
+        ("last_legal", "random (2)"),
+        ("random (2)", "random (2)"),
+    ]
+    rows = beside("random", [last_legal], "hanabi:3p", 60, **TOGETHER.options)
+    assert [row.play for row in rows] == 2 * ["argmax", "sample"]
+    assert [row for row in result.results if row in rows] == rows[::2] + rows[1::2]
+
+
+def test_partners_play_what_is_most_probable_unless_told_and_rivals_sample():
+    network = NetworkPolicy(TOGETHER, for_variant(TOGETHER, [16]))
+    usual, mode, sampled = (
+        evaluate([network], TOGETHER.id, 200, play=play, **TOGETHER.options).results
+        for play in (None, "argmax", "sample")
+    )
+    assert usual == mode
+    assert mode[0].histogram != sampled[0].histogram
+    assert evaluate(POLICIES, "hanamikoji", 4).results[0].play == "sample"
+
+
+def test_a_run_of_partners_keeps_and_reports_the_policy_by_its_score(tmp_path):
+    config = Config.from_dict(
+        {
+            "game": TOGETHER.id,
+            "options": {"colours": 2, "ranks": 3, "hand_size": 2},
+            "steps": 512,
+            "num_games": 16,
+            "opponents": {"self": 0.5, "past": 0.25, "random": 0.25},
+            "network": {"hidden": [16]},
+            "ppo": {"n_steps": 8},
+            "evaluation": {
+                "every": 128, "games": 20, "final_games": 40, "final_opponents": ["random"],
+            },
+        }
+    )  # fmt: skip
+    policy = train(config, tmp_path / "run")
+    rows = json.loads((tmp_path / "run" / "evaluation.json").read_text())
+    assert [(row["policy"], row["partners"], row["play"]) for row in rows] == [
+        ("policy", partners, play)
+        for partners in ("policy", "random")
+        for play in ("argmax", "sample")
+    ]
+    card = (policy / "README.md").read_text()
+    assert f"| itself | argmax | 40 | {rows[0]['mean']:.3f} |" in card
+    assert "in any seat" in card
+    again = beside(policy, ["random"], TOGETHER.id, 40, seed=2, **TOGETHER.options)
+    assert [row.histogram for row in again] == [row["histogram"] for row in rows]
 
 
 # --- Intervals
@@ -147,6 +245,15 @@ def test_intervals_are_taken_over_deals_not_over_games():
     apart = np.full(1000, 0.5)
     assert np.ptp(interval(together)) == pytest.approx(2 * 1.96 * 0.5 / np.sqrt(1000), rel=0.01)
     assert np.ptp(interval(apart)) < np.ptp(interval(together)) / 10
+
+
+def test_intervals_of_scores_hold_the_truth_19_times_in_20():
+    rng, chances = np.random.default_rng(3), np.array([0.2, 0, 0.05, 0.1, 0.3, 0.35])  # of 0 to 5
+    scores = rng.choice(6, size=(2000, 200), p=chances).astype(float)
+    spans = np.array([normal_interval(row) for row in scores])
+    truth = chances @ np.arange(6)
+    held = (spans[:, 0] <= truth) & (truth <= spans[:, 1])
+    assert 0.935 <= held.mean() <= 0.965
 
 
 # --- Elo
@@ -216,6 +323,17 @@ def test_batch_size_changes_no_bit(play):
     assert text(8192) == text(10) == text(2) == text(1)
 
 
+@pytest.mark.parametrize("play", ["sample", "argmax"])
+def test_batch_size_changes_no_bit_among_partners(play):
+    network = NetworkPolicy(TOGETHER, for_variant(TOGETHER, [16]))
+
+    def text(batch):
+        how = {"play": play, "batch": batch, **TOGETHER.options}
+        return json.dumps(evaluate([network, "random"], TOGETHER.id, 25, 5, **how).as_json())
+
+    assert text(8192) == text(10) == text(1)
+
+
 def test_the_matrix_and_the_rows_agree():
     whole = evaluate(["greedy", "random"], "hanamikoji", 200, 1, play="both")
     rows = against("greedy", ["random"], "hanamikoji", 200, 1)
@@ -241,6 +359,31 @@ def test_json_and_picture_are_written(tmp_path):
     assert np.shape(content["results"][0]["rate"]) == (3, 3)
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert sorted(p.name for p in data.parent.iterdir()) == ["evaluation.json", "evaluation.png"]
+
+
+@pytest.mark.parametrize("policies", [["random"], ["random", last_legal]], ids=len)
+def test_scores_are_shown_and_written(policies, tmp_path):
+    result = evaluate(policies, TOGETHER.id, 40, play="both", **TOGETHER.options)
+    data, picture = report.write(result, tmp_path)
+    rows = json.loads(data.read_text())["results"]
+    assert list(rows[0]) == [
+        "policy", "partners", "play", "games",
+        "mean", "low", "high", "perfect", "lost", "histogram",
+    ]  # fmt: skip
+    assert all(sum(row["histogram"]) == row["games"] == 40 for row in rows)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    console = Console(width=100)
+    with console.capture() as shown:
+        console.print(report.tables(result))
+    for row in rows:
+        assert f"{row['mean']:.2f}" in shown.get()
+    assert ("every two" in shown.get()) == (len(policies) > 1)
+
+
+def test_a_histogram_shows_the_least_that_occurs():
+    counts = [800, 0, 1, 400]
+    score = TeamScore("p", "p", "argmax", 1201, 1.0, 0.9, 1.1, 0.3, 0.6, counts)
+    assert report.bars(score) == "█ ▁▄"
 
 
 def test_rows_are_written_as_a_list(tmp_path):
@@ -270,6 +413,7 @@ def test_policies_of_the_same_name_are_told_apart():
         ({"game": "hanamikji"}, "did you mean hanamikoji"),
         ({"games": 7}, "even"),
         ({"games": 0}, "even"),
+        ({"game": "hanabi:2p", "policies": ["random"], "games": 1}, "at least 2, not 1"),
         ({"seed": -1}, "from 0"),
         ({"play": "argmx"}, "argmax"),
         ({"max_rouns": 3}, "max_rounds"),

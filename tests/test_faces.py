@@ -14,19 +14,31 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.test import api_test, render_test, seed_test
 
 import hanamachi
-from hanamachi import IllegalAction, UserError, geishas_road_v0, hanamikoji_v0, variant
+from hanamachi import (
+    IllegalAction,
+    UserError,
+    geishas_road_v0,
+    hanabi_v0,
+    hanamikoji_v0,
+    variant,
+)
 from hanamachi.aec import AEC
 from hanamachi.game import OVER
 from hanamachi.opponents import RandomPlay
+from hanamachi.record import replay
 from hanamachi.single import SeatEnv
 from hanamachi.vector import VectorSeatEnv
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
 VARIANTS = [(id, {}) for id in hanamachi.VARIANTS] + [("hanamikoji", SMALL)]
 NAME = "hanamachi/Hanamikoji-v0"
-EITHER = ["hanamikoji", "geishas_road:advanced"]
-ONE_ROUND = {"hanamikoji": {"max_rounds": 1}, "geishas_road:advanced": {"rounds": 1}}
-either = pytest.mark.parametrize("id", EITHER)
+SHORT = {
+    "hanamikoji": {"max_rounds": 1},
+    "geishas_road:advanced": {"rounds": 1},
+    "hanabi:3p": {"colours": 2, "ranks": 3, "hand_size": 2},
+}
+every = pytest.mark.parametrize("id", SHORT)
+rivals = pytest.mark.parametrize("id", [id for id in SHORT if not variant(id).game.cooperative])
 
 
 def first_legal(observation, mask):
@@ -98,8 +110,16 @@ def test_gymnasium_render_modes():
                 "aec", "hanamachi/geishas_road-v0", edition=2022, mode="standard", rounds=1
             ),
         ),
+        (
+            lambda: hanamachi.make("hanabi:4p:multicolour", max_clues=5),
+            lambda: hanabi_v0.env(players=4, multicolour="five", max_clues=5),
+            lambda: hanabi_v0.raw_env(players=4, multicolour="five", max_clues=5),
+            lambda: pettingzoo.make(
+                "aec", "hanamachi/hanabi-v0", players=4, multicolour="five", max_clues=5
+            ),
+        ),
     ],
-    ids=["hanamikoji", "geishas_road"],
+    ids=["hanamikoji", "geishas_road", "hanabi"],
 )
 def test_all_spellings_of_an_environment_are_the_same(spellings):
     spellings = [make() for make in spellings]
@@ -127,7 +147,7 @@ def test_the_page_of_the_environment_has_its_tables(page, ids):
     assert rules.observation.markdown() in page
 
 
-@either
+@every
 def test_an_agent_that_is_not_to_move_has_an_empty_mask_and_still_observes(id):
     env = AEC(id)
     env.reset(seed=3)
@@ -139,7 +159,7 @@ def test_an_agent_that_is_not_to_move_has_an_empty_mask_and_still_observes(id):
     assert env.observe(env.agent_selection)["action_mask"].any()
 
 
-@either
+@every
 def test_looking_does_not_change_anything(id):
     env, other = AEC(id), AEC(id)
     env.reset(seed=3)
@@ -152,7 +172,7 @@ def test_looking_does_not_change_anything(id):
     assert play(env, 50) == play(other, 50)
 
 
-@either
+@every
 def test_the_global_state_is_what_all_agents_know(id):
     env = AEC(id)
     env.reset(seed=3)
@@ -161,9 +181,9 @@ def test_the_global_state_is_what_all_agents_know(id):
     assert env.state_space.contains(env.state())
 
 
-@either
+@rivals
 def test_the_rewards_of_a_game_sum_to_zero_and_come_at_its_end(id):
-    env = AEC(id, **ONE_ROUND[id])
+    env = AEC(id, **SHORT[id])
     env.reset(seed=2)
     while not any(env.terminations.values()):
         assert set(env.rewards.values()) == {0.0}
@@ -171,6 +191,23 @@ def test_the_rewards_of_a_game_sum_to_zero_and_come_at_its_end(id):
     assert all(env.terminations.values())
     assert sum(env.rewards.values()) == 0
     assert not any(env.observe(agent)["action_mask"].any() for agent in env.agents)
+
+
+def test_partners_all_get_what_the_score_changes_by_on_the_way():
+    env, changes = AEC("hanabi:3p", **SHORT["hanabi:3p"]), set()
+    for seed in range(30):
+        env.reset(seed=seed)
+        told = dict.fromkeys(env.agents, 0)
+        while env.agents:
+            agent, (seen, reward, over, *_) = env.agent_selection, env.last()
+            told[agent] += reward
+            before = int(env.get_state()["score"])
+            env.step(None if over else np.flatnonzero(seen["action_mask"])[0])
+            if not over:
+                changes.add(int(env.get_state()["score"]) - before)
+                assert list(env.rewards.values()) == [int(env.get_state()["score"]) - before] * 3
+        assert set(told.values()) == {env.get_state()["score"]}
+    assert {-1, 0, 1} <= changes
 
 
 # --- Mistakes
@@ -295,7 +332,7 @@ def test_a_deal_that_turns_out_impossible_leaves_the_game_as_it_was():
     assert env.get_state().tobytes() == before
 
 
-@either
+@every
 def test_the_dealt_game_goes_on_as_the_same_game_by_luck(id):
     env, dealt = AEC(id), AEC(id)
     env.reset(seed=11)
@@ -303,7 +340,7 @@ def test_the_dealt_game_goes_on_as_the_same_game_by_luck(id):
     assert play(env, 60) == play(dealt, 60)
 
 
-@either
+@every
 def test_a_position_can_be_kept_and_gone_back_to(id):
     env = AEC(id)
     env.reset(seed=4)
@@ -341,7 +378,7 @@ def test_a_position_at_the_end_is_over_for_all():
     assert other.rewards == env.rewards
 
 
-@either
+@every
 @pytest.mark.parametrize("make", [hanamachi.make, AEC])
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_a_copy_goes_on_by_itself(id, make, way):
@@ -352,7 +389,7 @@ def test_a_copy_goes_on_by_itself(id, make, way):
     assert play(env, 40) == play(other, 40)
 
 
-@either
+@every
 def test_a_pickled_single_environment_goes_on_with_its_game(id):
     env = SeatEnv(id, seat=0, opponent=last_legal)
     _, info = env.reset(seed=4)
@@ -363,7 +400,7 @@ def test_a_pickled_single_environment_goes_on_with_its_game(id):
         assert np.array_equal(seen, also)
 
 
-@either
+@every
 def test_a_clone_is_independent(id):
     env = AEC(id)
     env.reset(seed=4)
@@ -411,20 +448,40 @@ def test_gymnasium_makes_one_and_many():
     )
 
 
-@either
+@every
 def test_the_learner_sits_where_it_is_told(id):
-    for seat in 0, 1:
+    seats = variant(id).seats
+    for seat in range(seats):
         env = SeatEnv(id, seat=seat, opponent=first_legal)
         for seed in range(4):
             env.reset(seed=seed)
             assert env.seat == seat
             assert env.action_masks().any()
     env = SeatEnv(id)
-    seats = [env.reset(seed=seed) and env.seat for seed in range(200)]
-    assert 70 < sum(seats) < 130
+    counts = np.bincount([env.reset(seed=seed) and env.seat for seed in range(200)])
+    assert (abs(counts - 200 / seats) < 30).all()
 
 
-@either
+def score_of(env):
+    return int(replay(env.record()).games["score"][0])
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_the_learner_is_rewarded_for_all_that_its_partners_earn(players):
+    """Also before its first decision; and each step brings what comes before its next one."""
+    env, earlier = SeatEnv(f"hanabi:{players}p", strikeout_score="fireworks"), 0
+    for seed in range(60):
+        _, info = env.reset(seed=seed)
+        earlier += score_of(env)
+        total, over = 0, False
+        while not over:
+            _, reward, over, _, info = env.step(np.flatnonzero(info["action_mask"])[0])
+            total += reward
+            assert total == score_of(env)
+    assert earlier > 0
+
+
+@rivals
 def test_the_learner_is_rewarded_for_its_own_result(id):
     rewards = {seat: [] for seat in (0, 1)}
     for seat, results in rewards.items():
@@ -503,9 +560,9 @@ def test_an_opponents_memory_begins_anew_with_each_game():
     assert sorted(set(many.seen)) == sorted(set(opponent.seen))
 
 
-@either
+@every
 def test_many_games_at_once_are_the_same_as_many_environments(id):
-    options = {"opponent": last_legal, **ONE_ROUND[id]}
+    options = {"opponent": last_legal, **SHORT[id]}
     one_by_one = SyncVectorEnv(
         [lambda: SeatEnv(id, **options)] * 5, autoreset_mode=AutoresetMode.SAME_STEP
     )

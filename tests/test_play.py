@@ -16,9 +16,11 @@ from hanamachi.policies.policy import RandomPolicy
 from hanamachi.record import load, record_of, replay
 from hanamachi.training.play import Contest, listed, overview, play, tidy
 
+PLAYERS = (2, 3, 4, 5)
 
-def contest(seed=1, opponent="greedy", seat=0, **options):
-    rules = variant("hanamikoji", **{"starter": 0, **options})
+
+def contest(seed=1, opponent="greedy", seat=0, id="hanamikoji", **options):
+    rules = variant(id, **{"starter": 0, **options})
     return Contest(rules, load_policy(opponent, rules.id, **rules.options), seat, seed)
 
 
@@ -139,6 +141,21 @@ def test_a_game_is_played_to_its_end_and_shows_what_was_hidden(seed, seat):
     assert script.heard[-1] == ("The game is a draw." if winner == -1 else expected)
 
 
+@pytest.mark.parametrize("players", PLAYERS)
+def test_partners_are_told_what_they_have_made_together(players):
+    ends = set()
+    for seed in range(8):
+        options = {"strikeout_score": "fireworks", "colours": 2, "ranks": 3, "hand_size": 2}
+        game = contest(seed, "random", seed % players, f"hanabi:{players}p", **options)
+        script = FirstChoice(game)
+        assert script.hold(game)
+        score = int(game.position.score)
+        assert script.heard[-2] == game.uncovered()
+        assert script.heard[-1] == f"Together you have made {score} of 6 points."
+        ends.add(score)
+    assert len(ends) > 1
+
+
 def test_the_same_seed_and_lines_give_the_same_game():
     games = [contest(9) for _ in range(2)]
     for game in games:
@@ -188,6 +205,18 @@ def test_in_geishas_road_what_the_opponent_hides_is_never_said():
             heard[verb, hides] += 1
     expected = {("intrigue", False), ("gift", True), ("competition", True), ("gift", False)}
     assert expected <= heard.keys()
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_in_hanabi_all_that_the_others_do_is_told_in_full(players):
+    rules = variant(f"hanabi:{players}p")
+    heard = set()
+    for seed in range(5):
+        for full, told, before in replies(Contest(rules, RandomPolicy(rules), players - 1, seed)):
+            assert told == full
+            heard.add((int(before.mover), told.split()[0]))
+    others = range(players - 1)
+    assert {(seat, verb) for seat in others for verb in ("play", "tell")} <= heard
 
 
 def test_the_opponent_is_quick_to_say_what_it_does():
@@ -268,6 +297,8 @@ def test_a_game_can_be_left_and_its_record_kept():
 def test_a_seat_that_does_not_exist_is_refused():
     with pytest.raises(UserError, match="from 0 to 1"):
         contest(seat=2)
+    with pytest.raises(UserError, match="from 0 to 4, not 5"):
+        contest(seat=5, opponent="random", id="hanabi:5p")
 
 
 # --- In a real terminal

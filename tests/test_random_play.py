@@ -30,8 +30,7 @@ def test_many_games_at_once_are_the_same_as_one_by_one() -> None:
     single = np.split(games.copy(), GAMES)
     observations = np.zeros((GAMES, rules.observation.size), np.float32)
     masks = np.zeros((GAMES, rules.actions.size), np.int8)
-    made = kernels.play_randomly(rules.rules, games, CHOICES, observations, masks)
-    assert made == GAMES * CHOICES
+    kernels.play_randomly(rules.rules, games, CHOICES, observations, masks)
     for b, game in enumerate(single):
         seen, mask = play(rules, game)
         assert games[b] == game[0]

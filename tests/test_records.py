@@ -38,6 +38,7 @@ def test_a_game_is_replayed_to_the_bit(id, tmp_path):
         ("hanamikoji", [6, 6, 6, 6, 5, 5, 5, 4, 4, 4, 3, 3, 6]),
         ("geishas_road:2021", range(12)),
         ("geishas_road:advanced", [4, 4, 4, 3, 3, 3, 2, 2, 2, 19, 18, 17]),
+        ("hanabi:3p", [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 5, 6, 6, 7]),
     ],
 )
 def test_a_second_game_and_a_dealt_game_are_replayed_to_the_bit(id, deal, tmp_path):

@@ -16,7 +16,7 @@ from hanamachi.single import SeatEnv
 from hanamachi.vector import VectorSeatEnv
 
 IDS = list(VARIANTS)
-HEAVY = ["hanamikoji:three_rounds", "geishas_road:advanced"]  # also played many at once
+HEAVY = ["hanamikoji:three_rounds", "geishas_road:advanced", "hanabi:3p"]  # also many at once
 SEED = 100  # of the first game; the next has the next
 MANY = 4096
 FEW = 3
@@ -35,17 +35,25 @@ def choose_one(observation, mask):
 
 
 class Transcript:
-    """All that the learner, in seat 0, sees at its decisions and at the end, and its reward."""
+    """What the learner, in seat 0, sees at its decisions and at the end, and has earned by then.
+
+    Not what it has earned by its first decision: some faces tell that with its first step.
+    """
 
     def __init__(self):
-        self.digest, self.done = sha256(), False
+        self.digest, self.earned, self.begun, self.done = sha256(), 0.0, False, False
+
+    def earns(self, reward):
+        self.earned += reward
 
     def sees(self, observation):
         self.digest.update(observation.tobytes())
+        if self.begun:
+            self.digest.update(np.float64(self.earned).tobytes())
+        self.begun = True
 
-    def ends(self, observation, reward):
+    def ends(self, observation):
         self.sees(observation)
-        self.digest.update(np.float64(reward).tobytes())
         self.done = True
 
 
@@ -62,11 +70,15 @@ def by_aec(id, games):
     for i, transcript in enumerate(transcripts):
         env.reset(seed=SEED + i)
         while not any(env.terminations.values()):
-            observation, mask = env.last()[0].values()
+            seen, reward, *_ = env.last()
             if env.agent_selection == "player_0":
-                transcript.sees(observation)
-            env.step(choose_one(observation, mask))
-        transcript.ends(env.observe("player_0")["observation"], env.rewards["player_0"])
+                transcript.earns(reward)
+                transcript.sees(seen["observation"])
+            env.step(choose_one(*seen.values()))
+        assert env.agent_selection == "player_0"
+        seen, reward, *_ = env.last()
+        transcript.earns(reward)
+        transcript.ends(seen["observation"])
     return digests(transcripts)
 
 
@@ -79,8 +91,9 @@ def by_single(id, games):
             transcript.sees(observation)
             action = choose_one(observation, info["action_mask"])
             observation, reward, over, _, info = env.step(action)
+            transcript.earns(reward)
             if over:
-                transcript.ends(observation, reward)
+                transcript.ends(observation)
     return digests(transcripts)
 
 
@@ -99,8 +112,9 @@ def by_vector(id, games, threads=1):
             transcripts[i].sees(observations[i])
         observations, rewards, over, _, infos = envs.step(choose(infos["action_mask"]))
         for i in playing:
+            transcripts[i].earns(rewards[i])
             if over[i]:
-                transcripts[i].ends(infos["final_obs"][i], rewards[i])
+                transcripts[i].ends(infos["final_obs"][i])
     return digests(transcripts)
 
 
@@ -119,10 +133,10 @@ def by_kernels(id, games, threads=1):
                 transcripts[row].sees(seen)
         kernels.spread(kernels.step, rules.rules, playing, choose(masks), threads=threads)
         batch[rows] = playing
-    for transcript, game, seen in zip(
-        transcripts, batch, learners_view(rules, batch, threads), strict=True
-    ):
-        transcript.ends(seen, game["rewards"][0])
+        for row, reward in zip(rows, playing["rewards"][:, 0], strict=True):
+            transcripts[row].earns(reward)
+    for transcript, seen in zip(transcripts, learners_view(rules, batch, threads), strict=True):
+        transcript.ends(seen)
     return digests(transcripts), batch
 
 

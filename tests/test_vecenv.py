@@ -20,16 +20,24 @@ from hanamachi.game import OVER
 from hanamachi.games import variant
 from hanamachi.policies import Policy, load_policy
 from hanamachi.session import Session
+from hanamachi.training.config import Config
+from hanamachi.training.run import new_learner
 from hanamachi.training.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 SMALL_ROAD = {"colours": 2, "item_values": (1, 2, 3, 4, 5), "actions": ("reveal", "gift")}
+SMALL_HANABI = {"colours": 2, "ranks": 3, "hand_size": 2}
 VARIANTS = {
     "small": ("hanamikoji", SMALL),
     "three rounds": ("hanamikoji:three_rounds", {}),
     "small, Geisha's Road": ("geishas_road:advanced", SMALL_ROAD),
     "2021": ("geishas_road:2021", {}),
+    "three together": ("hanabi:3p", SMALL_HANABI),
+    "five together": ("hanabi:5p:multicolour", {}),
 }
+# what must be met: a decision's reward, whether the game ended, the sign of the next mover
+RIVALS = {(0, False, 1), (0, False, -1), (1, True, None), (-1, True, None)}
+PARTNERS = {(0, False, 1), (1, False, 1), (0, True, None), (-1, True, None)}
 GAMES = 12
 STEPS = 50 if UNCOMPILED else 150
 WITH_THREADS = 1 if UNCOMPILED else 20  # steps of many games
@@ -69,14 +77,14 @@ class Row:
     """One game in Python, step by step: what a row of a batch must show."""
 
     def __init__(self, rules, seed, guest=None):
-        self.session, self.guest = Session(rules), guest
+        self.session, self.guest, self.cooperative = Session(rules), guest, rules.game.cooperative
         self.session.begin(seed)
-        self.asked = 0  # decisions of the guest in this game
+        self.asked = [0] * rules.seats  # decisions of the guest in this game, by seat
 
     def view(self):
         return self.session.view(self.session.mover)
 
-    def decide(self, action, guest_seat=OVER):
+    def decide(self, action, learner_seat=None):
         """A decision of the learner and all moves up to its next one.
 
         Returns what the decision earned, whether it ended the game, the sign of the next mover,
@@ -90,29 +98,30 @@ class Row:
                 last = self.session.view(mover)[0]
                 self.session.begin()
                 return earned, True, None, last
-            action = self.next_move(guest_seat)
-        return earned, False, 1 if self.session.mover == mover else -1, None
+            action = self.next_move(learner_seat)
+        same_side = self.cooperative or self.session.mover == mover
+        return earned, False, 1 if same_side else -1, None
 
-    def next_move(self, guest_seat):
+    def next_move(self, learner_seat):
         """What follows of itself: a move without a choice, or one of the guest's."""
         _, mask = self.view()
         if mask.sum() == 1:
             return int(mask.argmax())
-        return self.guests_move(guest_seat)
+        return self.guests_move(learner_seat)
 
-    def guests_move(self, guest_seat):
-        if self.session.mover != guest_seat:
+    def guests_move(self, learner_seat):
+        if learner_seat in (None, self.session.mover):
             return None
-        self.asked += 1
+        self.asked[self.session.mover] += 1
         return self.guest(*self.view())
 
-    def let_the_guest_begin(self, guest_seat):
+    def let_the_guest_begin(self, learner_seat):
         """A new game: the guest moves until the learner is to decide."""
-        self.asked = 0
-        action = self.guests_move(guest_seat)
+        self.asked = [0] * len(self.asked)
+        action = self.guests_move(learner_seat)
         while action is not None:
             self.session.step(action)
-            action = self.next_move(guest_seat)
+            action = self.next_move(learner_seat)
 
 
 def test_every_row_is_the_game_of_its_seed_with_the_movers_rewards(rules):
@@ -134,7 +143,7 @@ def test_every_row_is_the_game_of_its_seed_with_the_movers_rewards(rules):
             np.testing.assert_array_equal(env.observations[b], observation)
             np.testing.assert_array_equal(env.masks[b], mask)
             found.add((reward, over, sign))
-    assert {(0, False, 1), (0, False, -1), (1, True, None), (-1, True, None)} <= found
+    assert (PARTNERS if rules.game.cooperative else RIVALS) <= found
 
 
 def test_its_records_are_those_of_the_kernels(rules):
@@ -201,38 +210,43 @@ def test_beside_a_guest_a_row_shows_the_learners_decisions_and_rewards(rules):
     rows = [Row(rules, 5 + b, last_legal) for b in range(GAMES)]
     env.reset()
     assert env.guests[0].rows.tolist() == list(guests)
-    assert (env.guest_seat == OVER).tolist() == [b not in guests for b in range(GAMES)]
     for b in guests:
-        rows[b].let_the_guest_begin(env.guest_seat[b])
+        rows[b].let_the_guest_begin(env.learner_seat[b])
     found = set()
     for _ in range(STEPS):
-        actions, seats = choose(rng, env.masks), env.guest_seat.copy()
+        actions, seats = choose(rng, env.masks), env.learner_seat.copy()
         env.advance(actions)
         for b, row in enumerate(rows):
-            reward, over, sign, _ = row.decide(int(actions[b]), seats[b])
+            reward, over, sign, _ = row.decide(int(actions[b]), seats[b] if b in guests else None)
             assert (env.rewards[b], env.over[b]) == (reward, over)
-            if over:
-                row.let_the_guest_begin(env.guest_seat[b])
-            else:
-                assert (env.signs[b], env.guest_seat[b]) == (sign, seats[b])
+            if over and b in guests:
+                row.let_the_guest_begin(env.learner_seat[b])
+            if not over:
+                assert (env.signs[b], env.learner_seat[b]) == (sign, seats[b])
             observation, mask = row.view()
             np.testing.assert_array_equal(env.observations[b], observation)
             np.testing.assert_array_equal(env.masks[b], mask)
             found.add((reward, over, sign, b in guests))
-        assert (env.games["mover"] != env.guest_seat).all()
-        assert env.guests[0].memory.ravel().tolist() == [rows[b].asked for b in guests]
-    assert {(1, True, None, True), (-1, True, None, True), (0, False, 1, True)} <= found
+        assert (env.games["mover"] == env.learner_seat)[guests].all()
+        assert env.guests[0].memory[..., 0].tolist() == [rows[b].asked for b in guests]
+    met = PARTNERS if rules.game.cooperative else RIVALS - {(0, False, -1)}
+    assert {(*decision, True) for decision in met} <= found
     assert (0, False, -1, True) not in found
 
 
-def test_a_guest_sits_in_either_seat():
-    rules = variant("hanamikoji", **SMALL)
-    env = SelfPlayVecEnv(rules, 200, opponents=[(load_policy("random", "hanamikoji", **SMALL), 1)])
+@pytest.mark.parametrize("id", ["hanamikoji", "hanabi:5p"])
+def test_beside_guests_the_learner_sits_in_any_seat(id):
+    rules = variant(id)
+    env = SelfPlayVecEnv(rules, 200, opponents=[(load_policy("random", id), 1)])
     env.reset()
-    assert 60 < env.guest_seat.sum() < 140
-    before = env.guest_seat.copy()
-    played(env, np.random.default_rng(0), steps=20)
-    assert 40 < (env.guest_seat != before).sum() < 160
+    share = 200 / rules.seats
+    assert (np.abs(np.bincount(env.learner_seat) - share) < 40).all()
+    before = env.learner_seat.copy()
+    while not env.over.any():
+        env.advance(env.masks.argmax(1))
+    moved = env.learner_seat != before
+    assert moved.any()
+    assert not (moved & ~env.over).any()
 
 
 @pytest.mark.parametrize("rows", range(1, 12))
@@ -246,6 +260,13 @@ def test_every_row_has_one_guest_at_most_and_shares_are_kept(rows, shares):
     assert abs(len(taken) - sum(shares) * rows) < 0.501
     for guest, share in zip(env.guests, shares, strict=True):
         assert abs(len(guest.rows) - share * rows) <= 1
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "hanabi:3p"])
+def test_a_seed_gives_the_same_games_also_beside_earlier_selves(id):
+    settings = {"game": id, "num_games": 40, "opponents": {"self": 0.5, "past": 0.5}}
+    states = [new_learner(Config.from_dict(settings)).env.get_state() for _ in range(2)]
+    assert states[0]["games"] == states[1]["games"]
 
 
 # --- Saving

@@ -15,7 +15,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -23,21 +23,29 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from hanamachi import __version__, kernels
 from hanamachi.errors import missing_extra, unknown
-from hanamachi.game import Variant
+from hanamachi.game import OVER, Variant
 from hanamachi.games import variant
+from hanamachi.opponents import RandomPlay
+from hanamachi.policies import load_policy
+from hanamachi.record import Record, record_of
 from hanamachi.saving import replacing
+from hanamachi.session import Session
+from hanamachi.training.vecenv import SelfPlayVecEnv
 
 Rate = Callable[[], float]  # does some work and returns decisions per second
 
 ENGINE_BATCH = 1024  # games side by side; their rows fit a processor's cache
-ENGINE_DECISIONS = 400  # a game and round
+ENGINE_DECISIONS = 400  # a row and round
+NOISE = 0.1  # share of random moves in play of some skill
 LOOP_STEPS = 5_000  # of an AEC loop
 PEER_DECISIONS = 3_000
+PEER_ROWS = 8
 UPDATES = 3  # rollouts and updates of a training round
 
 
@@ -131,10 +139,26 @@ def rate(work: Callable[[], int]) -> Rate:
     return measure
 
 
-# --- The engine: random legal play, observation and mask of every decision written out
+# --- The engine: observation and mask of every decision written out
 
 
 def engine(rules: Variant) -> list[tuple[str, Rate, str, Rate]]:
+    """Random play; and play of some skill, as most games last longer under it and end otherwise."""
+    try:
+        import pyspiel
+    except ImportError as error:
+        raise missing_extra("OpenSpiel", "bench") from error
+    theirs = pyspiel.load_game("hanabi", {"players": rules.seats})
+    peer = f"OpenSpiel hanabi, {rules.seats} players"
+    return [
+        (f"{rules.id}, random play", rate(random_play(rules)),
+         peer, rate(openspiel_random_play(theirs))),
+        (f"{rules.id}, mixed play", rate(mixed_play(rules)),
+         peer, rate(openspiel_mixed_play(theirs, rules.seats))),
+    ]  # fmt: skip
+
+
+def random_play(rules: Variant) -> Callable[[], int]:
     games = rules.new(np.arange(ENGINE_BATCH, dtype=np.uint64))
     kernels.reset(rules.rules, games)
     observations = np.zeros((ENGINE_BATCH, rules.observation.size), np.float32)
@@ -145,16 +169,11 @@ def engine(rules: Variant) -> list[tuple[str, Rate, str, Rate]]:
         kernels.spread(kernels.play_randomly, rules.rules, *arguments)
         return ENGINE_BATCH * ENGINE_DECISIONS
 
-    return [(f"{rules.id}, random play", rate(play), "OpenSpiel hanabi", rate(openspiel_hanabi()))]
+    return play
 
 
-def openspiel_hanabi() -> Callable[[], int]:
-    """OpenSpiel's hanabi from Python: the mover's observation tensor and its mask as arrays."""
-    try:
-        import pyspiel
-    except ImportError as error:
-        raise missing_extra("OpenSpiel", "bench") from error
-    game = pyspiel.load_game("hanabi(players=2)")
+def openspiel_random_play(game: Any) -> Callable[[], int]:
+    """From Python: the mover's observation tensor and its mask as arrays."""
     rng = np.random.default_rng(0)
 
     def play() -> int:
@@ -166,14 +185,88 @@ def openspiel_hanabi() -> Callable[[], int]:
                     outcomes = state.chance_outcomes()
                     state.apply_action(outcomes[int(rng.random() * len(outcomes))][0])
                     continue
-                np.array(state.observation_tensor(state.current_player()), np.float32)
-                np.array(state.legal_actions_mask(), np.int8)
+                openspiel_view(state)
                 legal = state.legal_actions()
                 decisions += len(legal) > 1
                 state.apply_action(legal[int(rng.random() * len(legal))])
         return decisions
 
     return play
+
+
+def openspiel_view(state: Any) -> None:
+    np.array(state.observation_tensor(state.current_player()), np.float32)
+    np.array(state.legal_actions_mask(), np.int8)
+
+
+# --- Mixed play: both engines are led through games that have been recorded
+
+
+def recorded(games: SelfPlayVecEnv) -> NDArray[np.int64]:
+    """Decisions in every row, (T, B), games in turn at random and by the greedy policy.
+
+    A tenth of the latter's decisions is also left to the dice.
+    """
+    rules, batch, dice = games.variant, games.num_envs, RandomPlay()
+    greedy = load_policy("greedy", rules.id, **rules.options)
+    memory, rng = greedy.initial_memory(batch), np.random.default_rng(0)
+    at_random = np.arange(batch) % 2 == 0
+    actions = np.zeros((ENGINE_DECISIONS, batch), np.int64)
+    games.restart()
+    for t in range(ENGINE_DECISIONS):
+        view = games.observations, games.masks, memory, rng
+        left_to_dice = at_random | (rng.random(batch) < NOISE)
+        actions[t] = np.where(left_to_dice, dice.act(*view)[0], greedy.act(*view)[0])
+        games.advance(actions[t])
+        at_random ^= games.over
+    return actions
+
+
+def mixed_play(rules: Variant) -> Callable[[], int]:
+    games = SelfPlayVecEnv(rules, ENGINE_BATCH)
+    actions = recorded(games)
+
+    def play() -> int:
+        games.reseed(0)
+        games.restart()
+        for row in actions:
+            games.advance(row)
+        return actions.size
+
+    return play
+
+
+def openspiel_mixed_play(game: Any, players: int) -> Callable[[], int]:
+    """As at random, but both chance and actions are given."""
+    rules = variant(f"hanabi:{players}p", starter=0)  # as in OpenSpiel
+    games = SelfPlayVecEnv(rules, PEER_ROWS)
+    rows = zip(games.games["rng"].tolist(), recorded(games).T.tolist(), strict=True)
+    records = [record for generator, row in rows for record in finished(rules, generator, row)]
+
+    def play() -> int:
+        for record in records:
+            chance, actions = iter(record.chance), iter(record.actions)
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                if state.is_chance_node():
+                    state.apply_action(next(chance))
+                    continue
+                openspiel_view(state)
+                state.apply_action(next(actions))
+        return sum(len(record.actions) for record in records)
+
+    return play
+
+
+def finished(rules: Variant, generator: int, actions: list[int]) -> Iterator[Record]:
+    """The games that a row's generator and actions have led to their end."""
+    session = Session(rules)
+    session.begin_anew(generator, ())
+    for action in actions:
+        session.step(action)
+        if session.mover == OVER:
+            yield record_of(session)
+            session.begin()
 
 
 # --- The faces: a plain loop of `last` and `step`

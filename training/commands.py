@@ -49,10 +49,14 @@ def train(
 @app.command()
 def evaluate(
     policies: Annotated[
-        list[str], typer.Argument(metavar="POLICY...", help="Two or more names or checkpoints.")
+        list[str],
+        typer.Argument(
+            metavar="POLICY...",
+            help="Names or checkpoints; at least two, or one if all win together.",
+        ),
     ],
     game: GameOption,
-    games: Annotated[int, typer.Option(help="Games of each pairing, two a deal.")] = 10_000,
+    games: Annotated[int, typer.Option(help="Games of each pairing.")] = 10_000,
     seed: Seed = 0,
     play: Annotated[str, typer.Option(help="sample, argmax or both.")] = "both",
     out: Annotated[
@@ -60,7 +64,7 @@ def evaluate(
     ] = None,
     options: GameOptions = None,
 ) -> None:
-    """Let policies play each other on the same deals, and rank them."""
+    """Let policies play on the same deals: rank rivals, score partners."""
     from hanamachi.training import report
     from hanamachi.training.evaluation import evaluate
 
@@ -82,7 +86,7 @@ def play(
     record: Annotated[Path | None, typer.Option(help="File to save the game in.")] = None,
     options: GameOptions = None,
 ) -> None:
-    """Play a game against a policy."""
+    """Play a game with a policy in all other seats."""
     from hanamachi.games import variant
     from hanamachi.policies import load_policy
     from hanamachi.record import record_of, save

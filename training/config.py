@@ -92,7 +92,7 @@ class Network(Model):
 
 
 class Past(Model):
-    """Earlier selves as opponents, where `opponents` gives `past` a share."""
+    """Earlier selves in the other seats, where `opponents` gives `past` a share."""
 
     every: Positive = 500_000
     """Decisions between two snapshots."""
@@ -101,18 +101,21 @@ class Past(Model):
 
 
 class Evaluation(Model):
-    """Evaluations on the way, which choose the checkpoint, and the one at the end."""
+    """Evaluations on the way, which choose the checkpoint, and the one at the end.
+
+    In a cooperative game the policy's mean score with itself alone decides.
+    """
 
     every: Positive = 500_000
     """Decisions between two evaluations."""
     games: Annotated[int, Field(gt=1, multiple_of=2)] = 2_000
-    """Games against each opponent on the way."""
+    """Games of each evaluation on the way, or against each opponent."""
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("greedy",)
-    """Policies that the learner must beat; the best mean rate is kept."""
+    """Policies that the learner must beat where players compete; the best mean rate is kept."""
     final_games: Annotated[int, Field(gt=1, multiple_of=2)] = 10_000
-    """Games against each opponent at the end, on other deals."""
+    """Games of each row of the final table, on other deals."""
     final_opponents: tuple[str, ...] = ("random", "greedy", "expert")
-    """Policies of the final table."""
+    """Policies of the final table: opponents, or partners in a cooperative game."""
 
 
 class Config(Model):
@@ -131,7 +134,7 @@ class Config(Model):
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """Where the network learns."""
     opponents: dict[str, Unit] = {"self": 1.0}
-    """Share of the games by opponent: self, past, or the name or path of any policy."""
+    """Share of the games by who has all other seats: self, past, or a policy's name or path."""
     init_from: str | None = None
     """A checkpoint to start from instead of random weights."""
     network: Network = Network()

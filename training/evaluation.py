@@ -1,16 +1,18 @@
-"""How well policies play: every pair meets on the same deals, with the seats exchanged.
+"""How well policies play, against each other or, in cooperative games, together.
 
-Each deal is played twice, so that neither policy has the better cards or the better seat; a draw
-counts half. Chance and every decision take their random numbers from a hash of the seed, the deal
-and the count of decisions, never from the order in which games are played: the batch size changes
-nothing, and a policy that meets itself scores exactly one half.
+Rivals meet in every pair on the same deals. Each deal is played twice with the seats exchanged, so
+that neither policy has the better cards or the better seat; a draw counts half. Partners sit in
+turn, play each deal once, and what counts is their score. Chance and every decision take their
+random numbers from a hash of the seed, the deal and the count of decisions, never from the order in
+which games are played: the batch size changes nothing, and a rival that meets itself scores exactly
+one half.
 
 Notation: G games, D deals, S seats, K policies, n rows of one call, A actions.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Literal
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.game import Variant, scatter
+from hanamachi.games import VARIANTS
 from hanamachi.games import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy, as_policy, best, sample
@@ -29,7 +32,8 @@ Play = Literal["sample", "argmax"]
 PLAYS: tuple[Play, ...] = ("sample", "argmax")
 Floats = NDArray[np.float64]
 
-TWICE = 2  # games of one deal
+TWICE = 2  # games of one deal, between rivals
+LEAST = 2  # games of partners, for an interval
 Z = NormalDist().inv_cdf(0.975)  # all intervals are 95 % ones
 ADDED = np.array([0.0, 0.0, 1.0, 1.0])  # deals added to every pairing, see `interval`
 ELO = 400 / np.log(10)  # points of one unit of log odds
@@ -66,6 +70,30 @@ class CrossPlay:
 
 
 @dataclass(frozen=True)
+class TeamScore:
+    """How a policy scores beside its partners, copies of itself or of another."""
+
+    policy: str
+    partners: str
+    play: Play
+    games: int
+    mean: float
+    low: float
+    high: float
+    perfect: float  # share of the games with the best score that there is
+    lost: float  # share of the games that ended in a defeat
+    histogram: list[int]  # games by score, from 0
+
+    @property
+    def beside(self) -> str:
+        """Who the partners are, in words."""
+        return "itself" if self.partners == self.policy else self.partners
+
+
+Rows = list[Row] | list[TeamScore]  # of one policy, the latter in a cooperative game
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """A tournament: what was played, by whom, and how it ended."""
 
@@ -74,7 +102,11 @@ class Evaluation:
     policies: list[str]
     games: int  # of each pairing
     seed: int
-    results: list[CrossPlay]
+    results: list[Any]  # a CrossPlay for each way of play; or TeamScores in a cooperative game
+
+    @property
+    def cooperative(self) -> bool:
+        return VARIANTS[self.game].cooperative
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists and numbers, to six digits."""
@@ -86,7 +118,7 @@ def plain(value: Any) -> Any:
     return value.round(6).tolist() if isinstance(value, np.ndarray) else value
 
 
-# --- The two questions
+# --- The questions
 
 
 def evaluate(
@@ -95,30 +127,47 @@ def evaluate(
     games: int = 10_000,
     seed: int = 0,
     *,
-    play: Play | Literal["both"] = "sample",
+    play: Play | Literal["both"] | None = None,
     batch: int = BATCH,
     **options: Any,
 ) -> Evaluation:
-    """Let every two of the policies play `games` games, and rank them all.
+    """Let every two of the policies play `games` games, and rank or score them all.
 
-    `play` is how all of them choose: "sample" from their distributions, "argmax" for the most
-    probable action (ties are broken at random), or "both", one after the other. `options` are
-    the game's. Raises UserError if anything given does not fit.
+    In cooperative games each policy also plays with itself alone. `play` is how all of them
+    choose: "sample" from their distributions, "argmax" for the most probable action (ties are
+    broken at random), or "both", one after the other; None is "sample" for rivals and "argmax"
+    for partners. `options` are the game's. Raises UserError if anything given does not fit.
     """
     variant = make_variant(game, **options)
     players = loaded(policies, variant)
+    names = labels(policies, players)
+    plays = chosen_plays(play, variant)
+    how = {"games": games, "seed": seed, "batch": batch}
+    results: list[Any] = []
+    for way in plays:
+        if variant.game.cooperative:
+            results += team_scores(players, names, variant, way, **how)
+        else:
+            results.append(tournament(players, variant, way, **how))
+    return Evaluation(variant.id, dict(variant.options), names, games, seed, results)
+
+
+def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:
+    usual: Sequence[Play] = PLAYS[::-1] if variant.game.cooperative else PLAYS
+    return usual if play == "both" else (checked_play(play or usual[0]),)
+
+
+def tournament(
+    players: Sequence[Policy], variant: Variant, play: Play, *, games: int, seed: int, batch: int
+) -> CrossPlay:
     if len(players) < 2:
         raise UserError("name at least two policies to let them play each other")
-    results = []
-    for way in PLAYS if play == "both" else (checked_play(play),):
-        pairs = list(combinations(range(len(players)), 2))
-        scores = [
-            match((players[i], players[j]), variant, games, seed, play=way, batch=batch)
-            for i, j in pairs
-        ]
-        results.append(cross_play(way, len(players), pairs, np.array(scores)))
-    names = labels(policies, players)
-    return Evaluation(variant.id, dict(variant.options), names, games, seed, results)
+    pairs = list(combinations(range(len(players)), 2))
+    scores = [
+        match((players[i], players[j]), variant, games, seed, play=play, batch=batch)
+        for i, j in pairs
+    ]
+    return cross_play(play, len(players), pairs, np.array(scores))
 
 
 def against(
@@ -142,6 +191,29 @@ def against(
             low, high = interval(scores)
             rows.append(Row(name, play, games, *map(rounded, (scores.mean(), low, high))))
     return rows
+
+
+def beside(
+    policy: str | Path | Policy,
+    partners: Sequence[str | Path | Policy],
+    game: str,
+    games: int = 10_000,
+    seed: int = 0,
+    *,
+    plays: Sequence[Play] = PLAYS[::-1],
+    batch: int = BATCH,
+    **options: Any,
+) -> list[TeamScore]:
+    """How one policy scores in a cooperative game: with itself alone, then with each partner."""
+    variant = make_variant(game, **options)
+    me, *others = loaded([policy, *partners], variant)
+    name, *names = labels([policy, *partners], [me, *others])
+    how = {"games": games, "seed": seed, "batch": batch}
+    return [
+        team_score((me, other), (name, partner), variant, play, **how)
+        for other, partner in zip([me, *others], [name, *names], strict=True)
+        for play in plays
+    ]
 
 
 def rounded(rate: float) -> float:
@@ -201,8 +273,6 @@ def match(
     """The first policy's score on each deal, (D,): the mean of its two games."""
     if games < TWICE or games % TWICE:
         raise UserError(f"games must be even, as every deal is played twice, not {games}")
-    if not 0 <= seed < SEEDS:
-        raise UserError(f"seed must be from 0 to {SEEDS - 1}, not {seed}")
     deals = np.arange(games // TWICE, dtype=np.uint64)
     shares = range(0, len(deals), max(1, batch // TWICE))
     return np.concatenate(
@@ -216,9 +286,62 @@ def play_deals(
     """Play each deal twice; the seats of the second game are those of the first, exchanged."""
     first = np.arange(variant.seats) % TWICE
     seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
-    returns = play_games(pair, variant, seating, np.tile(deals, TWICE), seed, play)
+    returns, _ = play_games(pair, variant, seating, np.tile(deals, TWICE), seed, play)
     lead = (returns * (1 - 2 * seating)).sum(1)
     return ((np.sign(lead) + 1) / 2).reshape(TWICE, -1).mean(0)
+
+
+def team_scores(
+    players: Sequence[Policy], names: Sequence[str], variant: Variant, play: Play, **how: int
+) -> list[TeamScore]:
+    """Each policy with copies of itself, and every two of them."""
+    pairs = combinations_with_replacement(zip(players, names, strict=True), 2)
+    return [team_score((p, q), (a, b), variant, play, **how) for (p, a), (q, b) in pairs]
+
+
+def team_score(
+    team: tuple[Policy, Policy],
+    names: tuple[str, str],
+    variant: Variant,
+    play: Play,
+    *,
+    games: int,
+    seed: int,
+    batch: int,
+) -> TeamScore:
+    """How two policies score together; they may be the same."""
+    scores, lost = play_together(team, variant, games, seed, play=play, batch=batch)
+    low, high = normal_interval(scores)
+    counts = np.bincount(scores.astype(np.int64), minlength=variant.best_score + 1)
+    return TeamScore(
+        *names,
+        play,
+        games,
+        mean=rounded(scores.mean()),
+        low=rounded(low),
+        high=rounded(high),
+        perfect=rounded(counts[-1] / games),
+        lost=rounded(lost.mean()),
+        histogram=counts.tolist(),
+    )
+
+
+def play_together(
+    team: tuple[Policy, Policy], variant: Variant, games: int, seed: int, *, play: Play, batch: int
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """The score of each game, (G,), and whether it was lost, (G,).
+
+    The two policies sit in turn, and which of them is in the first seat changes from deal to deal.
+    """
+    if games < LEAST:
+        raise UserError(f"games must be at least {LEAST}, not {games}")
+    scores, lost = np.zeros(games), np.zeros(games, np.bool_)
+    for start in range(0, games, batch):
+        deals = np.arange(start, min(start + batch, games))
+        seating = (deals[:, None] + np.arange(variant.seats)) % len(team)
+        returns, ended = play_games(team, variant, seating, deals.astype(np.uint64), seed, play)
+        scores[deals], lost[deals] = returns[:, 0], variant.lost(ended)
+    return scores, lost
 
 
 def play_games(
@@ -228,8 +351,13 @@ def play_games(
     deals: NDArray[np.uint64],
     seed: int,
     play: Play,
-) -> Floats:
-    """Play one game in each row of `seating`, (G, S); returns what each seat earned, (G, S)."""
+) -> tuple[Floats, NDArray[Any]]:
+    """Play one game in each row of `seating`, (G, S).
+
+    Returns what each seat earned, (G, S), and the games as they ended, (G,).
+    """
+    if not 0 <= seed < SEEDS:
+        raise UserError(f"seed must be from 0 to {SEEDS - 1}, not {seed}")
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     table = variant.new(dealing + deals)
     kernels.spread(kernels.reset, variant.rules, table)
@@ -248,9 +376,9 @@ def play_games(
                 actions[rows] = player.decide(observations[rows], masks[rows], uniform[rows], place)
         kernels.spread(kernels.step, variant.rules, games, actions)
         table[going] = games
-        returns[going] += games["rewards"]
+        returns[going] += games["rewards"][:, : variant.seats]
         decisions += 1
-    return returns
+    return returns, table
 
 
 class Player:
@@ -310,6 +438,12 @@ def interval(scores: Floats) -> tuple[float, float]:
     padded = np.concatenate([scores, ADDED])
     margin = Z * padded.std() / np.sqrt(len(padded))
     return max(0.0, float(padded.mean() - margin)), min(1.0, float(padded.mean() + margin))
+
+
+def normal_interval(scores: Floats) -> tuple[float, float]:
+    """A 95 % interval for the mean score of games, (G,)."""
+    margin = Z * scores.std(ddof=1) / np.sqrt(len(scores))
+    return float(scores.mean() - margin), float(scores.mean() + margin)
 
 
 def cross_play(play: Play, size: int, pairs: list[tuple[int, int]], scores: Floats) -> CrossPlay:

@@ -1,19 +1,19 @@
 """The model card of a checkpoint, in Hugging Face's form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation import Row
+from hanamachi.training.evaluation import Row, Rows, TeamScore
 
 CARD = """---
 {metadata}---
 
 # {game}: a policy from self-play
 
-It plays {game} {options}, in either seat, and was fitted by `hanamachi train` from {steps:,}
+It plays {game} {options}, in {which} seat, and was fitted by `hanamachi train` from {steps:,}
 decisions of self-play (seed {seed}).
 
 ```python
@@ -26,8 +26,7 @@ policy = load_policy("path/to/this/folder")
 
 {table}
 
-Each deal is played twice with the seats exchanged, draws count half, and the 95 % intervals are
-clustered by deal. These deals had no part in choosing the checkpoint.
+{measured} These deals had no part in choosing the checkpoint.
 
 ## How it was made
 
@@ -40,13 +39,36 @@ Versions: {versions}.
 
 ## Limits
 
-It was measured against the opponents above only: an opponent that adapts to it may find more.
-It knows no other rule set, and remembers nothing from one round to the next but the markers.
+{limits}
 """
+RIVALS = {
+    "which": "either",
+    "measured": """\
+Each deal is played twice with the seats exchanged, draws count half, and the 95 % intervals are
+clustered by deal.""",
+    "limits": """\
+It was measured against the opponents above only: an opponent that adapts to it may find more.
+It knows no other rule set, and remembers nothing from one round to the next but the markers.""",
+}
+PARTNERS = {
+    "which": "any",
+    "measured": """\
+The policy and its partners sit in turn, on new cards in every game; itself means that all seats are
+played by copies of it.""",
+    "limits": """\
+It was measured with the partners above only: with others it may do worse.
+It knows no other rule set, and remembers nothing but what it sees in its turn.""",
+}
+HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
+TEAM_HEADINGS = [
+    "| partners | play | games | mean score | 95 % interval | perfect | lost |",
+    "|---|---|---|---|---|---|---|",
+]
 
 
-def model_card(config: Config, run: Mapping[str, Any], rows: Sequence[Row]) -> str:
+def model_card(config: Config, run: Mapping[str, Any], rows: Rows) -> str:
     """The card of a run's policy; `rows` may be empty before the final evaluation."""
+    words = PARTNERS if config.variant().game.cooperative else RIVALS
     return CARD.format(
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
@@ -56,23 +78,17 @@ def model_card(config: Config, run: Mapping[str, Any], rows: Sequence[Row]) -> s
         table=table(rows),
         settings=config.to_yaml(),
         versions=", ".join(f"{name} {value}" for name, value in run.items() if value is not None),
+        **words,
     )
 
 
-def metadata(config: Config, rows: Sequence[Row]) -> dict[str, Any]:
+def metadata(config: Config, rows: Rows) -> dict[str, Any]:
     """What Hugging Face's hub reads."""
     results = [
         {
             "task": {"type": "reinforcement-learning"},
             "dataset": {"name": config.game, "type": f"hanamachi/{config.game}"},
-            "metrics": [
-                {
-                    "type": "win_rate",
-                    "name": f"against {row.opponent}, {row.play}",
-                    "value": row.rate,
-                    "verified": False,
-                }
-            ],
+            "metrics": [metric(row) | {"verified": False}],
         }
         for row in rows
     ]
@@ -85,12 +101,23 @@ def metadata(config: Config, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def table(rows: Sequence[Row]) -> str:
+def metric(row: Row | TeamScore) -> dict[str, Any]:
+    if isinstance(row, TeamScore):
+        name = f"with {row.beside}, {row.play}"
+        return {"type": "mean_score", "name": name, "value": row.mean}
+    return {"type": "win_rate", "name": f"against {row.opponent}, {row.play}", "value": row.rate}
+
+
+def table(rows: Rows) -> str:
     if not rows:
         return "Not evaluated yet: the run has not ended."
-    lines = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {r.opponent} | {r.play} | {r.games:,} | {r.rate:.3f} | {r.low:.3f} to {r.high:.3f} |"
-        for r in rows
-    ]
-    return "\n".join(lines)
+    headings = TEAM_HEADINGS if isinstance(rows[0], TeamScore) else HEADINGS
+    return "\n".join([*headings, *(f"| {' | '.join(cells(row))} |" for row in rows)])
+
+
+def cells(row: Row | TeamScore) -> list[str]:
+    span = f"{row.low:.3f} to {row.high:.3f}"
+    if isinstance(row, TeamScore):
+        shares = [f"{row.perfect:.1%}", f"{row.lost:.1%}"]
+        return [row.beside, row.play, f"{row.games:,}", f"{row.mean:.3f}", span, *shares]
+    return [row.opponent, row.play, f"{row.games:,}", f"{row.rate:.3f}", span]

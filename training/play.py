@@ -1,6 +1,6 @@
-"""A game against a policy in the terminal.
+"""A game with a policy in the terminal: against it, or together where the game is cooperative.
 
-`Contest` knows the game, the opponent and how words become actions; `play` is the conversation.
+`Contest` knows the game, the policy and how words become actions; `play` is the conversation.
 It reads through `ask` and writes through `say`, so that a terminal, a test or a chat can hold it.
 """
 
@@ -25,9 +25,9 @@ HINTS = 5
 WORLDS = 128  # deals looked through for what the human cannot rule out,
 ALTERNATIVES = 2000  # until there are so many moves to compare
 HELP = """\
-Type a choice as it is listed, its first word shortened if you like; offers in any order of cards.
-  ?              list your choices        ? gift 5    those that begin and go on so
-  hint           what the opponent would do in your place
+Type a choice as it is listed, its first word shortened if you like, and cards in any order.
+  ?              list your choices        ? WORDS     those that begin and go on so
+  hint           what the policy would do in your place
   show           the table again          help        this text
   quit           leave the game"""
 
@@ -43,6 +43,7 @@ class Contest:
         self.variant, self.opponent, self.seat = variant, opponent, seat
         self.session = Session(variant)
         self.session.begin(seed)
+        self.earned = np.zeros(variant.seats)  # (S,)
         self.round_end = ""  # the table of the round that the last move ended, if it did
         self.memory = opponent.initial_memory(variant.seats)  # (S, M)
         self.rng = np.random.default_rng(seed)
@@ -71,9 +72,10 @@ class Contest:
         return str(self.variant.game.render().text(self.variant, self.position, None))
 
     def result(self) -> str:
-        rewards = self.session.rewards()
-        mine, best = rewards[self.seat], max(rewards)
-        if min(rewards) == best:
+        mine, best = self.earned[self.seat], max(self.earned)
+        if self.variant.game.cooperative:
+            return f"Together you have made {mine:.0f} of {self.variant.best_score} points."
+        if min(self.earned) == best:
             return "The game is a draw."
         return "You have won." if mine == best else f"{self.opponent.name} has won."
 
@@ -132,6 +134,7 @@ class Contest:
         """Any move; a round that it ends can be looked at, although the next has begun."""
         before = self.session.state()
         self.session.step(action)
+        self.earned += self.session.rewards()
         self.round_end = round_end(self.variant, before, action, self.seat)
 
     def hints(self) -> list[tuple[float, str]]:

@@ -1,4 +1,7 @@
-"""Evaluations to look at: tables for the terminal, JSON for programs, a picture for papers."""
+"""Evaluations to look at: tables for the terminal, JSON for programs, a picture for papers.
+
+Rivals are shown by what they win, partners by what they score together.
+"""
 
 import json
 from collections.abc import Sequence
@@ -15,24 +18,61 @@ from rich.text import Text
 
 from hanamachi.saving import replacing
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation import CrossPlay, Evaluation, Row
+from hanamachi.training.evaluation import (
+    CrossPlay,
+    Evaluation,
+    Floats,
+    Play,
+    Row,
+    Rows,
+    TeamScore,
+)
 
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}
 COLOURS = "RdYlGn"  # losing, even, winning
+SCORES = "YlGn"
 INK, FAINT, ACCENT = "#222222", "#cccccc", "#3b6ea5"
+BARS = " ▁▂▃▄▅▆▇█"
 
 
 # --- In the terminal
 
 
-def print_rows(rows: Sequence[Row], config: Config) -> None:
-    """Say how the policy of a run does against each opponent."""
+def print_rows(rows: Rows, config: Config) -> None:
+    """Say how the policy of a run does against each opponent, or with each partner."""
     console = Console()
-    console.print(f"\n[bold]{config.game}: the trained policy against each opponent[/bold]")
+    together = config.variant().game.cooperative
+    others = "with each partner" if together else "against each opponent"
+    console.print(f"\n[bold]{config.game}: the trained policy {others}[/bold]")
     console.print(rows_table(rows))
 
 
-def rows_table(rows: Sequence[Row]) -> Table:
+def rows_table(rows: Sequence[Any]) -> Table | Group:
+    return scores_table(rows) if isinstance(rows[0], TeamScore) else rates_table(rows)
+
+
+def scores_table(scores: Sequence[TeamScore]) -> Group:
+    """The figures, and below them the histograms."""
+    table = Table("policy", "with", "play")
+    for column in ("games", "mean score", "perfect", "lost"):
+        table.add_column(column, justify="right")
+    histograms = Table.grid(padding=(0, 2))
+    for s in scores:
+        mean = Text(f"{s.mean:.2f}").append(f" ± {(s.high - s.low) / 2:.2f}", style="dim")
+        shares = f"{s.perfect:.1%}", f"{s.lost:.1%}"
+        table.add_row(s.policy, s.beside, s.play, f"{s.games:,}", mean, *shares)
+        histograms.add_row(s.policy, s.beside, s.play, f"{bars(s)}▏")
+    best = len(scores[0].histogram) - 1
+    return Group(table, Text(f"scores from 0 to {best}:", style="dim"), histograms)
+
+
+def bars(score: TeamScore) -> str:
+    """The histogram, a character a score; the least that occurs can be seen."""
+    most = max(score.histogram)
+    return "".join(BARS[-(-count * (len(BARS) - 1) // most)] for count in score.histogram)
+
+
+def rates_table(rows: Sequence[Row]) -> Table:
     table = Table("opponent", "play")
     for column in ("games", "wins, per cent", "95 % interval"):
         table.add_column(column, justify="right")
@@ -43,6 +83,39 @@ def rows_table(rows: Sequence[Row]) -> Table:
 
 
 def tables(evaluation: Evaluation) -> Group:
+    """What rivals win against each other, or partners score together."""
+    return team_tables(evaluation) if evaluation.cooperative else rival_tables(evaluation)
+
+
+def team_tables(evaluation: Evaluation) -> Group:
+    """How each policy scores by itself; for each way of play the matrix of all pairings."""
+    scores, policies = evaluation.results, evaluation.policies
+    title = f"{evaluation.game}, {evaluation.games:,} games each"
+    parts: list[Any] = [Text(f"\n{title}", style="bold"), scores_table(alone(scores))]
+    for play in ways(scores) if len(policies) > 1 else ():
+        means = mean_matrix(policies, scores, play)
+        table = Table("policy", *policies)
+        for name, row in zip(policies, means, strict=True):
+            table.add_row(name, *(f"{mean:.2f}" for mean in row))
+        parts += [Text(f"\nmean score of every two, sitting in turn, {WAYS[play]}"), table]
+    return Group(*parts)
+
+
+def alone(scores: Sequence[TeamScore]) -> list[TeamScore]:
+    return [score for score in scores if score.policy == score.partners]
+
+
+def ways(scores: Sequence[TeamScore]) -> list[Play]:
+    return list(dict.fromkeys(score.play for score in scores))
+
+
+def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play) -> Floats:
+    """The mean scores of all pairs, (K, K)."""
+    means = {frozenset((s.policy, s.partners)): s.mean for s in scores if s.play == play}
+    return np.array([[means[frozenset((a, b))] for b in policies] for a in policies])
+
+
+def rival_tables(evaluation: Evaluation) -> Group:
     """For each way of play the matrix of all pairings, strongest first."""
     parts: list[Text | Table] = []
     for result in evaluation.results:
@@ -85,8 +158,8 @@ def write(evaluation: Evaluation, folder: Path) -> list[Path]:
     return [data, picture]
 
 
-def write_rows(rows: Sequence[Row], path: Path) -> None:
-    """Write one policy's results as a list of {opponent, play, games, rate, low, high}."""
+def write_rows(rows: Rows, path: Path) -> None:
+    """Write one policy's results as a list of {opponent, play, games, rate, low, high} or so."""
     write_json([asdict(row) for row in rows], path)
 
 
@@ -99,27 +172,61 @@ def write_json(content: Any, path: Path) -> None:
 
 
 def draw(evaluation: Evaluation) -> Figure:
-    """For each way of play the matrix, and beside it the ratings."""
-    size, ways = len(evaluation.policies), len(evaluation.results)
-    side = 1.2 + 0.75 * size
-    figure = Figure(figsize=(2 * side + 1.2, ways * (side + 0.4)), layout="constrained")
+    return draw_teams(evaluation) if evaluation.cooperative else draw_rivals(evaluation)
+
+
+def draw_teams(evaluation: Evaluation) -> Figure:
+    """For each way of play the histograms, and the matrix if there is more than one policy."""
+    scores, policies = evaluation.results, evaluation.policies
+    columns, rows = 1 + (len(policies) > 1), len(ways(scores))
+    figure = Figure(figsize=(5 * columns, 0.6 + 3.4 * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(ways, 2, squeeze=False)
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for row, play in zip(axes, ways(scores), strict=True):
+        draw_histograms(row[0], [score for score in alone(scores) if score.play == play])
+        row[0].set_title(f"Each policy with itself ({WAYS[play]})", fontsize=9)
+        for beside in row[1:]:
+            best = len(scores[0].histogram) - 1
+            draw_matrix(beside, mean_matrix(policies, scores, play), policies, SCORES, best)
+            beside.set_title(f"Mean score of every two ({WAYS[play]})", fontsize=9)
+    figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games each", fontsize=10)
+    return figure
+
+
+def draw_histograms(axes: Any, scores: Sequence[TeamScore]) -> None:
+    for score in scores:
+        shares = np.array(score.histogram) / score.games
+        label = f"{score.policy}: {score.mean:.2f}"
+        axes.stairs(shares, np.arange(len(shares) + 1) - 0.5, label=label, linewidth=1.5)
+    axes.set_xlabel("score", fontsize=8)
+    axes.set_ylabel("share of the games", fontsize=8)
+    axes.legend(fontsize=8, frameon=False)
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_rivals(evaluation: Evaluation) -> Figure:
+    """For each way of play the matrix, and beside it the ratings."""
+    size, plays = len(evaluation.policies), len(evaluation.results)
+    side = 1.2 + 0.75 * size
+    figure = Figure(figsize=(2 * side + 1.2, plays * (side + 0.4)), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(plays, 2, squeeze=False)
     for (left, right), result in zip(axes, evaluation.results, strict=True):
         order = np.argsort(-result.elo, kind="stable")
         names = [evaluation.policies[i] for i in order]
-        draw_matrix(left, result.rate[np.ix_(order, order)], names)
+        shown = np.where(np.eye(size, dtype=bool), np.nan, result.rate)[np.ix_(order, order)]
+        draw_matrix(left, 100 * shown, names, COLOURS, 100)
         draw_ratings(right, result, order)
         left.set_title(f"Wins of row against column, per cent\n({WAYS[result.play]})", fontsize=9)
     figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games a pairing", fontsize=10)
     return figure
 
 
-def draw_matrix(axes: Any, rate: Any, names: list[str]) -> None:
-    shown = np.where(np.eye(len(names), dtype=bool), np.nan, rate)
-    axes.imshow(shown, cmap=COLOURS, vmin=0, vmax=1, alpha=0.75)
+def draw_matrix(axes: Any, shown: Floats, names: list[str], colours: str, most: float) -> None:
+    axes.imshow(shown, cmap=colours, vmin=0, vmax=most, alpha=0.75)
     for i, j in np.argwhere(~np.isnan(shown)):
-        axes.text(j, i, f"{100 * rate[i, j]:.1f}", ha="center", va="center", color=INK, fontsize=8)
+        axes.text(j, i, f"{shown[i, j]:.1f}", ha="center", va="center", color=INK, fontsize=8)
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.tick_params(length=0)

@@ -27,7 +27,7 @@ from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
 from hanamachi.saving import replacing, restore_folder
 from hanamachi.training.config import Config, schedule
-from hanamachi.training.evaluation import Row, against
+from hanamachi.training.evaluation import Rows, against, beside
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.report import print_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
@@ -112,6 +112,7 @@ def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> S
     guests: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
         if name == "past":
+            torch.manual_seed(config.seed)  # these weights open the first games
             past = NetworkPolicy(variant, for_variant(variant, config.network.hidden), "past")
             guests.append((past, share))
         elif name != "self":
@@ -220,7 +221,7 @@ class SaveRun(EveryFew):
 
 
 class KeepTheBest(EveryFew):
-    """Plays the opponents of `evaluation` now and then, and exports the policy that does best."""
+    """Evaluates the policy now and then, and exports it whenever it does best."""
 
     def __init__(self, config: Config, out: Path) -> None:
         super().__init__(config, config.evaluation.every)
@@ -228,19 +229,27 @@ class KeepTheBest(EveryFew):
 
     def act(self) -> None:
         policy = NetworkPolicy(self.config.variant(), self.learner.policy.network)
-        settings = self.config.evaluation
-        rows = against(
-            policy, settings.opponents, self.config.game, settings.games,
-            seed=evaluation_seed(self.config, CHOOSING), plays=("sample",), **self.config.options,
-        )  # fmt: skip
-        for row in rows:
-            self.learner.logger.record(f"selfplay/rate_against_{row.opponent}", row.rate)
-        rate = sum(row.rate for row in rows) / len(rows)
+        results = self.results(policy)
+        for name, result in results.items():
+            self.learner.logger.record(f"selfplay/{name}", result)
+        mean = sum(results.values()) / len(results)
         best = self.learner.saved_state["best"]
-        if best is None or rate > best:
-            self.learner.saved_state["best"] = rate
+        if best is None or mean > best:
+            self.learner.saved_state["best"] = mean
             card = model_card(self.config, provenance(self.config), [])
             save_checkpoint(self.out / "policy", policy.network, policy.variant, card)
+
+    def results(self, policy: Policy) -> dict[str, float]:
+        """How the policy fares, by what is measured."""
+        game, settings = self.config.game, self.config.evaluation
+        seed, options = evaluation_seed(self.config, CHOOSING), self.config.options
+        if policy.variant.game.cooperative:
+            (team,) = beside(policy, [], game, settings.games, seed, plays=["argmax"], **options)
+            return {"score": team.mean}
+        rows = against(
+            policy, settings.opponents, game, settings.games, seed, plays=["sample"], **options
+        )
+        return {f"rate_against_{row.opponent}": row.rate for row in rows}
 
 
 class PlayThePast(EveryFew):
@@ -304,10 +313,11 @@ class ShowProgress(BaseCallback):
 # --- At the end
 
 
-def judge(config: Config, out: Path) -> list[Row]:
-    """Evaluate the exported policy against every opponent, on deals of their own."""
-    rows = against(
-        out / "policy",
+def judge(config: Config, out: Path) -> Rows:
+    """Evaluate the exported policy with all of the final evaluation, on deals of their own."""
+    measure = beside if config.variant().game.cooperative else against
+    rows: Rows = measure(
+        load_checkpoint(out / "policy", config.game, **config.options),
         config.evaluation.final_opponents,
         config.game,
         config.evaluation.final_games,

@@ -8,7 +8,8 @@ its side, else -1:
     A[t]     = delta[t] + gamma * lambda * sgn[t] * alive[t] * A[t+1]
 
 So the loser's last decision gets its -1 through the winner's, and an opponent's good prospects
-count as bad ones. The rest is PPO (Schulman et al. 2017) over the legal actions.
+count as bad ones. Where all play together, every sgn is +1 and r is what each of them earned. The
+rest is PPO (Schulman et al. 2017) over the legal actions.
 
 Notation: T decisions a game and rollout, B games, A actions, N entries of an observation.
 """

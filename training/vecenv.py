@@ -3,7 +3,7 @@
 `advance` is the hot path: it plays one decision in every row and fills the arrays below. The
 stable-baselines3 interface is built on it, so that any of its algorithms can drive the games.
 
-Notation: B games, A actions, N entries of an observation.
+Notation: B games, S seats, A actions, N entries of an observation, M numbers of memory.
 """
 
 from abc import abstractmethod
@@ -18,7 +18,8 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from hanamachi import kernels
 from hanamachi.errors import UserError
-from hanamachi.game import OVER, Variant
+from hanamachi.game import Variant
+from hanamachi.opponents import initial_memory
 from hanamachi.policies.policy import Policy
 
 
@@ -99,25 +100,26 @@ class TurnBasedVecEnv(VecEnv):
 
 
 class Guest:
-    """A given policy in some of the games, with its memory of each."""
+    """A given policy in some of the games, with its memory in every seat of each."""
 
-    def __init__(self, policy: Policy, rows: NDArray[np.int64]) -> None:
+    def __init__(self, policy: Policy, rows: NDArray[np.int64], seats: int) -> None:
         self.policy = policy
         self.rows = rows
-        self.memory = policy.initial_memory(len(rows))
+        self.seats = seats
+        self.memory = initial_memory(policy, len(rows), seats)  # (rows, S, M)
 
     def forget(self, rows: NDArray[np.int64]) -> None:
         """New games have begun in these rows."""
         mine = np.isin(self.rows, rows)
-        self.memory[mine] = self.policy.initial_memory(int(mine.sum()))
+        self.memory[mine] = initial_memory(self.policy, int(mine.sum()), self.seats)
 
 
 class SelfPlayVecEnv(TurnBasedVecEnv):
     """Games of one rule set, played by the learner alone or in part against given opponents.
 
-    `opponents` gives the share of the games in which a policy plays one of the two seats; that
-    seat is drawn anew for each game, and the row then shows the learner's decisions only. After
-    an action, moves without a choice are made at once and not shown.
+    `opponents` gives the share of the games in which a policy plays all seats but one, as a guest;
+    the learner's is drawn anew for each game, and the row then shows its decisions only. After an
+    action, moves without a choice are made at once and not shown.
     """
 
     def __init__(
@@ -133,10 +135,10 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.games = np.zeros(num_envs, variant.game.record)
         self.reseed(seed)
         self.earned = np.zeros((num_envs, variant.seats), np.float32)
-        self.guest_seat = np.full(num_envs, OVER)  # where a guest plays; OVER in self-play
+        self.learner_seat = np.zeros(num_envs, np.int64)  # (B,) in games with guests
         edges = np.round(num_envs * np.cumsum([0, *(share for _, share in opponents)])).astype(int)
         self.guests = [
-            Guest(policy, np.arange(begin, end))
+            Guest(policy, np.arange(begin, end), variant.seats)
             for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
         ]
 
@@ -172,10 +174,12 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         kernels.spread(kernels.masks, rules, self.games, self.masks)
 
     def _seat_guests(self, rows: NDArray[np.int64]) -> None:
-        """Draw the guests' seats in games that have just begun."""
+        """Draw who sits where in games that have just begun: the learner before the first guest."""
+        seats = self.variant.seats
         for guest in self.guests:
             begun = np.intersect1d(rows, guest.rows)
-            self.guest_seat[begun] = self.rng.integers(self.variant.seats, size=len(begun))
+            first_guest = self.rng.integers(seats, size=len(begun))
+            self.learner_seat[begun] = (first_guest - 1) % seats
             guest.forget(begun)
 
     def _play_guests(self) -> None:
@@ -183,7 +187,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         for guest in self.guests:
             while True:
                 turn = np.flatnonzero(
-                    self.games["mover"][guest.rows] == self.guest_seat[guest.rows]
+                    self.games["mover"][guest.rows] != self.learner_seat[guest.rows]
                 )
                 if len(turn) == 0:
                     break
@@ -193,8 +197,9 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         """One move of a guest; if it ends the game, that ends the learner's step as well."""
         rows = guest.rows[turn]
         games, observations, masks = self.games[rows], self.observations[rows], self.masks[rows]
-        actions, guest.memory[turn] = guest.policy.act(
-            observations, masks, guest.memory[turn], self.rng
+        place = turn, games["mover"].astype(np.int64)
+        actions, guest.memory[place] = guest.policy.act(
+            observations, masks, guest.memory[place], self.rng
         )
         earned = np.zeros((len(rows), self.variant.seats), np.float32)
         over = np.zeros(len(rows), np.bool_)
@@ -204,8 +209,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
             observations, masks, earned, over, unused,
         )  # fmt: skip
         self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks
-        learner = 1 - self.guest_seat[rows]
-        self.rewards[rows] += np.where(self.over[rows], 0, earned[np.arange(len(rows)), learner])
+        learners = earned[np.arange(len(rows)), self.learner_seat[rows]]
+        self.rewards[rows] += np.where(self.over[rows], 0, learners)
         self.last[rows[over]] = 0
         self.over[rows] |= over
         self._seat_guests(rows[over])
@@ -216,7 +221,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         """All that the coming games depend on."""
         return {
             "games": self.games.tobytes(),
-            "guest_seat": self.guest_seat.copy(),
+            "learner_seat": self.learner_seat.copy(),
             "memories": [guest.memory.copy() for guest in self.guests],
             "rng": self.rng.bit_generator.state,
         }
@@ -224,7 +229,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go on from `get_state` as if nothing had been between."""
         self.games[:] = np.frombuffer(state["games"], self.games.dtype)
-        self.guest_seat[:] = state["guest_seat"]
+        self.learner_seat[:] = state["learner_seat"]
         for guest, memory in zip(self.guests, state["memories"], strict=True):
             guest.memory = memory.copy()
         self.rng.bit_generator.state = state["rng"]

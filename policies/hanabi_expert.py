@@ -1,0 +1,346 @@
+"""Expert: a convention player of Hanabi.
+
+What a clue means beside what it says is common knowledge; the memory holds it as the cards that
+each clued card is meant to be. The chop is the oldest card that no clue has touched. The focus of
+a clue is the chop if touched, else the newest card that no clue had touched before, else the
+newest. The focus is playable, now or after all plays that are known to come; on the chop it may
+also be there to be saved: a critical card, or any 2. No touched card is trash.
+
+A clue is read with its receiver's eyes before it is given: it is worth as much as it makes his
+hand promise more than before. Equally good actions are equally likely.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hanamachi.compiled import inline, kernel
+from hanamachi.game import Variant
+from hanamachi.hanabi import rules as rule
+from hanamachi.hanabi.table import (
+    ME,
+    Tables,
+    critical,
+    everything,
+    lay_out,
+    lowest,
+    may_hold,
+    next_cards,
+    pace,
+    share,
+    trash,
+    wind_back,
+)
+from hanamachi.policies.hanabi_memory import RememberingPolicy, Sets, let_go
+from hanamachi.policies.policy import Masks, Memory, Observations, Scores
+
+# What an action is worth, in about the points that it brings
+SURE_PLAY, LOWER, TOKEN_BACK = 1.6, 0.075, 0.2  # less for each rank; more if a token comes back
+LAST_LIFE = 0.2  # a play that only conventions call sure, where an error loses the game
+GAMBLE = 0.75  # a play in the final round, times its chance
+TOKEN, USED, SCARCE = 0.6, 0.05, 0.375  # a clue token, less for each below it, more for the first
+LATE = 10  # cards in the deck from which on tokens lose their worth
+MUST_CLUE = 0.2  # a clue while nobody may discard
+FURTHER = 0.9  # what is left of a clue's worth if others could give it before it counts
+NOT_CHOP, NO_PACE = 0.6, 0.45  # what a discard costs that others do not expect, or that is too slow
+
+# What a hand promises
+PLAY, LATER_PLAY, KEPT, KNOWN = 1.0, 0.42, 0.3, 0.1  # at once; after others; not yet; exactly known
+MISPLAY, MISLED, BAD_TOUCH = 2.4, 1.5, 0.4  # an error to come; a wrong belief; trash or a twin
+KNOWN_TRASH = 0.1
+NEXT, OTHERS, BUSY = 0.6, 0.2, 0.09  # how likely a chop is discarded: whose it is, with more to do
+
+# What is lost with a card: if critical, for each rank from it on, too; playable; a 2; any other
+CRITICAL, RANK, PLAYABLE, TWO, ANY = 0.5, 0.35, 0.3, 0.35, 0.12
+
+
+class Known(NamedTuple):
+    """Sets of cards, as common knowledge has them."""
+
+    playable: int
+    promised: int  # will be played, as their owners know it
+    soon: int  # playable, now or after what is promised
+    trash: int
+    critical: int
+
+
+class Expert(RememberingPolicy):
+    name = "expert"
+
+    def __init__(self, variant: Variant) -> None:
+        super().__init__(variant, score, variant.rules)
+
+
+@kernel
+def score(
+    rules: np.record, observations: Observations, masks: Masks, memory: Memory, scores: Scores
+) -> None:
+    games = np.zeros(rule.SEATS + 2, rule.RECORD)  # before each turn, now, and after a clue
+    for b in range(len(masks)):
+        meant = memory[b].reshape(rules.seats, rules.hand_size)
+        game = games[rules.seats]
+        lay_out(rules, observations[b], game)
+        wind_back(rules, games)
+        read_turns(rules, games, meant)
+        known = knowledge(rules, game, meant, ME, ME)
+        for action in np.flatnonzero(masks[b]):
+            kind, slot = rules.kind[action], rules.slot[action]
+            if kind == rule.PLAY:
+                scores[b, action] = play_worth(rules, game, known, meant, slot)
+            elif kind == rule.DISCARD:
+                scores[b, action] = discard_worth(rules, game, known, meant, slot)
+            else:
+                seat, trait = rules.offset[action], rules.trait[action]
+                scores[b, action] = clue_worth(rules, games, known, meant, seat, trait)
+
+
+# --- What clues mean
+
+
+@inline
+def read_turns(rules: np.record, games: Tables, meant: Sets) -> None:
+    """Every turn since my own last, in order."""
+    now = games[rules.seats]
+    for giver in range(rules.seats):
+        if now.did[giver] == rule.CLUE:
+            seat, trait, touched = now.told[giver], now.trait[giver], now.touched[giver]
+            read_clue(rules, games[giver], meant, giver, seat, trait, touched)
+        elif now.did[giver] != rule.NONE:
+            let_go(meant[giver], now.slot[giver])
+
+
+@inline
+def read_clue(
+    rules: np.record, game: np.record, meant: Sets, giver: int, seat: int, trait: int, touched: int
+) -> None:
+    known = knowledge(rules, game, meant, giver, seat)
+    chop = chop_of(game, meant, seat)
+    focus = focus_of(game, meant, seat, touched)
+    for slot in range(game.held[seat]):
+        cards = everything(rules) & ~known.trash
+        if slot == focus:
+            cards = known.soon & ~known.promised
+            if slot == chop:
+                cards |= worth_saving(rules, known, trait)
+        if touched >> slot & 1:
+            before = int(meant[seat, slot])
+            cards = cards & before if cards & before else cards
+            meant[seat, slot] = cards if cards else everything(rules)
+
+
+@inline
+def chop_of(game: np.record, meant: Sets, seat: int) -> int:
+    """The slot of the oldest card that no clue has touched; NONE if there is none."""
+    for slot in range(game.held[seat]):
+        if meant[seat, slot] == 0:
+            return slot
+    return rule.NONE
+
+
+@inline
+def focus_of(game: np.record, meant: Sets, seat: int, touched: int) -> int:
+    """The chop, else the newest card touched for the first time, else the newest touched."""
+    chop = chop_of(game, meant, seat)
+    if chop != rule.NONE and touched >> chop & 1:
+        return chop
+    focus, first_time = rule.NONE, False
+    for slot in range(game.held[seat]):
+        if touched >> slot & 1 and (meant[seat, slot] == 0 or not first_time):
+            focus, first_time = slot, meant[seat, slot] == 0
+    return focus
+
+
+@inline
+def worth_saving(rules: np.record, known: Known, trait: int) -> int:
+    """Critical cards, 5s only by their rank, and 2s by theirs."""
+    if trait < rules.suits:
+        return int(rules.cards_with[trait] & known.critical & ~last_cards(rules))
+    if trait == rules.suits + 1:
+        return int(rules.cards_with[trait] & ~known.trash)
+    return int(rules.cards_with[trait] & known.critical)
+
+
+# --- Common knowledge
+
+
+@inline
+def agreed(rules: np.record, game: np.record, meant: Sets, seat: int, slot: int, dead: int) -> int:
+    """What a card can be by clues and what they mean, unless that contradicts itself."""
+    possible = int(game.possible[seat, slot])
+    cards = possible & int(meant[seat, slot])
+    if cards & ~dead:
+        return cards & ~dead
+    return cards if cards else possible
+
+
+@inline
+def knowledge(rules: np.record, game: np.record, meant: Sets, giver: int, receiver: int) -> Known:
+    """Plays that are known to come are found one after the other, as each may allow the next."""
+    playable, dead = next_cards(rules, game.fireworks), trash(rules, game)
+    promised, soon, found = 0, playable, 1
+    while found:
+        found = 0
+        for seat in range(rules.seats):
+            seen = seat != ME and seat != giver and seat != receiver
+            found |= known_plays(rules, game, meant, seat, soon, dead, seen) & ~promised
+        promised |= found
+        soon |= (found & ~last_cards(rules)) << 1
+    return Known(playable, promised, soon, dead, critical(rules, game))
+
+
+@inline
+def known_plays(
+    rules: np.record, game: np.record, meant: Sets, seat: int, soon: int, dead: int, seen: bool
+) -> int:
+    """The clued cards of a hand that its owner takes for playable, as far as they are known."""
+    plays = 0
+    for slot in range(game.held[seat]):
+        cards = agreed(rules, game, meant, seat, slot, dead)
+        if meant[seat, slot] and cards & ~soon == 0:
+            plays |= identity(game, cards, seat, slot, seen)
+    return plays & soon
+
+
+@inline
+def identity(game: np.record, cards: int, seat: int, slot: int, seen: bool) -> int:
+    """Which card it is, if it is seen or can be one card only."""
+    if seen:
+        return 1 << int(game.hand[seat, slot])
+    return cards if cards & (cards - 1) == 0 else 0
+
+
+@inline
+def last_cards(rules: np.record) -> int:
+    return int(rules.cards_with[rules.traits - 1])
+
+
+@inline
+def clued(rules: np.record, game: np.record, meant: Sets, but: int) -> int:
+    """The clued cards of all hands but one, as far as I know them."""
+    cards = 0
+    for seat in range(rules.seats):
+        for slot in range(game.held[seat]):
+            if meant[seat, slot] and seat != but:
+                could = agreed(rules, game, meant, seat, slot, 0)
+                cards |= identity(game, could, seat, slot, seat != ME)
+    return cards
+
+
+# --- What a hand promises
+
+
+@inline
+def clue_worth(
+    rules: np.record, games: Tables, known: Known, meant: Sets, seat: int, trait: int
+) -> float:
+    """What the hand of its receiver promises more than before, less a clue token."""
+    now, after = games[rules.seats], games[rules.seats + 1]
+    games[rules.seats + 1] = now
+    rule.give_clue(rules, after, seat, trait)
+    then = meant.copy()
+    read_clue(rules, now, then, ME, seat, trait, after.touched[ME])
+    known_then = knowledge(rules, after, then, ME, ME)
+    gain = promise(rules, after, known_then, then, seat)
+    gain -= promise(rules, now, known, meant, seat)
+    if seat > 1:
+        gain *= FURTHER
+    return gain - token(now, now.clues) + (now.clues == rules.max_clues) * MUST_CLUE
+
+
+@inline
+def token(game: np.record, number: int) -> float:
+    """What the clue token of this number is worth."""
+    worth = TOKEN - USED * number + SCARCE * (number <= 1)
+    return worth * min(1.0, game.deck / LATE)
+
+
+@inline
+def promise(rules: np.record, game: np.record, known: Known, meant: Sets, seat: int) -> float:
+    """Plays to come and cards kept, less mistakes to come and the danger that the chop is in."""
+    total, busy = 0.0, False
+    taken = clued(rules, game, meant, seat)
+    visible = may_hold(rules, game, seat)
+    for slot in range(game.held[seat]):
+        card = 1 << int(game.hand[seat, slot])
+        cards = belief(rules, game, meant, seat, slot, known.trash, visible)
+        if cards & ~known.playable == 0:
+            busy = True
+            total += PLAY if card & known.playable & ~taken else -MISPLAY
+        elif cards & ~known.trash == 0:
+            busy = True
+            total += KNOWN_TRASH if card & known.trash else -loss(rules, known, card)
+        elif meant[seat, slot]:
+            total += kept_worth(known, cards, card, taken)
+        if meant[seat, slot]:
+            taken |= card
+    chop = chop_of(game, meant, seat)
+    if chop != rule.NONE and not taken >> int(game.hand[seat, chop]) & 1:
+        danger = NEXT if seat == 1 else OTHERS
+        danger *= BUSY if busy else 1.0
+        total -= danger * loss(rules, known, 1 << int(game.hand[seat, chop]))
+    return total
+
+
+@inline
+def kept_worth(known: Known, cards: int, card: int, taken: int) -> float:
+    """Of a clued card that its owner keeps, not knowing whether it can be played."""
+    if cards & card == 0:
+        return -MISLED
+    if card & (known.trash | taken):
+        return -BAD_TOUCH
+    if cards & ~known.soon == 0:
+        return LATER_PLAY
+    return KEPT + KNOWN * (cards == card)
+
+
+@inline
+def belief(
+    rules: np.record, game: np.record, meant: Sets, seat: int, slot: int, dead: int, visible: int
+) -> int:
+    cards = agreed(rules, game, meant, seat, slot, dead)
+    return cards & visible if cards & visible else int(game.possible[seat, slot]) & visible
+
+
+@inline
+def loss(rules: np.record, known: Known, card: int) -> float:
+    """Points that go with a card."""
+    rank = lowest(card) % rules.ranks
+    if card & known.trash:
+        return 0.0
+    if card & known.critical:
+        return CRITICAL + RANK * (rules.ranks - rank)
+    if card & known.playable:
+        return PLAYABLE
+    return TWO if rank == 1 else ANY
+
+
+# --- My own cards
+
+
+@inline
+def play_worth(rules: np.record, game: np.record, known: Known, meant: Sets, slot: int) -> float:
+    visible = may_hold(rules, game, ME)
+    cards = belief(rules, game, meant, ME, slot, known.trash, visible)
+    last_life = game.errors == rules.max_errors - 1
+    if cards & ~known.playable:
+        chance = share(rules, game.unseen, cards, known.playable)
+        return chance * GAMBLE if game.deck == 0 and not last_life else chance - 10
+    if last_life and int(game.possible[ME, slot]) & visible & ~known.playable:
+        return LAST_LIFE
+    regains = cards & last_cards(rules) and game.clues < rules.max_clues
+    return SURE_PLAY - LOWER * (lowest(cards) % rules.ranks) + (TOKEN_BACK if regains else 0)
+
+
+@inline
+def discard_worth(rules: np.record, game: np.record, known: Known, meant: Sets, slot: int) -> float:
+    """A clue token, less what may be lost; a card that others hold, clued, is not."""
+    cards = belief(rules, game, meant, ME, slot, known.trash, may_hold(rules, game, ME))
+    worth = token(game, game.clues + 1) - NO_PACE * (pace(rules, game) <= 0)
+    useful = cards & ~known.trash & ~clued(rules, game, meant, ME)
+    if useful == 0:
+        return worth + KNOWN_TRASH
+    for card in range(rules.cards):
+        if useful >> card & 1:
+            chance = share(rules, game.unseen, cards, 1 << card)
+            worth -= chance * loss(rules, known, 1 << card)
+    return worth if slot == chop_of(game, meant, ME) else worth - NOT_CHOP
