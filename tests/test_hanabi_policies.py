@@ -194,31 +194,31 @@ BUILT = [1, 1, 1, 1, 1]
 @pytest.mark.parametrize("name", ["greedy", "expert"])
 def test_a_playable_card_is_clued(name):
     told = TwoPlayers(name, HANDS, DECK, BUILT).choices()
-    assert set(told) <= {"tell player_1 about 2s", "tell player_1 about green"}
+    assert set(told) <= {"tell player 1 about 2s", "tell player 1 about green"}
 
 
 def test_expert_plays_the_focus_of_a_clue_that_greedy_still_doubts():
     for name, plays in (("expert", True), ("greedy", False)):
         players = TwoPlayers(name, HANDS, DECK, BUILT)
-        players.table.play("tell player_1 about green")
+        players.table.play("tell player 1 about green")
         assert (players.choices() == ["play card 4"]) == plays
 
 
 def test_expert_saves_a_critical_card_on_the_chop_and_its_owner_keeps_it():
     hands = ["red4 black4 yellow4 green4 blue4", "green5 red4 black4 yellow4 blue4"]
     players = TwoPlayers("expert", hands, "green2 green3 red3 red5", BUILT, clues=4)
-    assert players.choices() == ["tell player_1 about 5s"]
-    players.table.play("tell player_1 about 5s")
+    assert players.choices() == ["tell player 1 about 5s"]
+    players.table.play("tell player 1 about 5s")
     assert not {"play card 1", "discard card 1"} & set(players.choices())
 
 
 def test_expert_forgets_what_a_card_meant_once_it_is_played():
     players = TwoPlayers("expert", HANDS, DECK, BUILT)
-    players.table.play("tell player_1 about green")
+    players.table.play("tell player 1 about green")
     players.choices()
     players.table.play("play card 4")
     players.table.draw("green3")
-    players.table.play("tell player_1 about 4s")
+    players.table.play("tell player 1 about 4s")
     players.choices()
     meant = players.memory[1].reshape(2, 5)
     assert meant[0].tolist() != [0] * 5
