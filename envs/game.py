@@ -291,7 +291,7 @@ class Variant:
         """(1,) the rules as an array, which a call from Python hands over ten times as fast."""
         return np.array([self.rules], self.game.rules)
 
-    @property
+    @cached_property
     def seats(self) -> int:
         return int(self.rules.seats)
 
