@@ -14,7 +14,7 @@ UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
   geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py hanabi_pages.py \
   hanabi_rendering.py hanabi_rules.py hanabi_table.py \
   hanamikoji_information.py hanamikoji_redeal.py hanamikoji_rules.py policies.py random_play.py \
-  records.py saving.py vecenv.py)
+  records.py rendering.py saving.py vecenv.py)
 
 .PHONY: train test verify coverage lint clean
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi import kernels
 from hanamachi.errors import unknown
 from hanamachi.game import Variant
 
@@ -30,3 +31,26 @@ def frame(variant: Variant, game: np.record, mode: str) -> Frame:
         return text
     print(text)
     return None
+
+
+# --- What the pictures of several games have in common
+
+
+def counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def scored_round(variant: Variant, before: np.record, action: int, limit: str) -> np.record | None:
+    """The table as `action` left it when it ended a round and another follows; else None.
+
+    The engine clears it at once, so the round is scored again as the last that is played: `limit`
+    names the rule set's number of rounds.
+    """
+    after, scored = before.copy(), before.copy()
+    kernels.apply_one(variant.rules, after, action)
+    if after.round_number == before.round_number:
+        return None
+    last = variant.rules.copy()
+    last[limit] = before.round_number
+    kernels.apply_one(last, scored, action)
+    return scored

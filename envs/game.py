@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
@@ -86,6 +87,7 @@ def filled(dtype: np.dtype[Any], **values: Any) -> np.record:
 # --- The contract
 
 Implementation = Callable[..., Any]
+CONTRACT: list[str] = []
 IMPLEMENTATIONS: dict[Any, dict[str, Implementation]] = {}
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,6 +95,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def generic(contract: F) -> F:
     """Make `contract` call the function of the same name that belongs to its first argument."""
     name = contract.__name__
+    CONTRACT.append(name)
 
     @functools.wraps(contract)
     def call(rules: Any, *rest: Any) -> Any:
@@ -107,6 +110,12 @@ def generic(contract: F) -> F:
     overload(call)(compiled)
     result: F = call  # type: ignore[assignment]
     return result
+
+
+def implemented_in(*modules: ModuleType) -> dict[str, Implementation]:
+    """The functions of the contract that these modules of a game define."""
+    defined = [(name, module) for name in CONTRACT for module in modules if hasattr(module, name)]
+    return {name: getattr(module, name) for name, module in defined}
 
 
 def unannotated(function: Any) -> FunctionType:
@@ -204,7 +213,7 @@ class Actions(ABC):
     kinds: int  # of moves in this game
 
     def __init__(self, moves: Iterable[Any]) -> None:
-        self.moves = tuple(moves)  # the first number is 0
+        self.moves = tuple(moves)
         self.size = len(self.moves)
 
     @cached_property
@@ -262,17 +271,19 @@ class Game:
     variants: Mapping[str, Mapping[str, Any]]  # id -> every option and its default
     options: Mapping[str, str]  # option -> what it accepts and means
     build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  # UserError if options clash
-    render: Callable[[], ModuleType]  # imported late, as few users need it
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # id -> more for `build`
     best_score: Callable[[np.record], int] | None = None  # of a rule set, if cooperative
     lost: Callable[..., NDArray[np.bool_]] | None = None  # (rules, games ended), if cooperative
 
     def __post_init__(self) -> None:
-        contract = {"start", "chance", "resolve", "legal", "apply", "observe", "redeal"}
-        missing = contract - self.functions.keys()
+        missing = set(CONTRACT) - self.functions.keys()
         assert not missing, f"{self.name} lacks {missing}"
         assert self.cooperative == bool(self.best_score) == bool(self.lost), self.name
         IMPLEMENTATIONS[self.rules] = IMPLEMENTATIONS[from_dtype(self.rules)] = dict(self.functions)
+
+    def render(self) -> ModuleType:
+        """The module that draws its table, imported only where it is needed."""
+        return import_module(f"hanamachi.{self.name}.render")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from hanamachi.game import Variant
 from hanamachi.geishas_road import observation as entry
 from hanamachi.geishas_road import rules as rule
 from hanamachi.geishas_road.table import FOE, ME, Seen, act, lay_out, points, reply
+from hanamachi.policies.forecast import Array, add_card, compare
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
 DOUBT = 0.25  # weight of the mean reply beside the worst
@@ -40,7 +41,6 @@ BRINGS_ME, BRINGS_FOE, USES = range(3)
 # rows of a table of cards: in my hand and not yet moved, now and after an action; and unseen
 HELD, TO_MOVE, HELD_THEN, TO_MOVE_THEN, UNSEEN = range(5)
 
-Array = NDArray[np.float32]
 Ranks = NDArray[np.int64]  # (5, N) which cards of each colour, a bit for each rank
 
 
@@ -268,20 +268,3 @@ def flow(rules: np.record, seen: Seen, kind: int) -> tuple[float, float, float, 
     unseen_foe = (draws * foe + theirs[BRINGS_ME] + kept) / unseen
     better = SKILL * unseen_me * unseen_foe
     return me, foe, unseen_me - better, unseen_foe + better
-
-
-@inline
-def add_card(gains: Array, by: int, to_me: float, to_foe: float, out: Array) -> None:
-    out[:] = (1 - to_me - to_foe) * gains
-    out[by:] += to_me * gains[:-by]
-    out[:-by] += to_foe * gains[by:]
-
-
-@inline
-def compare(gains: Array, ends: Array) -> None:
-    """From the chances of what is still gained, those of (tie, win, loss) at each lead."""
-    win = np.float32(0)
-    for i in range(len(gains)):  # the gain that only ties is the lead's opposite
-        tie = gains[len(gains) - 1 - i]
-        ends[i, 0], ends[i, 1], ends[i, 2] = tie, win, 1 - win - tie
-        win += tie

@@ -6,17 +6,19 @@ marker comes to me, goes to the foe or stays, and a table is worth the expectati
 states of the markers, of what a state is worth: a win, a loss, or a promise for the next round.
 An action is worth that after the reply, mostly the worst one, and a little more or less by its
 tile, so that Gifts come early and Competitions late. Equally good actions are equally likely.
+
+Notation: `seen` is one observation, (N,).
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hanamachi.compiled import inline, kernel
 from hanamachi.game import Variant
 from hanamachi.hanamikoji import observation as entry
 from hanamachi.hanamikoji import rules as rule
+from hanamachi.policies.forecast import Array, add_card, compare
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
 CHARM, GEISHA = 0.07, 0.09  # what being ahead in either promises for the next round
@@ -27,8 +29,6 @@ SKILL = 0.8  # how much better than at random the foe places the cards that I ca
 TIMING = np.array([0, 0, 0.05, -0.05, 0, 0], np.float32)
 TILES = np.array([(1, 0, 1), (0, 0, 2), (2, 1, 3), (2, 2, 4), (0, 0, 0), (0, 0, 0)], np.float32)
 BRINGS_ME, BRINGS_FOE, USES = range(3)
-
-Array = NDArray[np.float32]  # `seen` is one observation, (N,)
 
 
 class Tables(NamedTuple):
@@ -155,9 +155,9 @@ def forecast(rules: np.record, seen: Array, kind: int, ends: Array) -> None:
     for h in range(most + 1):
         for u in range(most + 1 - h):
             if h > 0:
-                add_card(gains[h - 1, u], hand_me, hand_foe, gains[h, u])
+                add_card(gains[h - 1, u], 1, hand_me, hand_foe, gains[h, u])
             elif u > 0:
-                add_card(gains[h, u - 1], unseen_me, unseen_foe, gains[h, u])
+                add_card(gains[h, u - 1], 1, unseen_me, unseen_foe, gains[h, u])
             compare(gains[h, u], ends[h, u])
 
 
@@ -181,20 +181,3 @@ def flow(rules: np.record, seen: Array, kind: int) -> tuple[float, float, float,
     unseen_foe = (draws * foe + theirs[BRINGS_ME] + secret) / unseen
     better = SKILL * unseen_me * unseen_foe
     return me, foe, unseen_me - better, unseen_foe + better
-
-
-@inline
-def add_card(gains: Array, to_me: float, to_foe: float, out: Array) -> None:
-    out[:] = (1 - to_me - to_foe) * gains
-    out[1:] += to_me * gains[:-1]
-    out[:-1] += to_foe * gains[1:]
-
-
-@inline
-def compare(gains: Array, ends: Array) -> None:
-    """From the chances of what is still gained, those of (tie, win, loss) at each lead."""
-    win = np.float32(0)
-    for i in range(len(gains)):  # the gain that only ties is the lead's opposite
-        tie = gains[len(gains) - 1 - i]
-        ends[i, 0], ends[i, 1], ends[i, 2] = tie, win, 1 - win - tie
-        win += tie

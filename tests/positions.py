@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hanamachi import kernels
 from hanamachi.game import CHANCE, OVER, Variant
 from hanamachi.games import variant
+from hanamachi.session import Session
 
 View = tuple
 
@@ -69,6 +70,25 @@ def outcomes(variant: Variant, game: np.record) -> list[tuple[int, float]]:
     numbers, chances = np.empty(variant.rules.max_outcomes, np.int64), np.empty(30)
     n = kernels.outcomes_of(variant.rules, game, numbers, chances)
     return list(zip(numbers[:n].tolist(), chances[:n].tolist(), strict=True))
+
+
+# --- At random
+
+
+def random_session(variant: Variant, seed: int) -> Iterator[Session]:
+    """A game before each decision and at its end; every kind of action is equally likely."""
+    session, rng = Session(variant), np.random.default_rng(seed)
+    session.begin(seed)
+    yield session
+    while session.mover != OVER:
+        choices = np.flatnonzero(session.view(session.mover)[1])
+        kinds = variant.actions.kind[choices]
+        session.step(rng.choice(choices[kinds == rng.choice(np.unique(kinds))]))
+        yield session
+
+
+def random_positions(variant: Variant, seed: int) -> list[np.record]:
+    return [session.state() for session in random_session(variant, seed)]
 
 
 # --- Histories

@@ -1,20 +1,14 @@
 """The table of Hanabi shows a seat all but its own cards, and those too to whoever may see all."""
 
-from collections.abc import Iterator
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hanabi_positions import Hanabi, set_up
-from numpy.typing import NDArray
-from samples import sample
+from positions import random_positions
 
-from hanamachi import kernels
-from hanamachi.game import CHANCE, OVER, Variant
+from hanamachi.game import Variant
 from hanamachi.games import variant
 from hanamachi.hanabi import COLOURS, MULTICOLOUR
 from hanamachi.hanabi.render import WIDTH, height, image, text
-from hanamachi.session import Session
 
 PLAYERS = (2, 3, 4, 5)
 VARIANTS = [
@@ -24,62 +18,12 @@ VARIANTS = [
     variant("hanabi:2p", colours=2, ranks=3, hand_size=2, max_clues=3, max_errors=1),
 ]
 IDS = [f"{v.id.partition(':')[2]}-{v.rules.copies.sum()}" for v in VARIANTS]
-GAMES = max(1, sample(4_000) // len(VARIANTS))
-WORLDS = 4
 HANDS = ["red1 red3 blue3 green5 green2", "red2 yellow2 black4 green4 blue5"]
-
-
-def positions(variant: Variant, seed: int) -> list[np.record]:
-    """A game of random clues and discards, few cards played, before each decision and after it."""
-    return [session.state() for session in random_session(variant, seed)]
-
-
-def random_session(variant: Variant, seed: int) -> Iterator[Session]:
-    session, rng = Session(variant), np.random.default_rng(seed)
-    session.begin(seed)
-    yield session
-    while session.mover != OVER:
-        legal = np.flatnonzero(session.view(session.mover)[1])
-        weight = np.array([3, 1, 1])[variant.actions.kind[legal]]  # of discards, plays, clues
-        session.step(rng.choice(legal, p=weight / weight.sum()))
-        yield session
-
-
-def worlds(variant: Variant, game: np.record, seat: int) -> NDArray[np.void]:
-    """What the game may be for all that a seat knows."""
-    games = variant.new(np.arange(WORLDS, dtype=np.uint64))
-    kernels.worlds(variant.rules, np.array([game]), seat, games)
-    return games
-
-
-# --- Nothing that is hidden
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
-def test_what_a_seat_cannot_know_changes_nothing_in_its_table(variant: Variant) -> None:
-    for seed in range(GAMES):
-        unlike = 0
-        for i, game in enumerate(positions(variant, seed)[:-1]):
-            seat = (seed + i) % variant.seats
-            shown = text(variant, game, seat)
-            others = worlds(variant, game, seat)
-            assert {text(variant, world, seat) for world in others} == {shown}
-            unlike += (others["hand"] != game["hand"]).any()
-        assert unlike > 0
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
-def test_what_a_seat_cannot_know_changes_nothing_in_its_image(variant: Variant) -> None:
-    games = positions(variant, 1)
-    game = games[len(games) // 2]
-    for seat in range(variant.seats):
-        other = worlds(variant, game, seat)[0]
-        np.testing.assert_array_equal(image(variant, other, seat), image(variant, game, seat))
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
 def test_a_hand_is_shown_to_everybody_but_its_owner(variant: Variant) -> None:
-    game = positions(variant, 2)[0]
+    game = random_positions(variant, 2)[0]
     views = {seat: rows("hand", text(variant, game, seat)) for seat in range(variant.seats)}
     for viewer, shown in views.items():
         owners = [(viewer + side) % variant.seats for side in range(1, variant.seats + 1)]
@@ -169,10 +113,8 @@ def test_fireworks_discards_tokens_and_cards_not_seen_are_shown() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
-def test_the_text_fits_a_terminal_and_every_card_is_somewhere(variant: Variant) -> None:
-    for game in positions(variant, 2):
-        for seat in (None, *range(variant.seats)):
-            assert max(map(len, text(variant, game, seat).splitlines())) <= 80
+def test_every_card_is_somewhere(variant: Variant) -> None:
+    for game in random_positions(variant, 2):
         shown = text(variant, game)
         piles = "".join(rows("discards", shown)[0] + rows("deck", shown)[0])
         played = sum(map(int, rows("firework", shown)[0]))
@@ -181,34 +123,9 @@ def test_the_text_fits_a_terminal_and_every_card_is_somewhere(variant: Variant) 
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
-def test_a_table_can_be_shown_while_chance_is_due(variant: Variant) -> None:
-    games = variant.new(np.arange(1, dtype=np.uint64))
-    kernels.start_one(variant.rules, games[0])
-    shown = set()
-    while (game := games[0]).mover != OVER:
-        if game.mover == CHANCE:
-            shown.add(text(variant, game).splitlines()[-1])
-            kernels.resolve_one(variant.rules, game, kernels.draw_one(variant.rules, game))
-        else:
-            mask = np.empty((1, variant.actions.size), np.int8)
-            kernels.masks(variant.rules, games, mask)
-            kernels.apply_one(variant.rules, game, int(mask[0].argmax()))
-    assert shown == {"the starter is drawn", "cards are dealt", "a card is drawn"}
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
-def test_the_image_has_the_width_asked_for_and_a_place_for_every_player(variant: Variant) -> None:
-    game, high = positions(variant, 3)[0], height(variant)
-    assert image(variant, game).shape == (high, WIDTH, 3)
-    assert image(variant, game, 0, width=WIDTH // 2).shape == (high // 2, WIDTH // 2, 3)
-    assert image(variant, game).dtype == np.uint8
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
-def test_every_move_changes_what_is_seen(variant: Variant) -> None:
-    games = positions(variant, 4)
-    assert all(a != b for a, b in pairwise(text(variant, game) for game in games))
-    assert all((image(variant, a) != image(variant, b)).any() for a, b in pairwise(games[:3]))
+def test_the_image_has_a_place_for_every_player(variant: Variant) -> None:
+    game = random_positions(variant, 3)[0]
+    assert image(variant, game).shape == (height(variant), WIDTH, 3)
 
 
 # --- The end

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from itertools import product
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hanamachi.errors import UserError
 from hanamachi.four_actions import cards_used, checked_actions
-from hanamachi.game import Game, filled
+from hanamachi.game import Game, filled, implemented_in
 from hanamachi.geishas_road import observation, rules
 from hanamachi.geishas_road.actions import Catalogue, Move, places
 from hanamachi.layout import Layout
@@ -308,27 +306,14 @@ def tables_of(
     )
 
 
-def render() -> ModuleType:
-    return import_module("hanamachi.geishas_road.render")
-
-
 GAME = Game(
     name="geishas_road",
     title="Geisha's Road",
     cooperative=False,
     record=rules.RECORD,
     rules=rules.RULES,
-    functions={
-        "start": rules.start,
-        "chance": rules.chance,
-        "resolve": rules.resolve,
-        "legal": rules.legal,
-        "apply": rules.apply,
-        "observe": observation.observe,
-        "redeal": rules.redeal,
-    },
+    functions=implemented_in(rules, observation),
     variants=VARIANTS,
     options=OPTIONS,
     build=build,
-    render=render,
 )

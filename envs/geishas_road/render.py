@@ -10,9 +10,9 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi import kernels
 from hanamachi.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
 from hanamachi.four_actions import SIZES
+from hanamachi.frames import counted, scored_round
 from hanamachi.game import OVER, Variant
 from hanamachi.geishas_road.actions import Catalogue
 from hanamachi.geishas_road.rules import (
@@ -145,10 +145,6 @@ def score(variant: Variant, game: np.record, seat: int) -> str:
         return f"{counted(wins[seat], 'round')} won ({this_round})"
     scored = wins.sum() == game.round_number  # not so during a round, nor after an instant win
     return f"{counted(game.points[seat] + (0 if scored else now), 'point')} ({this_round})"
-
-
-def counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def action(variant: Variant, game: np.record, owner: int, kind: int, viewer: int | None) -> Action:
@@ -309,17 +305,10 @@ def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
 
 
 def round_end(variant: Variant, before: np.record, action: int, seat: int | None = None) -> str:
-    """The table when `action` has ended a round and another follows; else "".
-
-    The engine clears it at once, so the round is scored again as the last that is played.
-    """
-    after, scored = before.copy(), before.copy()
-    kernels.apply_one(variant.rules, after, action)
-    if after.round_number == before.round_number:
+    """The table when `action` has ended a round and another follows; else ""."""
+    scored = scored_round(variant, before, action, "rounds")
+    if scored is None:
         return ""
-    last = variant.rules.copy()
-    last.rounds = before.round_number
-    kernels.apply_one(last, scored, action)
     return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
 
 

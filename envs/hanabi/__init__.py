@@ -1,14 +1,12 @@
 """Hanabi: two to five players build fireworks together. RULES.md, then rules.py, is the way in."""
 
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.errors import UserError
-from hanamachi.game import Game, filled
+from hanamachi.game import Game, filled, implemented_in
 from hanamachi.hanabi import observation, rules
 from hanamachi.hanabi.actions import Catalogue
 from hanamachi.layout import Layout
@@ -159,30 +157,17 @@ def lost(rules: np.record, games: NDArray[Any]) -> NDArray[np.bool_]:
     return struck_out
 
 
-def render() -> ModuleType:
-    return import_module("hanamachi.hanabi.render")
-
-
 GAME = Game(
     name="hanabi",
     title="Hanabi",
     cooperative=True,
     record=rules.RECORD,
     rules=rules.RULES,
-    functions={
-        "start": rules.start,
-        "chance": rules.chance,
-        "resolve": rules.resolve,
-        "legal": rules.legal,
-        "apply": rules.apply,
-        "observe": observation.observe,
-        "redeal": rules.redeal,
-    },
+    functions=implemented_in(rules, observation),
     variants=VARIANTS,
     fixed=FIXED,
     options=OPTIONS,
     build=build,
-    render=render,
     best_score=best_score,
     lost=lost,
 )

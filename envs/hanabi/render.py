@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
+from hanamachi.frames import counted
 from hanamachi.game import OVER, Variant
 from hanamachi.hanabi import MULTICOLOUR
 from hanamachi.hanabi.actions import Catalogue
@@ -175,10 +176,6 @@ def result(variant: Variant, game: np.record) -> str:
         return f"the fireworks are worth {points}"
     rating = next(word for most, word in RATINGS if game.score <= most)
     return f"the fireworks are worth {points}: {rating}"
-
-
-def counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 # --- As text

@@ -1,15 +1,13 @@
 """Hanamikoji: two players court seven geisha. RULES.md, then rules.py, is the way in."""
 
 from collections import Counter
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from hanamachi.errors import UserError
 from hanamachi.four_actions import cards_used, checked_actions
-from hanamachi.game import Game, filled
+from hanamachi.game import Game, filled, implemented_in
 from hanamachi.hanamikoji import observation, rules
 from hanamachi.hanamikoji.actions import Catalogue
 from hanamachi.hanamikoji.eight_suits import suits
@@ -133,27 +131,14 @@ def packed(catalogue: Catalogue) -> Any:
     return (catalogue.piles.sum(1).astype(np.uint64) << shifts).sum(1, dtype=np.uint64)
 
 
-def render() -> ModuleType:
-    return import_module("hanamachi.hanamikoji.render")
-
-
 GAME = Game(
     name="hanamikoji",
     title="Hanamikoji",
     cooperative=False,
     record=rules.RECORD,
     rules=rules.RULES,
-    functions={
-        "start": rules.start,
-        "chance": rules.chance,
-        "resolve": rules.resolve,
-        "legal": rules.legal,
-        "apply": rules.apply,
-        "observe": observation.observe,
-        "redeal": rules.redeal,
-    },
+    functions=implemented_in(rules, observation),
     variants=VARIANTS,
     options=OPTIONS,
     build=build,
-    render=render,
 )

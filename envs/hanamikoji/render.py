@@ -10,9 +10,9 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi import kernels
 from hanamachi.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, TABLE, Canvas
 from hanamachi.four_actions import SIZES
+from hanamachi.frames import scored_round
 from hanamachi.game import OVER, Variant
 from hanamachi.hanamikoji.actions import Catalogue
 from hanamachi.hanamikoji.rules import (
@@ -152,17 +152,10 @@ def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
 
 
 def round_end(variant: Variant, before: np.record, action: int, seat: int | None = None) -> str:
-    """The table when `action` has ended a round and another follows, Secrets revealed; else "".
-
-    The engine clears it at once, so the round is scored again as the last that is played.
-    """
-    after, scored = before.copy(), before.copy()
-    kernels.apply_one(variant.rules, after, action)
-    if after.round_number == before.round_number:
+    """The table when `action` has ended a round and another follows, Secrets revealed; else ""."""
+    scored = scored_round(variant, before, action, "max_rounds")
+    if scored is None:
         return ""
-    last = variant.rules.copy()
-    last.max_rounds = before.round_number
-    kernels.apply_one(last, scored, action)
     return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
 
 
