@@ -142,6 +142,11 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
             for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
         ]
 
+    @property
+    def seen(self) -> NDArray[np.float32]:
+        """(B, N) what the seats to move see, in the entries that the variant has."""
+        return self.observations
+
     def reseed(self, seed: int) -> None:
         seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
         self.games["rng"] = self.variant.new(seeds)["rng"]
