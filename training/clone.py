@@ -35,7 +35,7 @@ class Teacher:
         """How it would play in the seats to move, (B, A); to be asked once at every decision."""
         seats = games.variant.seats
         self.memory[games.over] = initial_memory(self.policy, int(games.over.sum()), seats)
-        place = np.arange(games.num_envs), games.games["mover"].astype(np.int64)
+        place = np.arange(games.num_envs), games.movers
         chances, _, self.memory[place] = self.policy.distribution(
             games.seen, games.masks, self.memory[place]
         )

@@ -78,7 +78,6 @@ def open_run(config: Config, out: Path, resume: bool) -> None:
         if begun.read_text(encoding="utf-8") != config.to_yaml():
             raise UserError(f"{out} was begun with other settings; see {begun}")
         restore_folder(out / "policy")
-        restore_folder(out / "clone")
         return
     with replacing(out / "run.json") as file:
         file.write(json.dumps(provenance(config), indent=2).encode())
