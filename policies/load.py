@@ -43,13 +43,18 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     spec = os.fspath(spec)
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
-    if os.path.exists(spec) or os.sep in spec or "/" in spec:
+    if is_checkpoint(spec):
         from hanamachi.policies.checkpoint import load_checkpoint
 
         return load_checkpoint(spec, game=game, **options)
     if ":" in spec:
         return own_policy(spec, game, options)
     raise unknown("policy", spec, [*NAMES, "a checkpoint folder", "module:factory"])
+
+
+def is_checkpoint(spec: str) -> bool:
+    """Whether a folder is meant, be it there or not."""
+    return spec not in NAMES and (os.path.exists(spec) or os.sep in spec or "/" in spec)
 
 
 def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> Variant:

@@ -10,7 +10,7 @@ from samples import sample
 from hanamachi.errors import UserError
 from hanamachi.games import VARIANTS
 from hanamachi.training import cli
-from hanamachi.training.config import PPO, Config, Yaml, schedule, schema
+from hanamachi.training.config import PPO, Clone, Config, Yaml, schedule, schema
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 MUTATIONS = sample(2_000, 0.2)
@@ -34,6 +34,7 @@ TOGETHER = Config(
     options={"starter": 3, "strikeout_score": "fireworks"},
     opponents={"self": 0.5, "past": 0.5},
 )
+CLONED = Config(game="hanabi:4p", init_from="hat", clone=Clone(steps=1_000, kl_coef="lin_0.04"))
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_the_schema_on_disk_is_that_of_the_settings():
 
 
 @pytest.mark.parametrize(
-    "config", [Config(game="hanamikoji"), DETAILED, ROAD, TOGETHER], ids=lambda config: config.game
+    "config", [Config(game="hanamikoji"), DETAILED, ROAD, TOGETHER, CLONED], ids=lambda c: c.game
 )
 def test_what_is_written_down_is_read_as_the_same(load, config):
     assert load(config.to_yaml()) == config
@@ -353,7 +354,12 @@ def damaged_files(count):
     """Settings as they may arrive: each one of the texts with one or two damages."""
     rng = random.Random(0)
     texts = [path.read_text() for path in sorted(CONFIGS.glob("*.yaml"))]
-    texts += [DETAILED.to_yaml(), ROAD.to_yaml(), Config(game="hanamikoji").to_yaml()]
+    texts += [
+        DETAILED.to_yaml(),
+        ROAD.to_yaml(),
+        CLONED.to_yaml(),
+        Config(game="hanamikoji").to_yaml(),
+    ]
     return [rng.choice(DAMAGES)(rng, rng.choice(texts)) for _ in range(count)]
 
 

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from hanamachi.errors import UserError
 from hanamachi.game import Variant
 from hanamachi.games import variant
+from hanamachi.policies.load import is_checkpoint, load_policy
 
 Positive = Annotated[int, Field(gt=0)]
 Unit = Annotated[float, Field(ge=0, le=1)]
@@ -91,6 +92,17 @@ class Network(Model):
     """Sizes of the hidden layers."""
 
 
+class Clone(Model):
+    """How a policy that `init_from` names is cloned, and how near to the clone self-play stays."""
+
+    steps: Positive = 2_000_000
+    """Decisions that it labels, in games that the network plays."""
+    learning_rate: Schedule = (1e-3, 1e-4)
+    """Adam's step size, over these decisions."""
+    kl_coef: Schedule = 0.0
+    """Weight, in the self-play that follows, of the policy's divergence from the clone."""
+
+
 class Past(Model):
     """Earlier selves in the other seats, where `opponents` gives `past` a share."""
 
@@ -136,8 +148,9 @@ class Config(Model):
     opponents: dict[str, Unit] = {"self": 1.0}
     """Share of the games by who has all other seats: self, past, or a policy's name or path."""
     init_from: str | None = None
-    """A checkpoint to start from instead of random weights."""
+    """What to start from instead of random weights: a checkpoint, or a policy to clone first."""
     network: Network = Network()
+    clone: Clone = Clone()
     ppo: PPO = PPO()
     past: Past = Past()
     evaluation: Evaluation = Evaluation()
@@ -149,7 +162,17 @@ class Config(Model):
         if abs(sum(self.opponents.values()) - 1) > 1e-6:
             raise ValueError(f"opponents must add up to 1, not {sum(self.opponents.values()):g}")
         self.variant()
+        if self.teacher is None and self.clone != Clone():
+            raise ValueError("clone needs a policy to clone: name it in init_from, such as greedy")
+        if self.teacher is not None and ":" not in self.teacher:
+            load_policy(self.teacher, self.game, **self.options)
         return self
+
+    @property
+    def teacher(self) -> str | None:
+        """The policy to clone first, if `init_from` names one: any but a checkpoint."""
+        named = self.init_from is not None and not is_checkpoint(self.init_from)
+        return self.init_from if named else None
 
     def variant(self) -> Variant:
         """The rule set that is played."""

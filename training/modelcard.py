@@ -13,8 +13,8 @@ CARD = """---
 
 # {game}: a policy from self-play
 
-It plays {game} {options}, in {which} seat, and was fitted by `hanamachi train` from {steps:,}
-decisions of self-play (seed {seed}).
+It plays {game} {options}, in {which} seat, and was fitted by `hanamachi train` from
+{origin} (seed {seed}).
 
 ```python
 from hanamachi.policies import load_policy
@@ -30,7 +30,7 @@ policy = load_policy("path/to/this/folder")
 
 ## How it was made
 
-Proximal policy optimisation over the legal actions, with advantages signed by who moves next.
+{method}
 
 ```yaml
 {settings}```
@@ -59,6 +59,11 @@ played by copies of it.""",
 It was measured with the partners above only: with others it may do worse.
 It knows no other rule set, and remembers nothing but what it sees in its turn.""",
 }
+CLONING = """\
+First, cloning: in games that the network played, it learned by cross-entropy what the policy would
+have done at each decision (DAgger). Then, self-play:"""
+SELF_PLAY = """\
+Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
@@ -73,13 +78,22 @@ def model_card(config: Config, run: Mapping[str, Any], rows: Rows) -> str:
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
         options=f"with {config.options}" if config.options else "by its standard rules",
-        steps=config.steps,
+        origin=origin(config),
+        method=f"{CLONING}\n{SELF_PLAY}" if config.teacher else SELF_PLAY,
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),
         versions=", ".join(f"{name} {value}" for name, value in run.items() if value is not None),
         **words,
     )
+
+
+def origin(config: Config) -> str:
+    """What the policy learned from."""
+    played = f"{config.steps:,} decisions of self-play"
+    if config.teacher is None:
+        return played
+    return f"a clone of {config.teacher} (of {config.clone.steps:,} decisions) and {played}"
 
 
 def metadata(config: Config, rows: Rows) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 A run's folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision),
 `resume.zip` (the learner as last saved: stable-baselines3's file, to be loaded only if you trust
-it), `policy/` (the best checkpoint so far), `evaluation.json` and `tensorboard/`.
+it), `policy/` (the best checkpoint so far), `evaluation.json` and `tensorboard/`; and `clone/`, the
+checkpoint that the run starts from, if it clones a policy first.
 """
 
 import json
@@ -26,6 +27,7 @@ from hanamachi.policies.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
 from hanamachi.saving import replacing, restore_folder
+from hanamachi.training.clone import Cloning
 from hanamachi.training.config import Config, schedule
 from hanamachi.training.evaluation import Rows, against, beside
 from hanamachi.training.modelcard import model_card
@@ -45,9 +47,11 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
     out = Path(out)
     open_run(config, out, resume)
     learner = resumed_learner(config, out) if resume else None
-    learner = learner or new_learner(config)
-    learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(out / "tensorboard"))]))
-    with progress_bar() as bar:  # closed whatever happens, or the terminal would keep it
+    learner = learner or new_learner(config, start=starting_point(config, out))
+    if learner.kl_schedule:
+        learner.reference = load_checkpoint(out / "clone").network.to(learner.device)
+    log_to(learner, out / "tensorboard")
+    with progress_bar("learning") as bar:  # closed whatever happens, or the terminal would keep it
         learner.learn(
             config.steps - learner.num_timesteps,
             callback=[
@@ -92,6 +96,7 @@ def provenance(config: Config) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "seed": config.seed,
         "revision": git_revision(),
+        "cloned": config.teacher and f"{config.teacher}, {config.clone.steps:,} decisions",
     }
 
 
@@ -120,40 +125,53 @@ def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> S
     return kind(variant, config.num_games, config.seed, guests)
 
 
-def new_learner(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> SelfPlayPPO:
+def new_learner(
+    config: Config,
+    kind: type[SelfPlayVecEnv] = SelfPlayVecEnv,
+    start: Path | str | None = None,
+) -> SelfPlayPPO:
+    """A learner with random weights, or those of the checkpoint `start`."""
     games = make_games(config, kind)
-    learner = SelfPlayPPO(
-        SelfPlayPolicy,
-        games,
-        learning_rate=schedule(config.ppo.learning_rate),
-        n_steps=config.ppo.n_steps,
-        batch_size=config.ppo.batch_size,
-        n_epochs=config.ppo.n_epochs,
-        gamma=config.ppo.gamma,
-        gae_lambda=config.ppo.gae_lambda,
-        clip_range=schedule(config.ppo.clip_range),
-        entropy_schedule=schedule(config.ppo.ent_coef),
-        vf_coef=config.ppo.vf_coef,
-        max_grad_norm=config.ppo.max_grad_norm,
-        seed=config.seed,
-        device=config.device,
-        policy_kwargs={
-            "hidden": config.network.hidden,
-            "head": head_of(games.variant),
-        },
-    )
-    if config.init_from:
-        start = load_checkpoint(config.init_from, config.game, **config.options)
-        if start.network.hidden != config.network.hidden:
+    kl = schedule(config.clone.kl_coef) if config.clone.kl_coef else None
+    learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config))
+    if start:
+        checkpoint = load_checkpoint(start, config.game, **config.options)
+        if checkpoint.network.hidden != config.network.hidden:
             raise UserError(
-                f"init_from: {config.init_from} has hidden layers {list(start.network.hidden)}; "
+                f"init_from: {start} has hidden layers {list(checkpoint.network.hidden)}; "
                 f"set network.hidden to them"
             )
-        learner.policy.network.load_state_dict(start.network.state_dict())
+        learner.policy.network.load_state_dict(checkpoint.network.state_dict())
+    learner.saved_state = {"best": None, "past": []}
+    begin_games(learner, games)
+    return learner
+
+
+def learner_settings(config: Config) -> dict[str, Any]:
+    """What `config` says, as stable-baselines3 takes it."""
+    return {
+        "learning_rate": schedule(config.ppo.learning_rate),
+        "n_steps": config.ppo.n_steps,
+        "batch_size": config.ppo.batch_size,
+        "n_epochs": config.ppo.n_epochs,
+        "gamma": config.ppo.gamma,
+        "gae_lambda": config.ppo.gae_lambda,
+        "clip_range": schedule(config.ppo.clip_range),
+        "entropy_schedule": schedule(config.ppo.ent_coef),
+        "vf_coef": config.ppo.vf_coef,
+        "max_grad_norm": config.ppo.max_grad_norm,
+        "seed": config.seed,
+        "device": config.device,
+        "policy_kwargs": {
+            "hidden": config.network.hidden,
+            "head": head_of(config.variant()),
+        },
+    }
+
+
+def begin_games(learner: SelfPlayPPO, games: SelfPlayVecEnv) -> None:
     games.reset()
     learner._last_obs = games.observations
-    learner.saved_state = {"best": None, "past": []}
-    return learner
 
 
 def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
@@ -171,7 +189,51 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     return learner
 
 
+# --- A policy to start from
+
+
+def starting_point(config: Config, out: Path) -> Path | str | None:
+    """The checkpoint to start from; if it is a clone, it is made unless it is there.
+
+    Stopped before it is whole, it is made anew: the same to the bit, as only the settings matter.
+    """
+    if config.teacher is None:
+        return config.init_from
+    if not (out / "clone").exists():
+        clone(config, out)
+    return out / "clone"
+
+
+def clone(config: Config, out: Path) -> None:
+    """Clone the policy that `init_from` names, and export the clone to `out`/clone."""
+    learner = cloning_learner(config)
+    log_to(learner, out / "tensorboard" / "clone")
+    with progress_bar(f"cloning {config.teacher}") as bar:
+        learner.learn(
+            config.clone.steps,
+            callback=ShowProgress(bar, config.clone.steps),
+            reset_num_timesteps=False,
+        )
+    unplayed = config.model_copy(update={"steps": 0})
+    card = model_card(unplayed, provenance(config), [])
+    save_checkpoint(out / "clone", learner.policy.network, config.variant(), card)
+
+
+def cloning_learner(config: Config) -> Cloning:
+    games = make_games(config.model_copy(update={"opponents": {"self": 1.0}}))
+    teacher = load_policy(str(config.teacher), config.game, **config.options)
+    settings = learner_settings(config)
+    settings["learning_rate"] = schedule(config.clone.learning_rate)
+    learner = Cloning(SelfPlayPolicy, games, teacher=teacher, **settings)
+    begin_games(learner, games)
+    return learner
+
+
 # --- On the way
+
+
+def log_to(learner: SelfPlayPPO, folder: Path) -> None:
+    learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(folder))]))
 
 
 class EveryFew(BaseCallback):
@@ -227,6 +289,10 @@ class KeepTheBest(EveryFew):
         super().__init__(config, config.evaluation.every)
         self.out = out
 
+    def _on_training_start(self) -> None:
+        if self.config.init_from and self.learner.saved_state["best"] is None:
+            self.act()  # nothing that follows may be better than the start
+
     def act(self) -> None:
         policy = NetworkPolicy(self.config.variant(), self.learner.policy.network)
         results = self.results(policy)
@@ -276,10 +342,10 @@ class PlayThePast(EveryFew):
         guest.network.load_state_dict(pool[self.learner._n_updates % len(pool)])
 
 
-def progress_bar() -> Progress:
+def progress_bar(doing: str) -> Progress:
     """Decisions made, their rate, and the time left."""
     return Progress(
-        TextColumn("learning"),
+        TextColumn(doing),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]:,.0f} decisions/s,"),

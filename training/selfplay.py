@@ -14,7 +14,7 @@ rest is PPO (Schulman et al. 2017) over the legal actions.
 Notation: T decisions a game and rollout, B games, A actions, N entries of an observation.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,6 +133,7 @@ class SelfPlayBuffer(BaseBuffer):
 
     observation_space: spaces.Box
     action_space: spaces.Discrete
+    minibatch: type[Any] = Minibatch
 
     def __init__(
         self, *args: Any, gamma: float = 1, gae_lambda: float = 0.95, **kwargs: Any
@@ -175,15 +176,18 @@ class SelfPlayBuffer(BaseBuffer):
         """All decisions once, in random order, in minibatches or at once."""
         count = self.buffer_size * self.n_envs
         batch_size = batch_size or count
-        arrays = (
-            self.observations, self.masks, self.actions,
-            self.log_probabilities, self.advantages, self.returns,
-        )  # fmt: skip
-        flat = [torch.from_numpy(a.reshape(count, *a.shape[2:])) for a in arrays]
+        flat = [torch.from_numpy(a.reshape(count, *a.shape[2:])) for a in self.arrays()]
         order = torch.randperm(count, generator=generator)
         for start in range(0, count, batch_size):
             rows = order[start : start + batch_size]
-            yield Minibatch(*(tensor[rows].to(self.device) for tensor in flat))
+            yield self.minibatch(*(tensor[rows].to(self.device) for tensor in flat))
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What minibatches are taken from, in the order of their fields."""
+        return (
+            self.observations, self.masks, self.actions,
+            self.log_probabilities, self.advantages, self.returns,
+        )  # fmt: skip
 
     def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
         raise NotImplementedError("minibatches come from get")
@@ -196,7 +200,8 @@ class SelfPlayPPO(MaskablePPO):
     """MaskablePPO over every seat's decisions, with mover-signed advantages.
 
     `env` is a TurnBasedVecEnv. `entropy_schedule` gives the entropy coefficient from the share of
-    the run that is left (1 at the start); other settings are those of MaskablePPO.
+    the run that is left (1 at the start), `kl_schedule` likewise the weight of the divergence from
+    `reference`, a network that the policy is to stay near; other settings are those of MaskablePPO.
     """
 
     env: TurnBasedVecEnv
@@ -209,19 +214,22 @@ class SelfPlayPPO(MaskablePPO):
         env: TurnBasedVecEnv,
         *,
         entropy_schedule: Callable[[float], float] | None = None,
+        kl_schedule: Callable[[float], float] | None = None,
+        buffer: type[SelfPlayBuffer] = SelfPlayBuffer,
         **kwargs: Any,
     ) -> None:
-        self.entropy_schedule = entropy_schedule
+        self.entropy_schedule, self.kl_schedule = entropy_schedule, kl_schedule
+        self.reference: Network | None = None
         self.saved_state: dict[str, Any] = {}
-        buffer: Any = SelfPlayBuffer  # not a RolloutBuffer, whose arrays it does without
-        super().__init__(policy, env, rollout_buffer_class=buffer, **kwargs)
+        kind: Any = buffer  # not a RolloutBuffer, whose arrays it does without
+        super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
 
     def _setup_model(self) -> None:
         super()._setup_model()
         self.generator = torch.Generator().manual_seed(self.seed or 0)
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "generator"]
+        return [*super()._excluded_save_params(), "generator", "reference"]
 
     def collect_rollouts(  # type: ignore[override]
         self,
@@ -234,13 +242,8 @@ class SelfPlayPPO(MaskablePPO):
         """Play T decisions in every game with the policy as it is."""
         rollout_buffer.reset()
         callback.on_rollout_start()
-        for t in range(n_rollout_steps):
-            observations, masks = rollout_buffer.view(env)
-            actions, log_probabilities, values = self._decide(observations, masks)
-            rollout_buffer.actions[t] = actions
-            rollout_buffer.log_probabilities[t] = log_probabilities
-            rollout_buffer.values[t] = values
-            env.advance(actions)
+        for _ in range(n_rollout_steps):
+            env.advance(self._choose(env, rollout_buffer))
             rollout_buffer.credit(env)
             self.num_timesteps += env.num_envs
             if not callback.on_step():
@@ -250,6 +253,15 @@ class SelfPlayPPO(MaskablePPO):
         callback.on_rollout_end()
         return True
 
+    def _choose(self, env: TurnBasedVecEnv, buffer: SelfPlayBuffer) -> NDArray[np.int64]:
+        """An action in every game, (B,); the buffer keeps what the policy thought of it."""
+        t, (observations, masks) = buffer.pos, buffer.view(env)
+        actions, log_probabilities, values = self._decide(observations, masks)
+        buffer.actions[t] = actions
+        buffer.log_probabilities[t] = log_probabilities
+        buffer.values[t] = values
+        return actions
+
     @torch.no_grad()
     def _decide(self, observations: NDArray[Any], masks: NDArray[Any]) -> list[NDArray[Any]]:
         seen, legal = (torch.from_numpy(x).to(self.device) for x in (observations, masks))
@@ -258,14 +270,12 @@ class SelfPlayPPO(MaskablePPO):
     def train(self) -> None:
         """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
         self._update_learning_rate(self.policy.optimizer)
-        left = self._current_progress_remaining
-        clip_range = self.clip_range(left)  # type: ignore[operator]
-        entropy = self.entropy_schedule(left) if self.entropy_schedule else self.ent_coef
+        scheduled = self.scheduled(self._current_progress_remaining)
         sums: dict[str, Tensor] = {}
         steps = 0
         for _ in range(self.n_epochs):
             for batch in self.rollout_buffer.get(self.batch_size, self.generator):
-                loss, parts = self.loss(batch, clip_range, entropy)
+                loss, parts = self.loss(batch, scheduled)
                 self.policy.optimizer.zero_grad()
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
@@ -274,12 +284,19 @@ class SelfPlayPPO(MaskablePPO):
                     sums[name] = sums.get(name, torch.zeros(())) + part
                 steps += 1
             self._n_updates += 1
-        self._record(sums, steps, clip_range, entropy)
+        self._record(sums, steps, scheduled)
+
+    def scheduled(self, left: float) -> dict[str, float]:
+        """What changes over the run, where this share of it is left."""
+        entropy = self.entropy_schedule(left) if self.entropy_schedule else self.ent_coef
+        now = {"clip_range": self.clip_range(left), "entropy_coefficient": entropy}  # type: ignore[operator]
+        return now | ({"kl_coefficient": self.kl_schedule(left)} if self.kl_schedule else {})
 
     def loss(
-        self, batch: Minibatch, clip_range: float, entropy_coefficient: float
+        self, batch: Minibatch, scheduled: Mapping[str, float]
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """PPO's loss on a minibatch, and the parts of it that are worth logging."""
+        clip_range = scheduled["clip_range"]
         log_probabilities, values = self.policy.log_probabilities(batch.observations, batch.masks)
         log_ratio = chosen(log_probabilities, batch.actions) - batch.log_probabilities
         ratio = log_ratio.exp()
@@ -290,7 +307,7 @@ class SelfPlayPPO(MaskablePPO):
         value_loss = F.mse_loss(values, batch.returns)
         # an illegal action's probability is exactly 0, and 0 times its finite log is 0
         entropy = -(log_probabilities.exp() * log_probabilities).sum(-1).mean()
-        loss = policy_loss + self.vf_coef * value_loss - entropy_coefficient * entropy
+        loss = policy_loss + self.vf_coef * value_loss - scheduled["entropy_coefficient"] * entropy
         with torch.no_grad():
             parts = {
                 "policy_gradient_loss": policy_loss.detach(),
@@ -299,17 +316,30 @@ class SelfPlayPPO(MaskablePPO):
                 "approx_kl": (ratio - 1 - log_ratio).mean(),
                 "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
             }
+        if self.reference is not None:
+            away = divergence(log_probabilities, self.reference, batch)
+            loss = loss + scheduled["kl_coefficient"] * away
+            parts["kl_to_clone"] = away.detach()
         return loss, parts
 
-    def _record(
-        self, sums: dict[str, Tensor], steps: int, clip_range: float, entropy: float
-    ) -> None:
+    def _record(self, sums: dict[str, Tensor], steps: int, scheduled: Mapping[str, float]) -> None:
         for name, total in sums.items():
             self.logger.record(f"train/{name}", float(total) / steps)
         errors = self.rollout_buffer.returns - self.rollout_buffer.values[:-1]
         spread = float(self.rollout_buffer.returns.var())
         explained = 1 - float(errors.var()) / spread if spread else float("nan")
         self.logger.record("train/explained_variance", explained)
-        self.logger.record("train/clip_range", clip_range)
-        self.logger.record("train/entropy_coefficient", entropy)
+        for name, value in scheduled.items():
+            self.logger.record(f"train/{name}", value)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+
+
+def divergence(log_probabilities: Tensor, reference: Network, batch: Minibatch) -> Tensor:
+    """KL(policy || reference), its mean over a minibatch.
+
+    In this direction, that of piKL (Jacob et al. 2022) and of learning from human feedback, what
+    the reference would never do is dear, and to drop some of what it would do is cheap.
+    """
+    with torch.no_grad():
+        near = masked_log_softmax(reference(batch.observations)[0], batch.masks)
+    return (log_probabilities.exp() * (log_probabilities - near)).sum(-1).mean()

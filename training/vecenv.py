@@ -43,6 +43,11 @@ class TurnBasedVecEnv(VecEnv):
         self.last = np.zeros((num_envs, size), np.float32)
         super().__init__(num_envs, spaces.Box(low, high), spaces.Discrete(actions))
 
+    @property
+    def seen(self) -> NDArray[np.float32]:
+        """What the seats to move see, without anything that is added for the learner."""
+        return self.observations
+
     @abstractmethod
     def reseed(self, seed: int) -> None:
         """Let the games that begin from now on follow from a seed."""
@@ -142,6 +147,11 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
             for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
         ]
 
+    @property
+    def movers(self) -> NDArray[np.int64]:
+        """The seats to move, (B,)."""
+        return self.games["mover"].astype(np.int64)
+
     def reseed(self, seed: int) -> None:
         seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
         self.games["rng"] = self.variant.new(seeds)["rng"]
@@ -155,7 +165,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.over[:] = False
 
     def advance(self, actions: NDArray[np.int64]) -> None:
-        movers = self.games["mover"].astype(np.int64)
+        movers = self.movers
         kernels.spread(
             kernels.advance, self.variant.rules, self.games, actions, True,
             self.observations, self.masks, self.earned, self.over, self.last,
@@ -169,8 +179,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
 
     def _look(self) -> None:
         """Observe and mask every row as it stands."""
-        rules, movers = self.variant.rules, self.games["mover"].astype(np.int64)
-        kernels.spread(kernels.observations, rules, self.games, movers, self.observations)
+        rules = self.variant.rules
+        kernels.spread(kernels.observations, rules, self.games, self.movers, self.observations)
         kernels.spread(kernels.masks, rules, self.games, self.masks)
 
     def _seat_guests(self, rows: NDArray[np.int64]) -> None:

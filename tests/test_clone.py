@@ -1,0 +1,288 @@
+"""A policy that `init_from` names is cloned first, and self-play goes on from the clone."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from hanamachi.errors import UserError
+from hanamachi.policies import load_policy
+from hanamachi.policies.network import NetworkPolicy
+from hanamachi.training import run
+from hanamachi.training.benchmark import quiet
+from hanamachi.training.clone import Cloning, Teacher
+from hanamachi.training.config import Config
+from hanamachi.training.evaluation import against
+from hanamachi.training.run import KeepTheBest, SaveRun, cloning_learner, train
+from hanamachi.training.selfplay import SelfPlayPPO, divergence, mover_signed_advantages
+from hanamachi.training.vecenv import SelfPlayVecEnv
+
+GAME = {
+    "game": "hanamikoji",
+    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+}
+SETTINGS = GAME | {
+    "num_games": 32,
+    "network": {"hidden": [32]},
+    "ppo": {"batch_size": 128, "n_epochs": 2},
+    "device": "cpu",
+    "init_from": "greedy",
+    "clone": {"steps": 20_000},
+}
+RUN = SETTINGS | {
+    "clone": {"steps": 2_000, "kl_coef": 0.1},
+    "steps": 4_000,
+    "evaluation": {
+        "every": 1_000,
+        "games": 20,
+        "opponents": ["random"],
+        "final_games": 20,
+        "final_opponents": ["random"],
+    },
+    "save_every": 512,
+}
+HANABI = SETTINGS | {
+    "game": "hanabi:2p",
+    "options": {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3},
+    "num_games": 4,
+    "init_from": "expert",
+    "clone": {"steps": 1_000},
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def config():
+    return Config(**SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def learner(config):
+    return cloned(config)
+
+
+def cloned(config):
+    """The learner that has just cloned what `config` says."""
+    learner = cloning_learner(config)
+    learner.set_logger(quiet())
+    learner.learn(config.clone.steps, reset_num_timesteps=False)
+    return learner
+
+
+def policy(learner):
+    return NetworkPolicy(learner.env.variant, learner.policy.network)
+
+
+def weights(folder):
+    return (folder / "model.safetensors").read_bytes()
+
+
+# --- The clone
+
+
+def test_a_clone_plays_as_its_teacher_does(config, learner):
+    before, after = agreement(cloning_learner(config)), agreement(learner)
+    assert before < 0.5
+    assert after > 0.8
+
+
+def agreement(learner):
+    """Share of the decisions of new games in which the likeliest action is the teacher's."""
+    games = SelfPlayVecEnv(learner.env.variant, 200, seed=7)
+    games.reset()
+    teacher, student = Teacher(learner.teacher.policy, games), policy(learner)
+    rng, agreed = np.random.default_rng(0), []
+    for _ in range(20):
+        labels = teacher.labels(games)
+        chances, _, _ = student.distribution(games.seen, games.masks, np.zeros((200, 0)))
+        agreed.append(labels[np.arange(200), chances.argmax(1)] > 0)
+        actions, _ = student.act(games.seen, games.masks, np.zeros((200, 0)), rng)
+        games.advance(actions)
+    return np.mean(agreed)
+
+
+def test_a_clone_beats_random_play_as_its_teacher_does(config, learner):
+    clones, teachers = (rate_against_random(p, config) for p in (policy(learner), "greedy"))
+    assert teachers > 0.6
+    assert clones > teachers - 0.05
+
+
+def rate_against_random(player, config):
+    (row,) = against(player, ["random"], config.game, 2_000, plays=["argmax"], **config.options)
+    return row.rate
+
+
+def test_the_value_head_knows_how_games_end(learner):
+    games = SelfPlayVecEnv(learner.env.variant, 500, seed=8)
+    games.reset()
+    student, rng, steps = policy(learner), np.random.default_rng(0), []
+    for _ in range(30):
+        _, values, _ = student.distribution(games.seen, games.masks, np.zeros((500, 0)))
+        actions, _ = student.act(games.seen, games.masks, np.zeros((500, 0)), rng)
+        games.advance(actions)
+        steps.append([values, games.rewards.copy(), games.over.copy(), games.signs.copy()])
+    values, rewards, over, signs = (np.array(kept) for kept in zip(*steps, strict=True))
+    nothing = np.zeros((31, 500), np.float32)
+    results = mover_signed_advantages(rewards, nothing, over, signs, gamma=1, gae_lambda=1)
+    ended = over[::-1].cumsum(0)[::-1] > 0  # the game of this decision was seen to its end
+    errors = (results - values)[ended]
+    assert errors.var() < results[ended].var()
+
+
+def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
+    learner = cloned(Config(**HANABI))
+    kept, expert = learner.rollout_buffer, learner.teacher.policy
+    at_first = learner.env.variant.seats  # decisions until every seat has a memory
+    remembered = 0
+    for b in range(learner.n_envs):
+        begun = np.flatnonzero(kept.over[:, b])[:-1] + 1  # games that lie in this rollout wholly
+        for start in begun:
+            memory = [expert.initial_memory(1) for _ in range(at_first)]
+            for t in range(start, start + np.flatnonzero(kept.over[start:, b])[0] + 1):
+                view = kept.observations[t, [b]], kept.masks[t, [b]].astype(np.int8)
+                seat = (t - start) % at_first
+                label, _, memory[seat] = expert.distribution(*view, memory[seat])
+                np.testing.assert_array_equal(kept.labels[t, b], label[0])
+                forgetful, _, _ = expert.distribution(*view, expert.initial_memory(1))
+                remembered += (forgetful != label).any()
+    assert remembered > 0
+
+
+def test_the_teacher_plays_fewer_and_fewer_of_the_games(config):
+    learner, led = cloning_learner(config), []
+    for left in (1, 0.75, 0.5, 0.25, 0):
+        learner._current_progress_remaining = left
+        led.append(learner.led())
+    assert led == [1, 0.5, 0, 0, 0]
+
+
+def test_a_seed_gives_the_same_clone_to_the_bit(tmp_path):
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        run.clone(Config(**RUN, seed=seed), tmp_path / name)
+    a, b, c = (weights(tmp_path / name / "clone") for name in "abc")
+    assert a == b != c
+
+
+# --- The run
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a run that nothing stopped."""
+    out = tmp_path_factory.mktemp("whole") / "run"
+    train(Config(**RUN), out)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "call"),
+    [(Cloning, "train", 3), (run, "save_checkpoint", 1), (SelfPlayPPO, "loss", 5),
+     (SaveRun, "act", 3)],
+    ids=["cloning", "saving the clone", "in the first update", "in the third save"],
+)  # fmt: skip
+def test_a_run_stopped_anywhere_ends_with_the_same_weights(
+    owner, method, call, whole, tmp_path, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, method, stopped_at(call, getattr(owner, method)))
+        with pytest.raises(KeyboardInterrupt):
+            train(Config(**RUN), tmp_path)
+    train(Config(**RUN), tmp_path, resume=True)
+    for name in ("clone", "policy"):
+        assert weights(tmp_path / name) == weights(whole / name)
+    assert (tmp_path / "evaluation.json").read_bytes() == (whole / "evaluation.json").read_bytes()
+
+
+def stopped_at(call, method):
+    """The method, until it is called for the so-manieth time."""
+    before = iter(range(call - 1))
+
+    def called(*arguments, **keywords):
+        if next(before, None) is None:
+            raise KeyboardInterrupt
+        return method(*arguments, **keywords)
+
+    return called
+
+
+def test_run_and_model_card_say_what_was_cloned(whole):
+    assert json.loads((whole / "run.json").read_text())["cloned"] == "greedy, 2,000 decisions"
+    words = "a clone of greedy (of 2,000 decisions) and 4,000 decisions of self-play (seed 0)"
+    assert words in " ".join((whole / "policy" / "README.md").read_text().split())
+    assert "and 0 decisions of self-play" in (whole / "clone" / "README.md").read_text()
+
+
+def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
+    falling = iter(np.linspace(1, 0, 20))
+    monkeypatch.setattr(KeepTheBest, "results", lambda self, policy: {"rate": next(falling)})
+    train(Config(**RUN), tmp_path)
+    assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
+    assert next(falling) < 0.9  # more than the clone was judged
+
+
+def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):
+    run.clone(Config(**RUN), tmp_path)
+    free, held = (distance_from(tmp_path / "clone", kl_coef) for kl_coef in (0, 1))
+    assert 0 < held < free / 2
+
+
+def distance_from(clone, kl_coef):
+    """KL(policy || clone) in the last rollout of some self-play that begins with the clone."""
+    config = Config(**RUN | {"clone": {"steps": 2_000, "kl_coef": kl_coef}})
+    learner = run.new_learner(config, start=clone)
+    reference = load_policy(str(clone)).network
+    learner.reference = reference if kl_coef else None
+    learner.set_logger(quiet())
+    learner.learn(8_000, reset_num_timesteps=False)
+    (batch,) = learner.rollout_buffer.get(None, learner.generator)
+    with torch.no_grad():
+        log_probabilities, _ = learner.policy.log_probabilities(batch.observations, batch.masks)
+        return float(divergence(log_probabilities, reference, batch))
+
+
+# --- Refused
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"init_from": "exprt"}, "there is no policy 'exprt' (did you mean expert?)"),
+        (
+            {"init_from": "hat"},
+            "there is no policy for hanamikoji called 'hat' (choose from expert, greedy, random)",
+        ),
+        (
+            {"clone": {"steps": 5}},
+            "clone needs a policy to clone: name it in init_from, such as greedy",
+        ),
+        (
+            {"clone": {"steps": 5}, "init_from": "runs/a/policy"},
+            "clone needs a policy to clone: name it in init_from, such as greedy",
+        ),
+    ],
+)
+def test_what_cannot_be_cloned_is_refused_in_one_sentence(settings, sentence):
+    with pytest.raises(UserError) as refused:
+        Config.from_dict(GAME | settings)
+    assert str(refused.value) == f"settings: {sentence}"
+
+
+def test_a_policy_of_ones_own_can_be_cloned(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = SETTINGS | {"init_from": "mine:first", "clone": {"steps": 5_000}, "num_games": 16}
+    assert agreement(cloned(Config(**own))) > 0.9
+
+
+OWN = """
+def first(variant):
+    return lambda observation, mask: int(mask.argmax())
+"""

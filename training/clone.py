@@ -1,0 +1,112 @@
+"""Cloning: the learner becomes a copy of a given policy before it improves on it.
+
+Whoever only copies the games of a good player never learns what to do after an error of its own,
+and in some games the first one loses. So the student plays, and at every decision the teacher
+says what it would do there (DAgger, Ross et al. 2011). The policy learns that by cross-entropy,
+and the value head what the games then bring.
+
+Notation: T decisions a game and rollout, B games, S seats, A actions, M numbers of memory.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from hanamachi.opponents import initial_memory
+from hanamachi.policies.policy import Policy, sample
+from hanamachi.training.selfplay import SelfPlayBuffer, SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.vecenv import SelfPlayVecEnv
+
+LED = 0.5  # share of the phase in which the teacher plays some games, fewer and fewer of them
+
+
+class Teacher:
+    """A policy that looks on from every seat, with its memory in each."""
+
+    def __init__(self, policy: Policy, games: SelfPlayVecEnv) -> None:
+        self.policy = policy
+        self.memory = initial_memory(policy, games.num_envs, games.variant.seats)  # (B, S, M)
+
+    def labels(self, games: SelfPlayVecEnv) -> NDArray[np.float32]:
+        """How it would play in the seats to move, (B, A); to be asked once at every decision."""
+        seats = games.variant.seats
+        self.memory[games.over] = initial_memory(self.policy, int(games.over.sum()), seats)
+        place = np.arange(games.num_envs), games.movers
+        chances, _, self.memory[place] = self.policy.distribution(
+            games.seen, games.masks, self.memory[place]
+        )
+        return chances
+
+
+# --- What a rollout leaves
+
+
+class Labelled(NamedTuple):
+    observations: Tensor  # (M, N)
+    masks: Tensor  # (M, A) bool
+    labels: Tensor  # (M, A)
+    returns: Tensor  # (M,)
+
+
+class LabelledBuffer(SelfPlayBuffer):
+    """T decisions in each of B games, with what the teacher says of them."""
+
+    minibatch = Labelled
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.labels = np.zeros(self.masks.shape, np.float32)
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.observations, self.masks, self.labels, self.returns
+
+
+# --- The learner
+
+
+class Cloning(SelfPlayPPO):
+    """Learns what the teacher would do, in games that it plays itself.
+
+    The teacher plays some of them at first: so the student sees how games go on that it would
+    still lose early.
+    """
+
+    rollout_buffer: LabelledBuffer
+
+    def __init__(
+        self, policy: type[SelfPlayPolicy], env: SelfPlayVecEnv, *, teacher: Policy, **kwargs: Any
+    ) -> None:
+        super().__init__(policy, env, buffer=LabelledBuffer, **kwargs)
+        self.teacher = Teacher(teacher, env)
+        self.rng = np.random.default_rng(self.seed)
+
+    def _choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
+        labels = buffer.labels[buffer.pos] = self.teacher.labels(env)
+        actions = super()._choose(env, buffer)
+        led = round(len(actions) * self.led())
+        actions[:led] = sample(labels[:led], self.rng.random(led))
+        return actions
+
+    def led(self) -> float:
+        """Share of the games in which the teacher plays."""
+        return max(0.0, 1 - (1 - self._current_progress_remaining) / LED)
+
+    def scheduled(self, left: float) -> dict[str, float]:
+        return {"led": self.led()}
+
+    def loss(self, batch: Any, scheduled: Mapping[str, float]) -> tuple[Tensor, dict[str, Tensor]]:
+        log_probabilities, values = self.policy.log_probabilities(batch.observations, batch.masks)
+        cross_entropy = -(batch.labels * log_probabilities).sum(-1).mean()
+        value_loss = F.mse_loss(values, batch.returns)
+        most_likely = log_probabilities.argmax(-1, keepdim=True)
+        agrees = batch.labels.gather(-1, most_likely) == batch.labels.amax(-1, keepdim=True)
+        parts = {
+            "cross_entropy": cross_entropy.detach(),
+            "value_loss": value_loss.detach(),
+            "agreement": agrees.float().mean(),
+        }
+        return cross_entropy + self.vf_coef * value_loss, parts
