@@ -30,7 +30,8 @@ policy = load_policy("path/to/this/folder")
 
 ## How it was made
 
-Proximal policy optimisation over the legal actions, with advantages signed by who moves next.
+Proximal policy optimisation over the legal actions, with advantages signed by who moves
+next.{inputs}
 
 ```yaml
 {settings}```
@@ -57,7 +58,7 @@ The policy and its partners sit in turn, on new cards in every game; itself mean
 played by copies of it.""",
     "limits": """\
 It was measured with the partners above only: with others it may do worse.
-It knows no other rule set, and remembers nothing but what it sees in its turn.""",
+It knows no other rule set, and remembers nothing but what it sees in its turn{memory}.""",
 }
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
@@ -69,6 +70,7 @@ TEAM_HEADINGS = [
 def model_card(config: Config, run: Mapping[str, Any], rows: Rows) -> str:
     """The card of a run's policy; `rows` may be empty before the final evaluation."""
     words = PARTNERS if config.variant().game.cooperative else RIVALS
+    features = " and ".join(config.network.features)
     return CARD.format(
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
@@ -78,7 +80,11 @@ def model_card(config: Config, run: Mapping[str, Any], rows: Rows) -> str:
         table=table(rows),
         settings=config.to_yaml(),
         versions=", ".join(f"{name} {value}" for name, value in run.items() if value is not None),
-        **words,
+        inputs=f"\nBeside the observation its network gets the features {features}."
+        * bool(features),
+        which=words["which"],
+        measured=words["measured"],
+        limits=words["limits"].format(memory=" and what its features keep" * bool(features)),
     )
 
 

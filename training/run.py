@@ -23,6 +23,7 @@ from hanamachi import __version__
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.checkpoint import load_checkpoint, save_checkpoint
+from hanamachi.policies.features import Features
 from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
 from hanamachi.saving import replacing, restore_folder
@@ -31,7 +32,7 @@ from hanamachi.training.evaluation import Rows, against, beside
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.report import print_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.vecenv import SelfPlayVecEnv
+from hanamachi.training.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 
 CHOOSING, FINAL = 1, 2  # evaluations on the way and at the end never share a deal
 
@@ -107,17 +108,21 @@ def git_revision() -> str | None:
     return asked.stdout.strip()
 
 
-def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> SelfPlayVecEnv:
-    variant = config.variant()
+def make_games(
+    config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv
+) -> SelfPlayVecEnv | FeaturedVecEnv:
+    variant, network = config.variant(), config.network
     guests: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
         if name == "past":
             torch.manual_seed(config.seed)  # these weights open the first games
-            past = NetworkPolicy(variant, for_variant(variant, config.network.hidden), "past")
-            guests.append((past, share))
+            weights = for_variant(variant, network.hidden, network.features)
+            guests.append((NetworkPolicy(variant, weights, "past"), share))
         elif name != "self":
             guests.append((load_policy(name, game=config.game, **config.options), share))
-    return kind(variant, config.num_games, config.seed, guests)
+    games = kind(variant, config.num_games, config.seed, guests)
+    features = Features(variant, network.features)
+    return FeaturedVecEnv(games, features) if network.features else games
 
 
 def new_learner(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> SelfPlayPPO:
@@ -139,21 +144,32 @@ def new_learner(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> 
         device=config.device,
         policy_kwargs={
             "hidden": config.network.hidden,
-            "head": head_of(games.variant),
+            "head": head_of(games.variant, config.network.features),
+            "feature_sets": config.network.features,
         },
     )
     if config.init_from:
-        start = load_checkpoint(config.init_from, config.game, **config.options)
-        if start.network.hidden != config.network.hidden:
-            raise UserError(
-                f"init_from: {config.init_from} has hidden layers {list(start.network.hidden)}; "
-                f"set network.hidden to them"
-            )
-        learner.policy.network.load_state_dict(start.network.state_dict())
+        learner.policy.network.load_state_dict(starting_weights(config))
     games.reset()
     learner._last_obs = games.observations
     learner.saved_state = {"best": None, "past": []}
     return learner
+
+
+def starting_weights(config: Config) -> dict[str, Any]:
+    """Those of the checkpoint to start from, whose network must be of the same make."""
+    start = load_checkpoint(str(config.init_from), config.game, **config.options).network
+    if start.hidden != config.network.hidden:
+        raise UserError(
+            f"init_from: {config.init_from} has hidden layers {list(start.hidden)}; "
+            f"set network.hidden to them"
+        )
+    if start.feature_sets != config.network.features:
+        raise UserError(
+            f"init_from: {config.init_from} has features {list(start.feature_sets)}; "
+            f"set network.features to them"
+        )
+    return start.state_dict()
 
 
 def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
@@ -185,7 +201,7 @@ class EveryFew(BaseCallback):
 
     def _init_callback(self) -> None:
         self.learner = self.model  # type: ignore[assignment]
-        self.games: SelfPlayVecEnv = self.learner.env  # type: ignore[assignment]
+        self.games: SelfPlayVecEnv | FeaturedVecEnv = self.learner.env  # type: ignore[assignment]
         self.acted = self.learner.num_timesteps
 
     def _on_step(self) -> bool:
