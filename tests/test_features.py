@@ -87,7 +87,7 @@ class Played:
 
 def test_belief_is_counted_from_the_cards_that_the_owner_and_i_see(rules):
     played = Played(rules, ["belief"])
-    for _ in played.decisions(STEPS // 5):
+    for _ in played.decisions(STEPS // 10):
         features = played.env.observations[:, rules.observation.size :]
         for row, game in enumerate(played.env.plain.games):
             expected = [float(chance) for chance in believed(rules.rules, game)]
@@ -97,6 +97,8 @@ def test_belief_is_counted_from_the_cards_that_the_owner_and_i_see(rules):
 def believed(rules, game):
     """The chances for every slot of every hand, mine first, from the whole game."""
     seats, me = int(rules.seats), int(game.mover)
+    tests = is_playable, is_trash, is_critical
+    groups = [[test(rules, game, card) for card in range(rules.cards)] for test in tests]
     for side in range(seats):
         owner = (me + side) % seats
         seen = [seat for seat in range(seats) if seat not in (me, owner)]
@@ -106,8 +108,8 @@ def believed(rules, game):
             possible = [n * (cards >> card & 1) for card, n in enumerate(copies)]
             total = sum(possible) or 1
             yield from (Fraction(n, total) for n in possible)
-            for group in (is_playable, is_trash, is_critical):
-                fit = [n for card, n in enumerate(possible) if group(rules, game, card)]
+            for group in groups:
+                fit = (n for n, belongs in zip(possible, group, strict=True) if belongs)
                 yield Fraction(sum(fit), total)
 
 
@@ -161,10 +163,17 @@ def test_a_clue_reads_as_it_is_meant():
     meaning = at_the_table(table)("meaning", 10, 3)
     by_trait = dict(zip(table.actions.traits, meaning.tolist(), strict=True))
     assert by_trait["green"] == by_trait["2s"] == [1, 1, 1]
-    assert by_trait["red"] == [1, 0, 1]  # he would play the 4 for a 2
+    assert by_trait["red"] == [0, 1, 0]  # no red card can be played any more
     assert by_trait["5s"] == [0, 0, 0]  # touches nothing
     truth = at_the_table(table)("truth", 5, 6)
     assert truth[:, 1].tolist() == [0, 0, 0, 1, 0]  # the 2 is playable
+
+
+def test_a_clue_that_misleads_says_so():
+    hands = [HANDS[0], HANDS[1].replace("green2", "green3")]
+    table = set_up("hanabi:2p", hands, DECK.replace("green3", "green2"), [1] * 5, {"starter": 0})
+    meaning = at_the_table(table)("meaning", 10, 3)
+    assert meaning[table.actions.traits.index("green")].tolist() == [1, 0, 1]
 
 
 def test_its_receiver_takes_the_focus_for_what_it_is():
@@ -174,7 +183,7 @@ def test_its_receiver_takes_the_focus_for_what_it_is():
     clued, chop, playable, _, useless = mine[:, 28:].T
     assert clued.tolist() == playable.tolist() == [0, 0, 0, 1, 0]
     assert chop.tolist() == [1, 0, 0, 0, 0]
-    assert useless.tolist() == [0] * 5
+    assert useless.tolist() == [1, 1, 1, 0, 1]  # all other 2s are gone
     assert mine[3, table.card("green2")] == mine[3, 25] == 1
 
 
