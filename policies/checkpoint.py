@@ -1,11 +1,12 @@
 """Checkpoints: a folder with weights and a description, safe to load from anywhere.
 
 `model.safetensors` holds the weights and nothing that runs; `config.json` says which game, which
-actions and which observation they are for, and the SHA-256 of the weights and of itself;
-`README.md` is the model card. Whatever does not fit is refused with one sentence.
+actions and which observation, features included, they are for, and the SHA-256 of the weights and
+of itself; `README.md` is the model card. Whatever does not fit is refused with one sentence.
 """
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +21,7 @@ from hanamachi import __version__
 from hanamachi.errors import UserError
 from hanamachi.game import Variant
 from hanamachi.games import variant
+from hanamachi.policies.features import Features
 from hanamachi.policies.network import Network, NetworkPolicy, for_variant
 from hanamachi.saving import replacing_folder
 
@@ -47,9 +49,8 @@ def save_checkpoint(folder: Path, network: Network, rules: Variant, card: str) -
         "version": __version__,
         "game": rules.id,
         "options": dict(rules.options),
-        "actions": rules.actions.digest,
-        "observation": rules.observation.digest,
-        "network": {"hidden": list(network.hidden)},
+        **digests(rules, network.feature_sets),
+        "network": {"hidden": list(network.hidden), **named_features(network)},
         "weights": sha256(weights).hexdigest(),
     }
     config["digest"] = config_digest(config)
@@ -57,6 +58,17 @@ def save_checkpoint(folder: Path, network: Network, rules: Variant, card: str) -
         (aside / WEIGHTS).write_bytes(weights)
         (aside / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
         (aside / CARD).write_text(card, encoding="utf-8")
+
+
+def digests(rules: Variant, feature_sets: Sequence[str]) -> dict[str, str]:
+    """Of the actions, and of all that a network with these features sees."""
+    seen = Features(rules, feature_sets).layout
+    return {"actions": rules.actions.digest, "observation": seen.digest}
+
+
+def named_features(network: Network) -> dict[str, list[str]]:
+    """Only a network with features says so."""
+    return {"features": list(network.feature_sets)} if network.feature_sets else {}
 
 
 def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any) -> NetworkPolicy:
@@ -70,10 +82,10 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
     weights = read_file(folder, WEIGHTS)
     if sha256(weights).hexdigest() != config["weights"]:
         raise refused(folder, f"{WEIGHTS} is not the file that {CONFIG} describes")
-    hidden = config["network"]["hidden"]
-    if smallest_file(rules.observation.size, hidden) > len(weights):
+    hidden, features = config["network"]["hidden"], config["network"].get("features", [])
+    if smallest_file(Features(rules, features).layout.size, hidden) > len(weights):
         raise refused(folder, "its weights are those of another network")
-    network = for_variant(rules, hidden)
+    network = for_variant(rules, hidden, features)
     load_weights(folder, network, weights)
     return NetworkPolicy(rules, network, name=folder.name)
 
@@ -116,12 +128,19 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise refused(folder, f"{CONFIG} does not describe a checkpoint")
     if config["digest"] != config_digest(config):
         raise refused(folder, f"{CONFIG} was changed after it was written")
-    hidden = config["network"].get("hidden")
-    if not isinstance(hidden, list) or not all(
-        type(size) is int and 0 < size <= 1 << 14 for size in hidden
-    ):
+    if not describes_network(config["network"]):
         raise refused(folder, f"{CONFIG} describes no network")
     return config
+
+
+def describes_network(network: dict[str, Any]) -> bool:
+    hidden, features = network.get("hidden"), network.get("features", [])
+    return (
+        isinstance(hidden, list)
+        and all(type(size) is int and 0 < size <= 1 << 14 for size in hidden)
+        and isinstance(features, list)
+        and all(isinstance(name, str) for name in features)
+    )
 
 
 def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -142,13 +161,14 @@ def fitting_variant(
     """The rule set to play, whose actions and observations must be those of the checkpoint."""
     try:
         own = variant(config["game"], **config["options"])
+        right = digests(own, config["network"].get("features", []))
     except (UserError, RecursionError) as error:
         raise refused(folder, str(error)) from error
     rules = variant(game or own.id, **options) if game or options else own
     for what in ("actions", "observation"):
-        if getattr(own, what).digest != config[what]:
+        if right[what] != config[what]:
             raise refused(folder, f"it was made for another version of the {what} of {own.id}")
-        if getattr(rules, what).digest != config[what]:
+        if getattr(rules, what).digest != getattr(own, what).digest:
             raise refused(folder, f"it plays {own.id}, whose {what} are not those of {rules.id}")
     return rules
 

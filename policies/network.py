@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from hanamachi.game import Variant
+from hanamachi.policies.features import Features
 from hanamachi.policies.policy import Policy
 
 CHUNK = 256  # rows computed together, so that a row's result never depends on the batch
@@ -47,12 +48,18 @@ class Network(nn.Module):
     uses: Tensor
     slots: Tensor
 
-    def __init__(self, bound: NDArray[Any], head: Head, hidden: Sequence[int]) -> None:
-        """`bound` (N,) is the largest size of each entry."""
+    def __init__(
+        self,
+        bound: NDArray[Any],
+        head: Head,
+        hidden: Sequence[int],
+        feature_sets: Sequence[str] = (),
+    ) -> None:
+        """`bound` (N,) is the largest size of each entry; the last ones are the feature sets'."""
         super().__init__()
         features = head.features
         (_, self.roles, _), depth = head.uses.shape, head.slots.shape[1]
-        self.hidden = tuple(hidden)
+        self.hidden, self.feature_sets = tuple(hidden), tuple(feature_sets)
         # by the square root: small counts keep most of their size, large ones do not drown them
         scale = torch.as_tensor(bound, dtype=torch.float32).clamp(min=1).rsqrt()
         self.register_buffer("scale", scale, persistent=False)
@@ -98,15 +105,18 @@ class Network(nn.Module):
         return (roles * cards).sum(-1).flatten(1)
 
 
-def for_variant(variant: Variant, hidden: Sequence[int]) -> Network:
+def for_variant(
+    variant: Variant, hidden: Sequence[int], feature_sets: Sequence[str] = ()
+) -> Network:
     """A fresh network for this rule set."""
-    layout = variant.observation
-    return Network(largest(layout.low, layout.high), head_of(variant), hidden)
+    seen = Features(variant, feature_sets).layout
+    head = head_of(variant, feature_sets)
+    return Network(largest(seen.low, seen.high), head, hidden, feature_sets)
 
 
-def head_of(variant: Variant) -> Head:
-    actions = variant.actions
-    slots = variant.observation.slot_entries(actions.uses.shape[2])
+def head_of(variant: Variant, feature_sets: Sequence[str] = ()) -> Head:
+    actions, seen = variant.actions, Features(variant, feature_sets).layout
+    slots = seen.slot_entries(actions.uses.shape[2])
     return Head(actions.features, actions.uses, slots)
 
 
@@ -120,17 +130,22 @@ def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
 
 
 class NetworkPolicy(Policy):
-    """A network at play."""
+    """A network at play; it remembers what its features do."""
 
     def __init__(self, variant: Variant, network: Network, name: str = "network") -> None:
         super().__init__(variant)
         self.name = name
         self.network = network.eval()
+        self.features = Features(variant, network.feature_sets)
+
+    def initial_memory(self, batch: int) -> NDArray[Any]:
+        return self.features.initial_memory(batch)
 
     @torch.no_grad()
     def distribution(
-        self, observation: NDArray[np.float32], mask: NDArray[np.int8], memory: NDArray[np.float32]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        self, observation: NDArray[np.float32], mask: NDArray[np.int8], memory: NDArray[Any]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[Any]]:
+        observation, memory = self.features.extend(observation, memory)
         batch = len(observation)
         probabilities = np.empty(mask.shape, np.float32)
         values = np.empty(batch, np.float32)

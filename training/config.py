@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from hanamachi.errors import UserError
 from hanamachi.game import Variant
 from hanamachi.games import variant
+from hanamachi.policies.features import Features
 from hanamachi.policies.load import is_checkpoint, load_policy
 
 Positive = Annotated[int, Field(gt=0)]
@@ -85,11 +86,15 @@ class PPO(Model):
 
 
 class Network(Model):
+    """What the network is made of, and what it gets beside the observation."""
+
     hidden: Annotated[tuple[Annotated[int, Field(gt=0, le=1 << 14)], ...], Field(min_length=1)] = (
         256,
         256,
     )
     """Sizes of the hidden layers."""
+    features: tuple[str, ...] = ()
+    """Feature sets that are worked out for it; for Hanabi there are belief and convention."""
 
 
 class Clone(Model):
@@ -161,7 +166,7 @@ class Config(Model):
     def _fits_together(self) -> "Config":
         if abs(sum(self.opponents.values()) - 1) > 1e-6:
             raise ValueError(f"opponents must add up to 1, not {sum(self.opponents.values()):g}")
-        self.variant()
+        Features(self.variant(), self.network.features)
         if self.teacher is None and self.clone != Clone():
             raise ValueError("clone needs a policy to clone: name it in init_from, such as greedy")
         if self.teacher is not None and ":" not in self.teacher:

@@ -57,13 +57,14 @@ The policy and its partners sit in turn, on new cards in every game; itself mean
 played by copies of it.""",
     "limits": """\
 It was measured with the partners above only: with others it may do worse.
-It knows no other rule set, and remembers nothing but what it sees in its turn.""",
+It knows no other rule set, and remembers nothing but what it sees in its turn{memory}.""",
 }
 CLONING = """\
 First, cloning: in games that the network played, it learned by cross-entropy what the policy would
 have done at each decision (DAgger). Then, self-play:"""
 SELF_PLAY = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
+FEATURES = "Beside the observation its network gets the features {}."
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
@@ -74,17 +75,20 @@ TEAM_HEADINGS = [
 def model_card(config: Config, run: Mapping[str, Any], rows: Rows) -> str:
     """The card of a run's policy; `rows` may be empty before the final evaluation."""
     words = PARTNERS if config.variant().game.cooperative else RIVALS
+    memory = " and what its features keep" if config.network.features else ""
     return CARD.format(
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
         options=f"with {config.options}" if config.options else "by its standard rules",
         origin=origin(config),
-        method=f"{CLONING}\n{SELF_PLAY}" if config.teacher else SELF_PLAY,
+        method=method(config),
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),
         versions=", ".join(f"{name} {value}" for name, value in run.items() if value is not None),
-        **words,
+        which=words["which"],
+        measured=words["measured"],
+        limits=words["limits"].format(memory=memory),
     )
 
 
@@ -94,6 +98,14 @@ def origin(config: Config) -> str:
     if config.teacher is None:
         return played
     return f"a clone of {config.teacher} (of {config.clone.steps:,} decisions) and {played}"
+
+
+def method(config: Config) -> str:
+    """How it was fitted, step by step."""
+    steps = [CLONING, SELF_PLAY] if config.teacher else [SELF_PLAY]
+    if config.network.features:
+        steps.append(FEATURES.format(" and ".join(config.network.features)))
+    return "\n".join(steps)
 
 
 def metadata(config: Config, rows: Rows) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from hanamachi import __version__
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.checkpoint import load_checkpoint, save_checkpoint
+from hanamachi.policies.features import Features
 from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
 from hanamachi.saving import replacing, restore_folder
@@ -33,7 +34,7 @@ from hanamachi.training.evaluation import Rows, against, beside
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.report import print_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.vecenv import SelfPlayVecEnv
+from hanamachi.training.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 
 CHOOSING, FINAL = 1, 2  # evaluations on the way and at the end never share a deal
 
@@ -112,17 +113,21 @@ def git_revision() -> str | None:
     return asked.stdout.strip()
 
 
-def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> SelfPlayVecEnv:
-    variant = config.variant()
+def make_games(
+    config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv
+) -> SelfPlayVecEnv | FeaturedVecEnv:
+    variant, network = config.variant(), config.network
     guests: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
         if name == "past":
             torch.manual_seed(config.seed)  # these weights open the first games
-            past = NetworkPolicy(variant, for_variant(variant, config.network.hidden), "past")
-            guests.append((past, share))
+            weights = for_variant(variant, network.hidden, network.features)
+            guests.append((NetworkPolicy(variant, weights, "past"), share))
         elif name != "self":
             guests.append((load_policy(name, game=config.game, **config.options), share))
-    return kind(variant, config.num_games, config.seed, guests)
+    games = kind(variant, config.num_games, config.seed, guests)
+    features = Features(variant, network.features)
+    return FeaturedVecEnv(games, features) if network.features else games
 
 
 def new_learner(
@@ -135,13 +140,7 @@ def new_learner(
     kl = schedule(config.clone.kl_coef) if config.clone.kl_coef else None
     learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config))
     if start:
-        checkpoint = load_checkpoint(start, config.game, **config.options)
-        if checkpoint.network.hidden != config.network.hidden:
-            raise UserError(
-                f"init_from: {start} has hidden layers {list(checkpoint.network.hidden)}; "
-                f"set network.hidden to them"
-            )
-        learner.policy.network.load_state_dict(checkpoint.network.state_dict())
+        learner.policy.network.load_state_dict(starting_weights(config, start))
     learner.saved_state = {"best": None, "past": []}
     begin_games(learner, games)
     return learner
@@ -164,7 +163,8 @@ def learner_settings(config: Config) -> dict[str, Any]:
         "device": config.device,
         "policy_kwargs": {
             "hidden": config.network.hidden,
-            "head": head_of(config.variant()),
+            "head": head_of(config.variant(), config.network.features),
+            "feature_sets": config.network.features,
         },
     }
 
@@ -172,6 +172,22 @@ def learner_settings(config: Config) -> dict[str, Any]:
 def begin_games(learner: SelfPlayPPO, games: SelfPlayVecEnv) -> None:
     games.reset()
     learner._last_obs = games.observations
+
+
+def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
+    """Those of the checkpoint to start from, whose network must be of the same make."""
+    network = load_checkpoint(start, config.game, **config.options).network
+    if network.hidden != config.network.hidden:
+        raise UserError(
+            f"init_from: {start} has hidden layers {list(network.hidden)}; "
+            f"set network.hidden to them"
+        )
+    if network.feature_sets != config.network.features:
+        raise UserError(
+            f"init_from: {start} has features {list(network.feature_sets)}; "
+            f"set network.features to them"
+        )
+    return network.state_dict()
 
 
 def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
@@ -247,7 +263,7 @@ class EveryFew(BaseCallback):
 
     def _init_callback(self) -> None:
         self.learner = self.model  # type: ignore[assignment]
-        self.games: SelfPlayVecEnv = self.learner.env  # type: ignore[assignment]
+        self.games: SelfPlayVecEnv | FeaturedVecEnv = self.learner.env  # type: ignore[assignment]
         self.acted = self.learner.num_timesteps
 
     def _on_step(self) -> bool:

@@ -65,12 +65,16 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         *,
         hidden: tuple[int, ...] = (256, 256),
         head: Head | None = None,
+        feature_sets: tuple[str, ...] = (),
         **kwargs: Any,
     ) -> None:
-        """`head` describes the actions; without it they have nothing in common."""
+        """`head` describes the actions; without it they have nothing in common.
+
+        `feature_sets` are those that the observations end with.
+        """
         bound = largest(observation_space.low, observation_space.high)
         told = head or plain_head(int(action_space.n))
-        self.make_network = lambda: Network(bound, told, hidden)
+        self.make_network = lambda: Network(bound, told, hidden, feature_sets)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:

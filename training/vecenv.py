@@ -20,6 +20,7 @@ from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.game import Variant
 from hanamachi.opponents import initial_memory
+from hanamachi.policies.features import Features
 from hanamachi.policies.policy import Policy
 
 
@@ -244,6 +245,64 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
             guest.memory = memory.copy()
         self.rng.bit_generator.state = state["rng"]
         self._look()
+
+
+class FeaturedVecEnv(TurnBasedVecEnv):
+    """Those games for a network with features, which stand behind each observation.
+
+    Every seat of every game has a memory of its own. In `last`, which no decision follows, the
+    features are 0.
+    """
+
+    def __init__(self, plain: SelfPlayVecEnv, features: Features) -> None:
+        layout, actions = features.layout, plain.variant.actions
+        super().__init__(plain.num_envs, layout.size, actions.size, layout.low, layout.high)
+        self.plain, self.features = plain, features
+        self.variant, self.guests = plain.variant, plain.guests
+        self.masks, self.rewards = plain.masks, plain.rewards  # one array for both
+        self.over, self.signs = plain.over, plain.signs
+        # before what the seats to move see now, (B, S, M), and theirs after it, (B, M)
+        memory = features.initial_memory(plain.num_envs * plain.variant.seats)
+        self.memory = memory.reshape(plain.num_envs, plain.variant.seats, memory.shape[1])
+        self.memory_after = features.initial_memory(plain.num_envs)
+
+    @property
+    def seen(self) -> NDArray[np.float32]:
+        return self.plain.observations
+
+    @property
+    def movers(self) -> NDArray[np.int64]:
+        return self.plain.movers
+
+    def reseed(self, seed: int) -> None:
+        self.plain.reseed(seed)
+
+    def restart(self) -> None:
+        self.plain.restart()
+        self.memory[:] = 0
+        self._extend()
+
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        self.memory[np.arange(self.num_envs), self.movers] = self.memory_after
+        self.plain.advance(actions)
+        self.memory[self.over] = 0
+        self.last[self.over, : self.seen.shape[1]] = self.plain.last[self.over]
+        self._extend()
+
+    def _extend(self) -> None:
+        """Put the features of what the seats to move see behind it."""
+        memory = self.memory[np.arange(self.num_envs), self.movers]
+        self.observations[:], self.memory_after = self.features.extend(self.seen, memory)
+
+    # --- Saving
+
+    def get_state(self) -> dict[str, Any]:
+        return self.plain.get_state() | {"feature_memory": self.memory.copy()}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self.plain.set_state(state)
+        self.memory[:] = state["feature_memory"]
+        self._extend()
 
 
 # --- Anybody's games

@@ -1,0 +1,259 @@
+"""Feature sets of Hanabi: what each slot can hold by clues, and by what the clues mean.
+
+Both say the same of every slot, me first and then the others clockwise: how likely each card is,
+and how likely a playable, a useless and a critical one. Copies that both the owner and I see are
+counted out; with others, that is what the owner can believe as far as I can know it.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.compiled import inline, kernel
+from hanamachi.game import Variant
+from hanamachi.hanabi import rules as rule
+from hanamachi.hanabi.observation import write_bits
+from hanamachi.hanabi.table import (
+    ME,
+    Tables,
+    critical,
+    lay_out,
+    may_hold,
+    next_cards,
+    trash,
+    wind_back,
+)
+from hanamachi.layout import Layout, Segment
+from hanamachi.policies.features import FeatureSet
+from hanamachi.policies.hanabi_expert import (
+    Known,
+    belief,
+    chop_of,
+    clued,
+    focus_of,
+    knowledge,
+    read_clue,
+    read_turns,
+)
+from hanamachi.policies.hanabi_memory import Sets
+from hanamachi.policies.policy import Memory, Observations
+
+GROUPS = 3  # of cards, see Groups
+SIGNS = 5  # of what a card means to its owner
+TRUTHS = 6  # of a card that I see
+KNOWN = len(Known._fields)
+MEANINGS = 3  # of a clue that could be given
+
+Row = NDArray[np.float32]  # the features of one observation, (F,), or what is left to write of them
+Groups = tuple[int, int, int]  # the cards that are playable, trash and critical
+
+
+class Belief(FeatureSet):
+    """What each slot can be given its clues and the cards that its owner and I see."""
+
+    def __init__(self, variant: Variant) -> None:
+        super().__init__(variant, belief_layout(variant.rules), write_belief)
+
+
+class Convention(FeatureSet):
+    """What the convention player `expert` reads into the clues so far.
+
+    The memory is his: the cards that each clued card is meant to be.
+    """
+
+    def __init__(self, variant: Variant) -> None:
+        rules = variant.rules
+        size = int(rules.seats * rules.hand_size)
+        super().__init__(variant, convention_layout(rules), write_convention, size)
+
+
+def belief_layout(rules: np.record) -> Layout:
+    mine, theirs = hands_of(rules)
+    each = int(rules.cards) + GROUPS
+    chances = "the chance of each card, and that it is playable, trash, critical"
+    return Layout(
+        (
+            Segment("my chances", mine * each, 0, 1, f"of each slot: {chances}"),
+            Segment("their chances", theirs * each, 0, 1, "the same, of the others"),
+        ),
+        by_slot=("my chances",),
+    )
+
+
+def convention_layout(rules: np.record) -> Layout:
+    mine, theirs = hands_of(rules)
+    cards = int(rules.cards)
+    each = cards + GROUPS + SIGNS
+    clues = int(rules.traits) * (int(rules.seats) - 1)
+    chances = "the chance of each card, and that it is playable, trash, critical"
+    signs = "clued, the chop, surely playable, playable now or later, surely trash"
+    truths = (
+        "what its owner can take it for, playable, playable soon, trash, critical, clued elsewhere"
+    )
+    known = "cards that are playable, promised, playable soon, trash, critical"
+    meanings = "is taken for playable, is what its owner can take it for, is of use"
+    return Layout(
+        (
+            Segment("my reading", mine * each, 0, 1, f"of each slot: {chances}; {signs}"),
+            Segment("their reading", theirs * each, 0, 1, "the same, of the others"),
+            Segment("truth", theirs * TRUTHS, 0, 1, f"of their slots: the card is {truths}"),
+            Segment("known", KNOWN * cards, 0, 1, known),
+            Segment("meaning", MEANINGS * clues, 0, 1, f"of each clue: its focus then {meanings}"),
+        ),
+        by_slot=("my reading",),
+    )
+
+
+def hands_of(rules: np.record) -> tuple[int, int]:
+    """How many slots I have, and all others together."""
+    size = int(rules.hand_size)
+    return size, size * (int(rules.seats) - 1)
+
+
+# --- By clues
+
+
+@kernel
+def write_belief(
+    rules: np.record, observations: Observations, memory: Memory, features: Observations
+) -> None:
+    game = np.zeros(1, rule.RECORD)[0]
+    each = rules.cards + GROUPS
+    for b in range(len(observations)):
+        lay_out(rules, observations[b], game)
+        groups = next_cards(rules, game.fireworks), trash(rules, game), critical(rules, game)
+        left = features[b]
+        for seat in range(rules.seats):
+            copies = unseen_by_both(rules, game, seat)
+            for slot in range(game.held[seat]):
+                cards = int(game.possible[seat, slot])
+                write_chances(rules, copies, cards, groups, left[slot * each :])
+            left = left[rules.hand_size * each :]
+
+
+@inline
+def unseen_by_both(rules: np.record, game: np.record, seat: int) -> NDArray[np.int64]:
+    """Copies of each card that neither the seat nor I see: in the deck, in its hand or in mine."""
+    copies = np.zeros(rules.cards, np.int64)
+    copies += game.unseen[: rules.cards]
+    if seat != ME:
+        for slot in range(game.held[seat]):
+            copies[game.hand[seat, slot]] += 1
+    return copies
+
+
+@inline
+def write_chances(
+    rules: np.record, copies: NDArray[np.int64], cards: int, groups: Groups, out: Row
+) -> None:
+    """How likely each of a slot's cards is, and a card of each group."""
+    total = max(weight(rules, copies, cards), 1)
+    for card in range(rules.cards):
+        out[card] = copies[card] * (cards >> card & 1) / total
+    for i in range(GROUPS):
+        out[rules.cards + i] = weight(rules, copies, cards & groups[i]) / total
+
+
+@inline
+def weight(rules: np.record, copies: NDArray[np.int64], cards: int) -> int:
+    """How many copies there are of some cards."""
+    total = 0
+    for card in range(rules.cards):
+        total += copies[card] * (cards >> card & 1)
+    return total
+
+
+# --- By convention
+
+
+@kernel
+def write_convention(
+    rules: np.record, observations: Observations, memory: Memory, features: Observations
+) -> None:
+    games = np.zeros(rule.SEATS + 2, rule.RECORD)  # before each turn, now, and after a clue
+    for b in range(len(observations)):
+        meant = memory[b].reshape(rules.seats, rules.hand_size)
+        game = games[rules.seats]
+        lay_out(rules, observations[b], game)
+        wind_back(rules, games)
+        read_turns(rules, games, meant)
+        known = knowledge(rules, game, meant, ME, ME)
+        left = write_readings(rules, game, known, meant, features[b])
+        left = write_truths(rules, game, known, meant, left)
+        left = write_known(rules, known, left)
+        write_meanings(rules, games, known, meant, left)
+
+
+@inline
+def write_readings(rules: np.record, game: np.record, known: Known, meant: Sets, left: Row) -> Row:
+    """What every card means to its owner; returns what is left of the row."""
+    each = rules.cards + GROUPS + SIGNS
+    groups = known.playable, known.trash, known.critical
+    for seat in range(rules.seats):
+        copies, visible = unseen_by_both(rules, game, seat), may_hold(rules, game, seat)
+        chop = chop_of(game, meant, seat)
+        for slot in range(game.held[seat]):
+            cards = belief(rules, game, meant, seat, slot, known.trash, visible)
+            write_chances(rules, copies, cards, groups, left[slot * each :])
+            signs = left[slot * each + rules.cards + GROUPS :]
+            signs[0] = meant[seat, slot] != 0
+            signs[1] = slot == chop
+            signs[2] = cards & ~known.playable == 0
+            signs[3] = cards & ~known.soon == 0
+            signs[4] = cards & ~known.trash == 0
+        left = left[rules.hand_size * each :]
+    return left
+
+
+@inline
+def write_truths(rules: np.record, game: np.record, known: Known, meant: Sets, left: Row) -> Row:
+    """What I know of the others' cards; returns what is left of the row."""
+    for seat in range(1, rules.seats):
+        visible, taken = may_hold(rules, game, seat), clued(rules, game, meant, seat)
+        for slot in range(game.held[seat]):
+            cards = belief(rules, game, meant, seat, slot, known.trash, visible)
+            card = 1 << int(game.hand[seat, slot])
+            truths = (cards, known.playable, known.soon, known.trash, known.critical, taken)
+            for i in range(TRUTHS):
+                left[slot * TRUTHS + i] = card & truths[i] != 0
+            if meant[seat, slot]:
+                taken |= card
+        left = left[rules.hand_size * TRUTHS :]
+    return left
+
+
+@inline
+def write_known(rules: np.record, known: Known, left: Row) -> Row:
+    """The sets that are common knowledge; returns what is left of the row."""
+    for i in range(KNOWN):
+        write_bits(known[i], rules.cards, i * rules.cards, left)
+    return left[KNOWN * rules.cards :]
+
+
+@inline
+def write_meanings(rules: np.record, games: Tables, known: Known, meant: Sets, left: Row) -> None:
+    """What each clue would mean if I gave it now."""
+    for seat in range(1, rules.seats):
+        for trait in range(rules.traits):
+            write_meaning(rules, games, known, meant, seat, trait, left)
+            left = left[MEANINGS:]
+
+
+@inline
+def write_meaning(
+    rules: np.record, games: Tables, known: Known, meant: Sets, seat: int, trait: int, out: Row
+) -> None:
+    """How its receiver would read a clue, and whether rightly; nothing if it touches no card."""
+    now, after = games[rules.seats], games[rules.seats + 1]
+    games[rules.seats + 1] = now
+    rule.give_clue(rules, after, seat, trait)
+    touched = after.touched[ME]
+    if touched:
+        then = meant.copy()
+        read_clue(rules, now, then, ME, seat, trait, touched)
+        focus = focus_of(now, meant, seat, touched)
+        visible = may_hold(rules, now, seat)
+        cards = belief(rules, after, then, seat, focus, known.trash, visible)
+        card = 1 << int(now.hand[seat, focus])
+        out[0] = cards & ~known.playable == 0
+        out[1] = cards & card != 0
+        out[2] = card & (known.trash | clued(rules, now, meant, seat)) == 0
