@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from hanamachi.opponents import initial_memory
 from hanamachi.policies.policy import Policy, sample
 from hanamachi.training.selfplay import SelfPlayBuffer, SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.vecenv import SelfPlayVecEnv
+from hanamachi.training.vecenv import Games
 
 LED = 0.5  # share of the phase in which the teacher plays some games, fewer and fewer of them
 
@@ -27,11 +27,11 @@ LED = 0.5  # share of the phase in which the teacher plays some games, fewer and
 class Teacher:
     """A policy that looks on from every seat, with its memory in each."""
 
-    def __init__(self, policy: Policy, games: SelfPlayVecEnv) -> None:
+    def __init__(self, policy: Policy, games: Games) -> None:
         self.policy = policy
         self.memory = initial_memory(policy, games.num_envs, games.variant.seats)  # (B, S, M)
 
-    def labels(self, games: SelfPlayVecEnv) -> NDArray[np.float32]:
+    def labels(self, games: Games) -> NDArray[np.float32]:
         """How it would play in the seats to move, (B, A); to be asked once at every decision."""
         seats = games.variant.seats
         self.memory[games.over] = initial_memory(self.policy, int(games.over.sum()), seats)
@@ -78,7 +78,7 @@ class Cloning(SelfPlayPPO):
     rollout_buffer: LabelledBuffer
 
     def __init__(
-        self, policy: type[SelfPlayPolicy], env: SelfPlayVecEnv, *, teacher: Policy, **kwargs: Any
+        self, policy: type[SelfPlayPolicy], env: Games, *, teacher: Policy, **kwargs: Any
     ) -> None:
         super().__init__(policy, env, buffer=LabelledBuffer, **kwargs)
         self.teacher = Teacher(teacher, env)

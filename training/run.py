@@ -34,7 +34,7 @@ from hanamachi.training.evaluation import Rows, against, beside
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.report import print_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.vecenv import FeaturedVecEnv, SelfPlayVecEnv
+from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv
 
 CHOOSING, FINAL = 1, 2  # evaluations on the way and at the end never share a deal
 
@@ -113,9 +113,7 @@ def git_revision() -> str | None:
     return asked.stdout.strip()
 
 
-def make_games(
-    config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv
-) -> SelfPlayVecEnv | FeaturedVecEnv:
+def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> Games:
     variant, network = config.variant(), config.network
     guests: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
@@ -142,7 +140,7 @@ def new_learner(
     if start:
         learner.policy.network.load_state_dict(starting_weights(config, start))
     learner.saved_state = {"best": None, "past": []}
-    begin_games(learner, games)
+    begin_games(learner)
     return learner
 
 
@@ -169,9 +167,9 @@ def learner_settings(config: Config) -> dict[str, Any]:
     }
 
 
-def begin_games(learner: SelfPlayPPO, games: SelfPlayVecEnv) -> None:
-    games.reset()
-    learner._last_obs = games.observations
+def begin_games(learner: SelfPlayPPO) -> None:
+    learner.env.reset()
+    learner._last_obs = learner.env.observations
 
 
 def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
@@ -241,7 +239,7 @@ def cloning_learner(config: Config) -> Cloning:
     settings = learner_settings(config)
     settings["learning_rate"] = schedule(config.clone.learning_rate)
     learner = Cloning(SelfPlayPolicy, games, teacher=teacher, **settings)
-    begin_games(learner, games)
+    begin_games(learner)
     return learner
 
 
@@ -263,7 +261,7 @@ class EveryFew(BaseCallback):
 
     def _init_callback(self) -> None:
         self.learner = self.model  # type: ignore[assignment]
-        self.games: SelfPlayVecEnv | FeaturedVecEnv = self.learner.env  # type: ignore[assignment]
+        self.games: Games = self.learner.env  # type: ignore[assignment]
         self.acted = self.learner.num_timesteps
 
     def _on_step(self) -> bool:

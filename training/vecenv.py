@@ -305,6 +305,9 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         self._extend()
 
 
+Games = SelfPlayVecEnv | FeaturedVecEnv
+
+
 # --- Anybody's games
 
 
