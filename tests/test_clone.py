@@ -251,6 +251,12 @@ def distance_from(clone, kl_coef):
 # --- Refused
 
 
+@pytest.mark.parametrize("start", [{}, {"init_from": "runs/a/policy"}])
+def test_settings_of_a_clone_without_a_policy_to_clone_are_refused(start):
+    with pytest.raises(UserError, match=r"^settings: clone needs a policy to clone: name it in"):
+        Config.from_dict(GAME | start | {"clone": {"steps": 5}})
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -259,20 +265,18 @@ def distance_from(clone, kl_coef):
             {"init_from": "hat"},
             "there is no policy for hanamikoji called 'hat' (choose from expert, greedy, random)",
         ),
+        ({"opponents": {"gredy": 1}}, "there is no policy 'gredy' (did you mean greedy?)"),
         (
-            {"clone": {"steps": 5}},
-            "clone needs a policy to clone: name it in init_from, such as greedy",
-        ),
-        (
-            {"clone": {"steps": 5}, "init_from": "runs/a/policy"},
-            "clone needs a policy to clone: name it in init_from, such as greedy",
+            {"evaluation": {"final_opponents": ["rendom"]}},
+            "there is no policy 'rendom' (did you mean random?)",
         ),
     ],
 )
-def test_what_cannot_be_cloned_is_refused_in_one_sentence(settings, sentence):
+def test_a_wrong_policy_is_refused_before_a_run_begins(settings, sentence, tmp_path):
     with pytest.raises(UserError) as refused:
-        Config.from_dict(GAME | settings)
-    assert str(refused.value) == f"settings: {sentence}"
+        train(Config(**GAME | settings), tmp_path / "run")
+    assert str(refused.value) == sentence
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_policy_of_ones_own_can_be_cloned(tmp_path, monkeypatch):

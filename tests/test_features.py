@@ -317,11 +317,10 @@ def test_a_checkpoint_whose_features_were_changed_is_refused(checkpoint, feature
 
 
 def test_a_run_does_not_start_from_other_features(checkpoint):
-    settings = SETTINGS | {"init_from": str(checkpoint)}
     with pytest.raises(UserError, match=r"has features .*; set network\.features to them"):
-        new_learner(Config.from_dict(settings))
+        new_learner(Config.from_dict(SETTINGS), start=checkpoint)
     network = {"hidden": [16], "features": list(NAMES)}
-    new_learner(Config.from_dict(settings | {"network": network}))
+    new_learner(Config.from_dict(SETTINGS | {"network": network}), start=checkpoint)
 
 
 # --- Learning

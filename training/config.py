@@ -20,7 +20,7 @@ from hanamachi.errors import UserError
 from hanamachi.game import Variant
 from hanamachi.games import variant
 from hanamachi.policies.features import Features
-from hanamachi.policies.load import is_checkpoint, load_policy
+from hanamachi.policies.load import is_checkpoint
 
 Positive = Annotated[int, Field(gt=0)]
 Unit = Annotated[float, Field(ge=0, le=1)]
@@ -169,8 +169,6 @@ class Config(Model):
         Features(self.variant(), self.network.features)
         if self.teacher is None and self.clone != Clone():
             raise ValueError("clone needs a policy to clone: name it in init_from, such as greedy")
-        if self.teacher is not None and ":" not in self.teacher:
-            load_policy(self.teacher, self.game, **self.options)
         return self
 
     @property

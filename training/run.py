@@ -80,10 +80,22 @@ def open_run(config: Config, out: Path, resume: bool) -> None:
             raise UserError(f"{out} was begun with other settings; see {begun}")
         restore_folder(out / "policy")
         return
+    check_policies(config)
     with replacing(out / "run.json") as file:
         file.write(json.dumps(provenance(config), indent=2).encode())
     with replacing(begun) as file:
         file.write(config.to_yaml().encode())
+
+
+def check_policies(config: Config) -> None:
+    """Load every policy that the settings name: a wrong one must not stop the run later."""
+    judges = {*config.evaluation.opponents, *config.evaluation.final_opponents}
+    for name in sorted(judges | config.opponents.keys() - {"self", "past"}):
+        load_policy(name, game=config.game, **config.options)
+    if config.teacher:
+        load_policy(config.teacher, game=config.game, **config.options)
+    elif config.init_from:
+        starting_weights(config, config.init_from)
 
 
 def provenance(config: Config) -> dict[str, Any]:
