@@ -61,7 +61,7 @@ class Layout:
     @property
     def digest(self) -> str:
         """Changes whenever an entry changes its place, its bounds or its meaning."""
-        return sha256(repr(self.segments).encode()).hexdigest()
+        return sha256(repr((self.segments, self.by_slot)).encode()).hexdigest()
 
     def markdown(self) -> str:
         """The table of segments for the docs, without those that are empty."""

@@ -82,7 +82,7 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
     weights = read_file(folder, WEIGHTS)
     if sha256(weights).hexdigest() != config["weights"]:
         raise refused(folder, f"{WEIGHTS} is not the file that {CONFIG} describes")
-    hidden, features = config["network"]["hidden"], config["network"].get("features", [])
+    hidden, features = config["network"]["hidden"], config["network"]["features"]
     if smallest_file(Features(rules, features).layout.size, hidden) > len(weights):
         raise refused(folder, "its weights are those of another network")
     network = for_variant(rules, hidden, features)
@@ -130,15 +130,18 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise refused(folder, f"{CONFIG} was changed after it was written")
     if not describes_network(config["network"]):
         raise refused(folder, f"{CONFIG} describes no network")
+    config["network"].setdefault("features", [])
     return config
 
 
 def describes_network(network: dict[str, Any]) -> bool:
-    hidden, features = network.get("hidden"), network.get("features", [])
+    hidden, features = network.get("hidden"), network.get("features", ["if any"])
     return (
-        isinstance(hidden, list)
+        network.keys() <= {"hidden", "features"}
+        and isinstance(hidden, list)
         and all(type(size) is int and 0 < size <= 1 << 14 for size in hidden)
         and isinstance(features, list)
+        and len(features) > 0
         and all(isinstance(name, str) for name in features)
     )
 
@@ -161,7 +164,7 @@ def fitting_variant(
     """The rule set to play, whose actions and observations must be those of the checkpoint."""
     try:
         own = variant(config["game"], **config["options"])
-        right = digests(own, config["network"].get("features", []))
+        right = digests(own, config["network"]["features"])
     except (UserError, RecursionError) as error:
         raise refused(folder, str(error)) from error
     rules = variant(game or own.id, **options) if game or options else own

@@ -58,7 +58,7 @@ class Features:
     def __init__(self, variant: Variant, names: Sequence[str]) -> None:
         """UserError for a name that the game does not have, or that comes twice."""
         if len(set(names)) < len(names):
-            raise UserError("features: name each feature set only once")
+            raise UserError("network.features must name each feature set only once")
         self.sets = [feature_set(variant, name) for name in names]
         layouts = [variant.observation, *(one.layout for one in self.sets)]
         self.layout = Layout(  # of all that a network sees

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from hanamachi.game import Variant
+from hanamachi.game import Actions, Variant
+from hanamachi.layout import Layout
 from hanamachi.policies.features import Features
 from hanamachi.policies.policy import Policy
 
@@ -110,12 +111,12 @@ def for_variant(
 ) -> Network:
     """A fresh network for this rule set."""
     seen = Features(variant, feature_sets).layout
-    head = head_of(variant, feature_sets)
+    head = head_of(variant.actions, seen)
     return Network(largest(seen.low, seen.high), head, hidden, feature_sets)
 
 
-def head_of(variant: Variant, feature_sets: Sequence[str] = ()) -> Head:
-    actions, seen = variant.actions, Features(variant, feature_sets).layout
+def head_of(actions: Actions, seen: Layout) -> Head:
+    """What a network that sees so much is told about the actions."""
     slots = seen.slot_entries(actions.uses.shape[2])
     return Head(actions.features, actions.uses, slots)
 

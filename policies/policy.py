@@ -168,6 +168,14 @@ class RulePolicy(Policy):
 # --- From scores and probabilities to actions
 
 
+def check_distribution(probabilities: Probabilities, masks: Masks, name: str) -> None:
+    """Raise UserError unless every row is a distribution over its legal actions."""
+    if not (np.abs(probabilities.sum(1) - 1) < 1e-3).all():
+        raise UserError(f"{name} gives probabilities that do not sum to 1")
+    if (probabilities * (masks == 0)).any():
+        raise UserError(f"{name} wants to play an action that is not legal")
+
+
 def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
     """The action (B,) at which each row's cumulated probability passes its number in [0, 1)."""
     actions = np.empty(len(probabilities), np.int64)

@@ -37,7 +37,7 @@ CREDIT = {"mover-signed": SelfPlayVecEnv, "unsigned": Unsigned}
 def measure(credit: str, game: str, steps: int, seed: int, games: int) -> dict[str, Any]:
     """Train with one kind of credit, and play random opponents."""
     config = Config.from_dict({"game": game, "seed": seed, "steps": steps, "device": "cpu"})
-    learner = run.new_learner(config, CREDIT[credit])
+    learner = run.new_learner(config, kind=CREDIT[credit])
     learner.set_logger(quiet())
     learner.learn(steps, reset_num_timesteps=False)
     policy = NetworkPolicy(config.variant(), learner.policy.network)

@@ -1,7 +1,5 @@
 """A policy that `init_from` names is cloned first, and self-play goes on from the clone."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -11,7 +9,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.network import NetworkPolicy
 from hanamachi.training import run
 from hanamachi.training.benchmark import quiet
-from hanamachi.training.clone import Cloning, Teacher
+from hanamachi.training.clone import Cloning, Teacher, guided
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import against
 from hanamachi.training.run import KeepTheBest, SaveRun, cloning_learner, train
@@ -47,6 +45,7 @@ HANABI = SETTINGS | {
     "options": {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3},
     "num_games": 4,
     "init_from": "expert",
+    "network": {"hidden": [32], "features": ["convention"]},
     "clone": {"steps": 1_000},
 }
 
@@ -134,12 +133,13 @@ def test_the_value_head_knows_how_games_end(learner):
     results = mover_signed_advantages(rewards, nothing, over, signs, gamma=1, gae_lambda=1)
     ended = over[::-1].cumsum(0)[::-1] > 0  # the game of this decision was seen to its end
     errors = (results - values)[ended]
-    assert errors.var() < results[ended].var()
+    assert (errors**2).mean() < 0.9 * results[ended].var()
 
 
 def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
     learner = cloned(Config(**HANABI))
     kept, expert = learner.rollout_buffer, learner.teacher.policy
+    plain = learner.env.variant.observation.size
     at_first = learner.env.variant.seats  # decisions until every seat has a memory
     remembered = 0
     for b in range(learner.n_envs):
@@ -147,7 +147,7 @@ def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
         for start in begun:
             memory = [expert.initial_memory(1) for _ in range(at_first)]
             for t in range(start, start + np.flatnonzero(kept.over[start:, b])[0] + 1):
-                view = kept.observations[t, [b]], kept.masks[t, [b]].astype(np.int8)
+                view = kept.observations[t, [b], :plain], kept.masks[t, [b]].astype(np.int8)
                 seat = (t - start) % at_first
                 label, _, memory[seat] = expert.distribution(*view, memory[seat])
                 np.testing.assert_array_equal(kept.labels[t, b], label[0])
@@ -156,12 +156,8 @@ def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
     assert remembered > 0
 
 
-def test_the_teacher_plays_fewer_and_fewer_of_the_games(config):
-    learner, led = cloning_learner(config), []
-    for left in (1, 0.75, 0.5, 0.25, 0):
-        learner._current_progress_remaining = left
-        led.append(learner.led())
-    assert led == [1, 0.5, 0, 0, 0]
+def test_the_teacher_plays_fewer_and_fewer_of_the_games():
+    assert [guided(left) for left in (1, 0.75, 0.5, 0.25, 0)] == [1, 0.5, 0, 0, 0]
 
 
 def test_a_seed_gives_the_same_clone_to_the_bit(tmp_path):
@@ -213,11 +209,21 @@ def stopped_at(call, method):
     return called
 
 
-def test_run_and_model_card_say_what_was_cloned(whole):
-    assert json.loads((whole / "run.json").read_text())["cloned"] == "greedy, 2,000 decisions"
-    words = "a clone of greedy (of 2,000 decisions) and 4,000 decisions of self-play (seed 0)"
-    assert words in " ".join((whole / "policy" / "README.md").read_text().split())
-    assert "and 0 decisions of self-play" in (whole / "clone" / "README.md").read_text()
+def test_the_model_cards_say_what_was_cloned(whole):
+    clone, policy = (
+        " ".join((whole / name / "README.md").read_text().split()) for name in ("clone", "policy")
+    )
+    assert "from 2,000 decisions labelled by greedy (seed 0)" in clone
+    assert "labelled by greedy and 4,000 decisions of self-play (seed 0)" in policy
+    assert "what greedy would have done" in clone
+    assert ("Proximal" in clone, "Proximal" in policy) == (False, True)
+
+
+def test_a_clone_of_another_run_is_not_taken_for_this_ones(tmp_path):
+    (tmp_path / "clone").mkdir()
+    with pytest.raises(UserError, match="is left from another run; delete it"):
+        train(Config(**RUN), tmp_path)
+    assert list(tmp_path.iterdir()) == [tmp_path / "clone"]
 
 
 def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
@@ -277,6 +283,25 @@ def test_a_wrong_policy_is_refused_before_a_run_begins(settings, sentence, tmp_p
         train(Config(**GAME | settings), tmp_path / "run")
     assert str(refused.value) == sentence
     assert not (tmp_path / "run").exists()
+
+
+def test_a_policy_with_illegal_wishes_cannot_be_cloned(tmp_path, monkeypatch):
+    (tmp_path / "theirs.py").write_text(ILLEGAL)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match="blind wants to play an action that is not legal"):
+        cloned(Config(**SETTINGS | {"init_from": "theirs:Blind"}))
+
+
+ILLEGAL = """
+import numpy as np
+from hanamachi.policies.policy import Policy
+
+class Blind(Policy):
+    name = "blind"
+
+    def distribution(self, observation, mask, memory):
+        return np.full(mask.shape, 1 / mask.shape[1], np.float32), None, memory
+"""
 
 
 def test_a_policy_of_ones_own_can_be_cloned(tmp_path, monkeypatch):

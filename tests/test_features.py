@@ -194,7 +194,7 @@ def test_they_stay_within_their_bounds_and_describe_each_slot(id):
     for _ in played.decisions(STEPS // 4):
         assert (played.env.observations >= layout.low).all()
         assert (played.env.observations <= layout.high).all()
-    slots = head_of(rules, NAMES).slots
+    slots = head_of(rules.actions, layout).slots
     own = rules.rules.cards
     for name, depth in (("my cards", own + rules.rules.traits), ("my chances", own + 3)):
         first = layout.slice(name).start
@@ -231,6 +231,17 @@ def test_without_features_observations_stay_what_they_are(rules):
     seen = np.zeros((3, rules.observation.size), np.float32)
     assert none.extend(seen, none.initial_memory(3))[0] is seen
     assert none.layout.digest == rules.observation.digest
+
+
+def test_the_end_of_a_game_is_shown_without_features(rules):
+    played, size = Played(rules), rules.observation.size
+    ends = 0
+    for _ in played.decisions():
+        over = played.env.over
+        np.testing.assert_array_equal(played.env.last[over, :size], played.env.plain.last[over])
+        assert not played.env.last[:, size:].any()
+        ends += over.sum()
+    assert ends > 0
 
 
 # --- Names
@@ -288,6 +299,16 @@ def test_a_checkpoint_with_features_plays_the_same_in_every_batch_size(checkpoin
 def test_only_a_checkpoint_with_features_names_them(checkpoint, tmp_path):
     assert description(checkpoint)["network"] == {"hidden": [16], "features": list(NAMES)}
     assert description(saved(tmp_path / "plain", ()))["network"] == {"hidden": [16]}
+
+
+@pytest.mark.parametrize("more", [{"features": []}, {"layers": 2}])
+def test_a_checkpoint_with_more_to_its_network_than_it_needs_is_refused(tmp_path, more):
+    config = description(saved(tmp_path / "plain", ()))
+    config["network"] |= more
+    config["digest"] = config_digest(config)
+    (tmp_path / "plain" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(UserError, match=r"config\.json describes no network"):
+        load_policy(str(tmp_path / "plain"))
 
 
 @pytest.mark.parametrize(

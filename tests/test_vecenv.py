@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import torch
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.classic import connect_four_v3, tictactoe_v3
@@ -20,8 +21,9 @@ from hanamachi.game import OVER
 from hanamachi.games import variant
 from hanamachi.policies import Policy, load_policy
 from hanamachi.session import Session
+from hanamachi.training.benchmark import quiet
 from hanamachi.training.config import Config
-from hanamachi.training.run import new_learner
+from hanamachi.training.run import PlayThePast, new_learner
 from hanamachi.training.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
@@ -267,6 +269,27 @@ def test_a_seed_gives_the_same_games_also_beside_earlier_selves(id):
     settings = {"game": id, "num_games": 40, "opponents": {"self": 0.5, "past": 0.5}}
     states = [new_learner(Config.from_dict(settings)).env.get_state() for _ in range(2)]
     assert states[0]["games"] == states[1]["games"]
+
+
+def test_every_snapshot_that_is_kept_is_played(monkeypatch):
+    settings = {"game": "hanamikoji", "options": SMALL, "num_games": 16, "steps": 16 * 16 * 12}
+    past = {"opponents": {"self": 0.5, "past": 0.5}, "past": {"every": 256, "keep": 3}}
+    config = Config.from_dict(settings | past)
+    learner, seated = new_learner(config), set()
+    learner.set_logger(quiet())
+
+    def look(callback):
+        weights = learner.env.guests[0].policy.network.state_dict()
+        pool = enumerate(learner.saved_state["past"])
+        seated.update(i for i, kept in pool if same(kept, weights))
+
+    monkeypatch.setattr(PlayThePast, "_on_rollout_end", look)
+    learner.learn(config.steps, callback=PlayThePast(config), reset_num_timesteps=False)
+    assert seated == {0, 1, 2}
+
+
+def same(kept, weights):
+    return all(torch.equal(kept[name], tensor) for name, tensor in weights.items())
 
 
 # --- Saving

@@ -5,7 +5,7 @@ and in some games the first one loses. So the student plays, and at every decisi
 says what it would do there (DAgger, Ross et al. 2011). The policy learns that by cross-entropy,
 and the value head what the games then bring.
 
-Notation: T decisions a game and rollout, B games, S seats, A actions, M numbers of memory.
+Notation: T decisions a game and rollout, B games, S seats, A actions, M rows of a minibatch.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from hanamachi.opponents import initial_memory
-from hanamachi.policies.policy import Policy, sample
+from hanamachi.policies.policy import Policy, check_distribution, sample
 from hanamachi.training.selfplay import SelfPlayBuffer, SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.vecenv import Games
 
-LED = 0.5  # share of the phase in which the teacher plays some games, fewer and fewer of them
+GUIDED = 0.5  # share of the phase in which the teacher plays some games, fewer and fewer of them
 
 
 class Teacher:
@@ -29,7 +29,7 @@ class Teacher:
 
     def __init__(self, policy: Policy, games: Games) -> None:
         self.policy = policy
-        self.memory = initial_memory(policy, games.num_envs, games.variant.seats)  # (B, S, M)
+        self.memory = initial_memory(policy, games.num_envs, games.variant.seats)  # (B, S, ...)
 
     def labels(self, games: Games) -> NDArray[np.float32]:
         """How it would play in the seats to move, (B, A); to be asked once at every decision."""
@@ -39,6 +39,7 @@ class Teacher:
         chances, _, self.memory[place] = self.policy.distribution(
             games.seen, games.masks, self.memory[place]
         )
+        check_distribution(chances, games.masks, self.policy.name)
         return chances
 
 
@@ -46,6 +47,8 @@ class Teacher:
 
 
 class Labelled(NamedTuple):
+    """A minibatch of decisions with their labels."""
+
     observations: Tensor  # (M, N)
     masks: Tensor  # (M, A) bool
     labels: Tensor  # (M, A)
@@ -87,21 +90,18 @@ class Cloning(SelfPlayPPO):
     def _choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
         labels = buffer.labels[buffer.pos] = self.teacher.labels(env)
         actions = super()._choose(env, buffer)
-        led = round(len(actions) * self.led())
-        actions[:led] = sample(labels[:led], self.rng.random(led))
+        taught = round(len(actions) * guided(self._current_progress_remaining))  # games
+        actions[:taught] = sample(labels[:taught], self.rng.random(taught))
         return actions
 
-    def led(self) -> float:
-        """Share of the games in which the teacher plays."""
-        return max(0.0, 1 - (1 - self._current_progress_remaining) / LED)
-
     def scheduled(self, left: float) -> dict[str, float]:
-        return {"led": self.led()}
+        return {"guided": guided(left)}
 
     def loss(self, batch: Any, scheduled: Mapping[str, float]) -> tuple[Tensor, dict[str, Tensor]]:
         log_probabilities, values = self.policy.log_probabilities(batch.observations, batch.masks)
         cross_entropy = -(batch.labels * log_probabilities).sum(-1).mean()
-        value_loss = F.mse_loss(values, batch.returns)
+        # by their variance, or large returns would drown what the labels say
+        value_loss = F.mse_loss(values, batch.returns) / batch.returns.var().clamp(min=1)
         most_likely = log_probabilities.argmax(-1, keepdim=True)
         agrees = batch.labels.gather(-1, most_likely) == batch.labels.amax(-1, keepdim=True)
         parts = {
@@ -110,3 +110,8 @@ class Cloning(SelfPlayPPO):
             "agreement": agrees.float().mean(),
         }
         return cross_entropy + self.vf_coef * value_loss, parts
+
+
+def guided(left: float) -> float:
+    """Share of the games in which the teacher plays, where this share of the phase is left."""
+    return max(0.0, 1 - (1 - left) / GUIDED)

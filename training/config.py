@@ -41,7 +41,7 @@ def schedule(value: Any) -> Callable[[float], float]:
 
 
 def linear(start: float, end: float, left: float) -> float:
-    return end + (start - end) * left
+    return max(0.0, end + (start - end) * left)  # the last rollout goes beyond the end
 
 
 class Model(BaseModel):
@@ -98,10 +98,13 @@ class Network(Model):
 
 
 class Clone(Model):
-    """How a policy that `init_from` names is cloned, and how near to the clone self-play stays."""
+    """How a policy that `init_from` names is cloned, and how near to the clone self-play stays.
+
+    Other settings are those of `ppo`. A clone that is stopped on the way begins anew.
+    """
 
     steps: Positive = 2_000_000
-    """Decisions that it labels, in games that the network plays."""
+    """Decisions that the policy labels, in games that the network plays."""
     learning_rate: Schedule = (1e-3, 1e-4)
     """Adam's step size, over these decisions."""
     kl_coef: Schedule = 0.0
@@ -152,8 +155,8 @@ class Config(Model):
     """Where the network learns."""
     opponents: dict[str, Unit] = {"self": 1.0}
     """Share of the games by who has all other seats: self, past, or a policy's name or path."""
-    init_from: str | None = None
-    """What to start from instead of random weights: a checkpoint, or a policy to clone first."""
+    init_from: Annotated[str, Field(min_length=1)] | None = None
+    """What to start from: a checkpoint's folder (with a / in it), or a policy to clone first."""
     network: Network = Network()
     clone: Clone = Clone()
     ppo: PPO = PPO()
@@ -168,7 +171,10 @@ class Config(Model):
             raise ValueError(f"opponents must add up to 1, not {sum(self.opponents.values()):g}")
         Features(self.variant(), self.network.features)
         if self.teacher is None and self.clone != Clone():
-            raise ValueError("clone needs a policy to clone: name it in init_from, such as greedy")
+            raise ValueError(
+                "clone says how to clone a policy, and init_from names none: "
+                "remove clone, or let init_from be one such as greedy"
+            )
         return self
 
     @property

@@ -26,7 +26,7 @@ from hanamachi.game import Variant, scatter
 from hanamachi.games import VARIANTS
 from hanamachi.games import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import Policy, as_policy, best, sample
+from hanamachi.policies.policy import Policy, as_policy, best, check_distribution, sample
 
 Play = Literal["sample", "argmax"]
 PLAYS: tuple[Play, ...] = ("sample", "argmax")
@@ -400,12 +400,8 @@ class Player:
         chances, _, self.memory[place] = self.policy.distribution(
             observations, masks, self.memory[place]
         )
-        if not (np.abs(chances.sum(1) - 1) < 1e-3).all():
-            raise UserError(f"{self.policy.name} gives probabilities that do not sum to 1")
-        actions = sample(best(chances) if self.play == "argmax" else chances, uniform)
-        if not masks[np.arange(len(actions)), actions].all():
-            raise UserError(f"{self.policy.name} wants to play an action that is not legal")
-        return actions
+        check_distribution(chances, masks, self.policy.name)
+        return sample(best(chances) if self.play == "argmax" else chances, uniform)
 
 
 def views(

@@ -60,8 +60,8 @@ It was measured with the partners above only: with others it may do worse.
 It knows no other rule set, and remembers nothing but what it sees in its turn{memory}.""",
 }
 CLONING = """\
-First, cloning: in games that the network played, it learned by cross-entropy what the policy would
-have done at each decision (DAgger). Then, self-play:"""
+Cloning: in games that the network played, it learned by cross-entropy what {} would have done at
+each decision (DAgger)."""
 SELF_PLAY = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 FEATURES = "Beside the observation its network gets the features {}."
@@ -72,16 +72,19 @@ TEAM_HEADINGS = [
 ]
 
 
-def model_card(config: Config, run: Mapping[str, Any], rows: Rows) -> str:
-    """The card of a run's policy; `rows` may be empty before the final evaluation."""
+def model_card(config: Config, run: Mapping[str, Any], rows: Rows, played: bool = True) -> str:
+    """The card of a run's policy; `rows` may be empty before the final evaluation.
+
+    `played` is false for a clone that has not yet improved by self-play.
+    """
     words = PARTNERS if config.variant().game.cooperative else RIVALS
     memory = " and what its features keep" if config.network.features else ""
     return CARD.format(
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
         options=f"with {config.options}" if config.options else "by its standard rules",
-        origin=origin(config),
-        method=method(config),
+        origin=origin(config, played),
+        method=method(config, played),
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),
@@ -92,17 +95,19 @@ def model_card(config: Config, run: Mapping[str, Any], rows: Rows) -> str:
     )
 
 
-def origin(config: Config) -> str:
+def origin(config: Config, played: bool) -> str:
     """What the policy learned from."""
-    played = f"{config.steps:,} decisions of self-play"
-    if config.teacher is None:
-        return played
-    return f"a clone of {config.teacher} (of {config.clone.steps:,} decisions) and {played}"
+    sources = [f"{config.steps:,} decisions of self-play"] * played
+    if config.teacher:
+        sources = [f"{config.clone.steps:,} decisions labelled by {config.teacher}", *sources]
+    elif config.init_from:
+        sources = [f"the checkpoint {config.init_from}", *sources]
+    return " and ".join(sources)
 
 
-def method(config: Config) -> str:
+def method(config: Config, played: bool) -> str:
     """How it was fitted, step by step."""
-    steps = [CLONING, SELF_PLAY] if config.teacher else [SELF_PLAY]
+    steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [SELF_PLAY] * played
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))
     return "\n".join(steps)

@@ -48,7 +48,7 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
     out = Path(out)
     open_run(config, out, resume)
     learner = resumed_learner(config, out) if resume else None
-    learner = learner or new_learner(config, start=starting_point(config, out))
+    learner = learner or new_learner(config, starting_point(config, out))
     if learner.kl_schedule:
         learner.reference = load_checkpoint(out / "clone").network.to(learner.device)
     log_to(learner, out / "tensorboard")
@@ -80,6 +80,8 @@ def open_run(config: Config, out: Path, resume: bool) -> None:
             raise UserError(f"{out} was begun with other settings; see {begun}")
         restore_folder(out / "policy")
         return
+    if (out / "clone").exists():
+        raise UserError(f"{out / 'clone'} is left from another run; delete it or name a new folder")
     check_policies(config)
     with replacing(out / "run.json") as file:
         file.write(json.dumps(provenance(config), indent=2).encode())
@@ -109,7 +111,6 @@ def provenance(config: Config) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "seed": config.seed,
         "revision": git_revision(),
-        "cloned": config.teacher and f"{config.teacher}, {config.clone.steps:,} decisions",
     }
 
 
@@ -142,8 +143,8 @@ def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> G
 
 def new_learner(
     config: Config,
-    kind: type[SelfPlayVecEnv] = SelfPlayVecEnv,
     start: Path | str | None = None,
+    kind: type[SelfPlayVecEnv] = SelfPlayVecEnv,
 ) -> SelfPlayPPO:
     """A learner with random weights, or those of the checkpoint `start`."""
     games = make_games(config, kind)
@@ -158,6 +159,7 @@ def new_learner(
 
 def learner_settings(config: Config) -> dict[str, Any]:
     """What `config` says, as stable-baselines3 takes it."""
+    variant = config.variant()
     return {
         "learning_rate": schedule(config.ppo.learning_rate),
         "n_steps": config.ppo.n_steps,
@@ -173,7 +175,7 @@ def learner_settings(config: Config) -> dict[str, Any]:
         "device": config.device,
         "policy_kwargs": {
             "hidden": config.network.hidden,
-            "head": head_of(config.variant(), config.network.features),
+            "head": head_of(variant.actions, Features(variant, config.network.features).layout),
             "feature_sets": config.network.features,
         },
     }
@@ -240,13 +242,14 @@ def clone(config: Config, out: Path) -> None:
             callback=ShowProgress(bar, config.clone.steps),
             reset_num_timesteps=False,
         )
-    unplayed = config.model_copy(update={"steps": 0})
-    card = model_card(unplayed, provenance(config), [])
+    card = model_card(config, provenance(config), [], played=False)
     save_checkpoint(out / "clone", learner.policy.network, config.variant(), card)
 
 
 def cloning_learner(config: Config) -> Cloning:
-    games = make_games(config.model_copy(update={"opponents": {"self": 1.0}}))
+    other_deals = config.seed ^ 1 << 31  # than those of the self-play that follows
+    alone = config.model_copy(update={"opponents": {"self": 1.0}, "seed": other_deals})
+    games = make_games(alone)
     teacher = load_policy(str(config.teacher), config.game, **config.options)
     settings = learner_settings(config)
     settings["learning_rate"] = schedule(config.clone.learning_rate)
@@ -365,7 +368,8 @@ class PlayThePast(EveryFew):
         names = [name for name in self.config.opponents if name != "self"]
         guest: Any = self.games.guests[names.index("past")].policy
         pool = self.learner.saved_state["past"]
-        guest.network.load_state_dict(pool[self.learner._n_updates % len(pool)])
+        rollouts = self.learner._n_updates // self.learner.n_epochs
+        guest.network.load_state_dict(pool[rollouts % len(pool)])
 
 
 def progress_bar(doing: str) -> Progress:

@@ -320,7 +320,8 @@ class SelfPlayPPO(MaskablePPO):
                 "approx_kl": (ratio - 1 - log_ratio).mean(),
                 "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
             }
-        if self.reference is not None:
+        if self.kl_schedule:
+            assert self.reference, "kl_schedule wants a reference"
             away = divergence(log_probabilities, self.reference, batch)
             loss = loss + scheduled["kl_coefficient"] * away
             parts["kl_to_clone"] = away.detach()
