@@ -256,7 +256,11 @@ def test_the_end_of_a_game_is_shown_without_features(rules):
             "there is no feature set of hanabi called 'convenion' (did you mean convention?)",
         ),
         ("hanamikoji", ["belief"], "hanamikoji has no feature sets: leave out 'belief'"),
-        ("hanabi:2p", ["belief", "belief"], "features: name each feature set only once"),
+        (
+            "hanabi:2p",
+            ["belief", "belief"],
+            "network.features must name each feature set only once",
+        ),
     ],
 )
 def test_a_wrong_name_is_refused_in_one_sentence(game, names, sentence):
