@@ -259,9 +259,7 @@ def distance_from(clone, kl_coef):
 
 @pytest.mark.parametrize("start", [{}, {"init_from": "runs/a/policy"}])
 def test_settings_of_a_clone_without_a_policy_to_clone_are_refused(start):
-    with pytest.raises(
-        UserError, match=r"^settings: clone says how to clone a policy, and init_from names none"
-    ):
+    with pytest.raises(UserError, match=r"^settings: clone says how .* init_from names none"):
         Config.from_dict(GAME | start | {"clone": {"steps": 5}})
 
 
