@@ -26,7 +26,7 @@ from hanamachi.training.config import Config
 from hanamachi.training.run import SaveRun, SelfPlayPPO, resumed_learner, train
 
 KILLS = sample(30, 0.1)
-RUNS = [("uninterrupted", KILLS), ("another_game", KILLS // 3)][: 2 if WHOLE else 1]
+OTHER_RUNS = [("another_game", KILLS // 3), ("a_clone", KILLS // 3)] if WHOLE else []
 FLIPS = sample(1_000, 0.03)
 PATIENCE = 300  # seconds for a run that takes a few
 
@@ -52,6 +52,15 @@ ROAD = SETTINGS | {
     "game": "geishas_road:advanced",
     "options": {"colours": 2, "item_values": [1, 2, 3, 4], "actions": ["reveal", "gift"]},
     "steps": 3_000,
+}
+CLONE = SETTINGS | {
+    "game": "hanabi:2p",
+    "options": {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3},
+    "steps": 2_000,
+    "opponents": {"self": 1},
+    "init_from": "expert",
+    "clone": {"steps": 1_000, "kl_coef": 0.1},
+    "network": {"hidden": [32], "features": ["convention"]},
 }
 ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -116,9 +125,19 @@ def whole_run(settings, out):
 
 @pytest.fixture(scope="module")
 def another_game(tmp_path_factory):
-    """The same of a run that learns another game, after one that may have had to compile it."""
-    folder = tmp_path_factory.mktemp("another_game")
-    (folder / "run.yaml").write_text(json.dumps(ROAD))
+    """The same of a run that learns another game."""
+    return second_run(ROAD, tmp_path_factory.mktemp("another_game"))
+
+
+@pytest.fixture(scope="module")
+def a_clone(tmp_path_factory):
+    """The same of a run that clones a policy first, for a network with features."""
+    return second_run(CLONE, tmp_path_factory.mktemp("a_clone"))
+
+
+def second_run(settings, folder):
+    """After one that may have had to compile the game."""
+    (folder / "run.yaml").write_text(json.dumps(settings))
     whole_run(folder / "run.yaml", folder / "first")
     return whole_run(folder / "run.yaml", folder / "run")
 
@@ -131,7 +150,7 @@ def assert_same_end(out, uninterrupted):
 # --- Stopped
 
 
-@pytest.mark.parametrize(("run", "wanted"), RUNS)
+@pytest.mark.parametrize(("run", "wanted"), [("uninterrupted", KILLS), *OTHER_RUNS])
 def test_killed_at_random_moments_it_ends_with_the_same_weights(
     run, wanted, start, tmp_path, request
 ):
