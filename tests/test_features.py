@@ -17,9 +17,10 @@ from hanamachi.policies.checkpoint import config_digest, save_checkpoint
 from hanamachi.policies.features import FEATURE_SETS, Features
 from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import sample as draw
+from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import beside
-from hanamachi.training.run import SaveRun, new_learner, resumed_learner, train
+from hanamachi.training.run import new_learner, resumed_learner, train
 from hanamachi.training.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 
 GAMES = ("hanabi:2p", "hanabi:3p:multicolour")

@@ -22,8 +22,9 @@ from terminals import in_terminal
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.training import cli
+from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.config import Config
-from hanamachi.training.run import SaveRun, SelfPlayPPO, resumed_learner, train
+from hanamachi.training.run import SelfPlayPPO, resumed_learner, train
 
 KILLS = sample(30, 0.1)
 OTHER_RUNS = [("another_game", KILLS // 3), ("a_clone", KILLS // 3)] if WHOLE else []

@@ -187,6 +187,16 @@ class Config(Model):
         """The rule set that is played."""
         return variant(self.game, **self.options)
 
+    # evaluations on the way and at the end never share a deal
+
+    @property
+    def choosing_seed(self) -> int:
+        return 2 * self.seed + 1
+
+    @property
+    def final_seed(self) -> int:
+        return 2 * self.seed + 2
+
     @classmethod
     def load(cls, path: Path | str, overrides: Sequence[str] = ()) -> "Config":
         """Read a YAML file; `overrides` are settings such as `ppo.learning_rate=1e-3`."""

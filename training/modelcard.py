@@ -1,10 +1,16 @@
-"""The model card of a checkpoint, in Hugging Face's form."""
+"""The model card of a checkpoint, in Hugging Face's form, and what it takes to make it again."""
 
+import platform
+import subprocess
 from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+import torch
 import yaml
 
+from hanamachi import __version__
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import Row, Rows, TeamScore
 
@@ -152,3 +158,29 @@ def cells(row: Row | TeamScore) -> list[str]:
         shares = [f"{row.perfect:.1%}", f"{row.lost:.1%}"]
         return [row.beside, row.play, f"{row.games:,}", f"{row.mean:.3f}", span, *shares]
     return [row.opponent, row.play, f"{row.games:,}", f"{row.rate:.3f}", span]
+
+
+def provenance(config: Config) -> dict[str, Any]:
+    """What it takes to make the run again."""
+    packages = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
+    return {
+        "hanamachi": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+        "machine": platform.machine(),
+        "threads": torch.get_num_threads(),
+        "seed": config.seed,
+        "revision": git_revision(),
+    }
+
+
+def git_revision() -> str | None:
+    """The commit that this code is, if it runs from a repository."""
+    here = Path(__file__).parent
+    try:
+        asked = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return asked.stdout.strip()

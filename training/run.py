@@ -7,20 +7,12 @@ checkpoint that the run starts from, if it clones a policy first.
 """
 
 import json
-import platform
-import subprocess
-import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from hanamachi import __version__
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.checkpoint import load_checkpoint, save_checkpoint
@@ -28,15 +20,20 @@ from hanamachi.policies.features import Features
 from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
 from hanamachi.saving import replacing, restore_folder
+from hanamachi.training.callbacks import (
+    KeepTheBest,
+    PlayThePast,
+    SaveRun,
+    ShowProgress,
+    progress_bar,
+)
 from hanamachi.training.clone import Cloning
 from hanamachi.training.config import Config, schedule
 from hanamachi.training.evaluation import Rows, against, beside
-from hanamachi.training.modelcard import model_card
+from hanamachi.training.modelcard import model_card, provenance
 from hanamachi.training.report import print_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv
-
-CHOOSING, FINAL = 1, 2  # evaluations on the way and at the end never share a deal
 
 
 def train(config: Config, out: Path | str, resume: bool = False) -> Path:
@@ -100,32 +97,6 @@ def check_policies(config: Config) -> None:
         starting_weights(config, config.init_from)
 
 
-def provenance(config: Config) -> dict[str, Any]:
-    """What it takes to make the run again."""
-    packages = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-    return {
-        "hanamachi": __version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in packages},
-        "machine": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "seed": config.seed,
-        "revision": git_revision(),
-    }
-
-
-def git_revision() -> str | None:
-    """The commit that this code is, if it runs from a repository."""
-    here = Path(__file__).parent
-    try:
-        asked = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return asked.stdout.strip()
-
-
 def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> Games:
     variant, network = config.variant(), config.network
     guests: list[tuple[Policy, float]] = []
@@ -184,6 +155,10 @@ def learner_settings(config: Config) -> dict[str, Any]:
 def begin_games(learner: SelfPlayPPO) -> None:
     learner.env.reset()
     learner._last_obs = learner.env.observations
+
+
+def log_to(learner: SelfPlayPPO, folder: Path) -> None:
+    learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(folder))]))
 
 
 def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
@@ -258,154 +233,6 @@ def cloning_learner(config: Config) -> Cloning:
     return learner
 
 
-# --- On the way
-
-
-def log_to(learner: SelfPlayPPO, folder: Path) -> None:
-    learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(folder))]))
-
-
-class EveryFew(BaseCallback):
-    """Acts between two rollouts whenever so many decisions have passed, and at the end."""
-
-    learner: SelfPlayPPO
-
-    def __init__(self, config: Config, every: int) -> None:
-        super().__init__()
-        self.config, self.every = config, every
-
-    def _init_callback(self) -> None:
-        self.learner = self.model  # type: ignore[assignment]
-        self.games: Games = self.learner.env  # type: ignore[assignment]
-        self.acted = self.learner.num_timesteps
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_start(self) -> None:
-        if self.learner.num_timesteps // self.every > self.acted // self.every:
-            self.act()
-            self.acted = self.learner.num_timesteps
-
-    def _on_training_end(self) -> None:
-        if self.learner.num_timesteps > self.acted:
-            self.act()
-
-    def act(self) -> None:
-        raise NotImplementedError
-
-
-class SaveRun(EveryFew):
-    """Saves all that the rest of the run depends on."""
-
-    def __init__(self, config: Config, out: Path) -> None:
-        super().__init__(config, config.save_every)
-        self.out = out
-
-    def act(self) -> None:
-        self.learner.saved_state |= {
-            "games": self.games.get_state(),
-            "generator": self.learner.generator.get_state(),
-        }
-        with replacing(self.out / "resume.zip") as file:
-            self.learner.save(file)
-
-
-class KeepTheBest(EveryFew):
-    """Evaluates the policy now and then, and exports it whenever it does best."""
-
-    def __init__(self, config: Config, out: Path) -> None:
-        super().__init__(config, config.evaluation.every)
-        self.out = out
-
-    def _on_training_start(self) -> None:
-        if self.config.init_from and self.learner.saved_state["best"] is None:
-            self.act()  # nothing that follows may be better than the start
-
-    def act(self) -> None:
-        policy = NetworkPolicy(self.config.variant(), self.learner.policy.network)
-        results = self.results(policy)
-        for name, result in results.items():
-            self.learner.logger.record(f"selfplay/{name}", result)
-        mean = sum(results.values()) / len(results)
-        best = self.learner.saved_state["best"]
-        if best is None or mean > best:
-            self.learner.saved_state["best"] = mean
-            card = model_card(self.config, provenance(self.config), [])
-            save_checkpoint(self.out / "policy", policy.network, policy.variant, card)
-
-    def results(self, policy: Policy) -> dict[str, float]:
-        """How the policy fares, by what is measured."""
-        game, settings = self.config.game, self.config.evaluation
-        seed, options = evaluation_seed(self.config, CHOOSING), self.config.options
-        if policy.variant.game.cooperative:
-            (team,) = beside(policy, [], game, settings.games, seed, plays=["argmax"], **options)
-            return {"score": team.mean}
-        rows = against(
-            policy, settings.opponents, game, settings.games, seed, plays=["sample"], **options
-        )
-        return {f"rate_against_{row.opponent}": row.rate for row in rows}
-
-
-class PlayThePast(EveryFew):
-    """Keeps snapshots of the learner, and seats another of them before each rollout."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__(config, config.past.every)
-
-    def _on_training_start(self) -> None:
-        if not self.learner.saved_state["past"]:
-            self.act()
-
-    def act(self) -> None:
-        network = self.learner.policy.network
-        weights = {name: t.cpu().clone() for name, t in network.state_dict().items()}
-        pool = self.learner.saved_state["past"]
-        self.learner.saved_state["past"] = [*pool, weights][-self.config.past.keep :]
-
-    def _on_rollout_start(self) -> None:
-        super()._on_rollout_start()
-        names = [name for name in self.config.opponents if name != "self"]
-        guest: Any = self.games.guests[names.index("past")].policy
-        pool = self.learner.saved_state["past"]
-        rollouts = self.learner._n_updates // self.learner.n_epochs
-        guest.network.load_state_dict(pool[rollouts % len(pool)])
-
-
-def progress_bar(doing: str) -> Progress:
-    """Decisions made, their rate, and the time left."""
-    return Progress(
-        TextColumn(doing),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]:,.0f} decisions/s,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-        console=Console(stderr=True),
-    )
-
-
-class ShowProgress(BaseCallback):
-    """Keeps the bar up to date."""
-
-    def __init__(self, bar: Progress, steps: int) -> None:
-        super().__init__()
-        self.bar = bar
-        self.task = bar.add_task("", total=steps, rate=0.0)
-
-    def _on_training_start(self) -> None:
-        self.begun, self.before = time.perf_counter(), self.model.num_timesteps
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        made = self.model.num_timesteps
-        rate = (made - self.before) / (time.perf_counter() - self.begun)
-        self.bar.update(self.task, completed=made, rate=rate)
-        self.model.logger.record("time/decisions_per_second", rate)
-
-
 # --- At the end
 
 
@@ -417,7 +244,7 @@ def judge(config: Config, out: Path) -> Rows:
         config.evaluation.final_opponents,
         config.game,
         config.evaluation.final_games,
-        seed=evaluation_seed(config, FINAL),
+        seed=config.final_seed,
         **config.options,
     )
     write_rows(rows, out / "evaluation.json")
@@ -425,7 +252,3 @@ def judge(config: Config, out: Path) -> Rows:
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
         file.write(model_card(config, run, rows).encode())
     return rows
-
-
-def evaluation_seed(config: Config, purpose: int) -> int:
-    return 2 * config.seed + purpose
