@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from positions import Histories, Node, Table, View
 
+from hanamachi.games import variant
 from hanamachi.geishas_road.actions import Move
 from hanamachi.geishas_road.rules import (
     COUNTEROFFER,
@@ -27,6 +28,19 @@ from hanamachi.geishas_road.rules import (
     REDRAW,
     SIZES,
 )
+
+VARIANTS = [
+    *(variant(f"geishas_road:{id}") for id in ("2021", "introductory", "standard", "advanced")),
+    variant("geishas_road:advanced", counteroffer_shares="keep", decline_collecting=True),
+    variant(
+        "geishas_road:advanced",
+        colours=2,
+        item_values=(1, 2, 3, 4, 5, 6, 7, 8, 9),
+        actions=("reveal", "intrigue", "gift"),
+    ),
+    variant("geishas_road:2021", item_values=(1, 2, 3, 4, 5, 6), start_marker="random"),
+    variant("geishas_road:standard", colours=3, actions=("intrigue", "gift"), rounds=3),
+]
 
 Event = tuple[Any, ...]
 CARRIED_OVER = ("round_number", "starter", "chooser", "wins", "points", "marker", "steps")

@@ -7,7 +7,16 @@ from numpy.typing import NDArray
 from positions import Table
 
 from hanamachi.game import Variant
+from hanamachi.games import variant
 from hanamachi.hanabi.rules import NONE
+
+PLAYERS = (2, 3, 4, 5)
+VARIANTS = [
+    *(variant(f"hanabi:{players}p") for players in PLAYERS),
+    *(variant(f"hanabi:{players}p:multicolour") for players in PLAYERS),
+    variant("hanabi:3p", multicolour="ten", allow_empty_hints=True, strikeout_score="fireworks"),
+    variant("hanabi:2p", colours=2, ranks=3, hand_size=2, max_clues=3, max_errors=1),
+]
 
 # --- Led by hand
 

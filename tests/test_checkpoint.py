@@ -15,6 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save
 from samples import sample
+from threads import one_thread
 
 from hanamachi import kernels
 from hanamachi.errors import UserError
@@ -42,12 +43,9 @@ LONG_ENOUGH = bytes(100_000)  # to hold the network
 
 
 @pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Networks this small are slower on several."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+def on_one_thread():
+    with one_thread():
+        yield
 
 
 @pytest.fixture(scope="module")

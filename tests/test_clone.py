@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -52,11 +53,9 @@ HANABI = SETTINGS | {
 
 
 @pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+def on_one_thread():
+    with one_thread():
+        yield
 
 
 @pytest.fixture(scope="module")

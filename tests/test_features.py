@@ -8,6 +8,7 @@ import pytest
 import torch
 from hanabi_positions import set_up
 from samples import sample
+from threads import one_thread
 
 from hanamachi import kernels
 from hanamachi.errors import UserError
@@ -43,11 +44,9 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+def on_one_thread():
+    with one_thread():
+        yield
 
 
 @pytest.fixture(params=GAMES)

@@ -4,25 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from geishas_road_positions import VARIANTS
 from positions import random_positions, random_session
 
 from hanamachi.game import Variant
-from hanamachi.games import variant
 from hanamachi.geishas_road.render import image, round_end, text
 from hanamachi.geishas_road.rules import ANSWER, INTRIGUE, NONE
 
-VARIANTS = [
-    *(variant(f"geishas_road:{id}") for id in ("2021", "introductory", "standard", "advanced")),
-    variant("geishas_road:advanced", counteroffer_shares="keep", decline_collecting=True),
-    variant(
-        "geishas_road:advanced",
-        colours=2,
-        item_values=(1, 2, 3, 4, 5, 6, 7, 8, 9),
-        actions=("reveal", "intrigue", "gift"),
-    ),
-    variant("geishas_road:2021", item_values=(1, 2, 3, 4, 5, 6), start_marker="random"),
-    variant("geishas_road:standard", colours=3, actions=("intrigue", "gift"), rounds=3),
-]
 IDS = [f"{v.id.partition(':')[2]}-{v.actions.size}" for v in VARIANTS]
 
 

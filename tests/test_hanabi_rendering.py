@@ -2,21 +2,13 @@
 
 import numpy as np
 import pytest
-from hanabi_positions import Hanabi, set_up
+from hanabi_positions import VARIANTS, Hanabi, set_up
 from positions import random_positions
 
 from hanamachi.game import Variant
-from hanamachi.games import variant
 from hanamachi.hanabi import COLOURS, MULTICOLOUR
 from hanamachi.hanabi.render import WIDTH, height, image, text
 
-PLAYERS = (2, 3, 4, 5)
-VARIANTS = [
-    *(variant(f"hanabi:{players}p") for players in PLAYERS),
-    *(variant(f"hanabi:{players}p:multicolour") for players in PLAYERS),
-    variant("hanabi:3p", multicolour="ten", allow_empty_hints=True, strikeout_score="fireworks"),
-    variant("hanabi:2p", colours=2, ranks=3, hand_size=2, max_clues=3, max_errors=1),
-]
 IDS = [f"{v.id.partition(':')[2]}-{v.rules.copies.sum()}" for v in VARIANTS]
 HANDS = ["red1 red3 blue3 green5 green2", "red2 yellow2 black4 green4 blue5"]
 

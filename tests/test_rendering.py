@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+import geishas_road_positions
+import hanabi_positions
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,23 +12,13 @@ from samples import sample
 
 from hanamachi import kernels
 from hanamachi.game import CHANCE, OVER, Variant
-from hanamachi.games import VARIANTS as GAMES
 from hanamachi.games import variant
 
 VARIANTS = [
-    *map(variant, GAMES),
+    *(variant(id) for id in ("hanamikoji", "hanamikoji:three_rounds", "hanamikoji:eight_suits")),
     variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=2),
-    variant("geishas_road:advanced", counteroffer_shares="keep", decline_collecting=True),
-    variant(
-        "geishas_road:advanced",
-        colours=2,
-        item_values=(1, 2, 3, 4, 5, 6, 7, 8, 9),
-        actions=("reveal", "intrigue", "gift"),
-    ),
-    variant("geishas_road:2021", item_values=(1, 2, 3, 4, 5, 6), start_marker="random"),
-    variant("geishas_road:standard", colours=3, actions=("intrigue", "gift"), rounds=3),
-    variant("hanabi:3p", multicolour="ten", allow_empty_hints=True, strikeout_score="fireworks"),
-    variant("hanabi:2p", colours=2, ranks=3, hand_size=2, max_clues=3, max_errors=1),
+    *geishas_road_positions.VARIANTS,
+    *hanabi_positions.VARIANTS,
 ]
 IDS = [f"{variant.id}-{variant.observation.size}" for variant in VARIANTS]
 SEEDS = max(1, sample(2_000, 0.04) // len(VARIANTS))

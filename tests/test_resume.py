@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 import torch
 from samples import WHOLE, sample
 from terminals import in_terminal
+from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -313,14 +313,6 @@ def stopped(tmp_path_factory):
         SaveRun.act = act
     assert saves == [256, 512, 768, 1_024]
     return out
-
-
-@contextmanager
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture
