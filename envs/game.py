@@ -232,9 +232,9 @@ class Actions(ABC):
         """(A, F) what each action is made of, for networks."""
 
     @property
-    @abstractmethod
-    def uses(self) -> NDArray[np.float32]:
-        """(A, R, H) 1 where an action uses a slot of the hand in a role; perhaps empty."""
+    def uses(self) -> Mapping[str, NDArray[np.float32]]:
+        """By kind of thing, such as slots: (A, R, H) 1 where an action uses one in a role."""
+        return {}
 
     @property
     def digest(self) -> str:

@@ -24,7 +24,7 @@ class Layout:
     """All segments of one rule set's observation, in order."""
 
     segments: tuple[Segment, ...]
-    by_slot: tuple[str, ...] = ()  # those that describe each slot of the hand, block by block
+    blocks: tuple[tuple[str, str], ...] = ()  # (slot, name): it describes every slot, in turn
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -52,16 +52,17 @@ class Layout:
         index = [s.name for s in self.segments].index(name)
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
-    def slot_entries(self, slots: int) -> NDArray[np.int64]:
-        """The entries that describe each slot of a hand of so many, (H, D)."""
-        all_entries = np.arange(self.size)
-        blocks = [all_entries[self.slice(name)].reshape(slots, -1) for name in self.by_slot]
-        return np.hstack([np.zeros((slots, 0), np.int64), *blocks])
+    def describing(self, kind: str, count: int) -> NDArray[np.int64]:
+        """The entries that describe each of so many things of a kind, such as slots, (H, D)."""
+        entries = np.arange(self.size)
+        names = [name for described, name in self.blocks if described == kind]
+        blocks = [entries[self.slice(name)].reshape(count, -1) for name in names]
+        return np.hstack([np.zeros((count, 0), np.int64), *blocks])
 
     @property
     def digest(self) -> str:
         """Changes whenever an entry changes its place, its bounds or its meaning."""
-        return sha256(repr((self.segments, self.by_slot)).encode()).hexdigest()
+        return sha256(repr((self.segments, self.blocks)).encode()).hexdigest()
 
     def markdown(self) -> str:
         """The table of segments for the docs, without those that are empty."""

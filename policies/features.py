@@ -38,7 +38,7 @@ class FeatureSet:
     def __init__(
         self, variant: Variant, layout: Layout, write: Callable[..., None], memory_size: int = 0
     ) -> None:
-        """`layout` names the features, and those of them that describe the slots of a hand."""
+        """`layout` names the features, and those of them that describe slots or clues."""
         self.variant, self.layout = variant, layout
         self.write = write
         self.memory_size = memory_size
@@ -63,7 +63,7 @@ class Features:
         layouts = [variant.observation, *(one.layout for one in self.sets)]
         self.layout = Layout(  # of all that a network sees
             tuple(segment for layout in layouts for segment in layout.segments),
-            by_slot=tuple(name for layout in layouts for name in layout.by_slot),
+            blocks=tuple(block for layout in layouts for block in layout.blocks),
         )
         self.ends = np.cumsum([0, *(one.memory_size for one in self.sets)])  # of the memories
 

@@ -13,24 +13,13 @@ hand promise more than before. Equally good actions are equally likely.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.compiled import inline, kernel
 from hanamachi.game import Variant
 from hanamachi.hanabi import rules as rule
-from hanamachi.hanabi.table import (
-    ME,
-    Tables,
-    critical,
-    everything,
-    lay_out,
-    lowest,
-    may_hold,
-    next_cards,
-    pace,
-    share,
-    trash,
-    wind_back,
-)
+from hanamachi.hanabi import table
+from hanamachi.hanabi.table import ME, Tables
 from hanamachi.policies.hanabi_memory import RememberingPolicy, Sets, let_go
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 
@@ -44,14 +33,18 @@ MUST_CLUE = 0.2  # a clue while nobody may discard
 FURTHER = 0.9  # what is left of a clue's worth if others could give it before it counts
 NOT_CHOP, NO_PACE = 0.6, 0.45  # what a discard costs that others do not expect, or that is too slow
 
-# What a hand promises
-PLAY, LATER_PLAY, KEPT, KNOWN = 1.0, 0.42, 0.3, 0.1  # at once; after others; not yet; exactly known
-MISPLAY, MISLED, BAD_TOUCH = 2.4, 1.5, 0.4  # an error to come; a wrong belief; trash or a twin
+# What becomes of a card, as its owner reads it: played or discarded, rightly or not; kept although
+# it is another than he thinks, trash or a twin; kept for later, with another, or exactly known
+OPEN, PLAYED, MISPLAYED, DISCARDED, LOST, MISLED, DOUBLED, LATER, KEPT, KNOWN = range(10)
 KNOWN_TRASH = 0.1
+WORTH = np.array([0, 1, -2.4, KNOWN_TRASH, 0, -1.5, -0.4, 0.42, 0.3, 0.4])  # of each
+
 NEXT, OTHERS, BUSY = 0.6, 0.2, 0.09  # how likely a chop is discarded: whose it is, with more to do
 
 # What is lost with a card: if critical, for each rank from it on, too; playable; a 2; any other
 CRITICAL, RANK, PLAYABLE, TWO, ANY = 0.5, 0.35, 0.3, 0.35, 0.12
+
+Fates = NDArray[np.int64]  # (H,) of the cards of a hand
 
 
 class Known(NamedTuple):
@@ -79,8 +72,7 @@ def score(
     for b in range(len(masks)):
         meant = memory[b].reshape(rules.seats, rules.hand_size)
         game = games[rules.seats]
-        lay_out(rules, observations[b], game)
-        wind_back(rules, games)
+        table.lay_out_turns(rules, observations[b], games)
         read_turns(rules, games, meant)
         known = knowledge(rules, game, meant, ME, ME)
         for action in np.flatnonzero(masks[b]):
@@ -117,7 +109,7 @@ def read_clue(
     chop = chop_of(game, meant, seat)
     focus = focus_of(game, meant, seat, touched)
     for slot in range(game.held[seat]):
-        cards = everything(rules) & ~known.trash
+        cards = table.everything(rules) & ~known.trash
         if slot == focus:
             cards = known.soon & ~known.promised
             if slot == chop:
@@ -125,7 +117,7 @@ def read_clue(
         if touched >> slot & 1:
             before = int(meant[seat, slot])
             cards = cards & before if cards & before else cards
-            meant[seat, slot] = cards if cards else everything(rules)
+            meant[seat, slot] = cards if cards else table.everything(rules)
 
 
 @inline
@@ -153,11 +145,10 @@ def focus_of(game: np.record, meant: Sets, seat: int, touched: int) -> int:
 @inline
 def worth_saving(rules: np.record, known: Known, trait: int) -> int:
     """Critical cards, 5s only by their rank, and 2s by theirs."""
-    if trait < rules.suits:
-        return int(rules.cards_with[trait] & known.critical & ~last_cards(rules))
+    cards = int(rules.cards_with[trait])
     if trait == rules.suits + 1:
-        return int(rules.cards_with[trait] & ~known.trash)
-    return int(rules.cards_with[trait] & known.critical)
+        return cards & ~known.trash
+    return cards & known.critical & ~(table.last_cards(rules) if trait < rules.suits else 0)
 
 
 # --- Common knowledge
@@ -176,7 +167,7 @@ def agreed(rules: np.record, game: np.record, meant: Sets, seat: int, slot: int,
 @inline
 def knowledge(rules: np.record, game: np.record, meant: Sets, giver: int, receiver: int) -> Known:
     """Plays that are known to come are found one after the other, as each may allow the next."""
-    playable, dead = next_cards(rules, game.fireworks), trash(rules, game)
+    playable, dead = table.next_cards(rules, game.fireworks), table.trash(rules, game)
     promised, soon, found = 0, playable, 1
     while found:
         found = 0
@@ -184,8 +175,8 @@ def knowledge(rules: np.record, game: np.record, meant: Sets, giver: int, receiv
             seen = seat != ME and seat != giver and seat != receiver
             found |= known_plays(rules, game, meant, seat, soon, dead, seen) & ~promised
         promised |= found
-        soon |= (found & ~last_cards(rules)) << 1
-    return Known(playable, promised, soon, dead, critical(rules, game))
+        soon |= (found & ~table.last_cards(rules)) << 1
+    return Known(playable, promised, soon, dead, table.critical(rules, game))
 
 
 @inline
@@ -210,11 +201,6 @@ def identity(game: np.record, cards: int, seat: int, slot: int, seen: bool) -> i
 
 
 @inline
-def last_cards(rules: np.record) -> int:
-    return int(rules.cards_with[rules.traits - 1])
-
-
-@inline
 def clued(rules: np.record, game: np.record, meant: Sets, but: int) -> int:
     """The clued cards of all hands but one, as far as I know them."""
     cards = 0
@@ -234,17 +220,22 @@ def clue_worth(
     rules: np.record, games: Tables, known: Known, meant: Sets, seat: int, trait: int
 ) -> float:
     """What the hand of its receiver promises more than before, less a clue token."""
+    now, then = games[rules.seats], meant.copy()
+    known_then = clue_read(rules, games, then, seat, trait)
+    gain = promise(rules, games[rules.seats + 1], known_then, then, seat)
+    gain -= promise(rules, now, known, meant, seat)
+    gain *= FURTHER if seat > 1 else 1.0
+    return gain - token(now, now.clues) + (now.clues == rules.max_clues) * MUST_CLUE
+
+
+@inline
+def clue_read(rules: np.record, games: Tables, meant: Sets, seat: int, trait: int) -> Known:
+    """Give a clue in a copy of the game, as its receiver will read it."""
     now, after = games[rules.seats], games[rules.seats + 1]
     games[rules.seats + 1] = now
     rule.give_clue(rules, after, seat, trait)
-    then = meant.copy()
-    read_clue(rules, now, then, ME, seat, trait, after.touched[ME])
-    known_then = knowledge(rules, after, then, ME, ME)
-    gain = promise(rules, after, known_then, then, seat)
-    gain -= promise(rules, now, known, meant, seat)
-    if seat > 1:
-        gain *= FURTHER
-    return gain - token(now, now.clues) + (now.clues == rules.max_clues) * MUST_CLUE
+    read_clue(rules, now, meant, ME, seat, trait, after.touched[ME])
+    return knowledge(rules, after, meant, ME, ME)
 
 
 @inline
@@ -258,21 +249,13 @@ def token(game: np.record, number: int) -> float:
 def promise(rules: np.record, game: np.record, known: Known, meant: Sets, seat: int) -> float:
     """Plays to come and cards kept, less mistakes to come and the danger that the chop is in."""
     total, busy = 0.0, False
-    taken = clued(rules, game, meant, seat)
-    visible = may_hold(rules, game, seat)
+    fates = np.zeros(rule.HAND, np.int64)
+    taken = read_hand(rules, game, known, meant, seat, fates)
     for slot in range(game.held[seat]):
-        card = 1 << int(game.hand[seat, slot])
-        cards = belief(rules, game, meant, seat, slot, known.trash, visible)
-        if cards & ~known.playable == 0:
-            busy = True
-            total += PLAY if card & known.playable & ~taken else -MISPLAY
-        elif cards & ~known.trash == 0:
-            busy = True
-            total += KNOWN_TRASH if card & known.trash else -loss(rules, known, card)
-        elif meant[seat, slot]:
-            total += kept_worth(known, cards, card, taken)
-        if meant[seat, slot]:
-            taken |= card
+        busy |= PLAYED <= fates[slot] <= LOST
+        total += WORTH[fates[slot]]
+        if fates[slot] == LOST:
+            total -= loss(rules, known, 1 << int(game.hand[seat, slot]))
     chop = chop_of(game, meant, seat)
     if chop != rule.NONE and not taken >> int(game.hand[seat, chop]) & 1:
         danger = NEXT if seat == 1 else OTHERS
@@ -282,15 +265,36 @@ def promise(rules: np.record, game: np.record, known: Known, meant: Sets, seat: 
 
 
 @inline
-def kept_worth(known: Known, cards: int, card: int, taken: int) -> float:
-    """Of a clued card that its owner keeps, not knowing whether it can be played."""
+def read_hand(
+    rules: np.record, game: np.record, known: Known, meant: Sets, seat: int, fates: Fates
+) -> int:
+    """What becomes of each card; returns the clued cards of all hands."""
+    taken, visible = clued(rules, game, meant, seat), table.may_hold(rules, game, seat)
+    for slot in range(game.held[seat]):
+        card = 1 << int(game.hand[seat, slot])
+        cards = belief(rules, game, meant, seat, slot, known.trash, visible)
+        fates[slot] = fate(known, cards, card, taken, meant[seat, slot] != 0)
+        if meant[seat, slot]:
+            taken |= card
+    return taken
+
+
+@inline
+def fate(known: Known, cards: int, card: int, taken: int, kept: bool) -> int:
+    """What becomes of a card that its owner takes for one of some cards."""
+    if cards & ~known.playable == 0:
+        return PLAYED if card & known.playable & ~taken else MISPLAYED
+    if cards & ~known.trash == 0:
+        return DISCARDED if card & known.trash else LOST
+    if not kept:
+        return OPEN
     if cards & card == 0:
-        return -MISLED
+        return MISLED
     if card & (known.trash | taken):
-        return -BAD_TOUCH
+        return DOUBLED
     if cards & ~known.soon == 0:
-        return LATER_PLAY
-    return KEPT + KNOWN * (cards == card)
+        return LATER
+    return KNOWN if cards == card else KEPT
 
 
 @inline
@@ -304,7 +308,7 @@ def belief(
 @inline
 def loss(rules: np.record, known: Known, card: int) -> float:
     """Points that go with a card."""
-    rank = lowest(card) % rules.ranks
+    rank = table.lowest(card) % rules.ranks
     if card & known.trash:
         return 0.0
     if card & known.critical:
@@ -319,28 +323,28 @@ def loss(rules: np.record, known: Known, card: int) -> float:
 
 @inline
 def play_worth(rules: np.record, game: np.record, known: Known, meant: Sets, slot: int) -> float:
-    visible = may_hold(rules, game, ME)
+    visible = table.may_hold(rules, game, ME)
     cards = belief(rules, game, meant, ME, slot, known.trash, visible)
     last_life = game.errors == rules.max_errors - 1
     if cards & ~known.playable:
-        chance = share(rules, game.unseen, cards, known.playable)
+        chance = table.share(rules, game.unseen, cards, known.playable)
         return chance * GAMBLE if game.deck == 0 and not last_life else chance - 10
     if last_life and int(game.possible[ME, slot]) & visible & ~known.playable:
         return LAST_LIFE
-    regains = cards & last_cards(rules) and game.clues < rules.max_clues
-    return SURE_PLAY - LOWER * (lowest(cards) % rules.ranks) + (TOKEN_BACK if regains else 0)
+    regains = cards & table.last_cards(rules) and game.clues < rules.max_clues
+    return SURE_PLAY - LOWER * (table.lowest(cards) % rules.ranks) + (TOKEN_BACK if regains else 0)
 
 
 @inline
 def discard_worth(rules: np.record, game: np.record, known: Known, meant: Sets, slot: int) -> float:
     """A clue token, less what may be lost; a card that others hold, clued, is not."""
-    cards = belief(rules, game, meant, ME, slot, known.trash, may_hold(rules, game, ME))
-    worth = token(game, game.clues + 1) - NO_PACE * (pace(rules, game) <= 0)
+    cards = belief(rules, game, meant, ME, slot, known.trash, table.may_hold(rules, game, ME))
+    worth = token(game, game.clues + 1) - NO_PACE * (table.pace(rules, game) <= 0)
     useful = cards & ~known.trash & ~clued(rules, game, meant, ME)
     if useful == 0:
         return worth + KNOWN_TRASH
     for card in range(rules.cards):
         if useful >> card & 1:
-            chance = share(rules, game.unseen, cards, 1 << card)
+            chance = table.share(rules, game.unseen, cards, 1 << card)
             worth -= chance * loss(rules, known, 1 << card)
     return worth if slot == chop_of(game, meant, ME) else worth - NOT_CHOP

@@ -17,21 +17,24 @@ from hanamachi.hanabi.table import (
     Tables,
     critical,
     lay_out,
+    lay_out_turns,
     may_hold,
     next_cards,
     trash,
-    wind_back,
 )
 from hanamachi.layout import Layout, Segment
 from hanamachi.policies.features import FeatureSet
 from hanamachi.policies.hanabi_expert import (
+    OPEN,
+    WORTH,
     Known,
     belief,
     chop_of,
+    clue_read,
     clued,
-    focus_of,
     knowledge,
-    read_clue,
+    loss,
+    read_hand,
     read_turns,
 )
 from hanamachi.policies.hanabi_memory import Sets
@@ -41,7 +44,7 @@ GROUPS = 3  # of cards, see Groups
 SIGNS = 5  # of what a card means to its owner
 TRUTHS = 6  # of a card that I see
 KNOWN = len(Known._fields)
-MEANINGS = 3  # of a clue that could be given
+PROSPECTS = len(WORTH)  # of a clue that could be given: all fates but OPEN, and what the chop is
 
 Row = NDArray[np.float32]  # the features of one observation, (F,), or what is left to write of them
 Groups = tuple[int, int, int]  # the cards that are playable, trash and critical
@@ -75,7 +78,7 @@ def belief_layout(rules: np.record) -> Layout:
             Segment("my chances", mine * each, 0, 1, f"of each slot: {chances}"),
             Segment("their chances", theirs * each, 0, 1, "the same, of the others"),
         ),
-        by_slot=("my chances",),
+        blocks=(("slot", "my chances"),),
     )
 
 
@@ -90,16 +93,21 @@ def convention_layout(rules: np.record) -> Layout:
         "what its owner can take it for, playable, playable soon, trash, critical, clued elsewhere"
     )
     known = "cards that are playable, promised, playable soon, trash, critical"
-    meanings = "is taken for playable, is what its owner can take it for, is of use"
+    reach = max(mine, 3)  # cards of a hand, or what goes with one
+    prospects = (
+        "how many more cards its receiver plays, plays wrongly, discards, discards wrongly, keeps "
+        "for another, keeps as trash or a twin, keeps for later, keeps, knows; and how much more "
+        "would be lost with his chop"
+    )
     return Layout(
         (
             Segment("my reading", mine * each, 0, 1, f"of each slot: {chances}; {signs}"),
             Segment("their reading", theirs * each, 0, 1, "the same, of the others"),
             Segment("truth", theirs * TRUTHS, 0, 1, f"of their slots: the card is {truths}"),
             Segment("known", KNOWN * cards, 0, 1, known),
-            Segment("meaning", MEANINGS * clues, 0, 1, f"of each clue: its focus then {meanings}"),
+            Segment("prospects", PROSPECTS * clues, -reach, reach, f"by each clue: {prospects}"),
         ),
-        by_slot=("my reading",),
+        blocks=(("slot", "my reading"), ("clue", "prospects")),
     )
 
 
@@ -173,14 +181,13 @@ def write_convention(
     for b in range(len(observations)):
         meant = memory[b].reshape(rules.seats, rules.hand_size)
         game = games[rules.seats]
-        lay_out(rules, observations[b], game)
-        wind_back(rules, games)
+        lay_out_turns(rules, observations[b], games)
         read_turns(rules, games, meant)
         known = knowledge(rules, game, meant, ME, ME)
         left = write_readings(rules, game, known, meant, features[b])
         left = write_truths(rules, game, known, meant, left)
         left = write_known(rules, known, left)
-        write_meanings(rules, games, known, meant, left)
+        write_prospects(rules, games, known, meant, left)
 
 
 @inline
@@ -230,30 +237,30 @@ def write_known(rules: np.record, known: Known, left: Row) -> Row:
 
 
 @inline
-def write_meanings(rules: np.record, games: Tables, known: Known, meant: Sets, left: Row) -> None:
-    """What each clue would mean if I gave it now."""
-    for seat in range(1, rules.seats):
-        for trait in range(rules.traits):
-            write_meaning(rules, games, known, meant, seat, trait, left)
-            left = left[MEANINGS:]
+def write_prospects(rules: np.record, games: Tables, known: Known, meant: Sets, left: Row) -> None:
+    """What each clue would change, in the order of the actions; nothing if it may not be given."""
+    now, after = games[rules.seats], games[rules.seats + 1]
+    for action in range(rules.first[rule.CLUE], rules.first[rule.CLUE + 1]):
+        seat, trait, then = rules.offset[action], rules.trait[action], meant.copy()
+        known_then = clue_read(rules, games, then, seat, trait)
+        if after.touched[ME] or rules.empty_clues:
+            at_risk = add_prospects(rules, after, known_then, then, seat, 1, left)
+            at_risk -= add_prospects(rules, now, known, meant, seat, -1, left)
+            left[PROSPECTS - 1] = at_risk
+        left = left[PROSPECTS:]
 
 
 @inline
-def write_meaning(
-    rules: np.record, games: Tables, known: Known, meant: Sets, seat: int, trait: int, out: Row
-) -> None:
-    """How its receiver would read a clue, and whether rightly; nothing if it touches no card."""
-    now, after = games[rules.seats], games[rules.seats + 1]
-    games[rules.seats + 1] = now
-    rule.give_clue(rules, after, seat, trait)
-    touched = after.touched[ME]
-    if touched:
-        then = meant.copy()
-        read_clue(rules, now, then, ME, seat, trait, touched)
-        focus = focus_of(now, meant, seat, touched)
-        visible = may_hold(rules, now, seat)
-        cards = belief(rules, after, then, seat, focus, known.trash, visible)
-        card = 1 << int(now.hand[seat, focus])
-        out[0] = cards & ~known.playable == 0
-        out[1] = cards & card != 0
-        out[2] = card & (known.trash | clued(rules, now, meant, seat)) == 0
+def add_prospects(
+    rules: np.record, game: np.record, known: Known, meant: Sets, seat: int, sign: int, out: Row
+) -> float:
+    """Count how many cards of a hand have each fate; returns what would be lost with its chop."""
+    fates = np.zeros(rule.HAND, np.int64)
+    taken = read_hand(rules, game, known, meant, seat, fates)
+    for slot in range(game.held[seat]):
+        if fates[slot] != OPEN:
+            out[fates[slot] - 1] += sign
+    chop = chop_of(game, meant, seat)
+    if chop == rule.NONE or taken >> int(game.hand[seat, chop]) & 1:
+        return 0.0
+    return loss(rules, known, 1 << int(game.hand[seat, chop]))

@@ -26,14 +26,13 @@ from hanamachi.hanabi.table import (
     critical,
     everything,
     in_hand,
-    lay_out,
+    lay_out_turns,
     lowest,
     may_hold,
     next_cards,
     pace,
     share,
     trash,
-    wind_back,
 )
 from hanamachi.policies.hanabi_memory import RememberingPolicy, Sets, let_go
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
@@ -78,8 +77,7 @@ def score(
     for b in range(len(masks)):
         ruled_out = memory[b].reshape(rules.seats, rules.hand_size)
         game = games[rules.seats]
-        lay_out(rules, observations[b], game)
-        wind_back(rules, games)
+        lay_out_turns(rules, observations[b], games)
         read_turns(rules, games, ruled_out)
         common = common_knowledge(rules, game, ruled_out)
         number = sum_of_classes(rules, game, common, ME)

@@ -3,12 +3,12 @@
 The head knows what the actions are made of: logit(a) = h . (E f(a) + e(a)), with h the last
 hidden layer, f(a) the catalogue's features of action a, and e(a) free and zero at the start. So
 what is learned of one action (offer two of a geisha's cards) holds for all that are like it.
-Where actions name slots of the hand, each slot that an action uses in a role r adds h . R(r) c,
-with c what the observation says of the card in that slot: it then holds for the card, wherever
-in the hand it is.
+Where actions use things that the observation describes, such as slots of the hand, each thing that
+an action uses in a role r adds h . R(r) c, with c what the observation says of it: what is learned
+of a card then holds wherever in the hand it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -24,21 +24,48 @@ from hanamachi.policies.features import Features
 from hanamachi.policies.policy import Policy
 
 CHUNK = 256  # rows computed together, so that a row's result never depends on the batch
-NO_SLOTS = np.zeros((0, 0), np.int64)
 ILLEGAL = -1e9  # the logit of an action that is not allowed: its probability is exactly 0
+
+
+class Things(NamedTuple):
+    """Things of one kind that actions use, such as the slots of the hand."""
+
+    uses: NDArray[np.float32]  # (A, R, H) 1 where an action uses one in a role
+    entries: NDArray[np.int64]  # (H, D) those of an observation that describe each
 
 
 class Head(NamedTuple):
     """What the network is told about the actions."""
 
     features: NDArray[np.float32]  # (A, F) what each is made of
-    uses: NDArray[np.float32]  # (A, R, H) 1 where it uses a slot in a role
-    slots: NDArray[np.int64]  # (H, D) the entries of an observation that describe each slot
+    things: Mapping[str, Things]  # by their kind
 
 
 def plain_head(actions: int) -> Head:
     """Actions that have nothing in common."""
-    return Head(np.zeros((actions, 1), np.float32), np.zeros((actions, 0, 0), np.float32), NO_SLOTS)
+    return Head(np.zeros((actions, 1), np.float32), {})
+
+
+class Worths(nn.Module):
+    """What the things of one kind are worth in each of their roles."""
+
+    uses: Tensor
+    entries: Tensor
+
+    def __init__(self, things: Things, width: int) -> None:
+        super().__init__()
+        (_, self.roles, _), depth = things.uses.shape, things.entries.shape[1]
+        self.register_buffer("uses", torch.as_tensor(things.uses).flatten(1), persistent=False)
+        self.register_buffer("entries", torch.as_tensor(things.entries), persistent=False)
+        self.weights = nn.Linear(width, self.roles * depth, bias=False)  # R
+
+    def forward(self, observation: Tensor, h: Tensor) -> Tensor:
+        """(B, N), (B, W) -> what they add to the logits, (B, A)."""
+        described = observation[:, self.entries].unsqueeze(1)  # (B, 1, H, D)
+        roles = self.weights(h).unflatten(1, (self.roles, -1)).unsqueeze(2)  # (B, R, 1, D)
+        # no batched matrix product: its rounding depends on the place of a row in the batch
+        worths = (roles * described).sum(-1).flatten(1)  # (B, R * H)
+        return worths @ self.uses.T
 
 
 class Network(nn.Module):
@@ -46,8 +73,6 @@ class Network(nn.Module):
 
     scale: Tensor
     features: Tensor
-    uses: Tensor
-    slots: Tensor
 
     def __init__(
         self,
@@ -59,22 +84,18 @@ class Network(nn.Module):
         """`bound` (N,) is the largest size of each entry; the last ones are the feature sets'."""
         super().__init__()
         features = head.features
-        (_, self.roles, _), depth = head.uses.shape, head.slots.shape[1]
         self.hidden, self.feature_sets = tuple(hidden), tuple(feature_sets)
         # by the square root: small counts keep most of their size, large ones do not drown them
         scale = torch.as_tensor(bound, dtype=torch.float32).clamp(min=1).rsqrt()
         self.register_buffer("scale", scale, persistent=False)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
-        self.register_buffer("uses", torch.as_tensor(head.uses).flatten(1), persistent=False)
-        self.register_buffer("slots", torch.as_tensor(head.slots), persistent=False)
         sizes = [len(bound), *self.hidden]
         self.trunk = nn.Sequential()
         for width, next_width in pairwise(sizes):
             self.trunk.extend([nn.Linear(width, next_width), nn.ReLU()])
         self.kinds = nn.Linear(features.shape[1], sizes[-1], bias=False)  # E
         self.free = nn.Parameter(torch.zeros(len(features), sizes[-1]))  # e
-        if self.roles:
-            self.cards = nn.Linear(sizes[-1], self.roles * depth, bias=False)  # R
+        self.worths = nn.ModuleDict({k: Worths(t, sizes[-1]) for k, t in head.things.items()})
         self.value = nn.Linear(sizes[-1], 1)
         self.reset_parameters()
 
@@ -85,8 +106,8 @@ class Network(nn.Module):
                 nn.init.orthogonal_(layer.weight, 2**0.5)
                 nn.init.zeros_(layer.bias)
         nn.init.normal_(self.kinds.weight, std=0.01)
-        if self.roles:
-            nn.init.normal_(self.cards.weight, std=0.01)
+        for worths in self.worths.values():
+            nn.init.normal_(worths.weights.weight, std=0.01)
         nn.init.orthogonal_(self.value.weight)
         nn.init.zeros_(self.value.bias)
 
@@ -94,16 +115,9 @@ class Network(nn.Module):
         """(B, N) -> logits (B, A), values (B,)."""
         h = self.trunk(observation * self.scale)
         logits = h @ (self.kinds(self.features) + self.free).T
-        if self.roles:
-            logits = logits + self.slot_worths(observation, h) @ self.uses.T
+        for worths in self.worths.values():
+            logits = logits + worths(observation, h)
         return logits, self.value(h).squeeze(-1)
-
-    def slot_worths(self, observation: Tensor, h: Tensor) -> Tensor:
-        """What the card in each slot is worth in each role, (B, R * H)."""
-        cards = observation[:, self.slots].unsqueeze(1)  # (B, 1, H, D)
-        roles = self.cards(h).unflatten(1, (self.roles, -1)).unsqueeze(2)  # (B, R, 1, D)
-        # no batched matrix product: its rounding depends on the place of a row in the batch
-        return (roles * cards).sum(-1).flatten(1)
 
 
 def for_variant(
@@ -117,8 +131,12 @@ def for_variant(
 
 def head_of(actions: Actions, seen: Layout) -> Head:
     """What a network that sees so much is told about the actions."""
-    slots = seen.slot_entries(actions.uses.shape[2])
-    return Head(actions.features, actions.uses, slots)
+    things = {
+        kind: Things(uses, seen.describing(kind, uses.shape[2]))
+        for kind, uses in actions.uses.items()
+        if any(kind == described for described, _ in seen.blocks)
+    }
+    return Head(actions.features, things)
 
 
 def largest(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:

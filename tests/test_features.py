@@ -13,6 +13,7 @@ from threads import one_thread
 from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.games import variant
+from hanamachi.hanabi.rules import CLUE
 from hanamachi.policies import load_policy
 from hanamachi.policies.checkpoint import config_digest, save_checkpoint
 from hanamachi.policies.features import FEATURE_SETS, Features
@@ -158,22 +159,41 @@ def at_the_table(table):
     return lambda name, *shape: rows[0, features.layout.slice(name)].reshape(shape)
 
 
-def test_a_clue_reads_as_it_is_meant():
+FATES = "plays", "misplays", "discards", "loses", "misled", "double", "later", "kept", "known"
+
+
+def prospects(table):
+    """By trait, what a clue to the next player would change: {fate or "chop": by how much}."""
+    rows = at_the_table(table)("prospects", -1, len(FATES) + 1).tolist()
+    return {
+        trait: {fate: change for fate, change in zip((*FATES, "chop"), row, strict=True) if change}
+        for trait, row in zip(table.actions.traits, rows, strict=False)
+    }
+
+
+def test_what_a_clue_changes_is_seen_before_it_is_given():
     table = set_up("hanabi:2p", HANDS, DECK, [1] * 5, {"starter": 0})
-    meaning = at_the_table(table)("meaning", 10, 3)
-    by_trait = dict(zip(table.actions.traits, meaning.tolist(), strict=True))
-    assert by_trait["green"] == by_trait["2s"] == [1, 1, 1]
-    assert by_trait["red"] == [0, 1, 0]  # no red card can be played any more
-    assert by_trait["5s"] == [0, 0, 0]  # touches nothing
+    changes = prospects(table)
+    assert changes["2s"] == {"plays": 1}
+    assert changes["green"] == {"plays": 1, "discards": 4}  # no other colour is of use any more
+    assert changes["red"] == {"discards": 1}
+    assert changes["5s"] == {}  # touches nothing
     truth = at_the_table(table)("truth", 5, 6)
     assert truth[:, 1].tolist() == [0, 0, 0, 1, 0]  # the 2 is playable
+
+
+def test_a_clue_that_saves_the_chop_says_what_went_with_it():
+    hands = [HANDS[0], HANDS[1].replace("red4", "green5")]
+    table = set_up("hanabi:2p", hands, DECK.replace("green5", "red4"), [1] * 5, {"starter": 0})
+    saved = prospects(table)["5s"]
+    assert saved.pop("chop") < -0.5
+    assert saved == {"known": 1}  # all other 5s are of no use any more
 
 
 def test_a_clue_that_misleads_says_so():
     hands = [HANDS[0], HANDS[1].replace("green2", "green3")]
     table = set_up("hanabi:2p", hands, DECK.replace("green3", "green2"), [1] * 5, {"starter": 0})
-    meaning = at_the_table(table)("meaning", 10, 3)
-    assert meaning[table.actions.traits.index("green")].tolist() == [1, 0, 1]
+    assert prospects(table)["green"] == {"misplays": 1, "discards": 4}
 
 
 def test_its_receiver_takes_the_focus_for_what_it_is():
@@ -194,13 +214,29 @@ def test_they_stay_within_their_bounds_and_describe_each_slot(id):
     for _ in played.decisions(STEPS // 4):
         assert (played.env.observations >= layout.low).all()
         assert (played.env.observations <= layout.high).all()
-    slots = head_of(rules.actions, layout).slots
+    slots = head_of(rules.actions, layout).things["slot"].entries
     own = rules.rules.cards
     for name, depth in (("my cards", own + rules.rules.traits), ("my chances", own + 3)):
         first = layout.slice(name).start
         for slot, entries in enumerate(slots.tolist()):
             assert set(range(first + slot * depth, first + (slot + 1) * depth)) <= set(entries)
     assert len(np.unique(slots)) == slots.size
+
+
+def test_what_describes_a_clue_counts_for_the_action_that_gives_it(rules):
+    layout = Features(rules, NAMES).layout
+    clues = head_of(rules.actions, layout).things["clue"]
+    described = clues.entries[(clues.uses[:, 0] @ np.arange(len(clues.entries))).astype(int)]
+    table = Played(rules, NAMES)
+    touched = 0
+    for _ in table.decisions(STEPS // 10):
+        changes = table.env.observations[np.arange(ROWS)[:, None, None], described]
+        changes = changes[:, rules.actions.kind == CLUE]
+        touches_no_card = table.env.masks[:, rules.actions.kind == CLUE] == 0
+        touches_no_card[table.env.plain.games["clues"] == 0] = False
+        assert not changes[touches_no_card].any()
+        touched += np.count_nonzero(changes)
+    assert touched > 0
 
 
 # --- Rows and memories

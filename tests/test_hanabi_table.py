@@ -24,8 +24,7 @@ def tables_seen_by(rules, states, mover):
     observations = np.zeros((1, rules.observation.size), np.float32)
     kernels.observations(rules.rules, states, np.array([mover]), observations)
     tables = rules.new(np.zeros(rules.seats + 1, np.uint64))
-    seen.lay_out(rules.rules, observations[0], tables[rules.seats])
-    seen.wind_back(rules.rules, tables)
+    seen.lay_out_turns(rules.rules, observations[0], tables)
     return tables
 
 

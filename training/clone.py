@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
 from hanamachi.opponents import initial_memory
 from hanamachi.policies.policy import Policy, check_distribution, sample
-from hanamachi.training.selfplay import SelfPlayBuffer, SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.selfplay import SelfPlayBuffer, SelfPlayPolicy, SelfPlayPPO, value_error
 from hanamachi.training.vecenv import Games
 
 GUIDED = 0.5  # share of the phase in which the teacher plays some games, fewer and fewer of them
@@ -100,8 +99,7 @@ class Cloning(SelfPlayPPO):
     def loss(self, batch: Any, scheduled: Mapping[str, float]) -> tuple[Tensor, dict[str, Tensor]]:
         log_probabilities, values = self.policy.log_probabilities(batch.observations, batch.masks)
         cross_entropy = -(batch.labels * log_probabilities).sum(-1).mean()
-        # by their variance, or large returns would drown what the labels say
-        value_loss = F.mse_loss(values, batch.returns) / batch.returns.var().clamp(min=1)
+        value_loss = value_error(values, batch.returns)
         most_likely = log_probabilities.argmax(-1, keepdim=True)
         agrees = batch.labels.gather(-1, most_likely) == batch.labels.amax(-1, keepdim=True)
         parts = {

@@ -115,6 +115,14 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         return self.network(obs)[1]
 
 
+def value_error(values: Tensor, returns: Tensor) -> Tensor:
+    """Mean squared, in units of the returns' variance if that is above 1.
+
+    Otherwise points by the dozen would drown what the policy is to learn.
+    """
+    return F.mse_loss(values, returns) / returns.var(correction=0).clamp(min=1)
+
+
 def chosen(rows: Tensor, actions: Tensor) -> Tensor:
     """The entry of each row that its action names, (B,)."""
     return rows.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
@@ -308,7 +316,7 @@ class SelfPlayPPO(MaskablePPO):
         advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
         policy_loss = -torch.minimum(advantages * ratio, advantages * clipped).mean()
-        value_loss = F.mse_loss(values, batch.returns)
+        value_loss = value_error(values, batch.returns)
         # an illegal action's probability is exactly 0, and 0 times its finite log is 0
         entropy = -(log_probabilities.exp() * log_probabilities).sum(-1).mean()
         loss = policy_loss + self.vf_coef * value_loss - scheduled["entropy_coefficient"] * entropy

@@ -6,7 +6,7 @@ they use: with h cards in hand just the first so many of them can be made. Cards
 named by their place: three in a Gift, two pairs in a Competition.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
@@ -169,8 +169,8 @@ class Catalogue(Actions):
         return np.column_stack((kinds, together, numbers)).astype(np.float32)
 
     @cached_property
-    def uses(self) -> NDArray[np.float32]:
-        """(A, 10, H + 4) 1 where a move uses a slot of the hand or a place of the offer in a role.
+    def uses(self) -> Mapping[str, NDArray[np.float32]]:
+        """Of slots: (A, 10, H + 4) 1 where a move uses one of the hand or the offer in a role.
 
         Cards of the hand are played, kept, discarded, given, competing, hidden or exchanged; cards
         on offer are taken, left or removed.
@@ -181,7 +181,7 @@ class Catalogue(Actions):
                 uses[action, self._role(move, place), slot] = 1
             for place, role in self._picks(move):
                 uses[action, role, self.hand + place] = 1
-        return uses
+        return {"slot": uses}
 
     @staticmethod
     def _role(move: Move, place: int) -> int:

@@ -169,7 +169,7 @@ def layout(
                 "harvest", with_guests * 2 * slots, 0, 2, "guests, tiebreaker it could collect"
             ),
         ),
-        by_slot=("slots", "prospects", "gains", "harvest"),
+        blocks=tuple(("slot", name) for name in ("slots", "prospects", "gains", "harvest")),
     )
 
 

@@ -5,7 +5,7 @@ clues by rank, each for the next player, the one after, and so on clockwise: as 
 environment numbers them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,13 +84,14 @@ class Catalogue(Actions):
         return np.column_stack((kinds, offsets, traits)).astype(np.float32)
 
     @cached_property
-    def uses(self) -> NDArray[np.float32]:
-        """(A, 2, H) 1 where a move discards or plays the card of a slot."""
-        uses = np.zeros((self.size, ROLES, self.hand_size), np.float32)
+    def uses(self) -> Mapping[str, NDArray[np.float32]]:
+        """Of slots: (A, 2, H) 1 where a move discards or plays its card; of clues: (A, 1, K)."""
+        slots = np.zeros((self.size, ROLES, self.hand_size), np.float32)
         for action, move in enumerate(self.moves):
             if move.kind != CLUE:
-                uses[action, move.kind, move.slot] = 1
-        return uses
+                slots[action, move.kind, move.slot] = 1
+        clues = np.eye(self.size, dtype=np.float32)[:, self.kind == CLUE]
+        return {"slot": slots, "clue": clues[:, None]}
 
     # --- In words
 

@@ -72,7 +72,7 @@ def layout(
             Segment("my cards", known, 0, 1, "of each slot: cards possible by clues, traits told"),
             Segment("their cards", others * known, 0, 1, "the same, of the others"),
         ),
-        by_slot=("my cards",),
+        blocks=(("slot", "my cards"),),
     )
 
 

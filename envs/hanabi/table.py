@@ -95,6 +95,13 @@ def bits(seen: Seen, at: int, n: int) -> Any:
 
 
 @inline
+def lay_out_turns(rules: np.record, seen: Seen, tables: Tables) -> None:
+    """The present table, and those before each seat's last turn."""
+    lay_out(rules, seen, tables[rules.seats])
+    wind_back(rules, tables)
+
+
+@inline
 def wind_back(rules: np.record, tables: Tables) -> None:
     """From the last of the tables, the present one, derive those before each seat's last turn.
 
@@ -156,6 +163,12 @@ def lowest(cards: int) -> int:
 def everything(rules: np.record) -> Any:
     """All cards that there are."""
     return (1 << rules.cards) - 1
+
+
+@inline
+def last_cards(rules: np.record) -> int:
+    """Those that complete a firework."""
+    return int(rules.cards_with[rules.traits - 1])
 
 
 @inline

@@ -95,11 +95,6 @@ class Catalogue(Actions):
         columns = (kinds, pair, cards, cards > 1, pairs.reshape(self.size, -1))
         return np.column_stack(columns).astype(np.float32)
 
-    @cached_property
-    def uses(self) -> NDArray[np.float32]:
-        """(A, 0, 0) no slots: cards are known by their geisha."""
-        return np.zeros((self.size, 0, 0), np.float32)
-
     def describe(self, action: int, game: np.record | None = None) -> str:
         """The action in words; an answer to a Competition names its cards if the game is given."""
         move = self.moves[action]
