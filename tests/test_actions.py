@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from hanamachi import VARIANTS, variant
+from hanamachi.policies.network import head_of
 
 
 @pytest.mark.parametrize("id", VARIANTS)
 def test_no_two_actions_look_alike(id: str) -> None:
-    actions = variant(id).actions
-    looks = np.hstack([actions.features, actions.uses.reshape(actions.size, -1)])
-    assert len(np.unique(looks, axis=0)) == actions.size
+    rules = variant(id)
+    size, head = rules.actions.size, head_of(rules.actions, rules.observation)
+    uses = [things.uses.reshape(size, -1) for things in head.things.values()]
+    assert len(np.unique(np.hstack([head.features, *uses]), axis=0)) == size

@@ -147,7 +147,7 @@ def test_observations_keep_within_their_bounds(variant: Variant) -> None:
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
 def test_what_is_said_of_a_slot_is_said_of_the_card_in_it(variant: Variant) -> None:
     n, v = variant.rules.colours, variant.rules.values
-    slots = variant.observation.slot_entries(variant.actions.uses.shape[2])
+    slots = variant.observation.describing("slot", variant.actions.uses["slot"].shape[2])
     games = batch(variant, GeishasRoadHistories(variant).random_positions(POSITIONS, seed=6))
     rows = observed(variant, games, games["mover"].astype(np.int64))
     for game, row in zip(games, rows, strict=True):
