@@ -2,7 +2,9 @@
 
 Both say the same of every slot, me first and then the others clockwise: how likely each card is,
 and how likely a playable, a useless and a critical one. Copies that both the owner and I see are
-counted out; with others, that is what the owner can believe as far as I can know it.
+counted out; with others, that is what the owner can believe as far as I can know it. The second
+also says what each clue would change if I gave it, so that a network need not learn to read clues
+before it can choose one.
 """
 
 import numpy as np
@@ -58,7 +60,7 @@ class Belief(FeatureSet):
 
 
 class Convention(FeatureSet):
-    """What the convention player `expert` reads into the clues so far.
+    """What the convention player `expert` reads into the clues so far, and into each that I can give.
 
     The memory is his: the cards that each clued card is meant to be.
     """
