@@ -60,7 +60,7 @@ class Belief(FeatureSet):
 
 
 class Convention(FeatureSet):
-    """What the convention player `expert` reads into the clues so far, and into each that I can give.
+    """What the convention player `expert` reads into the clues so far, and into the next one.
 
     The memory is his: the cards that each clued card is meant to be.
     """
