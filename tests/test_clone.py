@@ -7,7 +7,7 @@ from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.policies.network import NetworkPolicy
+from hanamachi.policies.network import NetworkPolicy, masked_log_softmax
 from hanamachi.training import run
 from hanamachi.training.benchmark import quiet
 from hanamachi.training.callbacks import KeepTheBest, SaveRun
@@ -45,7 +45,7 @@ RUN = SETTINGS | {
 HANABI = SETTINGS | {
     "game": "hanabi:2p",
     "options": {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3},
-    "num_games": 4,
+    "num_games": 16,
     "init_from": "expert",
     "network": {"hidden": [32], "features": ["convention"]},
     "clone": {"steps": 1_000},
@@ -251,7 +251,8 @@ def distance_from(clone, kl_coef):
     (batch,) = learner.rollout_buffer.get(None, learner.generator)
     with torch.no_grad():
         log_probabilities, _ = learner.policy.log_probabilities(batch.observations, batch.masks)
-        return float(divergence(log_probabilities, reference, batch))
+        near = masked_log_softmax(reference(batch.observations)[0], batch.masks)
+        return float(divergence(log_probabilities, near))
 
 
 # --- Refused

@@ -138,6 +138,7 @@ class Minibatch(NamedTuple):
     log_probabilities: Tensor  # (M,)
     advantages: Tensor  # (M,)
     returns: Tensor  # (M,)
+    near: Tensor  # (M, A) log-probabilities of the policy to stay near; (M, 0) without one
 
 
 class SelfPlayBuffer(BaseBuffer):
@@ -162,6 +163,7 @@ class SelfPlayBuffer(BaseBuffer):
         self.over = np.zeros(decisions, np.bool_)
         self.signs = np.zeros(decisions, np.float32)
         self.values = np.zeros((self.buffer_size + 1, self.n_envs), np.float32)
+        self.near = np.zeros((*decisions, 0), np.float32)
 
     def view(self, env: TurnBasedVecEnv) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Keep what the seats to move see, and return it: (B, N), (B, A)."""
@@ -198,7 +200,7 @@ class SelfPlayBuffer(BaseBuffer):
         """What minibatches are taken from, in the order of their fields."""
         return (
             self.observations, self.masks, self.actions,
-            self.log_probabilities, self.advantages, self.returns,
+            self.log_probabilities, self.advantages, self.returns, self.near,
         )  # fmt: skip
 
     def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
@@ -283,6 +285,8 @@ class SelfPlayPPO(MaskablePPO):
         """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
         self._update_learning_rate(self.policy.optimizer)
         scheduled = self.scheduled(self._current_progress_remaining)
+        if self.kl_schedule:
+            self._ask_reference()
         sums: dict[str, Tensor] = {}
         steps = 0
         for _ in range(self.n_epochs):
@@ -297,6 +301,18 @@ class SelfPlayPPO(MaskablePPO):
                 steps += 1
             self._n_updates += 1
         self._record(sums, steps, scheduled)
+
+    @torch.no_grad()
+    def _ask_reference(self) -> None:
+        """What the reference would do at every decision of the rollout."""
+        assert self.reference, "kl_schedule wants a reference"
+        buffer = self.rollout_buffer
+        views = zip(*map(torch.from_numpy, (buffer.observations, buffer.masks)), strict=True)
+        rows = [
+            masked_log_softmax(self.reference(seen.to(self.device))[0], legal.to(self.device))
+            for seen, legal in views
+        ]
+        buffer.near = torch.stack(rows).cpu().numpy()
 
     def scheduled(self, left: float) -> dict[str, float]:
         """What changes over the run, where this share of it is left."""
@@ -329,8 +345,7 @@ class SelfPlayPPO(MaskablePPO):
                 "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
             }
         if self.kl_schedule:
-            assert self.reference, "kl_schedule wants a reference"
-            away = divergence(log_probabilities, self.reference, batch)
+            away = divergence(log_probabilities, batch.near)
             loss = loss + scheduled["kl_coefficient"] * away
             parts["kl_to_clone"] = away.detach()
         return loss, parts
@@ -347,12 +362,10 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
 
 
-def divergence(log_probabilities: Tensor, reference: Network, batch: Minibatch) -> Tensor:
-    """KL(policy || reference), its mean over a minibatch.
+def divergence(log_probabilities: Tensor, near: Tensor) -> Tensor:
+    """KL(policy || the policy to stay near), its mean over a minibatch.
 
     In this direction, that of piKL (Jacob et al. 2022) and of learning from human feedback, what
-    the reference would never do is dear, and to drop some of what it would do is cheap.
+    the other would never do is dear, and to drop some of what it would do is cheap.
     """
-    with torch.no_grad():
-        near = masked_log_softmax(reference(batch.observations)[0], batch.masks)
     return (log_probabilities.exp() * (log_probabilities - near)).sum(-1).mean()
