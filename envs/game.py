@@ -306,6 +306,14 @@ class Variant:
     def seats(self) -> int:
         return int(self.rules.seats)
 
+    def understands(self, other: "Variant") -> bool:
+        """Whether observations and action numbers mean the same in both."""
+        return (
+            self.game.name == other.game.name
+            and self.actions.digest == other.actions.digest
+            and self.observation.digest == other.observation.digest
+        )
+
     @property
     def best_score(self) -> int:
         """The most points that the players of a cooperative game can make."""

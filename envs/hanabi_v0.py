@@ -35,12 +35,12 @@ small versions):
 |---|---|
 | `starter="random"` | or the seat that begins |
 | `multicolour="none"` | "five": a sixth suit, one card of each rank; "ten": like the others |
-| `max_clues=8` | clue tokens, from 1 |
-| `max_errors=3` | errors that lose the game, from 1 |
+| `max_clues=8` | clue tokens, from 1 to 8 |
+| `max_errors=3` | errors that lose the game, from 1 to 3 |
 | `allow_empty_hints=False` | whether a clue may touch no card |
 | `strikeout_score="zero"` | or "fireworks": the points of a game that is lost by errors |
-| `colours=5` | suits beside the multicolour one, from 1 |
-| `ranks=5` | of each suit, from 1 |
+| `colours=5` | suits beside the multicolour one, from 1 to 5 |
+| `ranks=5` | of each suit, from 1 to 5 |
 | `hand_size` | cards that each player holds, from 1 to 5; 5 for 2 or 3 players, 4 for 4 or 5 |
 | `render_mode=None` | "human" prints, "ansi" returns text, "rgb_array" an image; all cards open |
 

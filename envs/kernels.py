@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hanamachi import game as rule
 from hanamachi.compiled import inline, kernel
+from hanamachi.errors import UserError
 from hanamachi.game import CHANCE, OVER, below, uniform
 
 apply, chance, legal = rule.apply, rule.chance, rule.legal
@@ -238,7 +239,10 @@ def spread(loop: Callable[..., Any], rules: Any, *rows: Any, threads: int | None
 
 @lru_cache(maxsize=1)
 def default_threads() -> int:
-    return int(os.environ.get("HANAMACHI_THREADS", 0)) or os.cpu_count() or 1
+    wanted = os.environ.get("HANAMACHI_THREADS") or "0"
+    if not wanted.isdecimal():
+        raise UserError(f"HANAMACHI_THREADS must be a number of threads, not {wanted!r}")
+    return int(wanted) or os.cpu_count() or 1
 
 
 @lru_cache(maxsize=8)

@@ -21,10 +21,10 @@ class Segment:
 
 @dataclass(frozen=True)
 class Layout:
-    """All segments of one rule set's observation, in order."""
+    """All segments of an observation, or of features, in order."""
 
     segments: tuple[Segment, ...]
-    blocks: tuple[tuple[str, str], ...] = ()  # (slot, name): it describes every slot, in turn
+    blocks: tuple[tuple[str, str], ...] = ()  # (kind, name): it describes all of a kind, in turn
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:

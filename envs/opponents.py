@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.errors import IllegalAction, UserError
+from hanamachi.game import Variant
 
 
 class Opponent(Protocol):
@@ -63,11 +64,17 @@ class RowByRow:
         return np.array(chosen, np.int64), memory
 
 
-def as_opponent(opponent: Opponent | Choose | None) -> Opponent:
-    """A policy as it is, a function wrapped, None as random play; UserError for anything else."""
+def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponent:
+    """A policy as it is, a function wrapped, None as random play; UserError for anything else.
+
+    A policy for another rule set is refused, as it would misread what it sees.
+    """
     if opponent is None:
         return RandomPlay()
     if hasattr(opponent, "act"):
+        made_for = getattr(opponent, "variant", variant)
+        if not made_for.understands(variant):
+            raise UserError(f"the opponent plays {made_for.id} and cannot play {variant.id}")
         return opponent
     if callable(opponent):
         return RowByRow(opponent)

@@ -49,7 +49,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ) -> None:
         self._session = Session(variant(game, **options))
         self.seat_wanted = checked_seat(seat, self.variant.seats)
-        self.opponent = as_opponent(opponent)
+        self.opponent = as_opponent(opponent, self.variant)
         self.illegal_reward = illegal_reward
         self.render_mode = checked_render_mode(render_mode)
         layout = self.variant.observation

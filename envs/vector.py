@@ -62,7 +62,7 @@ class VectorSeatEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         self.variant = variant(game, **options)
         self.num_envs = checked_size(num_envs)
         self.seat_wanted = checked_seat(seat, self.variant.seats)
-        self.opponent = as_opponent(opponent)
+        self.opponent = as_opponent(opponent, self.variant)
         self.render_mode = checked_render_mode(render_mode)
         self.threads = threads
         layout = self.variant.observation

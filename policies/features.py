@@ -43,7 +43,7 @@ class FeatureSet:
         self.write = write
         self.memory_size = memory_size
 
-    def extend(self, observation: Observations, memory: Memory) -> tuple[Observations, Memory]:
+    def work_out(self, observation: Observations, memory: Memory) -> tuple[Observations, Memory]:
         """The features (B, F) of observations (B, N), and the new memory."""
         rows = np.ascontiguousarray(observation, np.float32)
         features = np.zeros((len(rows), self.layout.size), np.float32)
@@ -75,10 +75,10 @@ class Features:
         if not self.sets:
             return observation, memory
         parts = [memory[:, a:b] for a, b in pairwise(self.ends)]
-        extended = [
-            one.extend(observation, part) for one, part in zip(self.sets, parts, strict=True)
+        worked_out = [
+            one.work_out(observation, part) for one, part in zip(self.sets, parts, strict=True)
         ]
-        features, memories = zip(*extended, strict=True)
+        features, memories = zip(*worked_out, strict=True)
         return np.hstack((observation, *features)), np.hstack(memories)
 
 

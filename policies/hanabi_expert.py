@@ -6,8 +6,8 @@ a clue is the chop if touched, else the newest card that no clue had touched bef
 newest. The focus is playable, now or after all plays that are known to come; on the chop it may
 also be there to be saved: a critical card, or any 2. No touched card is trash.
 
-A clue is read with its receiver's eyes before it is given: it is worth as much as it makes his
-hand promise more than before. Equally good actions are equally likely.
+Before a clue is given, its giver reads it as he expects its receiver to: it is worth as much as it
+makes his hand promise more than before. Equally good actions are equally likely.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from hanamachi.compiled import inline, kernel
 from hanamachi.game import Variant
 from hanamachi.hanabi import rules as rule
 from hanamachi.hanabi import table
-from hanamachi.hanabi.table import ME, Tables
+from hanamachi.hanabi.table import ME, Games
 from hanamachi.policies.hanabi_memory import RememberingPolicy, Sets, let_go
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 
@@ -90,7 +90,7 @@ def score(
 
 
 @inline
-def read_turns(rules: np.record, games: Tables, meant: Sets) -> None:
+def read_turns(rules: np.record, games: Games, meant: Sets) -> None:
     """Every turn since my own last, in order."""
     now = games[rules.seats]
     for giver in range(rules.seats):
@@ -217,7 +217,7 @@ def clued(rules: np.record, game: np.record, meant: Sets, but: int) -> int:
 
 @inline
 def clue_worth(
-    rules: np.record, games: Tables, known: Known, meant: Sets, seat: int, trait: int
+    rules: np.record, games: Games, known: Known, meant: Sets, seat: int, trait: int
 ) -> float:
     """What the hand of its receiver promises more than before, less a clue token."""
     now, then = games[rules.seats], meant.copy()
@@ -229,8 +229,8 @@ def clue_worth(
 
 
 @inline
-def clue_read(rules: np.record, games: Tables, meant: Sets, seat: int, trait: int) -> Known:
-    """Give a clue in a copy of the game, as its receiver will read it."""
+def clue_read(rules: np.record, games: Games, meant: Sets, seat: int, trait: int) -> Known:
+    """Give a clue in a copy of the game, and read it as its receiver is expected to."""
     now, after = games[rules.seats], games[rules.seats + 1]
     games[rules.seats + 1] = now
     rule.give_clue(rules, after, seat, trait)

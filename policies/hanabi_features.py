@@ -16,7 +16,7 @@ from hanamachi.hanabi import rules as rule
 from hanamachi.hanabi.observation import write_bits
 from hanamachi.hanabi.table import (
     ME,
-    Tables,
+    Games,
     critical,
     lay_out,
     lay_out_turns,
@@ -45,7 +45,8 @@ from hanamachi.policies.policy import Memory, Observations
 GROUPS = 3  # of cards, see Groups
 SIGNS = 5  # of what a card means to its owner
 TRUTHS = 6  # of a card that I see
-KNOWN = len(Known._fields)
+KNOWN_SETS = len(Known._fields)
+CHANCES = "the chance of each card, and that it is playable, trash, critical"
 PROSPECTS = len(WORTH)  # of a clue that could be given: all fates but OPEN, and what the chop is
 
 Row = NDArray[np.float32]  # the features of one observation, (F,), or what is left to write of them
@@ -74,10 +75,9 @@ class Convention(FeatureSet):
 def belief_layout(rules: np.record) -> Layout:
     mine, theirs = hands_of(rules)
     each = int(rules.cards) + GROUPS
-    chances = "the chance of each card, and that it is playable, trash, critical"
     return Layout(
         (
-            Segment("my chances", mine * each, 0, 1, f"of each slot: {chances}"),
+            Segment("my chances", mine * each, 0, 1, f"of each slot: {CHANCES}"),
             Segment("their chances", theirs * each, 0, 1, "the same, of the others"),
         ),
         blocks=(("slot", "my chances"),),
@@ -89,7 +89,6 @@ def convention_layout(rules: np.record) -> Layout:
     cards = int(rules.cards)
     each = cards + GROUPS + SIGNS
     clues = int(rules.traits) * (int(rules.seats) - 1)
-    chances = "the chance of each card, and that it is playable, trash, critical"
     signs = "clued, the chop, surely playable, playable now or later, surely trash"
     truths = (
         "what its owner can take it for, playable, playable soon, trash, critical, clued elsewhere"
@@ -103,10 +102,10 @@ def convention_layout(rules: np.record) -> Layout:
     )
     return Layout(
         (
-            Segment("my reading", mine * each, 0, 1, f"of each slot: {chances}; {signs}"),
+            Segment("my reading", mine * each, 0, 1, f"of each slot: {CHANCES}; {signs}"),
             Segment("their reading", theirs * each, 0, 1, "the same, of the others"),
             Segment("truth", theirs * TRUTHS, 0, 1, f"of their slots: the card is {truths}"),
-            Segment("known", KNOWN * cards, 0, 1, known),
+            Segment("known", KNOWN_SETS * cards, 0, 1, known),
             Segment("prospects", PROSPECTS * clues, -reach, reach, f"by each clue: {prospects}"),
         ),
         blocks=(("slot", "my reading"), ("clue", "prospects")),
@@ -233,14 +232,14 @@ def write_truths(rules: np.record, game: np.record, known: Known, meant: Sets, l
 @inline
 def write_known(rules: np.record, known: Known, left: Row) -> Row:
     """The sets that are common knowledge; returns what is left of the row."""
-    for i in range(KNOWN):
+    for i in range(KNOWN_SETS):
         write_bits(known[i], rules.cards, i * rules.cards, left)
-    return left[KNOWN * rules.cards :]
+    return left[KNOWN_SETS * rules.cards :]
 
 
 @inline
-def write_prospects(rules: np.record, games: Tables, known: Known, meant: Sets, left: Row) -> None:
-    """What each clue would change, in the order of the actions; nothing if it may not be given."""
+def write_prospects(rules: np.record, games: Games, known: Known, meant: Sets, left: Row) -> None:
+    """What each clue would change, in the order of the actions; nothing if it touches no card."""
     now, after = games[rules.seats], games[rules.seats + 1]
     for action in range(rules.first[rule.CLUE], rules.first[rule.CLUE + 1]):
         seat, trait, then = rules.offset[action], rules.trait[action], meant.copy()

@@ -9,7 +9,7 @@ import numpy as np
 from hanamachi.compiled import inline, kernel
 from hanamachi.game import Variant
 from hanamachi.hanabi import rules as rule
-from hanamachi.hanabi.table import ME, Tables, count, lay_out, may_hold, next_cards, trash
+from hanamachi.hanabi.table import ME, Games, count, lay_out, may_hold, next_cards, trash
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
 PLAYABLE, CLUE, TRASH, OLDEST, OTHERS, RISK = 5, 3, 2, 1, 0, -1  # up to 1 is added to a clue
@@ -53,7 +53,7 @@ def discard_worth(rules: np.record, game: np.record, slot: int) -> float:
 
 
 @inline
-def clue_worth(rules: np.record, games: Tables, seat: int) -> float:
+def clue_worth(rules: np.record, games: Games, seat: int) -> float:
     """How sure the owner of a playable card becomes, if he learns anything of it."""
     worth, playable = float(OTHERS), next_cards(rules, games[0].fireworks)
     for slot in range(games[0].held[seat]):

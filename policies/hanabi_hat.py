@@ -21,7 +21,7 @@ from hanamachi.game import Variant
 from hanamachi.hanabi import rules as rule
 from hanamachi.hanabi.table import (
     ME,
-    Tables,
+    Games,
     count,
     critical,
     everything,
@@ -96,7 +96,7 @@ def score(
 
 
 @inline
-def read_turns(rules: np.record, games: Tables, ruled_out: Sets) -> None:
+def read_turns(rules: np.record, games: Games, ruled_out: Sets) -> None:
     """Every turn since my own last, in order."""
     now = games[rules.seats]
     for giver in range(rules.seats):

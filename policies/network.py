@@ -106,8 +106,8 @@ class Network(nn.Module):
                 nn.init.orthogonal_(layer.weight, 2**0.5)
                 nn.init.zeros_(layer.bias)
         nn.init.normal_(self.kinds.weight, std=0.01)
-        for worths in self.worths.values():
-            nn.init.normal_(worths.weights.weight, std=0.01)
+        for weights in self.worths.parameters():
+            nn.init.normal_(weights, std=0.01)
         nn.init.orthogonal_(self.value.weight)
         nn.init.zeros_(self.value.bias)
 

@@ -77,12 +77,18 @@ class Policy(ABC):
     ) -> tuple[NDArray[np.int64], Memory]:
         """The actions for one observation (N,) or several (B, N), and the state to pass next time.
 
-        `action_masks` has the same number of rows; UserError without it.
+        `action_masks` has the same number of rows; UserError without it, or for another game's.
         """
         if action_masks is None:
             raise UserError("predict needs the legal actions: pass action_masks=env.action_masks()")
         rows = np.atleast_2d(np.asarray(observation, np.float32))
         masks = np.asarray(action_masks, np.int8).reshape(len(rows), -1)
+        size, actions = self.variant.observation.size, self.variant.actions.size
+        if rows.shape[1:] != (size,) or masks.shape[1:] != (actions,):
+            raise UserError(
+                f"{self.name} plays {self.variant.id}, with observations of {size} entries and "
+                f"{actions} actions, not of {rows.shape[1]} and {masks.shape[1]}"
+            )
         fresh = self.initial_memory(len(rows))
         memory = fresh if state is None else state
         if episode_start is not None:

@@ -232,6 +232,9 @@ def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
     train(Config(**RUN), tmp_path)
     assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
     assert next(falling) < 0.9  # more than the clone was judged
+    card = (tmp_path / "policy" / "README.md").read_text(encoding="utf-8")
+    assert "from\n2,000 decisions labelled by greedy (seed 0)" in card
+    assert "optimisation" not in card
 
 
 def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):

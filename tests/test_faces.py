@@ -25,6 +25,7 @@ from hanamachi import (
 from hanamachi.aec import AEC
 from hanamachi.game import OVER
 from hanamachi.opponents import RandomPlay
+from hanamachi.policies import load_policy
 from hanamachi.record import replay
 from hanamachi.single import SeatEnv
 from hanamachi.vector import VectorSeatEnv
@@ -271,6 +272,14 @@ def test_after_the_end_only_none_is_left_and_then_reset():
         (lambda: hanamachi.make("hanamikoji", render_mode="rgb"), "did you mean rgb_array"),
         (lambda: SeatEnv("hanamikoji", seat=2), "from 0 to 1, not 2"),
         (lambda: SeatEnv("hanamikoji", opponent=3), r"opponent must have act\("),
+        (
+            lambda: SeatEnv("hanabi:2p", opponent=load_policy("greedy", "hanabi:5p")),
+            "the opponent plays hanabi:5p and cannot play hanabi:2p",
+        ),
+        (
+            lambda: VectorSeatEnv("hanabi:5p", opponent=load_policy("greedy", "hanabi:2p")),
+            "the opponent plays hanabi:2p and cannot play hanabi:5p",
+        ),
         (lambda: VectorSeatEnv("hanamikoji", 0), "at least 1, not 0"),
         (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji").step(np.zeros(1, int)), "call reset"),

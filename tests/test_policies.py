@@ -260,6 +260,13 @@ def test_predict_takes_one_observation_or_many_and_carries_the_state():
     assert policy.predict(observations[0], action_masks=masks[0])[0] == one
 
 
+@pytest.mark.parametrize(("size", "actions"), [(672, 508), (3, 508), (3, 20)])
+def test_predict_refuses_what_another_game_shows(size, actions):
+    policy = load_policy("expert", game="hanamikoji")
+    with pytest.raises(UserError, match=r"^expert plays hanamikoji, with observations of \d+ entr"):
+        policy.predict(np.zeros((2, size)), action_masks=np.ones((2, actions)))
+
+
 def test_predict_without_masks_says_what_is_missing():
     policy = load_policy("random", game="hanamikoji")
     with pytest.raises(UserError, match="action_masks"):

@@ -315,6 +315,14 @@ def stopped(tmp_path_factory):
     return out
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
+def test_a_device_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
+    config = Config(game="hanamikoji", device="cuda")
+    with pytest.raises(UserError, match="device cuda is not there; set device to cpu or auto"):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.fixture
 def run(stopped, tmp_path):
     """A copy of it."""

@@ -391,6 +391,23 @@ def test_the_ends_of_games_are_counted_by_a_monitor(env):
     assert STEPS * GAMES - GAMES * max(lengths) < sum(lengths) <= STEPS * GAMES
 
 
+@pytest.mark.parametrize(("batch_size", "num_games"), [(1, 3), (16, 17)])
+def test_a_minibatch_of_one_decision_leaves_the_weights_sound(batch_size, num_games):
+    ppo = {"n_steps": 1, "batch_size": batch_size, "n_epochs": 1}
+    learner = new_learner(Config(game="hanamikoji", num_games=num_games, ppo=ppo))
+    learner.set_logger(quiet())
+    learner.learn(num_games)
+    assert all(weights.isfinite().all() for weights in learner.policy.parameters())
+
+
+@pytest.mark.parametrize("wanted", ["two", "-1", "1.5"])
+def test_a_number_of_threads_that_is_none_is_refused(wanted, monkeypatch):
+    monkeypatch.setenv("HANAMACHI_THREADS", wanted)
+    kernels.default_threads.cache_clear()
+    with pytest.raises(UserError, match=rf"^HANAMACHI_THREADS must be a number .*, not '{wanted}'"):
+        kernels.default_threads()
+
+
 def test_unmodified_maskable_ppo_runs_on_it(env):
     model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=48, n_epochs=1, device="cpu")
     assert model.learn(200).num_timesteps == 288

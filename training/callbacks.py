@@ -88,8 +88,8 @@ class KeepTheBest(EveryFew):
         mean = sum(results.values()) / len(results)
         best = self.learner.saved_state["best"]
         if best is None or mean > best:
-            self.learner.saved_state["best"] = mean
-            card = model_card(self.config, provenance(self.config), [])
+            self.learner.saved_state |= {"best": mean, "learned": self.learner.num_timesteps}
+            card = model_card(self.config, provenance(self.config), self.learner.num_timesteps)
             save_checkpoint(self.out / "policy", policy.network, policy.variant, card)
 
     def results(self, policy: Policy) -> dict[str, float]:

@@ -104,7 +104,7 @@ class Clone(Model):
     """
 
     steps: Positive = 2_000_000
-    """Decisions that the policy labels, in games that the network plays."""
+    """Decisions that the policy labels, in games that it leads at first and the network later."""
     learning_rate: Schedule = (1e-3, 1e-4)
     """Adam's step size, over these decisions."""
     kl_coef: Schedule = 0.0

@@ -235,18 +235,9 @@ def loaded(policies: Sequence[str | Path | Policy], variant: Variant) -> list[Po
         for p in policies
     ]
     for player in players:
-        if not speaks(player.variant, variant):
+        if not player.variant.understands(variant):
             raise UserError(f"{player.name} plays {player.variant.id} and cannot play {variant.id}")
     return players
-
-
-def speaks(one: Variant, other: Variant) -> bool:
-    """Whether observations and action numbers mean the same in both rule sets."""
-    return (
-        one.game.name == other.game.name
-        and one.actions.digest == other.actions.digest
-        and one.observation.digest == other.observation.digest
-    )
 
 
 def labels(given: Sequence[str | Path | Policy], players: Sequence[Policy]) -> list[str]:

@@ -66,8 +66,8 @@ It was measured with the partners above only: with others it may do worse.
 It knows no other rule set, and remembers nothing but what it sees in its turn{memory}.""",
 }
 CLONING = """\
-Cloning: in games that the network played, it learned by cross-entropy what {} would have done at
-each decision (DAgger)."""
+Cloning: in games that {0} led at first and the network played later, it learned by cross-entropy
+what {0} would have done at each decision (DAgger)."""
 SELF_PLAY = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 FEATURES = "Beside the observation its network gets the features {}."
@@ -78,10 +78,10 @@ TEAM_HEADINGS = [
 ]
 
 
-def model_card(config: Config, run: Mapping[str, Any], rows: Rows, played: bool = True) -> str:
-    """The card of a run's policy; `rows` may be empty before the final evaluation.
+def model_card(config: Config, run: Mapping[str, Any], learned: int, rows: Rows = ()) -> str:
+    """The card of a run's policy after so many decisions of self-play: 0 for a mere clone.
 
-    `played` is false for a clone that has not yet improved by self-play.
+    `rows` are its final evaluation, if that has been.
     """
     words = PARTNERS if config.variant().game.cooperative else RIVALS
     memory = " and what its features keep" if config.network.features else ""
@@ -89,8 +89,8 @@ def model_card(config: Config, run: Mapping[str, Any], rows: Rows, played: bool 
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
         options=f"with {config.options}" if config.options else "by its standard rules",
-        origin=origin(config, played),
-        method=method(config, played),
+        origin=origin(config, learned),
+        method=method(config, learned),
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),
@@ -101,9 +101,9 @@ def model_card(config: Config, run: Mapping[str, Any], rows: Rows, played: bool 
     )
 
 
-def origin(config: Config, played: bool) -> str:
+def origin(config: Config, learned: int) -> str:
     """What the policy learned from."""
-    sources = [f"{config.steps:,} decisions of self-play"] * played
+    sources = [f"{learned:,} decisions of self-play"] * bool(learned)
     if config.teacher:
         sources = [f"{config.clone.steps:,} decisions labelled by {config.teacher}", *sources]
     elif config.init_from:
@@ -111,9 +111,9 @@ def origin(config: Config, played: bool) -> str:
     return " and ".join(sources)
 
 
-def method(config: Config, played: bool) -> str:
+def method(config: Config, learned: int) -> str:
     """How it was fitted, step by step."""
-    steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [SELF_PLAY] * played
+    steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [SELF_PLAY] * bool(learned)
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))
     return "\n".join(steps)

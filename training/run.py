@@ -43,6 +43,7 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
     evaluation is written to `out`/evaluation.json. Raises UserError if something does not fit.
     """
     out = Path(out)
+    check_device(config.device)
     open_run(config, out, resume)
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
@@ -60,11 +61,17 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
             ],
             reset_num_timesteps=False,
         )
-    print_rows(judge(config, out), config)
+    print_rows(judge(config, out, learner.saved_state["learned"]), config)
     return out / "policy"
 
 
 # --- Beginning and going on
+
+
+def check_device(wanted: str) -> None:
+    there = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
+    if wanted in there and not there[wanted]():
+        raise UserError(f"device {wanted} is not there; set device to cpu or auto")
 
 
 def open_run(config: Config, out: Path, resume: bool) -> None:
@@ -123,7 +130,7 @@ def new_learner(
     learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config))
     if start:
         learner.policy.network.load_state_dict(starting_weights(config, start))
-    learner.saved_state = {"best": None, "past": []}
+    learner.saved_state = {"best": None, "learned": 0, "past": []}
     begin_games(learner)
     return learner
 
@@ -217,7 +224,7 @@ def clone(config: Config, out: Path) -> None:
             callback=ShowProgress(bar, config.clone.steps),
             reset_num_timesteps=False,
         )
-    card = model_card(config, provenance(config), [], played=False)
+    card = model_card(config, provenance(config), learned=0)
     save_checkpoint(out / "clone", learner.policy.network, config.variant(), card)
 
 
@@ -236,8 +243,11 @@ def cloning_learner(config: Config) -> Cloning:
 # --- At the end
 
 
-def judge(config: Config, out: Path) -> Rows:
-    """Evaluate the exported policy with all of the final evaluation, on deals of their own."""
+def judge(config: Config, out: Path, learned: int) -> Rows:
+    """Evaluate the exported policy with all of the final evaluation, on deals of their own.
+
+    `learned` says how many decisions of self-play have made it.
+    """
     measure = beside if config.variant().game.cooperative else against
     rows: Rows = measure(
         load_checkpoint(out / "policy", config.game, **config.options),
@@ -250,5 +260,5 @@ def judge(config: Config, out: Path) -> Rows:
     write_rows(rows, out / "evaluation.json")
     with replacing(out / "policy" / "README.md") as file:
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        file.write(model_card(config, run, rows).encode())
+        file.write(model_card(config, run, learned, rows).encode())
     return rows

@@ -329,7 +329,8 @@ class SelfPlayPPO(MaskablePPO):
         log_ratio = chosen(log_probabilities, batch.actions) - batch.log_probabilities
         ratio = log_ratio.exp()
         advantages = batch.advantages
-        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        if len(advantages) > 1:
+            advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
         policy_loss = -torch.minimum(advantages * ratio, advantages * clipped).mean()
         value_loss = value_error(values, batch.returns)

@@ -17,7 +17,7 @@ from hanamachi.hanabi import rules as rule
 ME = 0
 
 Seen = NDArray[np.float32]  # one observation, (N,)
-Tables = NDArray[Any]  # (P + 1,) records: before each seat's last turn, and now
+Games = NDArray[Any]  # (P + 1,) records: before each seat's last turn, and now
 
 
 # --- From an observation
@@ -95,25 +95,25 @@ def bits(seen: Seen, at: int, n: int) -> Any:
 
 
 @inline
-def lay_out_turns(rules: np.record, seen: Seen, tables: Tables) -> None:
+def lay_out_turns(rules: np.record, seen: Seen, games: Games) -> None:
     """The present table, and those before each seat's last turn."""
-    lay_out(rules, seen, tables[rules.seats])
-    wind_back(rules, tables)
+    lay_out(rules, seen, games[rules.seats])
+    wind_back(rules, games)
 
 
 @inline
-def wind_back(rules: np.record, tables: Tables) -> None:
-    """From the last of the tables, the present one, derive those before each seat's last turn.
+def wind_back(rules: np.record, games: Games) -> None:
+    """From the last of the games, the present one, derive those before each seat's last turn.
 
     Hands, deck, fireworks, discards, score and tokens are as they were then. What clues have told
     of a card still in hand, `unseen` and `turns_left` stay as they are now.
     """
     for seat in range(rules.seats - 1, -1, -1):
-        tables[seat] = tables[seat + 1]
-        if tables[seat].did[seat] == rule.CLUE:
-            tables[seat].clues += 1
-        elif tables[seat].did[seat] != rule.NONE:
-            take_back(rules, tables[seat], seat)
+        games[seat] = games[seat + 1]
+        if games[seat].did[seat] == rule.CLUE:
+            games[seat].clues += 1
+        elif games[seat].did[seat] != rule.NONE:
+            take_back(rules, games[seat], seat)
 
 
 @inline
