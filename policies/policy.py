@@ -83,11 +83,11 @@ class Policy(ABC):
             raise UserError("predict needs the legal actions: pass action_masks=env.action_masks()")
         rows = np.atleast_2d(np.asarray(observation, np.float32))
         masks = np.asarray(action_masks, np.int8).reshape(len(rows), -1)
-        size, actions = self.variant.observation.size, self.variant.actions.size
-        if rows.shape[1:] != (size,) or masks.shape[1:] != (actions,):
+        size, count = self.variant.observation.size, self.variant.actions.size
+        if rows.shape[1:] != (size,) or masks.shape[1:] != (count,):
             raise UserError(
                 f"{self.name} plays {self.variant.id}, with observations of {size} entries and "
-                f"{actions} actions, not of {rows.shape[1]} and {masks.shape[1]}"
+                f"{count} actions, not of {rows.shape[1]} and {masks.shape[1]}"
             )
         fresh = self.initial_memory(len(rows))
         memory = fresh if state is None else state

@@ -89,7 +89,7 @@ class KeepTheBest(EveryFew):
         best = self.learner.saved_state["best"]
         if best is None or mean > best:
             self.learner.saved_state |= {"best": mean, "learned": self.learner.num_timesteps}
-            card = model_card(self.config, provenance(self.config), self.learner.num_timesteps)
+            card = model_card(self.config, provenance(self.config), self.learner.num_timesteps, [])
             save_checkpoint(self.out / "policy", policy.network, policy.variant, card)
 
     def results(self, policy: Policy) -> dict[str, float]:

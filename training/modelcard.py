@@ -78,10 +78,10 @@ TEAM_HEADINGS = [
 ]
 
 
-def model_card(config: Config, run: Mapping[str, Any], learned: int, rows: Rows = ()) -> str:
+def model_card(config: Config, run: Mapping[str, Any], learned: int, rows: Rows) -> str:
     """The card of a run's policy after so many decisions of self-play: 0 for a mere clone.
 
-    `rows` are its final evaluation, if that has been.
+    `rows` may be empty before the final evaluation.
     """
     words = PARTNERS if config.variant().game.cooperative else RIVALS
     memory = " and what its features keep" if config.network.features else ""

@@ -69,8 +69,11 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
 
 
 def check_device(wanted: str) -> None:
-    there = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
-    if wanted in there and not there[wanted]():
+    missing = {
+        "cuda": not torch.cuda.is_available(),
+        "mps": not torch.backends.mps.is_available(),
+    }
+    if missing.get(wanted):
         raise UserError(f"device {wanted} is not there; set device to cpu or auto")
 
 
@@ -224,7 +227,7 @@ def clone(config: Config, out: Path) -> None:
             callback=ShowProgress(bar, config.clone.steps),
             reset_num_timesteps=False,
         )
-    card = model_card(config, provenance(config), learned=0)
+    card = model_card(config, provenance(config), 0, [])
     save_checkpoint(out / "clone", learner.policy.network, config.variant(), card)
 
 
