@@ -136,15 +136,49 @@ def games() -> None:
 
 @app.command()
 def benchmark(
-    what: Annotated[str, typer.Argument(help="engine, faces or training.")] = "engine",
-    game: GameOption = "hanamikoji",
+    kinds: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KIND]...",
+            help="engine, faces, training, memory, start; all of them if none is named.",
+        ),
+    ] = None,
+    games: Annotated[
+        list[str], typer.Option("--game", help="Id of a game; may be given several times.")
+    ] = ["hanamikoji"],  # noqa: B006
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Measure other libraries as well (extra: bench).")
+    ] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Times to measure, all in turn.")] = 5,
-    out: Annotated[Path | None, typer.Option(help="JSON file for the figures.")] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="Of each side in a round, at least.")] = 0.5,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(help="File to write the ratios to.")] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="File of ratios; fail if one is lost by a quarter, three times running."),
+    ] = None,
 ) -> None:
-    """Measure speed, as a ratio to others measured in the same run."""
-    from hanamachi.training.benchmark import run
+    """Measure speed beside others, as ratios found in one run."""
+    from hanamachi.training.benchmark import KINDS, ratios, report, run
 
-    run(what, game, rounds, out)
+    def measure() -> dict[str, float]:
+        with console.status("the first game ever takes a minute to compile"):
+            found = run(kinds or KINDS, games, peers=peers, rounds=rounds, seconds=seconds)
+        console.print(report.tables(found), highlight=False)
+        for path in report.write(found, out) if out else ():
+            console.print(f"written: {path}", highlight=False)
+        return found.ratios
+
+    if against:
+        lost = ratios.losses(measure, ratios.kept(against))
+        for words in lost:
+            say(f"slower than before: {words}")
+        raise typer.Exit(bool(lost))
+    found = measure()
+    if keep:
+        ratios.keep(found, keep)
 
 
 # --- What the commands share
