@@ -131,7 +131,7 @@ def test_start_compiles_in_an_empty_cache_and_else_does_not(monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setattr(start, "FIRST_STEP", finds_a_cache)
     monkeypatch.setattr(start, "IMPORT", "print(1)")
-    figures = start.start([variant("hanamikoji")], rounds=2)
+    figures = start.figures([variant("hanamikoji")], rounds=2)
     values = {figure.what: figure.values for figure in figures}
     assert values["first step of hanamikoji, compiled before"] == [1, 1]
     assert values["first step of hanamikoji, to be compiled"] == [0]
@@ -202,7 +202,7 @@ def test_the_pipeline_learns_from_connect_four(monkeypatch):
 def test_the_page_tells_of_every_side():
     page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     rules = variant("hanabi:2p")
-    contests = [*faces.faces(rules, True), *learning.training(rules, True)]
+    contests = [*faces.contests(rules, True), *learning.contests(rules, True)]
     others = [other for contest in contests for other in contest.others]
     for name in [other.name for other in [*others, *peers.engine_peers(rules)]]:
         words = re.findall(r"\w+", name.partition(",")[0])
@@ -217,7 +217,7 @@ def report():
     compared = Comparison("ours", "much", "theirs", "little", [30, 40, 90], [3, 2, 3])
     figures = [Figure("game", "record", "bytes", [160]), Figure("import", "time", "s", [1, 3, 2])]
     machine = {"processor": "abacus", "cores": 1}
-    return Report(machine, 0.1, 0.2, [compared], figures, ["PGX is left out"])
+    return Report(machine, 0.1, 0.2, [compared], figures, ["no PGX: hanamachi[bench]"])
 
 
 def test_the_tables_show_all_of_it(report, capsys):
@@ -225,7 +225,15 @@ def test_the_tables_show_all_of_it(report, capsys):
 
     Console(width=200).print(tables(report))
     shown = capsys.readouterr().out
-    for words in ("ours", "much", "theirs", "little", "20.0", "10.0 to 30.0", "PGX is left out"):
+    for words in (
+        "ours",
+        "much",
+        "theirs",
+        "little",
+        "20.0",
+        "10.0 to 30.0",
+        "no PGX: hanamachi[bench]",
+    ):
         assert words in shown
     for words in ("160", "1.00 to 3.00", "abacus", "load after 0.2"):
         assert words in shown
@@ -317,7 +325,7 @@ def test_what_is_kept_is_what_make_bench_measures():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = makefile.partition("\nbench:")[2].partition("\n\n")[0]
     games = re.findall(r"--game (\S+)", recipe)
-    contests = [c for game in games for c in engine.engine(variant(game), peers=True)]
+    contests = [c for game in games for c in engine.contests(variant(game), peers=True)]
     measured = {f"{c.ours.name} / {other.name}" for c in contests for other in c.others}
     assert "ratios.json" in recipe
     assert ratios.kept(ROOT / "benchmarks" / "ratios.json").keys() <= measured

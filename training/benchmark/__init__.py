@@ -17,17 +17,12 @@ from collections.abc import Iterator, Sequence
 from hanamachi.errors import unknown
 from hanamachi.game import Variant
 from hanamachi.games import variant
-from hanamachi.training.benchmark.engine import engine
-from hanamachi.training.benchmark.faces import faces
-from hanamachi.training.benchmark.machine import load, machine
+from hanamachi.training.benchmark import engine, faces, machine, memory, start, training
 from hanamachi.training.benchmark.measure import Figure, Finding, compare
-from hanamachi.training.benchmark.memory import memory
 from hanamachi.training.benchmark.report import Report
-from hanamachi.training.benchmark.start import start
-from hanamachi.training.benchmark.training import training
 
-CONTESTS = {"engine": engine, "faces": faces, "training": training}
-FIGURES = {"memory": memory, "start": start}
+CONTESTS = {"engine": engine.contests, "faces": faces.contests, "training": training.contests}
+FIGURES = {"memory": memory.figures, "start": start.figures}
 KINDS = (*CONTESTS, *FIGURES)
 
 
@@ -47,11 +42,11 @@ def run(
         if kind not in KINDS:
             raise unknown("benchmark", kind, KINDS)
     rules = [variant(game) for game in games]
-    report = Report(machine(), load())
+    report = Report(machine.description(), machine.load())
     for kind in kinds:
         for finding in findings(kind, rules, peers, rounds, seconds):
             report.add(finding)
-    report.load_after = load()
+    report.load_after = machine.load()
     return report
 
 

@@ -21,7 +21,7 @@ DECISIONS = 50  # a row, before the clock is looked at
 RECORDED = 400  # a row: several games
 
 
-def engine(rules: Variant, peers: bool) -> list[Contest]:
+def contests(rules: Variant, peers: bool) -> list[Contest]:
     """Our kernels beside our own face for single games, and beside other libraries."""
     how, work = ("mixed", mixed_play) if rules.game.cooperative else ("random", random_play)
     kernel = Side(f"{rules.id}, {how} play", partial(work, rules))

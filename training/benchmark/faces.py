@@ -22,7 +22,7 @@ IDLE_STEPS = 40  # of a game in which nothing happens
 Choose = Callable[[NDArray[np.int64], np.random.Generator], int]  # one of the legal actions
 
 
-def faces(rules: Variant, peers: bool) -> list[Contest]:
+def contests(rules: Variant, peers: bool) -> list[Contest]:
     """Ours, bare and wrapped, beside the floor and beside PettingZoo's own."""
     bare = [Side("idle raw_env()", partial(idle, rules))]
     wrapped = [Side("idle env()", partial(idle, rules, guarded))]

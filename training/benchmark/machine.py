@@ -24,7 +24,7 @@ LIBRARIES = (
 )
 
 
-def machine() -> dict[str, Any]:
+def description() -> dict[str, Any]:
     """The processor, how much of it is used, and what is installed."""
     return {
         "processor": processor(),

@@ -30,7 +30,7 @@ print(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
 """
 
 
-def memory(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
+def figures(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
     """The same in every round, so it is measured once."""
     for id in VARIANTS:
         yield from bytes_of(variant(id))
@@ -40,7 +40,7 @@ def memory(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
 
 
 def bytes_of(rules: Variant) -> Iterator[Figure]:
-    """With the mask, and with what its mover sees, as float32 or as the bytes that would hold it."""
+    """With the mask and what its mover sees, as float32 or as the bytes that would hold it."""
     record, entries = rules.game.record.itemsize, rules.observation.size
     whole = record + rules.actions.size
     yield Figure(rules.id, "record", "bytes", [record])

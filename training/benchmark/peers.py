@@ -17,8 +17,8 @@ from hanamachi.training.benchmark.measure import Play, Side, Work, rate
 from hanamachi.training.benchmark.recorded import recorded_games
 
 RECORDED = 8, 400  # rows of recorded games, and decisions in each
-BATCHES = (1024, 4096, 16384, 65536)  # among which a batched engine's best is looked for
-BATCHED_DECISIONS = 2**18  # before the clock is looked at
+BATCHES = (4096, 16384, 65536)  # among which a batched engine's best is looked for
+BATCHED_DECISIONS = 2**17  # before the clock is looked at
 
 
 def engine_peers(rules: Variant) -> list[Side]:

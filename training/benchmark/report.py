@@ -53,7 +53,7 @@ class Report:
 
 
 def tables(report: Report) -> Group:
-    parts: list[Any] = [*report.left_out]
+    parts: list[Any] = [Text(line) for line in report.left_out]
     if report.comparisons:
         parts.append(comparisons_table(report.comparisons))
     for unit in dict.fromkeys(figure.unit for figure in report.figures):
@@ -141,5 +141,6 @@ def draw_bar(axes: Any, place: int, c: Comparison) -> None:
     reach = [[c.ratio - min(c.ratios)], [max(c.ratios) - c.ratio]]
     axes.barh(place, c.ratio - 1, left=1, height=0.6, color=ACCENT)
     axes.errorbar(c.ratio, place, xerr=reach, color=INK, capsize=3, linewidth=1)
-    above = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
-    axes.annotate(f"{rounded(c.ratio)} times", (c.ratio, place), **above, color=INK, fontsize=7)
+    end = max(1, *c.ratios), place
+    beside = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+    axes.annotate(rounded(c.ratio), end, **beside, color=INK, fontsize=7)

@@ -29,7 +29,7 @@ print(time.perf_counter() - begun)
 DEPENDENCIES = ("numpy", "numba", "gymnasium", "pettingzoo")
 
 
-def start(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
+def figures(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
     """Imports, and a first step with kernels that were kept and with none."""
     yield timed("import hanamachi", rounds, IMPORT, "hanamachi")
     yield timed("import what it needs, alone", rounds, IMPORT, *DEPENDENCIES)

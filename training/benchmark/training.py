@@ -16,7 +16,7 @@ SETTINGS: dict[str, Any] = {"device": "cpu"}  # of our learner, apart from the g
 PIPELINE: dict[str, Any] = {}  # of the other's, apart from its defaults
 
 
-def training(rules: Variant, peers: bool) -> list[Contest]:
+def contests(rules: Variant, peers: bool) -> list[Contest]:
     config = Config.from_dict({"game": rules.id, **SETTINGS})
     learner = cache(partial(quiet_learner, config))
     ours = Side(f"{rules.id}, training", lambda: learning(learner(), config))
