@@ -40,7 +40,7 @@ def absent():
 
 
 def test_a_ratio_is_the_median_of_the_rounds():
-    comparison = Comparison("a", "", "b", "", rates=[2, 4, 9], peer_rates=[1, 4, 3])
+    comparison = Comparison("a", "", "b", "", "", rates=[2, 4, 9], peer_rates=[1, 4, 3])
     assert comparison.ratios == [2, 1, 3]
     assert comparison.ratio == 2
 
@@ -214,7 +214,7 @@ def test_the_page_tells_of_every_side():
 
 @pytest.fixture
 def report():
-    compared = Comparison("ours", "much", "theirs", "little", [30, 40, 90], [3, 2, 3])
+    compared = Comparison("ours", "much", "theirs", "little", "Lib", [30, 40, 90], [3, 2, 3])
     figures = [Figure("game", "record", "bytes", [160]), Figure("import", "time", "s", [1, 3, 2])]
     machine = {"processor": "abacus", "cores": 1}
     return Report(machine, 0.1, 0.2, [compared], figures, ["no PGX: hanamachi[bench]"])
@@ -306,13 +306,14 @@ def test_a_file_without_ratios_is_refused(content, tmp_path):
 
 
 @pytest.mark.parametrize(("was", "code"), [(1e-6, 0), (1e6, 1)])
-def test_the_command_fails_where_a_ratio_is_lost(was, code, tiny, tmp_path, capsys):
+def test_the_command_fails_where_a_ratio_is_lost(was, code, tiny, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(engine, "engine_peers", lambda rules: [side("theirs", library="Lib")])
     file = tmp_path / "ratios.json"
-    command = ["benchmark", "engine", "--rounds", "1", "--seconds", "0"]
+    command = ["benchmark", "engine", "--peers", "--rounds", "1", "--seconds", "0"]
     with pytest.raises(SystemExit) as ended:
         cli.main([*command, "--keep", str(file), "--out", str(tmp_path)])
     assert ended.value.code == 0
-    (name,) = ratios.kept(file)
+    (name,) = ratios.kept(file)  # not the one beside our own face
     assert (tmp_path / "benchmark.json").exists()
     ratios.keep({name: was}, file)
     with pytest.raises(SystemExit) as ended:

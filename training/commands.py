@@ -1,8 +1,9 @@
 """The commands of `hanamachi`. What a command needs is imported when it runs, so that all of them
 answer at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -144,8 +145,9 @@ def benchmark(
         ),
     ] = None,
     games: Annotated[
-        list[str], typer.Option("--game", help="Id of a game; may be given several times.")
-    ] = ["hanamikoji"],  # noqa: B006
+        list[str] | None,
+        typer.Option("--game", help="Id of a game, or several; hanamikoji if none is named."),
+    ] = None,
     peers: Annotated[
         bool, typer.Option("--peers", help="Measure other libraries as well (extra: bench).")
     ] = False,
@@ -154,34 +156,40 @@ def benchmark(
     out: Annotated[
         Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
     ] = None,
-    keep: Annotated[Path | None, typer.Option(help="File to write the ratios to.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="File to write the peers' ratios to.")] = None,
     against: Annotated[
         Path | None,
         typer.Option(help="File of ratios; fail if one is lost by a quarter, three times running."),
     ] = None,
 ) -> None:
     """Measure speed beside others, as ratios found in one run."""
-    from hanamachi.training.benchmark import KINDS, ratios, report, run
+    from hanamachi.training.benchmark import KINDS, ratios, run
 
-    def measure() -> dict[str, float]:
-        with console.status("the first game ever takes a minute to compile"):
-            found = run(kinds or KINDS, games, peers=peers, rounds=rounds, seconds=seconds)
-        console.print(report.tables(found), highlight=False)
-        for path in report.write(found, out) if out else ():
-            console.print(f"written: {path}", highlight=False)
-        return found.ratios
-
+    effort: dict[str, Any] = {"peers": peers, "rounds": rounds, "seconds": seconds}
+    measure = partial(run, kinds or KINDS, games or ["hanamikoji"], **effort)
     if against:
-        lost = ratios.losses(measure, ratios.kept(against))
+        lost = ratios.losses(lambda: shown(measure, out).ratios, ratios.kept(against))
         for words in lost:
             say(f"slower than before: {words}")
         raise typer.Exit(bool(lost))
-    found = measure()
+    report = shown(measure, out)
     if keep:
-        ratios.keep(found, keep)
+        ratios.keep(report.ratios, keep)
 
 
 # --- What the commands share
+
+
+def shown(measure: Callable[[], Any], out: Path | None) -> Any:
+    """The benchmark's report, once it is printed and written."""
+    from hanamachi.training.benchmark.report import tables, write
+
+    with console.status("the first game ever takes a minute to compile"):
+        report = measure()
+    console.print(tables(report), highlight=False)
+    for path in write(report, out) if out else ():
+        console.print(f"written: {path}", highlight=False)
+    return report
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:

@@ -113,7 +113,10 @@ class Idle(AECEnv):
         self.possible_agents = like.possible_agents
         self.observation_spaces, self.action_spaces = like.observation_spaces, like.action_spaces
         mask = np.ones(like.variant.actions.size, np.int8)
-        self.view = {"observation": like.variant.observation.low, "action_mask": mask}
+        self.view: dict[str, Any] = {
+            "observation": like.variant.observation.low,
+            "action_mask": mask,
+        }
 
     def reset(self, seed: int | None = None, options: Any = None) -> None:
         self.agents = self.possible_agents[:]

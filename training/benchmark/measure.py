@@ -25,7 +25,7 @@ class Side:
 
     name: str
     prepare: Callable[[], Work]
-    library: str = ""  # that must be installed
+    library: str = ""  # that must be installed; "" if it is ours
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Comparison:
     gives: str
     peer: str
     peer_gives: str
+    library: str  # of the peer; "" if it is ours
     rates: list[float]
     peer_rates: list[float]
 
@@ -87,7 +88,7 @@ def compare(contest: Contest, rounds: int, seconds: float) -> Iterator[Finding]:
             yield LeftOut(f"{other.name} is left out: {missing}")
             continue
         measured = in_turn(ours.play, theirs.play, rounds, seconds)
-        names = contest.ours.name, ours.gives, other.name, theirs.gives
+        names = contest.ours.name, ours.gives, other.name, theirs.gives, other.library
         yield Comparison(*names, [a for a, _ in measured], [b for _, b in measured])
 
 

@@ -32,7 +32,7 @@ def losses(measure: Callable[[], Ratios], before: Ratios) -> list[str]:
     for _ in range(ATTEMPTS):
         now = measure()
         if not now.keys() & before.keys():
-            raise UserError("nothing that was kept is measured here; install hanamachi[bench]")
+            raise UserError("no ratio that was kept is measured; use --peers with hanamachi[bench]")
         lost = {name for name in lost if name in now and now[name] < SLACK * before[name]}
         if not lost:
             break

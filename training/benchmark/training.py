@@ -13,6 +13,7 @@ from hanamachi.training.run import new_learner, quiet
 from hanamachi.training.selfplay import SelfPlayPPO
 
 SETTINGS: dict[str, Any] = {"device": "cpu"}  # of our learner, apart from the game
+UNLOGGED = 2  # rollouts from log to log, when one is made at a time
 PIPELINE: dict[str, Any] = {}  # of the other's, apart from its defaults
 
 
@@ -38,7 +39,7 @@ def learning(learner: SelfPlayPPO, config: Config) -> Work:
     rollout = config.num_games * config.ppo.n_steps
 
     def play() -> int:
-        learner.learn(rollout, log_interval=None, reset_num_timesteps=False)
+        learner.learn(rollout, log_interval=UNLOGGED, reset_num_timesteps=False)
         return rollout
 
     shape = " and ".join(map(str, config.network.hidden))
@@ -101,7 +102,7 @@ def pipeline() -> Work:
     learner.set_logger(quiet())
 
     def play() -> int:
-        learner.learn(learner.n_steps, log_interval=None, reset_num_timesteps=False)
+        learner.learn(learner.n_steps, log_interval=UNLOGGED, reset_num_timesteps=False)
         return learner.n_steps
 
     shape = f"{learner.n_epochs} epochs in batches of {learner.batch_size}, layers of 64 and 64"
