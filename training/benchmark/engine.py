@@ -57,4 +57,4 @@ def mixed_play(rules: Variant) -> Work:
 
 
 def batched(rules: Variant) -> str:
-    return f"{view_of(rules)}; batch of {BATCH:,}, {kernels.default_threads()} threads"
+    return f"{view_of(rules)}; batch of {BATCH:,}, threads: {kernels.default_threads()}"

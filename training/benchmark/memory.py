@@ -50,7 +50,7 @@ def bytes_of(rules: Variant) -> Iterator[Figure]:
 
 def peaks(rules: Variant) -> Iterator[Figure]:
     """Resident memory at its most, of a process with a game and of one with many."""
-    for count in (1, MANY):
+    for count, games in ((1, "1 game"), (MANY, f"{MANY:,} games")):
         command = [sys.executable, "-c", PROGRAM, rules.id, str(count)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        yield Figure(rules.id, f"{count:,} games", "MiB of a process", [int(done.stdout) / 1024])
+        yield Figure(rules.id, games, "MiB of a process", [int(done.stdout) / 1024])

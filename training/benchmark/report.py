@@ -84,7 +84,7 @@ def described(name: str, gives: str) -> Text:
 def figures_table(unit: str, figures: Sequence[Figure]) -> Table:
     """A row for each thing, a column for each measure of it."""
     measures = list(dict.fromkeys(figure.measure for figure in figures))
-    table = Table("what", *measures, title=unit.capitalize())
+    table = Table("what", *measures, title=f"In {unit}")
     cells = {(figure.what, figure.measure): spread(figure.values) for figure in figures}
     for what in dict.fromkeys(figure.what for figure in figures):
         table.add_row(what, *(cells[what, measure] for measure in measures))
@@ -127,6 +127,7 @@ def draw(report: Report) -> Picture:
     FigureCanvasAgg(picture)
     axes = picture.subplots()
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.axvline(1, color=INK, linewidth=0.8)
     for place, c in enumerate(rows):
         draw_bar(axes, place, c)
