@@ -7,6 +7,7 @@ TORCH_INDEX ?=
 BIN := .venv/bin
 SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
+RATIOS ?= --against
 # two files of tests at a time, each on one core
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
@@ -16,7 +17,7 @@ UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
   hanamikoji_information.py hanamikoji_redeal.py hanamikoji_rules.py policies.py random_play.py \
   records.py rendering.py saving.py vecenv.py)
 
-.PHONY: train test verify coverage lint clean
+.PHONY: train test verify coverage bench lint clean
 
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
@@ -31,6 +32,11 @@ verify: lint
 coverage: .venv/dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source=envs -m pytest $(UNCOMPILED)
 	$(BIN)/coverage report --fail-under=95
+
+# whether the engine is as fast beside others as it was; RATIOS=--keep writes what it is now
+bench: .venv/dev
+	HANAMACHI_THREADS=1 $(BIN)/hanamachi benchmark engine --game hanamikoji --game hanabi:2p \
+	  --peers --rounds 3 --seconds 0.2 $(RATIOS) benchmarks/ratios.json
 
 lint: .venv/dev
 	$(BIN)/ruff check .

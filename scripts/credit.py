@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from hanamachi.policies.network import NetworkPolicy
 from hanamachi.training import run
-from hanamachi.training.benchmark import quiet
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import against
 from hanamachi.training.vecenv import SelfPlayVecEnv
@@ -38,7 +37,7 @@ def measure(credit: str, game: str, steps: int, seed: int, games: int) -> dict[s
     """Train with one kind of credit, and play random opponents."""
     config = Config.from_dict({"game": game, "seed": seed, "steps": steps, "device": "cpu"})
     learner = run.new_learner(config, kind=CREDIT[credit])
-    learner.set_logger(quiet())
+    learner.set_logger(run.quiet())
     learner.learn(steps, reset_num_timesteps=False)
     policy = NetworkPolicy(config.variant(), learner.policy.network)
     (row,) = against(policy, ["random"], game, games, seed=seed + 1, plays=("sample",))

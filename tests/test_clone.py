@@ -9,12 +9,11 @@ from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.network import NetworkPolicy, masked_log_softmax
 from hanamachi.training import run
-from hanamachi.training.benchmark import quiet
 from hanamachi.training.callbacks import KeepTheBest, SaveRun
 from hanamachi.training.clone import Cloning, Teacher, guided
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import against
-from hanamachi.training.run import cloning_learner, train
+from hanamachi.training.run import cloning_learner, quiet, train
 from hanamachi.training.selfplay import SelfPlayPPO, divergence, mover_signed_advantages
 from hanamachi.training.vecenv import SelfPlayVecEnv
 

@@ -21,10 +21,9 @@ from hanamachi.game import OVER
 from hanamachi.games import variant
 from hanamachi.policies import Policy, load_policy
 from hanamachi.session import Session
-from hanamachi.training.benchmark import quiet
 from hanamachi.training.callbacks import PlayThePast
 from hanamachi.training.config import Config
-from hanamachi.training.run import new_learner
+from hanamachi.training.run import new_learner, quiet
 from hanamachi.training.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}

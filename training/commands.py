@@ -1,8 +1,9 @@
 """The commands of `hanamachi`. What a command needs is imported when it runs, so that all of them
 answer at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -136,18 +137,59 @@ def games() -> None:
 
 @app.command()
 def benchmark(
-    what: Annotated[str, typer.Argument(help="engine, faces or training.")] = "engine",
-    game: GameOption = "hanamikoji",
+    kinds: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KIND]...",
+            help="engine, faces, training, memory, start; all of them if none is named.",
+        ),
+    ] = None,
+    games: Annotated[
+        list[str] | None,
+        typer.Option("--game", help="Id of a game, or several; hanamikoji if none is named."),
+    ] = None,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Measure other libraries as well (extra: bench).")
+    ] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Times to measure, all in turn.")] = 5,
-    out: Annotated[Path | None, typer.Option(help="JSON file for the figures.")] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="Of each side in a round, at least.")] = 0.5,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(help="File to write the peers' ratios to.")] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="File of ratios; fail if one is lost by a quarter, three times running."),
+    ] = None,
 ) -> None:
-    """Measure speed, as a ratio to others measured in the same run."""
-    from hanamachi.training.benchmark import run
+    """Measure speed beside others, as ratios found in one run."""
+    from hanamachi.training.benchmark import KINDS, ratios, run
 
-    run(what, game, rounds, out)
+    effort: dict[str, Any] = {"peers": peers, "rounds": rounds, "seconds": seconds}
+    measure = partial(run, kinds or KINDS, games or ["hanamikoji"], **effort)
+    if against:
+        lost = ratios.losses(lambda: shown(measure, out).ratios, ratios.kept(against))
+        for words in lost:
+            say(f"slower than before: {words}")
+        raise typer.Exit(bool(lost))
+    report = shown(measure, out)
+    if keep:
+        ratios.keep(report.ratios, keep)
 
 
 # --- What the commands share
+
+
+def shown(measure: Callable[[], Any], out: Path | None) -> Any:
+    """The benchmark's report, once it is printed and written."""
+    from hanamachi.training.benchmark.report import tables, write
+
+    with console.status("the first game ever takes a minute to compile"):
+        report = measure()
+    console.print(tables(report), highlight=False)
+    for path in write(report, out) if out else ():
+        console.print(f"written: {path}", highlight=False)
+    return report
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:

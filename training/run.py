@@ -167,6 +167,11 @@ def begin_games(learner: SelfPlayPPO) -> None:
     learner._last_obs = learner.env.observations
 
 
+def quiet() -> Logger:
+    """A log that is not kept."""
+    return Logger(None, [])
+
+
 def log_to(learner: SelfPlayPPO, folder: Path) -> None:
     learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(folder))]))
 

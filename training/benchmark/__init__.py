@@ -1,0 +1,61 @@
+"""Speed as ratios: our figure and a peer's on the same work, measured in turn in one run.
+
+Machines differ and are shared, so a rate alone says little. Every round measures both sides, one
+after the other, and gives a ratio; the median and the range of the ratios are the result. What a
+decision is, and what each side delivers with it, stands in benchmarks/README.md.
+
+What profiling has shown so far:
+- A call of a kernel for one game takes 2.7 microseconds, of which 2.5 go to handing the tables of
+  the rules over to compiled code. So a face makes one call for a whole step, not three.
+- In a batch a decision of random play costs about a microsecond a thread: half for the mask of a
+  full choice of actions, a third for the observation, the rest for dealing and applying.
+- Training spends most of its time in the update, and there in the network itself.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from hanamachi.errors import unknown
+from hanamachi.game import Variant
+from hanamachi.games import variant
+from hanamachi.training.benchmark import engine, faces, machine, memory, start, training
+from hanamachi.training.benchmark.measure import Figure, Finding, compare
+from hanamachi.training.benchmark.report import Report
+
+CONTESTS = {"engine": engine.contests, "faces": faces.contests, "training": training.contests}
+FIGURES = {"memory": memory.figures, "start": start.figures}
+KINDS = (*CONTESTS, *FIGURES)
+
+
+def run(
+    kinds: Sequence[str],
+    games: Sequence[str],
+    *,
+    peers: bool = False,
+    rounds: int = 5,
+    seconds: float = 0.5,
+) -> Report:
+    """Measure these kinds for these games; each side for at least so many seconds a round.
+
+    Other libraries take part only as `peers`; one that is not installed is left out by name.
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise unknown("benchmark", kind, KINDS)
+    rules = [variant(game) for game in games]
+    report = Report(machine.description(), machine.load())
+    for kind in kinds:
+        for finding in findings(kind, rules, peers, rounds, seconds):
+            report.add(finding)
+    report.load_after = machine.load()
+    return report
+
+
+def findings(
+    kind: str, games: Sequence[Variant], peers: bool, rounds: int, seconds: float
+) -> Iterator[Finding | Figure]:
+    if kind in FIGURES:
+        yield from FIGURES[kind](games, rounds)
+        return
+    for rules in games:
+        for contest in CONTESTS[kind](rules, peers):
+            yield from compare(contest, rounds, seconds)
