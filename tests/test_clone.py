@@ -213,7 +213,8 @@ def test_the_model_cards_say_what_was_cloned(whole):
         " ".join((whole / name / "README.md").read_text().split()) for name in ("clone", "policy")
     )
     assert "from 2,000 decisions labelled by greedy (seed 0)" in clone
-    assert "labelled by greedy and 4,000 decisions of self-play (seed 0)" in policy
+    learned = run.resumed_learner(Config(**RUN), whole).saved_state["learned"]  # at its best
+    assert f"labelled by greedy and {learned:,} decisions of self-play (seed 0)" in policy
     assert "what greedy would have done" in clone
     assert ("Proximal" in clone, "Proximal" in policy) == (False, True)
 
