@@ -81,10 +81,15 @@ def random_session(variant: Variant, seed: int) -> Iterator[Session]:
     session.begin(seed)
     yield session
     while session.mover != OVER:
-        choices = np.flatnonzero(session.view(session.mover)[1])
-        kinds = variant.actions.kind[choices]
-        session.step(rng.choice(choices[kinds == rng.choice(np.unique(kinds))]))
+        session.step(any_kind(variant, session.view(session.mover)[1], rng))
         yield session
+
+
+def any_kind(variant: Variant, mask: NDArray[np.int8], rng: np.random.Generator) -> int:
+    """A legal action; each kind that there is comes as often as the others."""
+    choices = np.flatnonzero(mask)
+    kinds = variant.actions.kind[choices]
+    return int(rng.choice(choices[kinds == rng.choice(np.unique(kinds))]))
 
 
 def random_positions(variant: Variant, seed: int) -> list[np.record]:

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from positions import Node, batch, copied, legal, merged, outcomes
+from positions import Histories, Node, View, any_kind, batch, copied, legal, merged, outcomes
 from posteriors import DRAWS, p_value, redealt, rejected, worlds
 from samples import UNCOMPILED
 
-from hanamachi import kernels
 from hanamachi.game import CHANCE, OVER, Variant
 from hanamachi.games import variant
 from hanamachi.hanabi.rules import NONE
@@ -36,6 +35,16 @@ FIELDS = ["hand", "unseen"]  # all that a seat does not see
 # --- All that can have happened
 
 
+class HanabiHistories(Histories):
+    """What seats see is compared below; no views are kept."""
+
+    def after_chance(self, node: Node, game: np.record, outcome: int) -> tuple[View, View]:
+        return node.views
+
+    def after_move(self, node: Node, game: np.record, action: int) -> tuple[View, View]:
+        return node.views
+
+
 class Position(NamedTuple):
     small: Variant
     node: Node
@@ -44,47 +53,24 @@ class Position(NamedTuple):
 
 def game(small: Variant, viewer: int, rng: np.random.Generator) -> Iterator[Position]:
     """One seat's decisions in a random game: the truth, and all that agrees with what it saw."""
-    true = small.new(np.zeros(1, np.uint64))[0]
-    kernels.start_one(small.rules, true)
-    nodes = [Node(copied(true), 1.0)]
-    while true.mover != OVER:
-        if true.mover == CHANCE:
-            choices = outcomes(small, true)
+    histories = HanabiHistories(small)
+    true = histories.root()
+    nodes = [true]
+    while true.game.mover != OVER:
+        if true.game.mover == CHANCE:
+            choices = outcomes(small, true.game)
             drawn = rng.choice(len(choices), p=[chance for _, chance in choices])
-            kernels.resolve_one(small.rules, true, choices[drawn][0])
-            nodes = [after for node in nodes for after in resolved(small, node)]
+            true = histories.resolved(true, *choices[drawn])
+            nodes = [after for node in nodes for after in histories.children(node)]
         else:
-            if true.mover == viewer:
-                yield Position(small, Node(copied(true), 1.0), nodes)
-            action = random_action(small, true, rng)
-            kernels.apply_one(small.rules, true, action)
-            nodes = [played(small, node, action) for node in nodes]
-        nodes = merged(node for node in nodes if seen(node.game, viewer) == seen(true, viewer))
+            if true.game.mover == viewer:
+                yield Position(small, true, nodes)
+            action = any_kind(small, legal(small, true.game), rng)
+            true = histories.played(true, action)
+            nodes = [histories.played(node, action) for node in nodes]
+        nodes = merged(node for node in nodes if seen(node.game, viewer) == seen(true.game, viewer))
         total = sum(node.chance for node in nodes)
         nodes = [node._replace(chance=node.chance / total) for node in nodes]
-
-
-def random_action(small: Variant, game: np.record, rng: np.random.Generator) -> int:
-    """Plays, discards and clues come equally often."""
-    choices = np.flatnonzero(legal(small, game))
-    kinds = small.actions.kind[choices]
-    return int(rng.choice(choices[kinds == rng.choice(np.unique(kinds))]))
-
-
-def resolved(
-    small: Variant,
-    node: Node,
-) -> Iterator[Node]:
-    for outcome, chance in outcomes(small, node.game):
-        after = copied(node.game)
-        kernels.resolve_one(small.rules, after, outcome)
-        yield Node(after, node.chance * chance)
-
-
-def played(small: Variant, node: Node, action: int) -> Node:
-    after = copied(node.game)
-    kernels.apply_one(small.rules, after, action)
-    return Node(after, node.chance)
 
 
 def seen(game: np.record, viewer: int) -> bytes:
