@@ -241,27 +241,34 @@ def write_known(rules: np.record, known: Known, left: Row) -> Row:
 def write_prospects(rules: np.record, games: Games, known: Known, meant: Sets, left: Row) -> None:
     """What each clue would change, in the order of the actions; nothing if it touches no card."""
     now, after = games[rules.seats], games[rules.seats + 1]
+    before = np.zeros((rules.seats, PROSPECTS))
+    for seat in range(1, rules.seats):
+        count_prospects(rules, now, known, meant, seat, before[seat])
     for action in range(rules.first[rule.CLUE], rules.first[rule.CLUE + 1]):
         seat, trait, then = rules.offset[action], rules.trait[action], meant.copy()
         known_then = clue_read(rules, games, then, seat, trait)
         if after.touched[ME] or rules.empty_clues:
-            at_risk = add_prospects(rules, after, known_then, then, seat, 1, left)
-            at_risk -= add_prospects(rules, now, known, meant, seat, -1, left)
-            left[PROSPECTS - 1] = at_risk
+            changes = -before[seat]
+            count_prospects(rules, after, known_then, then, seat, changes)
+            left[:PROSPECTS] = changes
         left = left[PROSPECTS:]
 
 
 @inline
-def add_prospects(
-    rules: np.record, game: np.record, known: Known, meant: Sets, seat: int, sign: int, out: Row
-) -> float:
-    """Count how many cards of a hand have each fate; returns what would be lost with its chop."""
+def count_prospects(
+    rules: np.record,
+    game: np.record,
+    known: Known,
+    meant: Sets,
+    seat: int,
+    counts: NDArray[np.float64],
+) -> None:
+    """Add how many cards of a hand have each fate, and what would be lost with its chop."""
     fates = np.zeros(rule.HAND, np.int64)
     taken = read_hand(rules, game, known, meant, seat, fates)
     for slot in range(game.held[seat]):
         if fates[slot] != OPEN:
-            out[fates[slot] - 1] += sign
+            counts[fates[slot] - 1] += 1
     chop = chop_of(game, meant, seat)
-    if chop == rule.NONE or taken >> int(game.hand[seat, chop]) & 1:
-        return 0.0
-    return loss(rules, known, 1 << int(game.hand[seat, chop]))
+    if chop != rule.NONE and not taken >> int(game.hand[seat, chop]) & 1:
+        counts[PROSPECTS - 1] += loss(rules, known, 1 << int(game.hand[seat, chop]))
