@@ -24,13 +24,13 @@ from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import from_dtype
+from numba import from_dtype, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.errors import UserError
-from hanamachi.layout import Layout
+from hanamachi.layout import MOST, Layout
 
 CHANCE = -1  # `mover` while chance decides
 OVER = -2  # `mover` once the game has ended
@@ -68,6 +68,7 @@ def tables(*fields: tuple[Any, ...]) -> np.dtype[Any]:
     common = [
         ("seats", np.int64),  # S
         ("max_outcomes", np.int64),  # of one chance event
+        ("units", np.float32, (SEGMENTS,)),  # of each segment, what an int8 observation counts in
         ("at", np.int64, (SEGMENTS,)),  # first entry of each segment of the observation, and N
     ]
     return with_attributes([*common, *fields])
@@ -129,8 +130,11 @@ def start(rules: Any, game: np.record) -> None:
 
 
 @generic
-def chance(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> int:
-    """Write what chance can do next and how likely each is; returns how many there are."""
+def chance(rules: Any, game: np.record, weights: NDArray[np.int64]) -> int:
+    """Write how likely each outcome is, in whole numbers: 0 for what cannot happen.
+
+    Outcomes are numbered from 0; returns how many numbers are in use.
+    """
     raise NotImplementedError
 
 
@@ -189,6 +193,7 @@ def below(game: np.record, n: int) -> Any:
     return np.int64((next_random(game) * np.uint64(n)) >> _HALF)
 
 
+
 @inline
 def uniform(game: np.record) -> Any:
     """A uniform random number from [0, 1)."""
@@ -202,6 +207,33 @@ def scatter(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     state ^= state >> np.uint64(31)
     return np.where(state == 0, np.uint64(1), state)
+
+
+# --- Observations
+
+
+def encoded(out: Any, value: Any, units: Any) -> Any:
+    """What stands for a value: itself, or in int8 so many units, at most 127."""
+    return value if out.dtype.kind == "f" else in_units(out, value, units)
+
+
+def in_units(out: Any, value: Any, units: Any) -> Any:
+    return min(np.rint(value * units), np.float32(MOST))
+
+
+def as_it_is(out: Any, value: Any, units: Any) -> Any:
+    return value
+
+
+@overload(encoded)
+def compiled_encoded(out: Any, value: Any, units: Any) -> Any:
+    return as_it_is if isinstance(out.dtype, types.Float) else in_units
+
+
+@inline
+def put(rules: Any, out: NDArray[Any], segment: int, i: int, value: float) -> None:
+    """Write an entry that may be a fraction or large; all others can be assigned as they are."""
+    out[rules.at[segment] + i] = encoded(out, value, rules.units[segment])
 
 
 # --- What a game declares

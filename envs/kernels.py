@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hanamachi import game as rule
 from hanamachi.compiled import inline, kernel
 from hanamachi.errors import UserError
-from hanamachi.game import CHANCE, OVER, below, uniform
+from hanamachi.game import CHANCE, OVER, below
 
 apply, chance, legal = rule.apply, rule.chance, rule.legal
 observe, redeal, resolve, start = rule.observe, rule.redeal, rule.resolve, rule.start
@@ -29,22 +29,23 @@ WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it
 
 
 @inline
-def settle(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> None:
+def settle(rules: Any, game: np.record, weights: NDArray[np.int64]) -> None:
     """Let chance happen until a seat is to move or the game is over."""
     while game.mover == CHANCE:
-        resolve(rules, game, drawn(rules, game, outcomes, chances))
+        resolve(rules, game, drawn(rules, game, weights))
 
 
 @inline
-def drawn(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> int:
+def drawn(rules: Any, game: np.record, weights: NDArray[np.int64]) -> int:
     """One outcome of chance, by the game's own generator; it costs one random number."""
-    n = chance(rules, game, outcomes, chances)
-    x = uniform(game)
-    i = 0
-    while i < n - 1 and x >= chances[i]:
-        x -= chances[i]
-        i += 1
-    outcome: int = outcomes[i]
+    total = 0
+    for i in range(chance(rules, game, weights)):
+        total += weights[i]
+    skip = below(game, total)
+    outcome = 0
+    while skip >= weights[outcome]:
+        skip -= weights[outcome]
+        outcome += 1
     return outcome
 
 
@@ -74,21 +75,19 @@ def nth_legal(mask: NDArray[np.int8], n: int) -> int:
 @kernel
 def reset(rules: Any, games: NDArray[Any]) -> None:
     """Begin a new game in every row."""
-    outcomes = np.empty(rules.max_outcomes, np.int64)
-    chances = np.empty(rules.max_outcomes, np.float64)
+    weights = np.empty(rules.max_outcomes, np.int64)
     for b in range(len(games)):
         start(rules, games[b])
-        settle(rules, games[b], outcomes, chances)
+        settle(rules, games[b], weights)
 
 
 @kernel
 def step(rules: Any, games: NDArray[Any], actions: NDArray[np.int64]) -> None:
     """Carry out one legal action in every row, and all that chance adds."""
-    outcomes = np.empty(rules.max_outcomes, np.int64)
-    chances = np.empty(rules.max_outcomes, np.float64)
+    weights = np.empty(rules.max_outcomes, np.int64)
     for b in range(len(games)):
         apply(rules, games[b], actions[b])
-        settle(rules, games[b], outcomes, chances)
+        settle(rules, games[b], weights)
 
 
 @kernel
@@ -120,9 +119,20 @@ def apply_one(rules: Any, game: np.record, action: int) -> None:
 
 
 @kernel
-def outcomes_of(rules: Any, game: np.record, outcomes: NDArray[Any], chances: NDArray[Any]) -> int:
+def outcomes_of(
+    rules: Any, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
+) -> int:
     """What chance can do next in one game: (outcomes, chances) up to the number returned."""
-    return chance(rules, game, outcomes, chances)
+    weights = np.empty(rules.max_outcomes, np.int64)
+    total = n = 0
+    for outcome in range(chance(rules, game, weights)):
+        total += weights[outcome]
+        if weights[outcome] > 0:
+            outcomes[n] = outcome
+            chances[n] = weights[outcome]
+            n += 1
+    chances[:n] /= total
+    return n
 
 
 @kernel
@@ -158,8 +168,7 @@ def advance(
     `rewards` (B, S) is all that was earned on the way, `last` (B, N) what the seat that decided
     sees at the end of a game. With `play_forced`, moves without a choice are made at once.
     """
-    outcomes = np.empty(rules.max_outcomes, np.int64)
-    chances = np.empty(rules.max_outcomes, np.float64)
+    weights = np.empty(rules.max_outcomes, np.int64)
     for b in range(len(games)):
         game = games[b]
         mover = game.mover
@@ -169,14 +178,14 @@ def advance(
         choices = 1
         while choices == 1:
             apply(rules, game, action)
-            settle(rules, game, outcomes, chances)
+            settle(rules, game, weights)
             for seat in range(rewards.shape[1]):
                 rewards[b, seat] += game.rewards[seat]
             if game.mover == OVER:
                 over[b] = True
                 observe(rules, game, mover, last[b])
                 start(rules, game)
-                settle(rules, game, outcomes, chances)
+                settle(rules, game, weights)
             choices = legal(rules, game, masks[b])
             if over[b] or not play_forced:
                 break
@@ -197,21 +206,20 @@ def play_randomly(
 
     Moves without a choice are made but not counted.
     """
-    outcomes = np.empty(rules.max_outcomes, np.int64)
-    chances = np.empty(rules.max_outcomes, np.float64)
+    weights = np.empty(rules.max_outcomes, np.int64)
     for b in range(len(games)):
         game = games[b]
         left = decisions
         while left > 0:
             if game.mover == OVER:
                 start(rules, game)
-                settle(rules, game, outcomes, chances)
+                settle(rules, game, weights)
             choices = legal(rules, game, masks[b])
             if choices > 1:
                 observe(rules, game, game.mover, observations[b])
                 left -= 1
             apply(rules, game, nth_legal(masks[b], below(game, choices)))
-            settle(rules, game, outcomes, chances)
+            settle(rules, game, weights)
 
 
 # --- Threads
@@ -289,10 +297,9 @@ def step_if_legal(
     legal(rules, game, mask)
     if mask[action] == 0:
         return False
-    outcomes = np.empty(rules.max_outcomes, np.int64)
-    chances = np.empty(rules.max_outcomes, np.float64)
+    weights = np.empty(rules.max_outcomes, np.int64)
     apply(rules, game, action)
-    settle(rules, game, outcomes, chances)
+    settle(rules, game, weights)
     if game.mover != OVER:
         observe(rules, game, game.mover, observation)
         legal(rules, game, mask)
@@ -302,6 +309,5 @@ def step_if_legal(
 @kernel
 def draw_one(rules: Any, game: np.record) -> int:
     """Draw one outcome of chance with the game's own generator, without making it happen."""
-    outcomes = np.empty(rules.max_outcomes, np.int64)
-    chances = np.empty(rules.max_outcomes, np.float64)
-    return drawn(rules, game, outcomes, chances)
+    weights = np.empty(rules.max_outcomes, np.int64)
+    return drawn(rules, game, weights)

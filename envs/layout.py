@@ -1,11 +1,14 @@
 """The layout of an observation: one table, from which size, offsets, bounds and docs derive."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+MOST = 127  # of an int8
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class Segment:
     low: int
     high: int
     meaning: str
+    fraction: bool = field(default=False, repr=False)  # not only whole numbers
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,20 @@ class Layout:
         return np.repeat([s.high for s in self.segments], [s.size for s in self.segments]).astype(
             np.float32
         )
+
+    @cached_property
+    def segment_units(self) -> NDArray[np.float32]:
+        """(segments,) what an int8 observation counts in: an entry of x is written as x * units.
+
+        Whole numbers count in ones, and beyond 127 as 127; fractions as finely as there is room.
+        """
+        rooms = [MOST // max(abs(s.low), abs(s.high)) if s.fraction else 1 for s in self.segments]
+        return np.array(rooms, np.float32)
+
+    @cached_property
+    def units(self) -> NDArray[np.float32]:
+        """The same for every entry, (N,)."""
+        return np.repeat(self.segment_units, [s.size for s in self.segments])
 
     def slice(self, name: str) -> slice:
         """Where the segment of this name lies."""

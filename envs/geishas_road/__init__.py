@@ -303,6 +303,7 @@ def tables_of(
         fitting=catalogue.fitting,
         places=places(actions),
         at=layout.offsets,
+        units=layout.segment_units,
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.four_actions import actions_left, flow, unused
+from hanamachi.game import put
 from hanamachi.geishas_road.rules import (
     ACT,
     ANSWER,
@@ -153,9 +154,16 @@ def layout(
             Segment("ahead", 2 * n, 0, 1, "she would be mine, theirs"),
             Segment("points", 2, 0, points, "what this round would bring now; me, them"),
             Segment("to come", 6, 0, 10, "cards still to be played, markers left, cards held"),
-            Segment("flow", 4, 0, 1, "shares of my cards, of unseen ones: to me, to them"),
             Segment(
-                "expected lead", n, -2 * total - 1, 2 * total + 1, "the lead at the end, so shared"
+                "flow", 4, 0, 1, "shares of my cards, of unseen ones: to me, to them", fraction=True
+            ),
+            Segment(
+                "expected lead",
+                n,
+                -2 * total - 1,
+                2 * total + 1,
+                "the lead at the end, so shared",
+                fraction=True,
             ),
             Segment(
                 "prospects",
@@ -352,8 +360,8 @@ def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[np.fl
         out[at[ROUND] + game.round_number - 1] = 1
     for side in range(2):
         seat = me if side == 0 else 1 - me
-        out[at[SCORE] + side] = game.wins[seat]
-        out[at[SCORE] + 2 + side] = game.points[seat]
+        put(rules, out, SCORE, side, game.wins[seat])
+        put(rules, out, SCORE, 2 + side, game.points[seat])
 
 
 @inline
@@ -366,13 +374,13 @@ def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[np.f
         out[at[LEAD] + c] = lead(rules, game, me, c)
         owner = favoured(rules, game, c)
         if owner != NONE:
-            side = int(owner != me)
-            out[at[AHEAD] + side * n + c] = 1
-            out[at[POINTS] + side] += base + game.prestige[c]
+            out[at[AHEAD] + int(owner != me) * n + c] = 1
     for side in range(2):
         seat = me if side == 0 else foe
-        out[at[POINTS] + side] += guest_points(rules, game, seat)
-        out[at[POINTS] + side] += unused_tokens(rules, game, seat)
+        points = guest_points(rules, game, seat) + unused_tokens(rules, game, seat)
+        for c in range(n):
+            points += out[at[AHEAD] + side * n + c] * (base + game.prestige[c])
+        put(rules, out, POINTS, side, points)
         out[at[TO_COME] + side] = cards_to_come(rules, game, seat)
         out[at[TO_COME] + 2 + side] = actions_left(rules, game, seat)
         out[at[TO_COME] + 4 + side] = game.held[seat]
@@ -470,16 +478,17 @@ def observe_flow(
         hidden = int(game.played_as[kept] == 0)
     to_me = (my_draws * keep + foes * foe_gives) / max(unseen, 1)
     to_foe = (my_draws * give + foes * foe_keeps + hidden) / max(unseen, 1)
-    out[at[FLOW]], out[at[FLOW] + 1] = keep, give
-    out[at[FLOW] + 2], out[at[FLOW] + 3] = to_me, to_foe
+    for i, share in enumerate((keep, give, to_me, to_foe)):
+        put(rules, out, FLOW, i, share)
     for c in range(n):
-        out[at[EXPECTED_LEAD] + c] = out[at[LEAD] + c]
-    for slot in range(game.held[me]):
-        card = game.hand[me, slot]
-        out[at[EXPECTED_LEAD] + rules.colour[card]] += 2 * rules.value[card] * (keep - give)
-    for card in range(rules.cards):
-        worth = 2 * rules.value[card] * (to_me - to_foe)
-        out[at[EXPECTED_LEAD] + rules.colour[card]] += out[at[UNSEEN] + card] * worth
+        mine = unknown = 0  # influence of my hand, and of the cards that I have not seen
+        for slot in range(game.held[me]):
+            card = game.hand[me, slot]
+            mine += (rules.colour[card] == c) * rules.value[card]
+        for card in range(c * rules.values, (c + 1) * rules.values):
+            unknown += int(out[at[UNSEEN] + card]) * rules.value[card]
+        expected = out[at[LEAD] + c] + 2 * (mine * (keep - give) + unknown * (to_me - to_foe))
+        put(rules, out, EXPECTED_LEAD, c, expected)
 
 
 @inline

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.four_actions import SIZES
-from hanamachi.game import CHANCE, OVER, below, record, tables, uniform
+from hanamachi.game import CHANCE, OVER, below, record, tables
 
 SEATS = 2
 COLOURS, CARDS, ROW = 5, 30, 5  # at most: geisha, item cards, tokens in a row
 HAND, RECEIVED = 7, 11  # at most: cards in a hand, cards that a player gets in a round
+WORTHS = 10  # of prestige tokens, from 0
 PLACES = 4  # at most, in an offer
 MOVES, ROUNDS = 800, 100  # at most
 NONE = -1
@@ -95,7 +96,7 @@ RECORD = record(
     ("counter_out", np.int8, (2,)),  # the card that it removed; NONE
     # hidden from both
     ("dealt_cards", np.int8),  # cards dealt so far in this round
-    ("tokens", np.int8, (10,)),  # prestige tokens still face down, by worth
+    ("tokens", np.int8, (WORTHS,)),  # prestige tokens still face down, by worth
     ("unseen", np.int32),  # cards in the deck: a bit each, never an order
 )
 
@@ -113,7 +114,7 @@ RULES = tables(
     ("after_deal", np.bool_),  # the loser sees the new hand before naming the starter
     ("start_markers", np.int64),  # MIDDLE, CHOSEN, DRAWN
     ("shuffled", np.bool_),  # prestige tokens are shuffled, not stacked
-    ("tokens", np.int8, (10,)),  # how many there are of each worth, if shuffled
+    ("tokens", np.int8, (WORTHS,)),  # how many there are of each worth, if shuffled
     ("rows", np.int8, (2, ROW)),  # the stacks, if not
     ("row_length", np.int8, (2,)),
     ("guests", np.int64),  # at each house; 0 in games without
@@ -265,46 +266,22 @@ def markers_held(rules: np.record, game: np.record, seat: int) -> int:
 
 
 @inline
-def chance(
-    rules: np.record, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
-) -> int:
+def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
     """A starter, the worth of the next token, the colour of a marker, or a card of the deck."""
     if game.phase == DRAW_STARTER:
-        return equally_likely(0b11, 2, outcomes, chances)
+        weights[0] = weights[1] = 1
+        return SEATS
     if game.phase == LAY_TOKENS:
-        return next_token(game, outcomes, chances)
+        for worth in range(WORTHS):
+            weights[worth] = game.tokens[worth]
+        return WORTHS
     if game.phase == DRAW_MARKERS:
-        free = 0
         for c in range(rules.colours):
-            free |= (game.marker[c] == NONE) << c
-        return equally_likely(free, rules.colours, outcomes, chances)
-    return equally_likely(game.unseen, rules.cards, outcomes, chances)
-
-
-@inline
-def equally_likely(
-    possible: int, most: int, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
-) -> int:
-    """The outcomes whose bits are set."""
-    n = 0
-    for outcome in range(most):
-        outcomes[n] = outcome  # written over by the next if it is not possible
-        n += possible >> outcome & 1
-    for i in range(n):
-        chances[i] = 1 / n
-    return n
-
-
-@inline
-def next_token(game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]) -> int:
-    left = game.tokens.sum()
-    n = 0
-    for worth in range(len(game.tokens)):
-        if game.tokens[worth] > 0:
-            outcomes[n] = worth
-            chances[n] = game.tokens[worth] / left
-            n += 1
-    return n
+            weights[c] = game.marker[c] == NONE
+        return int(rules.colours)
+    for card in range(CARDS):
+        weights[card] = game.unseen >> card & 1
+    return CARDS
 
 
 @inline

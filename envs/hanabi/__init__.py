@@ -127,6 +127,7 @@ def build(*, players: int, **options: Any) -> tuple[dict[str, Any], np.record, C
         first=catalogue.first,
         clue=catalogue.clue,
         at=layout.offsets,
+        units=layout.segment_units,
     )
     return options, table, catalogue, layout
 

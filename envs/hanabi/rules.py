@@ -132,22 +132,14 @@ def seat_to_draw(rules: np.record, game: np.record) -> int:
 
 
 @inline
-def chance(
-    rules: np.record, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
-) -> Any:
+def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> Any:
     """Any seat may begin; the next card is any of the deck."""
     if game.phase == CHOOSE_STARTER:
-        for seat in range(rules.seats):
-            outcomes[seat] = seat
-            chances[seat] = 1 / rules.seats
+        weights[: rules.seats] = 1
         return rules.seats
-    left = max(game.deck, 1)
-    n = 0
-    for card in range(rules.cards):
-        outcomes[n] = card  # written over by the next if none is left
-        chances[n] = game.unseen[card] / left
-        n += game.unseen[card] > 0
-    return n
+    for card in range(CARDS):
+        weights[card] = game.unseen[card]
+    return CARDS
 
 
 @inline

@@ -121,6 +121,7 @@ def build(
         piles=catalogue.piles,
         need=packed(catalogue),
         at=layout.offsets,
+        units=layout.segment_units,
     )
     return options | ({"fifth_suit": fifth_suit} if fifth_suit else {}), table, catalogue, layout
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.four_actions import actions_left, flow
+from hanamachi.game import put
 from hanamachi.hanamikoji.rules import (
     ACT,
     ANSWER_COMPETITION,
@@ -93,8 +94,16 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
                 0,
                 1,
                 "shares of my cards, and of unseen ones, that end with me, with them",
+                fraction=True,
             ),
-            Segment("expected lead", g, -most, most, "the lead at the end, by these shares"),
+            Segment(
+                "expected lead",
+                g,
+                -most,
+                most,
+                "the lead at the end, by these shares",
+                fraction=True,
+            ),
         )
     )
 
@@ -241,13 +250,14 @@ def observe_flow(
     hidden = 0 if game.phase == ENDED else game.secret[foe] != NONE
     to_me = (my_draws * keep + foes * foe_gives) / max(unseen, 1)
     to_foe = (my_draws * give + foes * foe_keeps + hidden) / max(unseen, 1)
-    out[at[FLOW]], out[at[FLOW] + 1] = keep, give
-    out[at[FLOW] + 2], out[at[FLOW] + 3] = to_me, to_foe
+    for i, share in enumerate((keep, give, to_me, to_foe)):
+        put(rules, out, FLOW, i, share)
     third = 0.0 if game.phase != ANSWER_GIFT else (-1 if game.mover == me else 1) / 3
     for g in range(n):
-        out[at[EXPECTED_LEAD] + g] = (
+        expected = (
             out[at[LEAD] + g]
             + game.hand[me, g] * (keep - give)
             + out[at[UNSEEN] + g] * (to_me - to_foe)
             + on_offer(game, g) * third
         )
+        put(rules, out, EXPECTED_LEAD, g, expected)

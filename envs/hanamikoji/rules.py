@@ -119,24 +119,14 @@ def clear_table(game: np.record) -> None:
 
 
 @inline
-def chance(
-    rules: np.record, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
-) -> int:
+def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
     """The next card is any that is unseen; before the first round, the starter is either seat."""
     if game.phase == CHOOSE_STARTER:
-        outcomes[0], outcomes[1] = 0, 1
-        chances[0] = chances[1] = 0.5
+        weights[0] = weights[1] = 1
         return 2
-    left = 0
-    for g in range(rules.geisha):
-        left += game.unseen[g]
-    n = 0
-    for g in range(rules.geisha):
-        if game.unseen[g] > 0:
-            outcomes[n] = g
-            chances[n] = game.unseen[g] / left
-            n += 1
-    return n
+    for g in range(GEISHA):
+        weights[g] = game.unseen[g]
+    return GEISHA
 
 
 @inline
