@@ -31,8 +31,12 @@ def sources_digest(folder: Path) -> str:
 
 
 def inline(function: F) -> F:
-    """Compile a rule: part of whichever kernel calls it."""
-    compiled: Any = numba.njit(function)
+    """Compile a rule: part of whichever kernel calls it, in place.
+
+    A call would count the references of every array that it hands on, which takes longer than
+    most rules.
+    """
+    compiled: Any = numba.njit(function, forceinline=True)
     result: F = compiled
     return result
 

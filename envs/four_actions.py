@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.errors import UserError, unknown
@@ -38,6 +39,12 @@ def cards_used(names: Sequence[str], actions: Sequence[str], deck: int) -> int:
             "leave out an action or add cards"
         )
     return used
+
+
+def sums_by_set(numbers: Sequence[int]) -> NDArray[np.int64]:
+    """For every set of actions, a bit each: what a number of each action adds up to, (16,)."""
+    sets = np.arange(2 ** len(numbers))[:, None]
+    return (sets >> np.arange(len(numbers)) & 1) @ np.array(numbers)
 
 
 @inline

@@ -17,11 +17,11 @@ from hanamachi import game as rule
 from hanamachi.compiled import inline, kernel
 from hanamachi.errors import UserError
 from hanamachi.game import CHANCE, OVER, below
+from hanamachi.words import nth_legal
 
 apply, chance, legal = rule.apply, rule.chance, rule.legal
 observe, redeal, resolve, start = rule.observe, rule.redeal, rule.resolve, rule.start
 
-BLOCK = 32  # actions of a mask that are counted together
 WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it saves
 
 
@@ -47,26 +47,6 @@ def drawn(rules: Any, game: np.record, weights: NDArray[np.int64]) -> int:
         skip -= weights[outcome]
         outcome += 1
     return outcome
-
-
-@inline
-def nth_legal(mask: NDArray[np.int8], n: int) -> int:
-    """The action number of the n-th legal action, from 0; counted by blocks, then one by one."""
-    action = 0
-    for block in range(0, len(mask) - BLOCK, BLOCK):
-        count = 0
-        for i in range(BLOCK):
-            count += mask[block + i]
-        if count > n:
-            break
-        n -= count
-        action = block + BLOCK
-    while True:
-        if mask[action]:
-            if n == 0:
-                return action
-            n -= 1
-        action += 1
 
 
 # --- Many games

@@ -7,7 +7,6 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-
 MOST = 127  # of an int8
 
 

@@ -234,7 +234,7 @@ def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[n
         show(rules, out, SLOTS, slot, game.hand[me, slot])
     for number in range(rules.hand_size):
         mark(rules, out, DEALT, 0, game.received[me, number])
-    draws = (rules.at[DRAWN + 1] - rules.at[DRAWN]) // rules.cards
+    draws = np.int64(rules.at[DRAWN + 1] - rules.at[DRAWN]) // rules.cards
     for number in range(draws):
         mark(rules, out, DRAWN, number, game.received[me, rules.hand_size + number])
     mark(rules, out, INTRIGUES, 0, game.laid[me, INTRIGUE, 0])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.four_actions import SIZES
-from hanamachi.game import CHANCE, OVER, below, record, tables
+from hanamachi.game import CHANCE, OVER, below, record, tables, uniform
 
 SEATS = 2
 COLOURS, CARDS, ROW = 5, 30, 5  # at most: geisha, item cards, tokens in a row

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hanamachi.errors import UserError
-from hanamachi.four_actions import cards_used, checked_actions
+from hanamachi.four_actions import SIZES, cards_used, checked_actions, sums_by_set
 from hanamachi.game import Game, filled, implemented_in
 from hanamachi.hanamikoji import observation, rules
 from hanamachi.hanamikoji.actions import Catalogue
@@ -15,6 +15,8 @@ from hanamachi.layout import Layout
 from hanamachi.options import STARTERS, one_of
 
 CARDS = (2, 2, 2, 3, 3, 4, 5)
+KEPT, GIVEN = (1, 0, 2, 2), (0, 0, 1, 2)  # cards of each action that end on either side
+TILE_SUMS = np.stack([sums_by_set(each) for each in ((1, 1, 1, 1), KEPT, GIVEN)], 1)
 LIMIT_RULES = ("geisha_then_charm", "charm")
 FIFTH_SUITS = ("moon", "star")
 
@@ -119,17 +121,26 @@ def build(
         kind=catalogue.kind,
         first=catalogue.first,
         piles=catalogue.piles,
-        need=packed(catalogue),
+        of_tiles=of_tiles(catalogue),
+        fits=fits(catalogue),
+        tile_sums=TILE_SUMS,
+        shares=TILE_SUMS[:, 1:] / np.maximum(sums_by_set(SIZES), 1)[:, None],
         at=layout.offsets,
         units=layout.segment_units,
     )
     return options | ({"fifth_suit": fifth_suit} if fifth_suit else {}), table, catalogue, layout
 
 
-def packed(catalogue: Catalogue) -> Any:
-    """(A,) uint64: the cards of each action, a byte a geisha."""
-    shifts = np.uint64(8) * np.arange(rules.GEISHA, dtype=np.uint64)
-    return (catalogue.piles.sum(1).astype(np.uint64) << shifts).sum(1, dtype=np.uint64)
+def of_tiles(catalogue: Catalogue) -> Any:
+    """(16, A) int8: by a set of tiles, a bit each, 1 for the actions of these tiles."""
+    sets = np.arange(2 ** len(rules.ACTIONS))[:, None]
+    return (sets >> catalogue.kind & 1) * (catalogue.kind <= rules.COMPETITION)
+
+
+def fits(catalogue: Catalogue) -> Any:
+    """(7, 8, A) int8: 1 where so many items of a geisha are enough for the action."""
+    held = np.arange(rules.HAND + 1)[:, None]
+    return catalogue.piles.sum(1).T[:, None] <= held
 
 
 GAME = Game(

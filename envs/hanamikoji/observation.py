@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.four_actions import actions_left, flow
 from hanamachi.game import put
 from hanamachi.hanamikoji.rules import (
     ACT,
@@ -19,14 +18,25 @@ from hanamachi.hanamikoji.rules import (
     ANSWER_GIFT,
     COMPETITION,
     ENDED,
+    GEISHA,
     GIFT,
+    GIVEN,
+    KEPT,
     NONE,
-    SECRET,
+    TILES,
     cards_drawn,
-    favours,
+    charm_of,
+    count_of,
+    difference,
+    favoured_by,
+    greater,
+    one,
+    packed,
+    tiles_left,
     unknown_to,
 )
 from hanamachi.layout import Layout, Segment
+from hanamachi.words import sum_of_bytes
 
 ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike
 
@@ -56,9 +66,6 @@ ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike
     FLOW,
     EXPECTED_LEAD,
 ) = range(24)
-
-KEPT = (1, 0, 2, 2)  # cards of each action that end on the side of who uses it
-GIVEN = (0, 0, 1, 2)  # and on the other side
 
 
 def layout(geisha: int, most: int, max_rounds: int) -> Layout:
@@ -108,20 +115,39 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
     )
 
 
+# --- What lies open, and what is mine
+
+
 @inline
-def observe(rules: np.record, game: np.record, seat: int, out: NDArray[np.float32]) -> None:
+def observe(rules: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
     out[:] = 0
     me, foe = seat, 1 - seat
     observe_duty(rules, game, me, out)
     observe_own_cards(rules, game, me, out)
     observe_side(rules, game, me, 0, out)
     observe_side(rules, game, foe, 1, out)
+    observe_markers(rules, game, me, out)
     observe_round(rules, game, me, out)
     observe_counts(rules, game, me, out)
+    observe_flow(rules, game, me, out)
 
 
 @inline
-def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def put_counts(
+    rules: np.record, out: NDArray[Any], segment: int, block: int, counts: np.uint64
+) -> None:
+    """Write a number for each geisha, into a block of a segment."""
+    begin = rules.at[segment] + block * rules.geisha
+    if rules.geisha == GEISHA:  # known to the compiler, which then writes them together
+        for g in range(GEISHA):
+            out[begin + g] = count_of(counts, g)
+    else:
+        for g in range(rules.geisha):
+            out[begin + g] = count_of(counts, g)
+
+
+@inline
+def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     if game.mover == me:
         at = rules.at[TO_DO]
         out[at] = game.phase == ACT
@@ -130,134 +156,127 @@ def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[np.flo
 
 
 @inline
-def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    at = rules.at
-    for g in range(rules.geisha):
-        out[at[HAND] + g] = game.hand[me, g]
-        out[at[DEALT] + g] = game.dealt[me, g]
-        out[at[MY_TRADE_OFF] + g] = game.trade_off[me, g]
+def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    put_counts(rules, out, HAND, 0, packed(game.hand[me]))
+    put_counts(rules, out, DEALT, 0, packed(game.dealt[me]))
+    put_counts(rules, out, MY_SECRET, 0, one(game.secret[me]))
+    put_counts(rules, out, MY_TRADE_OFF, 0, packed(game.trade_off[me]))
     for turn in range(rules.tiles):
         if game.drawn[me, turn] != NONE:
-            out[at[DRAWN] + turn * rules.geisha + game.drawn[me, turn]] = 1
-    if game.secret[me] != NONE:
-        out[at[MY_SECRET] + game.secret[me]] = 1
+            out[rules.at[DRAWN] + turn * rules.geisha + game.drawn[me, turn]] = 1
 
 
 @inline
 def observe_side(
-    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[Any]
 ) -> None:
     """What lies open on one side; `side` is 0 for mine, 1 for theirs."""
-    at, n = rules.at, rules.geisha
-    for g in range(n):
-        out[at[MARKERS] + side * n + g] = game.marker[g] == seat
-        out[at[TABLE] + side * n + g] = game.table[seat, g]
-        out[at[GIFTS] + side * n + g] = game.gift[seat, g]
-        out[at[PAIRS] + 2 * side * n + g] = game.pairs[seat, 0, g]
-        out[at[PAIRS] + (2 * side + 1) * n + g] = game.pairs[seat, 1, g]
+    at = rules.at
+    put_counts(rules, out, TABLE, side, packed(game.table[seat]))
+    put_counts(rules, out, GIFTS, side, packed(game.gift[seat]))
+    put_counts(rules, out, GIFT_TAKEN, side, one(game.gift_taken[seat]))
+    put_counts(rules, out, PAIRS, 2 * side, packed(game.pairs[seat, 0]))
+    put_counts(rules, out, PAIRS, 2 * side + 1, packed(game.pairs[seat, 1]))
     for kind in range(4):
         if game.used_in[seat, kind] > 0:
             out[at[USED_IN] + 16 * side + 4 * kind + game.used_in[seat, kind] - 1] = 1
-    if game.gift_taken[seat] != NONE:
-        out[at[GIFT_TAKEN] + side * n + game.gift_taken[seat]] = 1
     if game.pair_taken[seat] != NONE:
         out[at[PAIR_TAKEN] + 2 * side + game.pair_taken[seat]] = 1
 
 
 @inline
-def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_markers(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    for side in range(2):
+        favoured = favoured_by(game, me if side == 0 else 1 - me)
+        put_counts(rules, out, MARKERS, side, favoured)
+        out[rules.at[FAVOURS] + 2 * side] = sum_of_bytes(favoured)
+        out[rules.at[FAVOURS] + 2 * side + 1] = charm_of(rules, favoured)
+
+
+@inline
+def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     out[rules.at[BEGAN]] = game.starter == me
-    shown = rules.at[ROUND + 1] - rules.at[ROUND]
+    shown = np.int64(rules.at[ROUND + 1] - rules.at[ROUND])
     if game.round_number > 0:
         out[rules.at[ROUND] + min(game.round_number, shown) - 1] = 1
-    for side in range(2):
-        geisha, charm = favours(rules, game, me if side == 0 else 1 - me)
-        out[rules.at[FAVOURS] + 2 * side] = geisha
-        out[rules.at[FAVOURS] + 2 * side + 1] = charm
+
+
+# --- What follows from it
 
 
 @inline
-def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    at, n, foe = rules.at, rules.geisha, 1 - me
-    unseen_total = 0
-    for g in range(n):
-        lead = game.table[me, g] - game.table[foe, g]
-        if game.phase != ENDED:  # the Secrets lie on the table by then
-            lead += game.secret[me] == g
-        unseen = unknown_to(rules, game, me, g)
-        still_out = game.hand[me, g] + unseen + on_offer(game, g)
-        unseen_total += unseen
-        out[at[UNSEEN] + g] = unseen
-        out[at[STILL_OUT] + g] = still_out
-        out[at[LEAD] + g] = lead
-        out[at[AHEAD] + g] = lead > 0
-        out[at[AHEAD] + n + g] = lead < 0
-        out[at[SETTLED] + g] = lead > still_out
-        out[at[SETTLED] + n + g] = -lead > still_out
+def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    unseen = unknown_to(rules, game, me)
+    still_out = packed(game.hand[me]) + unseen + on_offer(game)
+    mine, theirs = packed(game.table[me]), packed(game.table[1 - me])
+    if game.phase != ENDED:  # the Secrets lie on the table by then
+        mine += one(game.secret[me])
+    put_counts(rules, out, UNSEEN, 0, unseen)
+    put_counts(rules, out, STILL_OUT, 0, still_out)
+    put_counts(rules, out, LEAD, 0, difference(mine, theirs))
+    put_counts(rules, out, AHEAD, 0, greater(mine, theirs))
+    put_counts(rules, out, AHEAD, 1, greater(theirs, mine))
+    put_counts(rules, out, SETTLED, 0, greater(mine, theirs + still_out))
+    put_counts(rules, out, SETTLED, 1, greater(theirs, mine + still_out))
     for side in range(2):
-        seat = me if side == 0 else foe
-        out[at[TO_COME] + side] = cards_to_come(rules, game, seat)
-        out[at[TO_COME] + 2 + side] = actions_left(rules, game, seat)
-        out[at[TO_COME] + 4 + side] = cards_held(rules, game, seat)
-    observe_flow(rules, game, me, unseen_total, out)
+        seat = me if side == 0 else 1 - me
+        at = rules.at[TO_COME] + side
+        out[at] = cards_to_come(rules, game, seat)
+        out[at + 2] = rules.tile_sums[tiles_left(rules, game, seat), TILES]
+        out[at + 4] = sum_of_bytes(packed(game.hand[seat]))
 
 
 @inline
-def on_offer(game: np.record, g: int) -> Any:
-    """Items of an offer that waits for its answer."""
+def on_offer(game: np.record) -> Any:
+    """Items of an offer that waits for its answer, by geisha."""
     if game.phase == ANSWER_GIFT:
-        return game.gift[1 - game.mover, g]
+        return packed(game.gift[1 - game.mover])
     if game.phase == ANSWER_COMPETITION:
-        return game.pairs[1 - game.mover, 0, g] + game.pairs[1 - game.mover, 1, g]
-    return 0
+        pairs = game.pairs[1 - game.mover]
+        return packed(pairs[0]) + packed(pairs[1])
+    return np.uint64(0)
 
 
 @inline
-def cards_to_come(rules: np.record, game: np.record, seat: int) -> int:
+def cards_to_come(rules: np.record, game: np.record, seat: int) -> Any:
     """Cards that will still be put on a side in this round, by its tiles and the other's."""
-    mine, theirs = game.used_in[seat], game.used_in[1 - seat]
-    cards = 0
-    if rules.in_use[SECRET]:
-        cards += mine[SECRET] == 0
-    if rules.in_use[GIFT]:
-        cards += 2 * (mine[GIFT] == 0 or game.gift_taken[seat] == NONE)
-        cards += theirs[GIFT] == 0 or game.gift_taken[1 - seat] == NONE
-    if rules.in_use[COMPETITION]:
-        cards += 2 * (mine[COMPETITION] == 0 or game.pair_taken[seat] == NONE)
-        cards += 2 * (theirs[COMPETITION] == 0 or game.pair_taken[1 - seat] == NONE)
-    return cards
+    mine, theirs = tiles_open(rules, game, seat), tiles_open(rules, game, 1 - seat)
+    return rules.tile_sums[mine, KEPT] + rules.tile_sums[theirs, GIVEN]
 
 
 @inline
-def cards_held(rules: np.record, game: np.record, seat: int) -> int:
-    """The size of a hand, which is public."""
-    held = 0
-    for g in range(rules.geisha):
-        held += game.hand[seat, g]
-    return held
+def tiles_open(rules: np.record, game: np.record, seat: int) -> Any:
+    """The tiles of a seat, a bit each, that are left or whose offer waits for its answer."""
+    tiles = tiles_left(rules, game, seat)
+    if game.mover == 1 - seat and game.phase == ANSWER_GIFT:
+        tiles |= 1 << GIFT
+    elif game.mover == 1 - seat and game.phase == ANSWER_COMPETITION:
+        tiles |= 1 << COMPETITION
+    return tiles
 
 
 @inline
-def observe_flow(
-    rules: np.record, game: np.record, me: int, unseen: int, out: NDArray[np.float32]
-) -> None:
+def observe_flow(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """Where cards will end if the tiles left take them at random."""
-    at, n, foe = rules.at, rules.geisha, 1 - me
-    keep, give = flow(rules, game, me, KEPT, GIVEN)
-    foe_keeps, foe_gives = flow(rules, game, foe, KEPT, GIVEN)
+    foe = 1 - me
+    hand, unseen = packed(game.hand[me]), unknown_to(rules, game, me)
+    keep, give = rules.shares[tiles_left(rules, game, me)]
+    foe_keeps, foe_gives = rules.shares[tiles_left(rules, game, foe)]
     my_draws = rules.tiles - cards_drawn(game, me)
-    foes = cards_held(rules, game, foe) + rules.tiles - cards_drawn(game, foe)
+    foes = sum_of_bytes(packed(game.hand[foe])) + rules.tiles - cards_drawn(game, foe)
     hidden = 0 if game.phase == ENDED else game.secret[foe] != NONE
-    to_me = (my_draws * keep + foes * foe_gives) / max(unseen, 1)
-    to_foe = (my_draws * give + foes * foe_keeps + hidden) / max(unseen, 1)
+    out_of_sight = max(sum_of_bytes(unseen), 1)
+    to_me = (my_draws * keep + foes * foe_gives) / out_of_sight
+    to_foe = (my_draws * give + foes * foe_keeps + hidden) / out_of_sight
     for i, share in enumerate((keep, give, to_me, to_foe)):
         put(rules, out, FLOW, i, share)
     third = 0.0 if game.phase != ANSWER_GIFT else (-1 if game.mover == me else 1) / 3
-    for g in range(n):
+    offer = on_offer(game)
+    for g in range(rules.geisha):
         expected = (
-            out[at[LEAD] + g]
-            + game.hand[me, g] * (keep - give)
-            + out[at[UNSEEN] + g] * (to_me - to_foe)
-            + on_offer(game, g) * third
+            out[rules.at[LEAD] + g]
+            + count_of(hand, g) * (keep - give)
+            + count_of(unseen, g) * (to_me - to_foe)
+            + count_of(offer, g) * third
         )
         put(rules, out, EXPECTED_LEAD, g, expected)

@@ -11,17 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.four_actions import SIZES
+from hanamachi.four_actions import SIZES, unused
 from hanamachi.game import CHANCE, OVER, below, record, tables
+from hanamachi.words import sum_of_bytes, word_at
 
 SEATS = 2
 GEISHA = 7  # at most; small versions use fewer
+HAND = 7  # cards, at most
 MOVES = 508  # at most
 NONE = -1
 
 SECRET, TRADE_OFF, GIFT, COMPETITION, TAKE_CARD, TAKE_PAIR = range(6)
 ACTIONS = ("secret", "trade_off", "gift", "competition")
 
+TILES, KEPT, GIVEN = range(3)  # how many; cards that they put on the own, on the other side
 CHARM_GOAL, GEISHA_GOAL = 11, 4
 
 CHOOSE_STARTER, DEAL, DRAW, ACT, ANSWER_GIFT, ANSWER_COMPETITION, ENDED = range(7)
@@ -65,8 +68,48 @@ RULES = tables(
     ("kind", np.int8, (MOVES,)),  # of each action: SECRET .. TAKE_PAIR
     ("first", np.int64, (7,)),  # first action of each kind, and A
     ("piles", np.int8, (MOVES, 2, GEISHA)),  # its cards; the second row is a Competition's
-    ("need", np.uint64, (MOVES,)),  # the cards of both piles, packed
+    ("of_tiles", np.int8, (16, MOVES)),  # by tiles, a bit each: 1 for the actions of these tiles
+    ("fits", np.int8, (GEISHA, HAND + 1, MOVES)),  # 1 where so many items of a geisha are enough
+    ("tile_sums", np.int8, (16, 3)),  # by tiles, a bit each: TILES, cards KEPT, cards GIVEN
+    ("shares", np.float64, (16, 2)),  # of the cards that they will use: kept and given
 )
+
+
+# --- Numbers by geisha: one for each, packed into the bytes of a word
+
+ALL = np.uint64(0x00FFFFFFFFFFFFFF)  # the bytes of all geisha
+ONES, TOPS = np.uint64(0x0001010101010101), np.uint64(0x0080808080808080)
+ALL_BITS, TOP_BIT = np.uint64(0xFF), np.uint64(7)
+
+
+@inline
+def packed(numbers: NDArray[np.int8]) -> Any:
+    return word_at(numbers, 0) & ALL
+
+
+@inline
+def one(geisha: int) -> Any:
+    """1 for this geisha; nothing for NONE."""
+    return np.uint64(0) if geisha == NONE else np.uint64(1) << np.uint64(8 * geisha)
+
+
+@inline
+def count_of(numbers: np.uint64, geisha: int) -> Any:
+    """The number of this geisha, which may be negative."""
+    byte = (numbers >> np.uint64(8 * geisha)) & ALL_BITS
+    return (np.int64(byte) ^ 0x80) - 0x80
+
+
+@inline
+def difference(a: np.uint64, b: np.uint64) -> Any:
+    """a - b, in every byte: the top bit, set in advance, stops a borrow."""
+    return ((a | TOPS) - b) ^ TOPS
+
+
+@inline
+def greater(a: np.uint64, b: np.uint64) -> Any:
+    """1 where a > b."""
+    return ((((a | TOPS) - b) - ONES) & TOPS) >> TOP_BIT
 
 
 # --- Setup
@@ -281,9 +324,9 @@ def take_pair(rules: np.record, game: np.record, pair: int) -> None:
 @inline
 def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Any card combination of the hand for a tile face up; any card or pair of an open offer."""
-    mask[:] = 0
     if game.phase == ACT:
         return legal_actions(rules, game, mask)
+    mask[:] = 0
     if game.phase == ANSWER_GIFT:
         return legal_cards(rules, game, mask)
     if game.phase == ANSWER_COMPETITION:
@@ -291,31 +334,31 @@ def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     return 0
 
 
-HIGH = np.uint64(0x8080808080808080)  # the top bit of every byte
+@inline
+def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
+    """The actions of a tile face up that the hand has enough cards of each geisha for."""
+    hand = game.hand[game.mover]
+    of_tile = rules.of_tiles[tiles_left(rules, game, game.mover)]
+    fits0, fits1 = rules.fits[0, hand[0]], rules.fits[1, hand[1]]
+    fits2, fits3 = rules.fits[2, hand[2]], rules.fits[3, hand[3]]
+    fits4, fits5 = rules.fits[4, hand[4]], rules.fits[5, hand[5]]
+    fits6 = rules.fits[6, hand[6]]
+    for action in range(len(mask)):  # all at once: eight arrays are read in step
+        first = of_tile[action] & fits0[action] & fits1[action] & fits2[action]
+        mask[action] = first & fits3[action] & fits4[action] & fits5[action] & fits6[action]
+    legal = 0
+    for action in range(len(mask)):
+        legal += mask[action]
+    return legal
 
 
 @inline
-def pack(counts: NDArray[np.int8]) -> np.uint64:
-    """Counts of items, a byte a geisha."""
-    word = np.uint64(0)
-    for g in range(GEISHA):
-        word |= np.uint64(counts[g]) << np.uint64(8 * g)
-    return word
-
-
-@inline
-def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
-    """An action is in the hand if no byte borrows when its cards are taken away, all at once."""
-    me = game.mover
-    hand = pack(game.hand[me]) | HIGH
-    count = 0
+def tiles_left(rules: np.record, game: np.record, seat: int) -> int:
+    """A player's tiles that are still face up, a bit each."""
+    tiles = 0
     for kind in range(4):
-        if rules.in_use[kind] and game.used_in[me, kind] == 0:
-            for action in range(rules.first[kind], rules.first[kind + 1]):
-                fits = ((hand - rules.need[action]) & HIGH) == HIGH
-                mask[action] = fits
-                count += fits
-    return count
+        tiles |= int(unused(rules, game, seat, kind)) << kind
+    return tiles
 
 
 @inline
@@ -375,14 +418,23 @@ def move_markers(rules: np.record, game: np.record) -> None:
 
 
 @inline
-def favours(rules: np.record, game: np.record, seat: int) -> tuple[int, int]:
+def favours(rules: np.record, game: np.record, seat: int) -> tuple[Any, Any]:
     """The geisha whose favour a player has, and their charm together."""
-    geisha = charm = 0
-    for g in range(rules.geisha):
-        if game.marker[g] == seat:
-            geisha += 1
-            charm += rules.cards[g]
-    return geisha, charm
+    favoured = favoured_by(game, seat)
+    return sum_of_bytes(favoured), charm_of(rules, favoured)
+
+
+@inline
+def favoured_by(game: np.record, seat: int) -> Any:
+    """1 for each geisha whose favour a player has."""
+    markers = packed(game.marker)
+    return (markers & ~(markers >> TOP_BIT) if seat else ~markers) & ONES
+
+
+@inline
+def charm_of(rules: np.record, geisha: np.uint64) -> Any:
+    """The charm of the geisha counted, each of them once, together."""
+    return sum_of_bytes((geisha * ALL_BITS) & packed(rules.cards))
 
 
 @inline
@@ -435,7 +487,7 @@ def redeal(rules: np.record, world: np.record, seat: int) -> None:
         foe = 1 - seat
         unknown = np.empty(GEISHA, np.int8)
         for g in range(GEISHA):
-            unknown[g] = unknown_to(rules, world, seat, g)
+            unknown[g] = count_of(unknown_to(rules, world, seat), g)
         slots = rules.hand_size + cards_drawn(world, foe)  # the foe's cards, in order of receipt
         name = np.empty(slots, np.int8)
         used_by = np.empty(slots, np.int8)  # the action that used it; NONE while in hand
@@ -448,14 +500,13 @@ def redeal(rules: np.record, world: np.record, seat: int) -> None:
 
 
 @inline
-def unknown_to(rules: np.record, game: np.record, seat: int, g: int) -> Any:
-    """How many of a geisha's items are neither one's own nor were offered by the foe."""
-    foe = 1 - seat
-    unknown = rules.cards[g] - game.dealt[seat, g] - game.gift[foe, g]
-    unknown -= game.pairs[foe, 0, g] + game.pairs[foe, 1, g]
-    for turn in range(rules.tiles):
-        unknown -= game.drawn[seat, turn] == g
-    return unknown
+def unknown_to(rules: np.record, game: np.record, seat: int) -> Any:
+    """The items, by geisha, that a seat has neither held nor been offered by the foe."""
+    seen = packed(game.hand[seat]) + one(game.secret[seat]) + packed(game.trade_off[seat])
+    for player in range(2):
+        pairs = game.pairs[player]
+        seen += packed(game.gift[player]) + packed(pairs[0]) + packed(pairs[1])
+    return packed(rules.cards) - seen
 
 
 @inline
