@@ -10,9 +10,10 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 import numba
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,12 +32,14 @@ def sources_digest(folder: Path) -> str:
 
 
 def inline(function: F) -> F:
-    """Compile a rule: part of whichever kernel calls it, in place.
+    """Compile a rule: part of whichever kernel calls it, in place if it takes arrays.
 
     A call would count the references of every array that it hands on, which takes longer than
-    most rules.
+    most rules; what takes records alone is left to the compiler, which keeps the code short.
     """
-    compiled: Any = numba.njit(function, forceinline=True)
+    hints = function.__annotations__.values()
+    in_place = any(get_origin(hint) is np.ndarray for hint in hints)
+    compiled: Any = numba.njit(function, forceinline=in_place)
     result: F = compiled
     return result
 

@@ -1,7 +1,7 @@
 """Counting in action masks by words gives what counting one by one gives."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hanamachi.compiled import kernel
@@ -20,6 +20,7 @@ def word_of(numbers, begin):
     return word_at(numbers, begin)
 
 
+@settings(deadline=None)
 @given(MASKS, st.randoms())
 def test_the_nth_legal_action_is_the_nth_one_of_the_mask(bits, random):
     legal = np.flatnonzero(bits)
@@ -27,6 +28,7 @@ def test_the_nth_legal_action_is_the_nth_one_of_the_mask(bits, random):
     assert found(np.array(bits, np.int8), n) == legal[n]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 127), min_size=8, max_size=20), st.randoms())
 def test_a_word_holds_eight_neighbouring_numbers(numbers, random):
     begin = random.randrange(len(numbers) - 7)

@@ -348,7 +348,7 @@ def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> 
         mask[action] = first & fits3[action] & fits4[action] & fits5[action] & fits6[action]
     legal = 0
     for action in range(len(mask)):
-        legal += mask[action]
+        legal += int(mask[action])
     return legal
 
 
