@@ -9,13 +9,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.games import VARIANTS, variant
 from hanamachi.training import benchmark, cli
-from hanamachi.training.benchmark import engine, faces, measure, memory, peers, ratios, start
+from hanamachi.training.benchmark import (
+    engine,
+    faces,
+    measure,
+    memory,
+    peers,
+    playing,
+    ratios,
+    scale,
+    start,
+)
 from hanamachi.training.benchmark import training as learning
-from hanamachi.training.benchmark.measure import Comparison, Contest, Figure, LeftOut, Side, Work
-from hanamachi.training.benchmark.report import Report, draw, tables, write
+from hanamachi.training.benchmark.measure import (
+    Comparison,
+    Contest,
+    Curve,
+    Figure,
+    LeftOut,
+    Side,
+    Work,
+)
+from hanamachi.training.benchmark.recorded import follow, recorded
+from hanamachi.training.benchmark.report import Report, draw, draw_curves, tables, write
+from hanamachi.training.vecenv import SelfPlayVecEnv
 
 ROOT = Path(__file__).parents[1]
 TINY = {"rounds": 1, "seconds": 0}
@@ -77,17 +98,31 @@ def test_a_peer_that_is_missing_is_named_in_one_line_and_the_others_are_measured
 @pytest.fixture
 def tiny(monkeypatch):
     monkeypatch.setattr(engine, "BATCH", 16)
+    monkeypatch.setattr(engine, "MANY", 32)
     monkeypatch.setattr(engine, "DECISIONS", 5)
     monkeypatch.setattr(engine, "RECORDED", 100)
     monkeypatch.setattr(peers, "RECORDED", (2, 100))
     monkeypatch.setattr(memory, "MANY", 64)
+    monkeypatch.setattr(playing, "GAMES", 4)
+    monkeypatch.setattr(scale, "BATCHES", (1, 8))
+    monkeypatch.setattr(scale, "SECONDS", 0)
     monkeypatch.setattr(learning, "SETTINGS", SMALL_RUN)
 
 
 @pytest.mark.parametrize(
     ("kind", "compared"),
     [
-        ("engine", [("hanamikoji, random play", "hanamikoji, raw_env()")]),
+        (
+            "engine",
+            [
+                ("hanamikoji, random play, int8", "hanamikoji, raw_env()"),
+                ("hanamikoji, random play, float32", "hanamikoji, raw_env()"),
+                (
+                    "hanamikoji, random play, int8, 32 games, threads: 2",
+                    "hanamikoji, random play, int8, 32 games, threads: 1",
+                ),
+            ],
+        ),
         (
             "faces",
             [("hanamikoji, raw_env()", "idle raw_env()"), ("hanamikoji, env()", "idle env()")],
@@ -95,7 +130,8 @@ def tiny(monkeypatch):
         ("training", [("hanamikoji, training", "its bare network")]),
     ],
 )
-def test_without_peers_we_are_beside_ourselves(tiny, kind, compared):
+def test_without_peers_we_are_beside_ourselves(tiny, monkeypatch, kind, compared):
+    monkeypatch.setattr(kernels, "default_threads", lambda: 2)
     report = benchmark.run([kind], ["hanamikoji"], **TINY)
     assert [(c.what, c.peer) for c in report.comparisons] == compared
     assert all(len(c.rates) == 1 and c.ratio > 0 for c in report.comparisons)
@@ -106,8 +142,8 @@ def test_without_any_other_library_the_run_goes_on(tiny, monkeypatch):
     for name in PEERS:
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
     report = benchmark.run(["engine", "faces"], ["hanamikoji"], peers=True, **TINY)
-    assert len(report.comparisons) == 3
-    assert len(report.left_out) == len(peers.engine_peers(variant("hanamikoji"))) + 2
+    assert len(report.comparisons) == 5
+    assert len(report.left_out) == 2 * len(peers.engine_peers(variant("hanamikoji"))) + 2
     assert all("pip install 'hanamachi[bench]'" in line for line in report.left_out)
 
 
@@ -124,6 +160,16 @@ def test_memory_counts_the_bytes_of_every_variant(tiny):
         assert cells[id, "with 1-byte view"] == [game + view / 4 + rules.actions.size]
     if memory.STATUS.exists():
         assert cells["hanamikoji", "64 games"][0] > 1
+
+
+def test_evaluation_is_timed_and_scale_is_a_curve(tiny):
+    report = benchmark.run(["evaluation", "scale"], ["hanamikoji"], **TINY)
+    (evaluation,) = report.figures
+    assert evaluation.measure == "4 games, network against greedy"
+    assert evaluation.values[0] > 0
+    assert {curve.what for curve in report.curves} == {"hanamikoji"}
+    assert {curve.measure for curve in report.curves} >= {"threads: 1"}
+    assert all(curve.batches == [1, 8] and min(curve.medians) > 0 for curve in report.curves)
 
 
 def test_start_compiles_in_an_empty_cache_and_else_does_not(monkeypatch):
@@ -150,8 +196,28 @@ def test_a_kind_that_does_not_exist_is_refused():
 
 
 def test_a_batch_makes_the_decisions_that_it_counts(tiny):
-    assert engine.random_play(variant("hanamikoji")).play() == 16 * 5
-    assert engine.mixed_play(variant("hanabi:2p")).play() == 16 * 100
+    for dtype in engine.DTYPES:
+        assert engine.random_play(variant("hanamikoji"), dtype, 16, 1).play() == 16 * 5
+        assert engine.mixed_play(variant("hanabi:2p"), dtype, 16, 1).play() == 16 * 100
+
+
+def test_games_are_led_through_what_was_recorded():
+    """Beside the batch that the recording was made with: all views of the last decisions agree."""
+    rules = variant("hanabi:2p")
+    games = SelfPlayVecEnv(rules, 4)
+    actions = recorded(games, 150)
+    games.reseed(0)
+    games.restart()
+    led, seen, masks = (
+        games.games.copy(),
+        np.zeros((4, 672), np.float32),
+        np.zeros((4, 20), np.int8),
+    )
+    for row in actions[:-1]:
+        games.advance(row)
+    follow(rules.rules, led, np.ascontiguousarray(actions.T), seen, masks)
+    np.testing.assert_array_equal(seen, games.observations)
+    np.testing.assert_array_equal(masks, games.masks)
 
 
 @pytest.mark.parametrize("work", [
@@ -217,7 +283,8 @@ def report():
     compared = Comparison("ours", "much", "theirs", "little", "Lib", [30, 40, 90], [3, 2, 3])
     figures = [Figure("game", "record", "bytes", [160]), Figure("import", "time", "s", [1, 3, 2])]
     machine = {"processor": "abacus", "cores": 1}
-    return Report(machine, 0.1, 0.2, [compared], figures, ["no PGX: hanamachi[bench]"])
+    curves = [Curve("game", f"threads: {n}", [1, 64], [[5, 7, 6], [8 * n] * 3]) for n in (1, 2)]
+    return Report(machine, 0.1, 0.2, [compared], figures, curves, ["no PGX: hanamachi[bench]"])
 
 
 def test_the_tables_show_all_of_it(report, capsys):
@@ -233,6 +300,7 @@ def test_the_tables_show_all_of_it(report, capsys):
         "20.0",
         "10.0 to 30.0",
         "no PGX: hanamachi[bench]",
+        "5.00 to 7.00",
     ):
         assert words in shown
     for words in ("160", "1.00 to 3.00", "abacus", "load after 0.2"):
@@ -240,7 +308,7 @@ def test_the_tables_show_all_of_it(report, capsys):
 
 
 def test_the_file_holds_every_round(report, tmp_path):
-    data, picture = write(report, tmp_path / "new")
+    data, picture, curves = write(report, tmp_path / "new")
     content = json.loads(data.read_text())
     (row,) = content["comparisons"]
     assert row["rates"] == [30, 40, 90]
@@ -250,7 +318,9 @@ def test_the_file_holds_every_round(report, tmp_path):
     assert content["machine"]["processor"] == "abacus"
     assert (content["load_before"], content["load_after"]) == (0.1, 0.2)
     assert [figure["values"] for figure in content["figures"]] == [[160], [1, 3, 2]]
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert content["curves"][1]["rates"] == [[5, 7, 6], [16, 16, 16]]
+    for image in (picture, curves):
+        assert image.read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_picture_shows_medians_and_ranges_on_a_log_axis(report):
@@ -263,8 +333,15 @@ def test_the_picture_shows_medians_and_ranges_on_a_log_axis(report):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["ours\nbeside theirs"]
 
 
-def test_without_comparisons_there_is_no_picture(report, tmp_path):
+def test_a_curve_goes_through_the_medians(report):
+    (axes,) = draw_curves(report).axes
+    assert [line.get_ydata().tolist() for line in axes.lines] == [[6, 8], [6, 16]]
+    assert [line.get_xdata().tolist() for line in axes.lines] == [[1, 64]] * 2
+
+
+def test_without_comparisons_and_curves_there_is_no_picture(report, tmp_path):
     report.comparisons.clear()
+    report.curves.clear()
     assert [path.name for path in write(report, tmp_path)] == ["benchmark.json"]
 
 
@@ -313,9 +390,10 @@ def test_the_command_fails_where_a_ratio_is_lost(was, code, tiny, tmp_path, monk
     with pytest.raises(SystemExit) as ended:
         cli.main([*command, "--keep", str(file), "--out", str(tmp_path)])
     assert ended.value.code == 0
-    (name,) = ratios.kept(file)  # not the one beside our own face
+    names = ratios.kept(file)  # not those beside ourselves
+    assert [name.rpartition(", ")[2] for name in names] == ["int8 / theirs", "float32 / theirs"]
     assert (tmp_path / "benchmark.json").exists()
-    ratios.keep({name: was}, file)
+    ratios.keep(dict.fromkeys(names, was), file)
     with pytest.raises(SystemExit) as ended:
         cli.main([*command, "--against", str(file)])
     assert ended.value.code == code

@@ -141,7 +141,7 @@ def benchmark(
         list[str] | None,
         typer.Argument(
             metavar="[KIND]...",
-            help="engine, faces, training, memory, start; all of them if none is named.",
+            help="engine, faces, training, evaluation, scale, memory, start; all if none.",
         ),
     ] = None,
     games: Annotated[

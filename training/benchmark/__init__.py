@@ -13,16 +13,31 @@ What profiling has shown so far:
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hanamachi.errors import unknown
 from hanamachi.game import Variant
 from hanamachi.games import variant
-from hanamachi.training.benchmark import engine, faces, machine, memory, start, training
-from hanamachi.training.benchmark.measure import Figure, Finding, compare
+from hanamachi.training.benchmark import (
+    engine,
+    faces,
+    machine,
+    memory,
+    playing,
+    scale,
+    start,
+    training,
+)
+from hanamachi.training.benchmark.measure import Curve, Figure, Finding, compare
 from hanamachi.training.benchmark.report import Report
 
 CONTESTS = {"engine": engine.contests, "faces": faces.contests, "training": training.contests}
-FIGURES = {"memory": memory.figures, "start": start.figures}
+FIGURES: dict[str, Any] = {
+    "evaluation": playing.figures,
+    "scale": scale.curves,
+    "memory": memory.figures,
+    "start": start.figures,
+}
 KINDS = (*CONTESTS, *FIGURES)
 
 
@@ -52,7 +67,7 @@ def run(
 
 def findings(
     kind: str, games: Sequence[Variant], peers: bool, rounds: int, seconds: float
-) -> Iterator[Finding | Figure]:
+) -> Iterator[Finding | Figure | Curve]:
     if kind in FIGURES:
         yield from FIGURES[kind](games, rounds)
         return

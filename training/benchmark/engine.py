@@ -4,57 +4,85 @@ Play is random and legal. Where players cooperate, random play loses long before
 there, games are led through recorded play that reaches its end.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi import kernels
 from hanamachi.game import Variant
 from hanamachi.training.benchmark.faces import raw_face
 from hanamachi.training.benchmark.measure import Contest, Side, Work, view_of
 from hanamachi.training.benchmark.peers import engine_peers
-from hanamachi.training.benchmark.recorded import recorded
+from hanamachi.training.benchmark.recorded import follow, recorded
 from hanamachi.training.vecenv import SelfPlayVecEnv
 
-BATCH = 1024  # games side by side; their rows fit a processor's cache
+BATCH = 1024  # games side by side
+MANY = 4096  # where threads are compared
 DECISIONS = 50  # a row, before the clock is looked at
 RECORDED = 400  # a row: several games
+DTYPES = (np.int8, np.float32)  # of observations
 
 
 def contests(rules: Variant, peers: bool) -> list[Contest]:
     """Our kernels beside our own face for single games, and beside other libraries."""
+    others = [raw_face(rules), *(engine_peers(rules) if peers else ())]
+    alone = Contest(engine(rules, np.int8, MANY), [engine(rules, np.int8, MANY, threads=1)])
+    return [*(Contest(engine(rules, dtype), others) for dtype in DTYPES), alone]
+
+
+def engine(
+    rules: Variant, dtype: type[Any], batch: int | None = None, threads: int | None = None
+) -> Side:
     how, work = ("mixed", mixed_play) if rules.game.cooperative else ("random", random_play)
-    kernel = Side(f"{rules.id}, {how} play", partial(work, rules))
-    return [Contest(kernel, [raw_face(rules), *(engine_peers(rules) if peers else ())])]
+    batch, threads = batch or BATCH, threads or kernels.default_threads()
+    name = f"{rules.id}, {how} play, {np.dtype(dtype)}"
+    if (batch, threads) != (BATCH, kernels.default_threads()):
+        name += f", {batch:,} games, threads: {threads}"
+    return Side(name, partial(work, rules, dtype, batch, threads))
 
 
-def random_play(rules: Variant) -> Work:
-    games = rules.new(np.arange(BATCH, dtype=np.uint64))
+def random_play(rules: Variant, dtype: type[Any], batch: int, threads: int) -> Work:
+    games = rules.new(np.arange(batch, dtype=np.uint64))
     kernels.reset(rules.rules, games)
-    observations = np.zeros((BATCH, rules.observation.size), np.float32)
-    masks = np.zeros((BATCH, rules.actions.size), np.int8)
+    return batched(rules, games, kernels.play_randomly, DECISIONS, dtype, threads)
+
+
+def mixed_play(rules: Variant, dtype: type[Any], batch: int, threads: int) -> Work:
+    """The same recorded decisions again and again: at their end, what follows is another game."""
+    games = SelfPlayVecEnv(rules, batch)
+    actions = np.ascontiguousarray(recorded(games, RECORDED).T)
+    games.reseed(0)
+    games.restart()
+    begun = games.games.copy()
+    work = batched(rules, games.games, follow, actions, dtype, threads)
 
     def play() -> int:
-        arguments = (games, DECISIONS, observations, masks)
-        kernels.spread(kernels.play_randomly, rules.rules, *arguments)
-        return BATCH * DECISIONS
+        games.games[:] = begun
+        return work.play()
 
-    return Work(play, batched(rules))
+    return Work(play, work.gives)
 
 
-def mixed_play(rules: Variant) -> Work:
-    games = SelfPlayVecEnv(rules, BATCH)
-    actions = recorded(games, RECORDED)
+def batched(
+    rules: Variant,
+    games: NDArray[Any],
+    loop: Callable[..., Any],
+    decisions: Any,
+    dtype: type[Any],
+    threads: int,
+) -> Work:
+    """All decisions of every row in one call, views written to the same place."""
+    observations = np.zeros((len(games), rules.observation.size), dtype)
+    masks = np.zeros((len(games), rules.actions.size), np.int8)
+    count = np.size(decisions) if np.ndim(decisions) else len(games) * decisions
 
     def play() -> int:
-        games.reseed(0)
-        games.restart()
-        for row in actions:
-            games.advance(row)
-        return actions.size
+        rows = games, decisions, observations, masks
+        kernels.spread(loop, rules.rules, *rows, threads=threads)
+        return count
 
-    return Work(play, batched(rules))
-
-
-def batched(rules: Variant) -> str:
-    return f"{view_of(rules)}; batch of {BATCH:,}, threads: {kernels.default_threads()}"
+    gives = f"{view_of(rules, dtype)}; batch of {len(games):,}, threads: {threads}"
+    return Work(play, gives)

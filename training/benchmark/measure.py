@@ -4,6 +4,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
+
+import numpy as np
 
 from hanamachi.errors import missing_extra
 from hanamachi.game import Variant
@@ -74,6 +77,20 @@ class Figure:
     values: list[float]
 
 
+@dataclass(frozen=True)
+class Curve:
+    """Rates in decisions per second by the number of games at once, each of several rounds."""
+
+    what: str
+    measure: str
+    batches: list[int]
+    rates: list[list[float]]
+
+    @property
+    def medians(self) -> list[float]:
+        return [median(rates) for rates in self.rates]
+
+
 Finding = Comparison | LeftOut
 
 
@@ -107,7 +124,7 @@ def rate(play: Play, seconds: float) -> float:
     return decisions / passed
 
 
-def view_of(rules: Variant) -> str:
+def view_of(rules: Variant, dtype: type[Any] = np.float32) -> str:
     """What a seat of ours is told with every decision."""
     entries, actions = rules.observation.size, rules.actions.size
-    return f"float32 observation of {entries} entries, int8 mask of {actions}"
+    return f"{np.dtype(dtype)} observation of {entries} entries, int8 mask of {actions}"

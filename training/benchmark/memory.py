@@ -9,7 +9,7 @@ from hanamachi.game import Variant
 from hanamachi.games import VARIANTS, variant
 from hanamachi.training.benchmark.measure import Figure
 
-MANY = 100_000
+MANY = 1_000_000
 STATUS = Path("/proc/self/status")  # of a process of Linux
 
 # the peak of a process of its own, as one that was started keeps its parent's in getrusage
@@ -21,10 +21,9 @@ from hanamachi import kernels, variant
 rules, count = variant(sys.argv[1]), int(sys.argv[2])
 games = rules.new(np.arange(count, dtype=np.uint64))
 kernels.reset(rules.rules, games)
-seen = np.zeros((count, rules.observation.size), np.float32)
+seen = np.zeros((count, rules.observation.size), np.int8)
 masks = np.zeros((count, rules.actions.size), np.int8)
-kernels.observations(rules.rules, games, games["mover"].astype(np.int64), seen)
-kernels.masks(rules.rules, games, masks)
+kernels.spread(kernels.play_randomly, rules.rules, games, 1, seen, masks)
 lines = open("/proc/self/status").read().splitlines()
 print(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
 """
@@ -49,7 +48,10 @@ def bytes_of(rules: Variant) -> Iterator[Figure]:
 
 
 def peaks(rules: Variant) -> Iterator[Figure]:
-    """Resident memory at its most, of a process with a game and of one with many."""
+    """Resident memory at its most, of a process with a game and of one with many, after a step.
+
+    Observations are in int8.
+    """
     for count, games in ((1, "1 game"), (MANY, f"{MANY:,} games")):
         command = [sys.executable, "-c", PROGRAM, rules.id, str(count)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -1,16 +1,20 @@
 """Games by policies of some skill, recorded: engines that are led through them do the same work."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.game import OVER, Variant
+from hanamachi.compiled import kernel
+from hanamachi.game import OVER, Variant, apply, legal, observe, start
+from hanamachi.kernels import settle
 from hanamachi.opponents import RandomPlay
 from hanamachi.policies import load_policy
 from hanamachi.record import Record, record_of
 from hanamachi.session import Session
 from hanamachi.training.vecenv import SelfPlayVecEnv
+from hanamachi.words import nth_legal
 
 NOISE = 0.1  # share of random moves in play of some skill
 
@@ -33,6 +37,34 @@ def recorded(games: SelfPlayVecEnv, length: int) -> NDArray[np.int64]:
         games.advance(actions[t])
         at_random ^= games.over
     return actions
+
+
+@kernel
+def follow(
+    rules: Any,
+    games: NDArray[Any],
+    actions: NDArray[np.int64],
+    observations: NDArray[Any],
+    masks: NDArray[np.int8],
+) -> None:
+    """The given decisions, (B, T), one after the other, observation and mask of each one written.
+
+    Moves without a choice are made between them; a game that ends begins anew.
+    """
+    weights = np.empty(rules.max_outcomes, np.int64)
+    for b in range(len(games)):
+        game, t = games[b], 0
+        while t < actions.shape[1]:
+            if game.mover == OVER:
+                start(rules, game)
+                settle(rules, game, weights)
+            if legal(rules, game, masks[b]) > 1:
+                observe(rules, game, game.mover, observations[b])
+                apply(rules, game, actions[b, t])
+                t += 1
+            else:
+                apply(rules, game, nth_legal(masks[b], 0))
+            settle(rules, game, weights)
 
 
 def recorded_games(rules: Variant, rows: int, length: int) -> list[Record]:

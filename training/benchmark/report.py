@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hanamachi.saving import replacing
-from hanamachi.training.benchmark.measure import Comparison, Figure, Finding, LeftOut
+from hanamachi.training.benchmark.measure import Comparison, Curve, Figure, Finding, LeftOut
 from hanamachi.training.report import ACCENT, FAINT, INK, write_json
 
 
@@ -26,14 +26,17 @@ class Report:
     load_after: float | None = None
     comparisons: list[Comparison] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
-    def add(self, finding: Finding | Figure) -> None:
+    def add(self, finding: Finding | Figure | Curve) -> None:
         match finding:
             case Comparison():
                 self.comparisons.append(finding)
             case Figure():
                 self.figures.append(finding)
+            case Curve():
+                self.curves.append(finding)
             case LeftOut(why):
                 self.left_out.append(why)
 
@@ -61,6 +64,8 @@ def tables(report: Report) -> Group:
         parts.append(comparisons_table(report.comparisons))
     for unit in dict.fromkeys(figure.unit for figure in report.figures):
         parts.append(figures_table(unit, [f for f in report.figures if f.unit == unit]))
+    for what in dict.fromkeys(curve.what for curve in report.curves):
+        parts.append(curves_table(what, [c for c in report.curves if c.what == what]))
     loads = {"load before": report.load_before, "load after": report.load_after}
     about = (f"{name} {value}" for name, value in {**report.machine, **loads}.items())
     return Group(*parts, Text(", ".join(about), style="dim"))
@@ -91,6 +96,15 @@ def figures_table(unit: str, figures: Sequence[Figure]) -> Table:
     return table
 
 
+def curves_table(what: str, curves: Sequence[Curve]) -> Table:
+    """A row for each number of games, a column for each way to play them."""
+    title = f"{what}: decisions per second"
+    table = Table("games at once", *(curve.measure for curve in curves), title=title)
+    for batch, *rates in zip(curves[0].batches, *(c.rates for c in curves), strict=True):
+        table.add_row(f"{batch:,}", *map(spread, rates))
+    return table
+
+
 def spread(values: Sequence[float]) -> Text:
     """The median and, if there is one, the range."""
     text = Text(rounded(median(values)))
@@ -107,17 +121,23 @@ def rounded(value: float) -> str:
 
 
 def write(report: Report, folder: Path) -> Iterator[Path]:
-    """Write `benchmark.json` and, if anything was compared, `benchmark.png`."""
-    data, picture = folder / "benchmark.json", folder / "benchmark.png"
+    """Write `benchmark.json`; `benchmark.png` if anything was compared, `scale.png` for curves."""
+    data = folder / "benchmark.json"
     write_json(report.as_json(), data)
     yield data
     if report.comparisons:
-        with replacing(picture) as file:
-            draw(report).savefig(file, format="png", dpi=200)
-        yield picture
+        yield save(draw(report), folder / "benchmark.png")
+    if report.curves:
+        yield save(draw_curves(report), folder / "scale.png")
 
 
-# --- As a picture
+def save(picture: Picture, path: Path) -> Path:
+    with replacing(path) as file:
+        picture.savefig(file, format="png", dpi=200)
+    return path
+
+
+# --- As pictures
 
 
 def draw(report: Report) -> Picture:
@@ -135,12 +155,17 @@ def draw(report: Report) -> Picture:
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.margins(x=0.15)
     axes.set_xlabel("times as many decisions per second (median and range)", fontsize=8)
+    finish(axes, report)
+    axes.grid(axis="x", color=FAINT, linewidth=0.5)
+    axes.spines["left"].set_visible(False)
+    return picture
+
+
+def finish(axes: Any, report: Report) -> None:
     axes.set_title(f"{report.machine['processor']}, {report.machine['cores']} cores", fontsize=9)
     axes.tick_params(labelsize=7)
-    axes.grid(axis="x", color=FAINT, linewidth=0.5)
     axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    return picture
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def draw_bar(axes: Any, place: int, c: Comparison) -> None:
@@ -150,3 +175,23 @@ def draw_bar(axes: Any, place: int, c: Comparison) -> None:
     end = max(1, *c.ratios), place
     beside = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
     axes.annotate(rounded(c.ratio), end, **beside, color=INK, fontsize=7)
+
+
+def draw_curves(report: Report) -> Picture:
+    """The median rate by the number of games at once: a colour a game, broken for one thread."""
+    picture = Picture(figsize=(7.5, 4), layout="constrained")
+    FigureCanvasAgg(picture)
+    axes = picture.subplots()
+    games = list(dict.fromkeys(curve.what for curve in report.curves))
+    for curve in report.curves:
+        dashes = "--" if curve.measure == "threads: 1" else "-"
+        label, colour = f"{curve.what}, {curve.measure}", f"C{games.index(curve.what)}"
+        axes.plot(curve.batches, curve.medians, dashes, color=colour, label=label)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("games at once", fontsize=8)
+    axes.set_ylabel("decisions per second", fontsize=8)
+    axes.legend(fontsize=7, frameon=False)
+    axes.grid(color=FAINT, linewidth=0.5)
+    finish(axes, report)
+    return picture

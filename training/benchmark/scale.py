@@ -1,0 +1,28 @@
+"""Scale: how many decisions a second, by the number of games at once and of threads."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from hanamachi.game import Variant
+from hanamachi.kernels import default_threads
+from hanamachi.training.benchmark.engine import engine
+from hanamachi.training.benchmark.measure import Curve, rate
+
+BATCHES = (1, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_000_000)
+SECONDS = 0.3  # a rate, at least
+
+
+def curves(games: Sequence[Variant], rounds: int) -> Iterator[Curve]:
+    """On one thread, and on all where that is another number."""
+    for rules in games:
+        for threads in sorted({1, default_threads()}):
+            rates = [rates_of(rules, batch, threads, rounds) for batch in BATCHES]
+            yield Curve(rules.id, f"threads: {threads}", list(BATCHES), rates)
+
+
+def rates_of(rules: Variant, batch: int, threads: int, rounds: int) -> list[float]:
+    """Views in int8, in which a million games have room."""
+    play = engine(rules, np.int8, batch, threads).prepare().play
+    play()
+    return [rate(play, SECONDS) for _ in range(rounds)]
