@@ -50,28 +50,3 @@ def sums_by_set(numbers: Sequence[int]) -> NDArray[np.int64]:
 @inline
 def unused(rules: np.record, game: np.record, seat: int, action: int) -> Any:
     return rules.in_use[action] == 1 and game.used_in[seat, action] == 0
-
-
-@inline
-def actions_left(rules: np.record, game: np.record, seat: int) -> int:
-    left = 0
-    for action in range(4):
-        left += unused(rules, game, seat, action)
-    return left
-
-
-@inline
-def flow(
-    rules: np.record, game: np.record, seat: int, kept: tuple[int, ...], given: tuple[int, ...]
-) -> tuple[float, float]:
-    """Of the cards that a player has yet to use: the shares it will keep and give away.
-
-    `kept` and `given` count the cards of each action that end on its own and on the other side.
-    """
-    left = keep = give = 0
-    for action in range(4):
-        if unused(rules, game, seat, action):
-            left += SIZES[action]
-            keep += kept[action]
-            give += given[action]
-    return keep / max(left, 1), give / max(left, 1)

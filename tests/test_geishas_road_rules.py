@@ -22,6 +22,9 @@ from hanamachi.geishas_road.rules import (
     PICK_STARTER,
     PICK_TOKENS,
     PUT_IN_ORDER,
+    bit_of,
+    influence_of,
+    past,
 )
 
 A, B, N = 0, 1, NONE  # seats, and nobody
@@ -118,6 +121,28 @@ LATER_RETURNS = [
     ("draw", "yellow2"), ("play", "intrigue yellow1 discarding yellow2"),
     ("draw", "yellow4"), ("play", "intrigue yellow4 discarding yellow3"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("item_values", [(1, 2, 3, 4), (2, 5, 9)])
+@pytest.mark.parametrize("colours", [2, 3, 5])
+def test_every_card_leads_as_many_houses_on_as_its_value(
+    colours: int, item_values: tuple[int, ...]
+) -> None:
+    options: dict[str, Any] = {"colours": colours, "item_values": item_values}
+    rules = variant(EDITION_2021, actions=["reveal"], **options).rules
+    for card in range(rules.cards):
+        for steps in range(colours):
+            after = past(rules, steps, rules.walk[card])
+            assert after == (steps + item_values[rules.rank[card]]) % colours
+
+
+def test_the_influence_of_a_hand_is_the_sum_of_its_cards() -> None:
+    rules = variant(EDITION_2021).rules
+    for cards in combinations(range(rules.cards), 3):
+        hand = sum(bit_of(card) for card in (*cards, NONE))
+        for c in range(rules.colours):
+            held = [card for card in cards if rules.colour[card] == c]
+            assert influence_of(rules, hand, c) == sum(rules.value[card] for card in held)
 
 
 def test_T_G21_3_first_and_second_returns_take_their_stacks_in_order() -> None:

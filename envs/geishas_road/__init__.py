@@ -115,6 +115,12 @@ def guest_points() -> Any:
     return np.array([best_sets(tuple(sorted(guests, reverse=True))) for guests in counts], np.int8)
 
 
+def sums_of_sets(values: Sequence[int]) -> Any:
+    """(2^V,) the sum of every set of values, a bit for each."""
+    n = len(values)
+    return np.array([sum(values[i] for i in range(n) if s >> i & 1) for s in range(2**n)], np.int8)
+
+
 def other_moves(tokens: int, markers: int, rounds: int) -> list[Move]:
     """The choices of tokens, of a first marker and of a starter, where there are any."""
     moves = [Move(rules.COLLECT, number=choice) for choice in range(tokens)]
@@ -224,6 +230,11 @@ def hand_size(options: dict[str, Any]) -> int:
     return cards_used(rules.ACTIONS, actions, deck) - len(actions)
 
 
+def draws(options: dict[str, Any], edition: Edition) -> int:
+    """Cards drawn in a round: one for each action, and one for a Counteroffer."""
+    return len(options["actions"]) + (edition.offers and places(options["actions"]) > 0)
+
+
 def catalogue_of(options: dict[str, Any], edition: Edition) -> Catalogue:
     colours, chosen = options["colours"], edition.start_markers == rules.CHOSEN
     others = other_moves(
@@ -243,14 +254,14 @@ def catalogue_of(options: dict[str, Any], edition: Edition) -> Catalogue:
 
 
 def layout_of(options: dict[str, Any], edition: Edition) -> Layout:
-    colours, actions = options["colours"], options["actions"]
+    colours = options["colours"]
     base, tokens, rounds = max(edition.base), edition.tokens, edition.most_rounds
     a_round = colours * base + sum(tokens) + edition.guests * 30 + edition.offers * 2
     return observation.layout(
         colours=colours,
         item_values=options["item_values"],
         hand=hand_size(options) + 1,
-        draws=len(actions) + (edition.offers and places(actions) > 0),
+        draws=draws(options, edition),
         rounds=rounds,
         worth=base + sum(sorted(tokens)[-2:]),
         points=rounds * a_round,
@@ -272,15 +283,19 @@ def tables_of(
         values=len(values),
         cards=colours * len(values),
         colour=np.repeat(np.arange(colours), len(values)),
+        rank=np.tile(np.arange(len(values)), colours),
         value=card_values,
+        walk=card_values % colours,
+        influence=sums_of_sets(values),
         in_use=[action in actions for action in rules.ACTIONS],
         markers=len(actions),
         hand_size=hand_size(options),
+        draws=draws(options, edition),
         starter=rules.NONE if options["starter"] == "random" else options["starter"],
         after_deal=options["loser_picks_starter"] == "after_deal",
         start_markers=edition.start_markers,
         shuffled=edition.shuffled,
-        tokens=np.bincount(edition.tokens, minlength=10),
+        tokens=np.bincount(edition.tokens, minlength=rules.WORTHS) * edition.shuffled,
         rows=np.array([padded(row, rules.ROW) for row in edition.rows]),
         row_length=edition.row_length,
         guests=GUESTS * edition.guests,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.four_actions import actions_left, flow, unused
+from hanamachi.four_actions import SIZES, sums_by_set, unused
 from hanamachi.game import put
 from hanamachi.geishas_road.rules import (
     ACT,
@@ -27,12 +27,19 @@ from hanamachi.geishas_road.rules import (
     PLACES,
     PUT_IN_ORDER,
     ROW,
+    all_cards,
     base_points,
+    bit_of,
+    bits,
     favoured,
     guest_points,
+    held_by,
     house_of,
+    influence_of,
     lands_at,
+    lowest,
     next_prestige,
+    played,
     unused_tokens,
     waiting_share,
 )
@@ -88,6 +95,9 @@ from hanamachi.layout import Layout, Segment
 KEPT = (1, 1, 2, 2)  # cards of each action that end in the tableau of who uses it
 GIVEN = (0, 0, 1, 2)  # and in the other
 FACTS = 5  # of each card in hand, among the prospects
+
+# of each set of actions, a bit for each: the cards that end on the own side, on the other, and all
+KEEPS, GIVES, USES = sums_by_set(KEPT), sums_by_set(GIVEN), np.maximum(sums_by_set(SIZES), 1)
 
 
 def layout(
@@ -186,82 +196,200 @@ def observe(rules: np.record, game: np.record, seat: int, out: NDArray[np.float3
     out[:] = 0
     me, foe = seat, 1 - seat
     observe_duty(rules, game, me, out)
-    observe_own_cards(rules, game, me, out)
+    observe_round(rules, game, me, out)
+    observe_circle(rules, game, me, out)
+    observe_influence(rules, game, me, out)
     observe_played(rules, game, me, out)
-    observe_offer(rules, game, me, out)
     for side in range(2):
         owner = me if side == 0 else foe
         observe_actions(rules, game, owner, side, out)
         observe_offers(rules, game, me, owner, side, out)
         if rules.offer_tokens:
             observe_tokens(rules, game, me, owner, side, out)
-    observe_circle(rules, game, me, out)
-    observe_round(rules, game, me, out)
-    observe_counts(rules, game, me, out)
+    observe_own_cards(rules, game, me, out)
+    if game.phase != ACT:
+        observe_table(rules, game, me, out)
+    observe_future(rules, game, me, out)
+
+
+@inline
+def mark(rules: np.record, out: NDArray[np.float32], segment: int, row: int, card: int) -> None:
+    """A card, if there is one, in a row of a segment that has one entry a card."""
+    out[rules.at[segment] + row * rules.cards + max(card, 0)] += card != NONE
+
+
+@inline
+def choose(rules: np.record, out: NDArray[np.float32], segment: int, row: int, choice: int) -> None:
+    """What was chosen, if anything was, in the row of entries from `row` on."""
+    out[rules.at[segment] + row + max(choice, 0)] = choice != NONE
 
 
 @inline
 def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     if game.mover == me:
-        at = rules.at[TO_DO]
-        out[at] = game.phase == ACT
-        out[at + 1] = game.phase == ANSWER
-        out[at + 2] = game.phase == PUT_IN_ORDER
-        out[at + 3] = game.phase == PICK_TOKENS
-        out[at + 4] = game.phase == PICK_MARKER
-        out[at + 5] = game.phase == PICK_STARTER
+        out[rules.at[TO_DO]] = game.phase == ACT
+        out[rules.at[TO_DO] + 1] = game.phase == ANSWER
+        out[rules.at[TO_DO] + 2] = game.phase == PUT_IN_ORDER
+        out[rules.at[TO_DO] + 3] = game.phase == PICK_TOKENS
+        out[rules.at[TO_DO] + 4] = game.phase == PICK_MARKER
+        out[rules.at[TO_DO] + 5] = game.phase == PICK_STARTER
 
 
 @inline
-def mark(rules: np.record, out: NDArray[np.float32], segment: int, row: int, card: int) -> None:
-    """A card in a row of a segment that has one entry a card."""
-    if card != NONE:
-        out[rules.at[segment] + row * rules.cards + card] = 1
+def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+    out[rules.at[BEGAN]] = game.starter == me
+    named = game.starter != NONE
+    out[rules.at[CHOOSER]] = named and game.chooser == me
+    out[rules.at[CHOOSER] + 1] = named and game.chooser == 1 - me
+    if game.round_number > 0:
+        out[rules.at[ROUND] + game.round_number - 1] = 1
+    for side in range(2):
+        seat = me if side == 0 else 1 - me
+        put(rules, out, SCORE, side, game.wins[seat])
+        put(rules, out, SCORE, 2 + side, game.points[seat])
 
 
 @inline
-def show(rules: np.record, out: NDArray[np.float32], segment: int, row: int, card: int) -> None:
-    """A card in a row of a segment, as its colour and its value."""
-    at = rules.at[segment] + row * (rules.colours + rules.values)
-    out[at + rules.colour[card]] = 1
-    out[at + rules.colours + card % rules.values] = 1
+def observe_circle(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+    n = rules.colours
+    for c in range(n):
+        out[rules.at[STEPS] + n * c + game.steps[c]] = 1
+        out[rules.at[RETURNS] + c] = game.returns[c] > 0
+        out[rules.at[RETURNS] + n + c] = game.returns[c] > 1
+        out[rules.at[MARKERS] + c] = game.marker[c] == me
+        out[rules.at[MARKERS] + n + c] = game.marker[c] == 1 - me
+        if rules.guests > 0:
+            out[rules.at[GUESTS] + c] = game.guests[c]
+            out[rules.at[COLLECTED] + c] = game.collected[me, c]
+            out[rules.at[COLLECTED] + n + c] = game.collected[1 - me, c]
+    for row in range(2):
+        for i in range(ROW):
+            token = game.taken[row] + i
+            left = token < rules.row_length[row]
+            out[rules.at[ROWS] + ROW * row + i] = game.row[row, min(token, ROW - 1)] * left
+
+
+@inline
+def observe_influence(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+    """Who leads each geisha, and what the round would bring now."""
+    n, base, foe = rules.colours, base_points(rules, game), 1 - me
+    mine = guest_points(rules, game, me) + unused_tokens(rules, game, me)
+    theirs = guest_points(rules, game, foe) + unused_tokens(rules, game, foe)
+    kept = kept_card(game, me)
+    for c in range(n):
+        worth, owner = base + game.prestige[c], favoured(rules, game, c)
+        out[rules.at[WORTH] + c] = worth
+        out[rules.at[AHEAD] + c] = owner == me
+        out[rules.at[AHEAD] + n + c] = owner == foe
+        mine += worth * (owner == me)
+        theirs += worth * (owner == foe)
+        lead = 2 * (game.influence[me, c] - game.influence[foe, c])
+        if kept != NONE and rules.colour[kept] == c:
+            lead += 2 * rules.value[kept]
+        lead += int(game.marker[c] == me) - int(game.marker[c] == foe)
+        out[rules.at[LEAD] + c] = lead
+    put(rules, out, POINTS, 0, mine)
+    put(rules, out, POINTS, 1, theirs)
+
+
+@inline
+def kept_card(game: np.record, seat: int) -> Any:
+    """The card that a seat kept by Intrigue and has not played yet, or NONE."""
+    kept = game.laid[seat, INTRIGUE, 0]
+    return NONE if kept == NONE or game.played_as[kept] > 0 else kept
+
+
+@inline
+def observe_played(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+    left = played(game)
+    while left != 0:
+        card = lowest(left)
+        left &= left - 1
+        mark(rules, out, TABLEAUS, int(game.played_by[card] != me), card)
+        out[rules.at[PLAYED] + card] = game.played_as[card]
+        if rules.guests > 0:
+            out[rules.at[BROUGHT] + card] = game.brought[card, 0]
+            out[rules.at[BROUGHT] + rules.cards + card] = game.brought[card, 1]
+
+
+@inline
+def observe_actions(
+    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[np.float32]
+) -> None:
+    """What a player did with each action; `side` is 0 for mine, 1 for theirs."""
+    for action in range(4):
+        turn = game.used_in[seat, action] - 1
+        choose(rules, out, USED_IN, 16 * side + 4 * action, turn)
+    choose(rules, out, PICKED, 5 * side, game.picked[seat, GIFT])
+    choose(rules, out, PICKED, 5 * side + 3, game.picked[seat, COMPETITION])
+    for offer in range(2):
+        for share in range(2):
+            order = game.order[seat, GIFT + offer, share]
+            choose(rules, out, ORDERS, 8 * side + 4 * offer + 2 * share, order)
+
+
+@inline
+def observe_offers(
+    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
+) -> None:
+    """The cards of a player's Gift and Competition as they were laid down, if face up or mine."""
+    hidden = game.hidden_card[seat] if seat != me else NONE
+    for place in range(PLACES):
+        card = game.laid[seat, GIFT, place]
+        secret = card == hidden and game.hidden_use[seat] == GIFT
+        mark(rules, out, GIFTS, side, NONE if secret else card)
+    for place in range(PLACES):
+        card = game.laid[seat, COMPETITION, place]
+        secret = card == hidden and game.hidden_use[seat] == COMPETITION
+        mark(rules, out, PAIRS, 2 * side + place // 2, NONE if secret else card)
+
+
+@inline
+def observe_tokens(
+    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
+) -> None:
+    """How a player used Hidden Offer and Counteroffer, as far as I know."""
+    use, turn, out_by = game.hidden_use[seat], game.counter_to[seat], game.counter_out_by[seat]
+    out[rules.at[TOKENS_LEFT] + 2 * side] = use == NONE
+    out[rules.at[TOKENS_LEFT] + 2 * side + 1] = turn == NONE
+    out[rules.at[HIDDEN_USE] + 3 * side] = use == GIFT
+    out[rules.at[HIDDEN_USE] + 3 * side + 1] = use == COMPETITION
+    out[rules.at[HIDDEN_USE] + 3 * side + 2] = use > COMPETITION
+    choose(rules, out, COUNTERED, 14 * side, turn)
+    choose(rules, out, COUNTERED, 14 * side + 8, game.counter_place[seat])
+    out[rules.at[COUNTERED] + 14 * side + 12] = out_by == me
+    out[rules.at[COUNTERED] + 14 * side + 13] = out_by == 1 - me
+    mark(rules, out, CARD_OUT, side, NONE if out_by == 1 - me else game.counter_out[seat])
+    if seat == me:
+        mark(rules, out, MY_HIDDEN, 0, game.hidden_card[me])
+        mark(rules, out, CARD_IN, side, game.counter_in[me])
+    else:
+        mark(rules, out, CARD_IN, side, NONE if use > COMPETITION else game.counter_in[seat])
 
 
 @inline
 def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
     for slot in range(game.held[me]):
-        mark(rules, out, HAND, 0, game.hand[me, slot])
-        show(rules, out, SLOTS, slot, game.hand[me, slot])
+        card = game.hand[me, slot]
+        mark(rules, out, HAND, 0, card)
+        observe_slot(rules, game, slot, card, out)
     for number in range(rules.hand_size):
         mark(rules, out, DEALT, 0, game.received[me, number])
-    draws = np.int64(rules.at[DRAWN + 1] - rules.at[DRAWN]) // rules.cards
-    for number in range(draws):
+    for number in range(rules.draws):
         mark(rules, out, DRAWN, number, game.received[me, rules.hand_size + number])
     mark(rules, out, INTRIGUES, 0, game.laid[me, INTRIGUE, 0])
     mark(rules, out, INTRIGUES, 1, game.laid[me, INTRIGUE, 1])
 
 
 @inline
-def observe_played(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    for card in range(rules.cards):
-        if game.played_as[card] > 0:
-            mark(rules, out, TABLEAUS, int(game.played_by[card] != me), card)
-            out[rules.at[PLAYED] + card] = game.played_as[card]
-            if rules.guests > 0:
-                out[rules.at[BROUGHT] + card] = game.brought[card, 0]
-                out[rules.at[BROUGHT] + rules.cards + card] = game.brought[card, 1]
-
-
-@inline
-def observe_offer(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    """The cards on the table that are still to be played, and what is asked about them."""
+def observe_table(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+    """The cards that are still to be played, and what is asked about them."""
     for place in range(PLACES):
         card, owner = game.offer[place], game.face_down[place]
-        if card != NONE:
-            if owner != 1 - me:
-                show(rules, out, SLOTS, rules.hand_size + 1 + place, card)
-            if owner != NONE:
-                out[rules.at[FACE_DOWN] + 2 * place + int(owner != me)] = 1
+        if card != NONE and owner != 1 - me:
+            observe_slot(rules, game, rules.hand_size + 1 + place, card, out)
+        out[rules.at[FACE_DOWN] + 2 * place] = owner == me
+        out[rules.at[FACE_DOWN] + 2 * place + 1] = owner == 1 - me
     if game.phase == PUT_IN_ORDER:
         share = waiting_share(game)
         for i in range(2):
@@ -271,224 +399,81 @@ def observe_offer(rules: np.record, game: np.record, me: int, out: NDArray[np.fl
 
 
 @inline
-def observe_actions(
-    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[np.float32]
+def observe_slot(
+    rules: np.record, game: np.record, slot: int, card: int, out: NDArray[np.float32]
 ) -> None:
-    """What a player did with each action; `side` is 0 for mine, 1 for theirs."""
-    at = rules.at
-    for action in range(4):
-        if game.used_in[seat, action] > 0:
-            out[at[USED_IN] + 16 * side + 4 * action + game.used_in[seat, action] - 1] = 1
-    if game.picked[seat, GIFT] != NONE:
-        out[at[PICKED] + 5 * side + game.picked[seat, GIFT]] = 1
-    if game.picked[seat, COMPETITION] != NONE:
-        out[at[PICKED] + 5 * side + 3 + game.picked[seat, COMPETITION]] = 1
-    for offer in range(2):
-        for share in range(2):
-            order = game.order[seat, GIFT + offer, share]
-            if order != NONE:
-                out[at[ORDERS] + 8 * side + 4 * offer + 2 * share + order] = 1
+    """A card in hand or on offer, and what it would do if it were played now.
 
-
-@inline
-def observe_offers(
-    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
-) -> None:
-    """The cards of a player's Gift and Competition as they were laid down, if face up or mine."""
-    for action in range(GIFT, COMPETITION + 1):
-        for place in range(PLACES):
-            card = game.laid[seat, action, place]
-            hidden = game.hidden_use[seat] == action and card == game.hidden_card[seat]
-            if seat == me or not hidden:
-                if action == GIFT:
-                    mark(rules, out, GIFTS, side, card)
-                else:
-                    mark(rules, out, PAIRS, 2 * side + place // 2, card)
-
-
-@inline
-def observe_tokens(
-    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
-) -> None:
-    """How a player used Hidden Offer and Counteroffer, as far as I know."""
-    at, use, turn = rules.at, game.hidden_use[seat], game.counter_to[seat]
-    out[at[TOKENS_LEFT] + 2 * side] = use == NONE
-    out[at[TOKENS_LEFT] + 2 * side + 1] = turn == NONE
-    if use != NONE:
-        out[at[HIDDEN_USE] + 3 * side + (use - GIFT if use <= COMPETITION else 2)] = 1
-        if seat == me:
-            mark(rules, out, MY_HIDDEN, 0, game.hidden_card[me])
-    if turn != NONE:
-        out_by = game.counter_out_by[seat]
-        out[at[COUNTERED] + 14 * side + turn] = 1
-        out[at[COUNTERED] + 14 * side + 8 + game.counter_place[seat]] = 1
-        if out_by != NONE:
-            out[at[COUNTERED] + 14 * side + 12 + int(out_by != me)] = 1
-        if out_by != 1 - me:
-            mark(rules, out, CARD_OUT, side, game.counter_out[seat])
-        hidden = use > COMPETITION
-        if seat == me or not hidden:
-            mark(rules, out, CARD_IN, side, game.counter_in[seat])
-
-
-@inline
-def observe_circle(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    at, n = rules.at, rules.colours
-    for c in range(n):
-        out[at[STEPS] + n * c + game.steps[c]] = 1
-        out[at[RETURNS] + c] = game.returns[c] > 0
-        out[at[RETURNS] + n + c] = game.returns[c] > 1
-        if game.marker[c] != NONE:
-            out[at[MARKERS] + n * int(game.marker[c] != me) + c] = 1
-        if rules.guests > 0:
-            out[at[GUESTS] + c] = game.guests[c]
-            out[at[COLLECTED] + c] = game.collected[me, c]
-            out[at[COLLECTED] + n + c] = game.collected[1 - me, c]
-    for row in range(2):
-        taken = game.taken[row]
-        for i in range(taken, rules.row_length[row]):
-            out[at[ROWS] + ROW * row + i - taken] = game.row[row, i]
-
-
-@inline
-def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    at = rules.at
-    out[at[BEGAN]] = game.starter == me
-    if game.chooser != NONE and game.starter != NONE:
-        out[at[CHOOSER] + int(game.chooser != me)] = 1
-    if game.round_number > 0:
-        out[at[ROUND] + game.round_number - 1] = 1
-    for side in range(2):
-        seat = me if side == 0 else 1 - me
-        put(rules, out, SCORE, side, game.wins[seat])
-        put(rules, out, SCORE, 2 + side, game.points[seat])
-
-
-@inline
-def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    at, n, foe = rules.at, rules.colours, 1 - me
-    unseen = observe_unseen(rules, game, me, out)
-    base = base_points(rules, game)
-    for c in range(n):
-        out[at[WORTH] + c] = base + game.prestige[c]
-        out[at[LEAD] + c] = lead(rules, game, me, c)
-        owner = favoured(rules, game, c)
-        if owner != NONE:
-            out[at[AHEAD] + int(owner != me) * n + c] = 1
-    for side in range(2):
-        seat = me if side == 0 else foe
-        points = guest_points(rules, game, seat) + unused_tokens(rules, game, seat)
-        for c in range(n):
-            points += out[at[AHEAD] + side * n + c] * (base + game.prestige[c])
-        put(rules, out, POINTS, side, points)
-        out[at[TO_COME] + side] = cards_to_come(rules, game, seat)
-        out[at[TO_COME] + 2 + side] = actions_left(rules, game, seat)
-        out[at[TO_COME] + 4 + side] = game.held[seat]
-    observe_flow(rules, game, me, unseen, out)
-    observe_prospects(rules, game, me, out)
-
-
-@inline
-def observe_prospects(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    """What every card in hand and on offer would do if it were played now."""
-    for slot in range(game.held[me]):
-        observe_prospect(rules, game, game.hand[me, slot], slot, out)
-    for place in range(PLACES):
-        if game.offer[place] != NONE and game.face_down[place] != 1 - me:
-            slot = rules.hand_size + 1 + place
-            observe_prospect(rules, game, game.offer[place], slot, out)
-
-
-@inline
-def observe_prospect(
-    rules: np.record, game: np.record, card: int, slot: int, out: NDArray[np.float32]
-) -> None:
-    """Where it leads its geisha, who leads her before and after, and what it would bring."""
-    at, colour, value = rules.at, rules.colour[card], rules.value[card]
+    Where it leads its geisha, who leads her before and after, and what it would bring.
+    """
+    colour, value = rules.colour[card], rules.value[card]
+    row = slot * (rules.colours + rules.values)
+    out[rules.at[SLOTS] + row + colour] = 1
+    out[rules.at[SLOTS] + row + rules.colours + rules.rank[card]] = 1
     house, lead = lands_at(rules, game, card), out[rules.at[LEAD] + colour]
-    facts = out[at[PROSPECTS] + FACTS * slot : at[PROSPECTS] + FACTS * (slot + 1)]
-    facts[0] = house == colour
-    facts[1] = lead > 0
-    facts[2] = lead < 0
-    facts[3] = lead + 2 * value > 0
-    facts[4] = lead - 2 * value > 0
-    if house == colour:
-        out[at[GAINS] + slot] = next_prestige(rules, game, colour)
-    if rules.collects[card] > 0:
-        out[at[HARVEST] + 2 * slot] = min(rules.collects[card], game.guests[house])
-        out[at[HARVEST] + 2 * slot + 1] = game.marker[house] == NONE
+    home = house == colour
+    out[rules.at[PROSPECTS] + FACTS * slot] = home
+    out[rules.at[PROSPECTS] + FACTS * slot + 1] = lead > 0
+    out[rules.at[PROSPECTS] + FACTS * slot + 2] = lead < 0
+    out[rules.at[PROSPECTS] + FACTS * slot + 3] = lead + 2 * value > 0
+    out[rules.at[PROSPECTS] + FACTS * slot + 4] = lead - 2 * value > 0
+    out[rules.at[GAINS] + slot] = next_prestige(rules, game, colour) * home
+    if rules.guests > 0:
+        tokens = rules.collects[card]
+        out[rules.at[HARVEST] + 2 * slot] = min(tokens, game.guests[house])
+        out[rules.at[HARVEST] + 2 * slot + 1] = tokens > 0 and game.marker[house] == NONE
 
 
 @inline
-def observe_unseen(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> int:
-    """All but what was played, lies face up or is mine; returns how many cards these are."""
-    at = rules.at[UNSEEN]
+def observe_future(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+    """The cards that will still be played, and where they will end if taken at random."""
+    hand, unseen = held_by(game, me), unseen_by(rules, game, me)
     for card in range(rules.cards):
-        out[at + card] = game.played_as[card] == 0
-    for slot in range(game.held[me]):
-        out[at + game.hand[me, slot]] = 0
+        out[rules.at[UNSEEN] + card] = unseen >> card & 1
+    foe = 1 - me
+    mine, theirs = unused_actions(rules, game, me), unused_actions(rules, game, foe)
+    my_kept, foe_kept = kept_card(game, me) != NONE, kept_card(game, foe) != NONE
+    out[rules.at[TO_COME]] = KEEPS[mine] + GIVES[theirs] + my_kept
+    out[rules.at[TO_COME] + 1] = KEEPS[theirs] + GIVES[mine] + foe_kept
+    out[rules.at[TO_COME] + 2] = bits(mine)
+    out[rules.at[TO_COME] + 3] = bits(theirs)
+    out[rules.at[TO_COME] + 4] = game.held[me]
+    out[rules.at[TO_COME] + 5] = game.held[foe]
+    keep, give = KEEPS[mine] / USES[mine], GIVES[mine] / USES[mine]
+    foe_keeps, foe_gives = KEEPS[theirs] / USES[theirs], GIVES[theirs] / USES[theirs]
+    my_draws = max(bits(mine) - int(has_drawn(game, me)), 0)
+    foes = game.held[foe] + max(bits(theirs) - int(has_drawn(game, foe)), 0)
+    to_me = (my_draws * keep + foes * foe_gives) / max(bits(unseen), 1)
+    to_foe = (my_draws * give + foes * foe_keeps + foe_kept) / max(bits(unseen), 1)
+    put(rules, out, FLOW, 0, keep)
+    put(rules, out, FLOW, 1, give)
+    put(rules, out, FLOW, 2, to_me)
+    put(rules, out, FLOW, 3, to_foe)
+    for c in range(rules.colours):
+        held, unknown = influence_of(rules, hand, c), influence_of(rules, unseen, c)
+        expected = 2 * (held * (keep - give) + unknown * (to_me - to_foe))
+        put(rules, out, EXPECTED_LEAD, c, out[rules.at[LEAD] + c] + expected)
+
+
+@inline
+def unseen_by(rules: np.record, game: np.record, me: int) -> int:
+    """All cards but what was played, lies face up or is mine, a bit each."""
+    seen = played(game) | held_by(game, me)
     for place in range(2):
-        if game.laid[me, INTRIGUE, place] != NONE:
-            out[at + game.laid[me, INTRIGUE, place]] = 0
+        seen |= bit_of(game.laid[me, INTRIGUE, place])
     for place in range(PLACES):
-        if game.offer[place] != NONE and game.face_down[place] != 1 - me:
-            out[at + game.offer[place]] = 0
-    unseen = 0
-    for card in range(rules.cards):
-        unseen += int(out[at + card])
-    return unseen
+        if game.face_down[place] != 1 - me:
+            seen |= bit_of(game.offer[place])
+    return all_cards(rules) & ~seen
 
 
 @inline
-def lead(rules: np.record, game: np.record, me: int, c: int) -> Any:
-    """Twice the influence that I have over a geisha less the foe's, my kept card included."""
-    lead = 2 * (game.influence[me, c] - game.influence[1 - me, c])
-    kept = game.laid[me, INTRIGUE, 0]
-    if kept != NONE and game.played_as[kept] == 0 and rules.colour[kept] == c:
-        lead += 2 * rules.value[kept]
-    return lead + int(game.marker[c] == me) - int(game.marker[c] == 1 - me)
-
-
-@inline
-def cards_to_come(rules: np.record, game: np.record, seat: int) -> int:
-    """Cards that will still be played by a seat in this round, beside those on the table."""
-    cards = 0
+def unused_actions(rules: np.record, game: np.record, seat: int) -> int:
+    """The actions that a seat has left, a bit each."""
+    left = 0
     for action in range(4):
-        cards += KEPT[action] * unused(rules, game, seat, action)
-        cards += GIVEN[action] * unused(rules, game, 1 - seat, action)
-    kept = game.laid[seat, INTRIGUE, 0]
-    if kept != NONE:
-        cards += game.played_as[kept] == 0
-    return cards
-
-
-@inline
-def observe_flow(
-    rules: np.record, game: np.record, me: int, unseen: int, out: NDArray[np.float32]
-) -> None:
-    """Where cards will end if the actions left take them at random."""
-    at, n, foe = rules.at, rules.colours, 1 - me
-    keep, give = flow(rules, game, me, KEPT, GIVEN)
-    foe_keeps, foe_gives = flow(rules, game, foe, KEPT, GIVEN)
-    my_draws = max(actions_left(rules, game, me) - int(has_drawn(game, me)), 0)
-    foes = game.held[foe] + max(actions_left(rules, game, foe) - int(has_drawn(game, foe)), 0)
-    hidden = 0
-    kept = game.laid[foe, INTRIGUE, 0]
-    if kept != NONE:
-        hidden = int(game.played_as[kept] == 0)
-    to_me = (my_draws * keep + foes * foe_gives) / max(unseen, 1)
-    to_foe = (my_draws * give + foes * foe_keeps + hidden) / max(unseen, 1)
-    for i, share in enumerate((keep, give, to_me, to_foe)):
-        put(rules, out, FLOW, i, share)
-    for c in range(n):
-        mine = unknown = 0  # influence of my hand, and of the cards that I have not seen
-        for slot in range(game.held[me]):
-            card = game.hand[me, slot]
-            mine += (rules.colour[card] == c) * rules.value[card]
-        for card in range(c * rules.values, (c + 1) * rules.values):
-            unknown += int(out[at[UNSEEN] + card]) * rules.value[card]
-        expected = out[at[LEAD] + c] + 2 * (mine * (keep - give) + unknown * (to_me - to_foe))
-        put(rules, out, EXPECTED_LEAD, c, expected)
+        left |= int(unused(rules, game, seat, action)) << action
+    return left
 
 
 @inline

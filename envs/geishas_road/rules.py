@@ -15,7 +15,7 @@ from hanamachi.four_actions import SIZES
 from hanamachi.game import CHANCE, OVER, below, record, tables, uniform
 
 SEATS = 2
-COLOURS, CARDS, ROW = 5, 30, 5  # at most: geisha, item cards, tokens in a row
+COLOURS, RANKS, CARDS, ROW = 5, 9, 30, 5  # at most: geisha, values, item cards, tokens in a row
 HAND, RECEIVED = 7, 11  # at most: cards in a hand, cards that a player gets in a round
 WORTHS = 10  # of prestige tokens, from 0
 PLACES = 4  # at most, in an offer
@@ -106,16 +106,20 @@ RULES = tables(
     ("values", np.int64),  # V
     ("cards", np.int64),  # N * V
     ("colour", np.int8, (CARDS,)),  # of each card
+    ("rank", np.int8, (CARDS,)),  # among the values of its colour
     ("value", np.int8, (CARDS,)),
+    ("walk", np.int8, (CARDS,)),  # houses that it leads its geisha on, whole rounds left out
+    ("influence", np.int8, (2**RANKS,)),  # of cards of one colour, a bit for each rank
     ("in_use", np.int8, (4,)),  # 1 where the action is part of the game
     ("markers", np.int64),  # K action markers a player
     ("hand_size", np.int64),  # cards dealt to each
+    ("draws", np.int64),  # cards that a player draws in a round, at most
     ("starter", np.int64),  # seat, or NONE for a random one
     ("after_deal", np.bool_),  # the loser sees the new hand before naming the starter
     ("start_markers", np.int64),  # MIDDLE, CHOSEN, DRAWN
     ("shuffled", np.bool_),  # prestige tokens are shuffled, not stacked
-    ("tokens", np.int8, (WORTHS,)),  # how many there are of each worth, if shuffled
-    ("rows", np.int8, (2, ROW)),  # the stacks, if not
+    ("tokens", np.int8, (WORTHS,)),  # how many of each worth are shuffled
+    ("rows", np.int8, (2, ROW)),  # the stacks, if they are not shuffled
     ("row_length", np.int8, (2,)),
     ("guests", np.int64),  # at each house; 0 in games without
     ("collects", np.int8, (CARDS,)),  # tokens that a card collects
@@ -136,6 +140,57 @@ RULES = tables(
     ("fitting", np.int16, (HIDDEN_COMPETITION + 1, HAND + 1)),  # actions of a kind, by the hand
     ("places", np.int64),  # that an offer of this rule set can have
 )
+
+
+# --- Sets of cards, a bit each
+
+
+@inline
+def all_cards(rules: np.record) -> Any:
+    return (1 << rules.cards) - 1
+
+
+@inline
+def bit_of(card: int) -> int:
+    """The set of one card; NONE becomes a bit that is no card's."""
+    return 1 << (card & 31)
+
+
+@inline
+def bits(cards: int) -> int:
+    count = 0
+    while cards != 0:
+        cards &= cards - 1
+        count += 1
+    return count
+
+
+@inline
+def lowest(cards: int) -> int:
+    """The first card of a set that is not empty."""
+    return bits((cards & -cards) - 1)
+
+
+@inline
+def held_by(game: np.record, seat: int) -> int:
+    cards = 0
+    for slot in range(HAND):
+        cards |= bit_of(game.hand[seat, slot])
+    return cards
+
+
+@inline
+def played(game: np.record) -> int:
+    cards = 0
+    for card in range(CARDS):
+        cards |= int(game.played_as[card] > 0) << card
+    return cards
+
+
+@inline
+def influence_of(rules: np.record, cards: int, c: int) -> Any:
+    """The influence that a set of cards has over one geisha."""
+    return rules.influence[cards >> c * rules.values & (1 << rules.values) - 1]
 
 
 # --- Setup
@@ -166,13 +221,13 @@ def begin_round(rules: np.record, game: np.record) -> None:
     """Cards and tokens go back, geisha perhaps, action markers are face up; markers stay."""
     clear_table(rules, game)
     game.round_number += 1
-    game.unseen = (1 << rules.cards) - 1
+    game.unseen = all_cards(rules)
     if rules.going_home:
         game.steps[:] = 0
-    if rules.shuffled:
-        game.tokens[:] = rules.tokens
-    else:
-        game.row[:] = rules.rows
+    for worth in range(WORTHS):
+        game.tokens[worth] = rules.tokens[worth]
+    for i in range(ROW):
+        game.row[0, i], game.row[1, i] = rules.rows[0, i], rules.rows[1, i]
     for c in range(rules.colours):
         game.guests[c] = rules.guests
     set_up(rules, game)
@@ -323,19 +378,19 @@ def receive(game: np.record, seat: int, card: int) -> None:
     """A card from the deck is sorted into the hand."""
     game.unseen ^= 1 << card
     number = 0
-    while game.received[seat, number] != NONE:
-        number += 1
+    for i in range(RECEIVED):
+        number += game.received[seat, i] != NONE
     game.received[seat, number] = card
     sort_in(game, seat, card)
 
 
 @inline
 def sort_in(game: np.record, seat: int, card: int) -> None:
-    slot = game.held[seat]
-    while slot > 0 and game.hand[seat, slot - 1] > card:
-        game.hand[seat, slot] = game.hand[seat, slot - 1]
-        slot -= 1
-    game.hand[seat, slot] = card
+    for slot in range(game.held[seat]):
+        other = game.hand[seat, slot]
+        game.hand[seat, slot] = min(card, other)
+        card = max(card, other)
+    game.hand[seat, game.held[seat]] = card
     game.held[seat] += 1
 
 
@@ -398,7 +453,8 @@ def use_action(rules: np.record, game: np.record, kind: int, slots: NDArray[np.i
     if action == INTRIGUE:  # one card is kept for the end of the round, the other is out
         play_on(rules, game)
         return
-    game.offer[:] = game.laid[me, action]
+    for place in range(PLACES):
+        game.offer[place] = game.laid[me, action, place]
     if action == REVEAL:
         game.share[0, 0], game.share_of[0] = 0, me
         play_on(rules, game)
@@ -421,10 +477,9 @@ def close_ranks(game: np.record, me: int) -> None:
     held = 0
     for slot in range(HAND):
         card = game.hand[me, slot]
-        if card != NONE:
-            game.hand[me, slot] = NONE
-            game.hand[me, held] = card
-            held += 1
+        game.hand[me, slot] = NONE
+        game.hand[me, held] = card
+        held += card != NONE
     game.held[me] = held
 
 
@@ -570,10 +625,17 @@ def order_is_open(rules: np.record, game: np.record, share: int) -> Any:
 
 
 @inline
+def past(rules: np.record, house: int, steps: int) -> Any:
+    """The place so many houses past this one, fewer than the circle has."""
+    place = house + steps
+    return place - rules.colours if place >= rules.colours else place
+
+
+@inline
 def lands_at(rules: np.record, game: np.record, card: int) -> Any:
     """The house at which the card would bring its geisha."""
     colour = rules.colour[card]
-    return (colour + game.steps[colour] + rules.value[card]) % rules.colours
+    return past(rules, colour, past(rules, game.steps[colour], rules.walk[card]))
 
 
 @inline
@@ -594,7 +656,7 @@ def walk(rules: np.record, game: np.record, me: int, card: int) -> None:
     """A card adds to the influence over its geisha and leads her on, perhaps home."""
     colour = rules.colour[card]
     game.influence[me, colour] += rules.value[card]
-    game.steps[colour] = (game.steps[colour] + rules.value[card]) % rules.colours
+    game.steps[colour] = past(rules, game.steps[colour], rules.walk[card])
     if game.steps[colour] == 0:
         return_home(rules, game, colour)
 
@@ -636,7 +698,7 @@ def turn_up_intrigues(game: np.record) -> None:
 def house_of(rules: np.record, game: np.record, card: int) -> Any:
     """The house at which a card that was just played has brought its geisha."""
     colour = rules.colour[card]
-    return (colour + game.steps[colour]) % rules.colours
+    return past(rules, colour, game.steps[colour])
 
 
 @inline
@@ -1010,7 +1072,7 @@ def name_blanks(
     blank: NDArray[np.int8],
 ) -> bool:
     """Name the foe's other cards, in time; False if this history is not to be kept."""
-    deck = (1 << rules.cards) - 1
+    deck = all_cards(rules)
     hidden, returned = hidden_blank(world, 1 - seat, blank), hidden_return(world, seat, events)
     spare = bits(deck & ~received_later(world, seat, events, name)) + count_of(events, COUNTERS)
     chance_of_keeping = 1.0
@@ -1076,22 +1138,13 @@ def without(deck: int, card: int) -> int:
 
 
 @inline
-def bits(cards: int) -> int:
-    count = 0
-    while cards > 0:
-        cards &= cards - 1
-        count += 1
-    return count
-
-
-@inline
 def random_card(world: np.record, cards: int) -> int:
     """One of these cards, or NONE if there is none."""
     if cards == 0:
         return NONE
     for _ in range(below(world, bits(cards))):
         cards &= cards - 1
-    return bits((cards & -cards) - 1)
+    return lowest(cards)
 
 
 @inline

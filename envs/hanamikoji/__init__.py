@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hanamachi.errors import UserError
-from hanamachi.four_actions import SIZES, cards_used, checked_actions, sums_by_set
+from hanamachi.four_actions import cards_used, checked_actions
 from hanamachi.game import Game, filled, implemented_in
 from hanamachi.hanamikoji import observation, rules
 from hanamachi.hanamikoji.actions import Catalogue
@@ -15,8 +15,6 @@ from hanamachi.layout import Layout
 from hanamachi.options import STARTERS, one_of
 
 CARDS = (2, 2, 2, 3, 3, 4, 5)
-KEPT, GIVEN = (1, 0, 2, 2), (0, 0, 1, 2)  # cards of each action that end on either side
-TILE_SUMS = np.stack([sums_by_set(each) for each in ((1, 1, 1, 1), KEPT, GIVEN)], 1)
 LIMIT_RULES = ("geisha_then_charm", "charm")
 FIFTH_SUITS = ("moon", "star")
 
@@ -123,8 +121,6 @@ def build(
         piles=catalogue.piles,
         of_tiles=of_tiles(catalogue),
         fits=fits(catalogue),
-        tile_sums=TILE_SUMS,
-        shares=TILE_SUMS[:, 1:] / np.maximum(sums_by_set(SIZES), 1)[:, None],
         at=layout.offsets,
         units=layout.segment_units,
     )

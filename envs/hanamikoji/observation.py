@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
+from hanamachi.four_actions import SIZES, sums_by_set
 from hanamachi.game import put
 from hanamachi.hanamikoji.rules import (
     ACT,
@@ -20,10 +21,7 @@ from hanamachi.hanamikoji.rules import (
     ENDED,
     GEISHA,
     GIFT,
-    GIVEN,
-    KEPT,
     NONE,
-    TILES,
     cards_drawn,
     charm_of,
     count_of,
@@ -37,6 +35,12 @@ from hanamachi.hanamikoji.rules import (
 )
 from hanamachi.layout import Layout, Segment
 from hanamachi.words import sum_of_bytes
+
+KEPT = (1, 0, 2, 2)  # cards of each action that end on the side of who uses it
+GIVEN = (0, 0, 1, 2)  # and on the other side
+# of each set of tiles, a bit for each: tiles, cards that end on the own side, on the other, and all
+TILES, KEEPS, GIVES = (sums_by_set(each) for each in ((1, 1, 1, 1), KEPT, GIVEN))
+USES = np.maximum(sums_by_set(SIZES), 1)
 
 ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike
 
@@ -222,7 +226,7 @@ def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[Any]
         seat = me if side == 0 else 1 - me
         at = rules.at[TO_COME] + side
         out[at] = cards_to_come(rules, game, seat)
-        out[at + 2] = rules.tile_sums[tiles_left(rules, game, seat), TILES]
+        out[at + 2] = TILES[tiles_left(rules, game, seat)]
         out[at + 4] = sum_of_bytes(packed(game.hand[seat]))
 
 
@@ -241,7 +245,7 @@ def on_offer(game: np.record) -> Any:
 def cards_to_come(rules: np.record, game: np.record, seat: int) -> Any:
     """Cards that will still be put on a side in this round, by its tiles and the other's."""
     mine, theirs = tiles_open(rules, game, seat), tiles_open(rules, game, 1 - seat)
-    return rules.tile_sums[mine, KEPT] + rules.tile_sums[theirs, GIVEN]
+    return KEEPS[mine] + GIVES[theirs]
 
 
 @inline
@@ -260,8 +264,9 @@ def observe_flow(rules: np.record, game: np.record, me: int, out: NDArray[Any]) 
     """Where cards will end if the tiles left take them at random."""
     foe = 1 - me
     hand, unseen = packed(game.hand[me]), unknown_to(rules, game, me)
-    keep, give = rules.shares[tiles_left(rules, game, me)]
-    foe_keeps, foe_gives = rules.shares[tiles_left(rules, game, foe)]
+    mine, theirs = tiles_left(rules, game, me), tiles_left(rules, game, foe)
+    keep, give = KEEPS[mine] / USES[mine], GIVES[mine] / USES[mine]
+    foe_keeps, foe_gives = KEEPS[theirs] / USES[theirs], GIVES[theirs] / USES[theirs]
     my_draws = rules.tiles - cards_drawn(game, me)
     foes = sum_of_bytes(packed(game.hand[foe])) + rules.tiles - cards_drawn(game, foe)
     hidden = 0 if game.phase == ENDED else game.secret[foe] != NONE

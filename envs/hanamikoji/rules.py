@@ -24,7 +24,6 @@ NONE = -1
 SECRET, TRADE_OFF, GIFT, COMPETITION, TAKE_CARD, TAKE_PAIR = range(6)
 ACTIONS = ("secret", "trade_off", "gift", "competition")
 
-TILES, KEPT, GIVEN = range(3)  # how many; cards that they put on the own, on the other side
 CHARM_GOAL, GEISHA_GOAL = 11, 4
 
 CHOOSE_STARTER, DEAL, DRAW, ACT, ANSWER_GIFT, ANSWER_COMPETITION, ENDED = range(7)
@@ -70,8 +69,6 @@ RULES = tables(
     ("piles", np.int8, (MOVES, 2, GEISHA)),  # its cards; the second row is a Competition's
     ("of_tiles", np.int8, (16, MOVES)),  # by tiles, a bit each: 1 for the actions of these tiles
     ("fits", np.int8, (GEISHA, HAND + 1, MOVES)),  # 1 where so many items of a geisha are enough
-    ("tile_sums", np.int8, (16, 3)),  # by tiles, a bit each: TILES, cards KEPT, cards GIVEN
-    ("shares", np.float64, (16, 2)),  # of the cards that they will use: kept and given
 )
 
 
