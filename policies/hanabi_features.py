@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hanamachi.compiled import inline, kernel
 from hanamachi.game import Variant
 from hanamachi.hanabi import rules as rule
-from hanamachi.hanabi.observation import write_bits
+from hanamachi.hanabi.rules import write_bits
 from hanamachi.hanabi.table import (
     ME,
     Games,

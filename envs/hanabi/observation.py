@@ -3,13 +3,18 @@
 From the seat's own point of view: me first, then the others clockwise. All that lies open and
 all that clues have told is there, with the last turn of every seat, so that nothing since one's
 own last turn is missed. The rest is counted for the reader's convenience.
+
+The loops are written for speed: entries have unsigned numbers, as any other could count from the
+end, and rules are read before a loop, as compiled code would read them anew after every entry.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.hanabi.rules import CLUE, NONE
+from hanamachi.hanabi.rules import CLUE, NONE, clockwise, first_bits, side_of, write_bits
 from hanamachi.layout import Layout, Segment
 
 (
@@ -77,9 +82,9 @@ def layout(
 
 
 @inline
-def observe(rules: np.record, game: np.record, seat: int, out: NDArray[np.float32]) -> None:
-    out[:] = 0
-    observe_table(rules, game, out)
+def observe(rules: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
+    out[rules.at[SHORT] : rules.at[MY_CARDS]] = 0
+    observe_table(rules, game, seat, out)
     observe_counts(rules, game, seat, out)
     observe_hands(rules, game, seat, out)
     observe_turns(rules, game, seat, out)
@@ -87,82 +92,78 @@ def observe(rules: np.record, game: np.record, seat: int, out: NDArray[np.float3
 
 
 @inline
-def observe_table(rules: np.record, game: np.record, out: NDArray[np.float32]) -> None:
+def observe_table(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     at = rules.at
+    table = 0  # what is ahead of the numbers, as a set
+    for side in range(rules.seats):
+        table |= int(game.player == clockwise(rules, me, side)) << side
     for suit in range(rules.suits):
-        for rank in range(game.fireworks[suit]):
-            out[at[FIREWORKS] + suit * rules.ranks + rank] = 1
-    for token in range(game.clues):
-        out[at[CLUES] + token] = 1
-    for life in range(rules.max_errors - game.errors):
-        out[at[LIVES] + life] = 1
+        table |= first_bits(game.fireworks[suit]) << at[FIREWORKS] + suit * rules.ranks
+    table |= first_bits(game.clues) << at[CLUES]
+    table |= first_bits(rules.max_errors - game.errors) << at[LIVES]
+    write_bits(table, at[DECK], 0, out)
     out[at[DECK]] = game.deck
     out[at[TURNS_LEFT]] = game.turns_left
     out[at[SCORE]] = game.score
 
 
 @inline
-def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    discards = out[rules.at[DISCARDS] : rules.at[DISCARDS + 1]]
-    unseen = out[rules.at[UNSEEN] : rules.at[UNSEEN + 1]]
-    for card in range(rules.cards):
-        discards[card] = game.discards[card]
-        unseen[card] = game.unseen[card]
+def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    discards, unseen, cards = rules.at[DISCARDS], rules.at[UNSEEN], rules.cards
+    for card in range(cards):
+        out[np.uint64(discards + card)] = game.discards[card]
+    for card in range(cards):
+        out[np.uint64(unseen + card)] = game.unseen[card]
     for slot in range(game.held[me]):
-        unseen[game.hand[me, slot]] += 1
+        out[np.uint64(unseen + game.hand[me, slot])] += 1
 
 
 @inline
-def observe_hands(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_hands(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """The size of every hand, and the cards of the others."""
-    at = rules.at[HANDS]
-    for side in range(rules.seats):
-        owner = (me + side) % rules.seats
+    seats, hand_size, cards = rules.seats, rules.hand_size, rules.cards
+    short, at = rules.at[SHORT], rules.at[HANDS]
+    for side in range(seats):
+        owner = np.uint64(clockwise(rules, me, side))
         held = game.held[owner]
-        out[rules.at[SHORT] + side] = held < rules.hand_size
+        out[np.uint64(short + side)] = held < hand_size
         if side > 0:
             for slot in range(held):
-                out[at + slot * rules.cards + game.hand[owner, slot]] = 1
-            at += rules.hand_size * rules.cards
+                out[np.uint64(at + slot * cards + game.hand[owner, slot])] = 1
+            at += hand_size * cards
 
 
 @inline
-def observe_turns(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
-    """Whose turn it is, and what every player did last."""
-    at = rules.at
-    for side in range(rules.seats):
-        seat = (me + side) % rules.seats
-        out[at[TURN] + side] = game.player == seat
-        if game.did[seat] != NONE:
-            out[at[DID] + 3 * side + game.did[seat]] = 1
-        if game.did[seat] == CLUE:
-            out[at[TOLD] + side * rules.seats + (game.told[seat] - me) % rules.seats] = 1
-            out[at[TRAIT] + side * rules.traits + game.trait[seat]] = 1
-            write_bits(
-                game.touched[seat], rules.hand_size, at[TOUCHED] + side * rules.hand_size, out
-            )
-        elif game.did[seat] != NONE:
-            out[at[SLOT] + side * rules.hand_size + game.slot[seat]] = 1
-            out[at[CARD] + side * rules.cards + game.card[seat]] = 1
-            out[at[OUTCOME] + 2 * side] = game.scored[seat]
-            out[at[OUTCOME] + 2 * side + 1] = game.regained[seat]
+def observe_turns(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    """What every player did last."""
+    seats, hand_size, cards, traits = rules.seats, rules.hand_size, rules.cards, rules.traits
+    at, touched = rules.at, 0
+    for side in range(seats):
+        seat = np.uint64(clockwise(rules, me, side))
+        did = game.did[seat]
+        if did != NONE:
+            out[np.uint64(at[DID] + 3 * side + did)] = 1
+        if did == CLUE:
+            out[np.uint64(at[TOLD] + side * seats + side_of(rules, me, game.told[seat]))] = 1
+            out[np.uint64(at[TRAIT] + side * traits + game.trait[seat])] = 1
+            touched |= int(game.touched[seat]) << side * hand_size
+        elif did != NONE:
+            out[np.uint64(at[SLOT] + side * hand_size + game.slot[seat])] = 1
+            out[np.uint64(at[CARD] + side * cards + game.card[seat])] = 1
+            out[np.uint64(at[OUTCOME] + 2 * side)] = game.scored[seat]
+            out[np.uint64(at[OUTCOME] + 2 * side + 1)] = game.regained[seat]
+    write_bits(touched, seats * hand_size, at[TOUCHED], out)
 
 
 @inline
-def observe_clues(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_clues(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """What clues have told of every hand; the others follow mine."""
-    at = rules.at[MY_CARDS]
-    for side in range(rules.seats):
-        owner = (me + side) % rules.seats
-        for slot in range(rules.hand_size):
-            write_bits(game.possible[owner, slot], rules.cards, at, out)
-            write_bits(game.named[owner, slot], rules.traits, at + rules.cards, out)
-            at += rules.cards + rules.traits
-
-
-@inline
-def write_bits(bits: int, n: int, at: int, out: NDArray[np.float32]) -> None:
-    """A set as n entries of 0 and 1; a view of its own lets the loop run on vectors."""
-    entries = out[at : at + n]
-    for i in range(n):
-        entries[i] = bits >> i & 1
+    seats, hand_size, cards = rules.seats, rules.hand_size, rules.cards
+    at, size = rules.at[MY_CARDS], cards + rules.traits
+    for side in range(seats):
+        owner = np.uint64(clockwise(rules, me, side))
+        for slot in range(hand_size):
+            known = game.possible[owner, slot] | int(game.named[owner, slot]) << cards
+            for i in range(size):
+                out[np.uint64(at + i)] = known & 1 << i != 0
+            at += size

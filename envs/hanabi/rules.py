@@ -76,6 +76,48 @@ RULES = tables(
 )
 
 
+# --- Sets
+
+
+@inline
+def first_bits(n: int) -> int:
+    """The set of the first n."""
+    return (1 << n) - 1
+
+
+@inline
+def size(bits: int) -> int:
+    """How many a set has; compilers know this loop as one instruction."""
+    n = 0
+    while bits:
+        bits &= bits - 1
+        n += 1
+    return n
+
+
+@inline
+def write_bits(bits: int, n: int, at: int, out: NDArray[Any]) -> None:
+    """A set as n entries of 0 and 1."""
+    for i in range(n):
+        out[np.uint64(at + i)] = bits & 1 << i != 0
+
+
+# --- Seats
+
+
+@inline
+def clockwise(rules: np.record, seat: int, steps: int) -> int:
+    """The seat so many further on, fewer than there are."""
+    seat += steps
+    return seat - rules.seats if seat >= rules.seats else seat
+
+
+@inline
+def side_of(rules: np.record, me: int, seat: int) -> int:
+    """How many seats further on a seat is."""
+    return seat - me if seat >= me else seat - me + rules.seats
+
+
 # --- Setup
 
 
@@ -125,10 +167,11 @@ def go_on(rules: np.record, game: np.record) -> None:
 @inline
 def seat_to_draw(rules: np.record, game: np.record) -> int:
     """The first seat that lacks a card; hands are dealt one after the other."""
-    for seat in range(rules.seats):
+    first = NONE
+    for seat in range(rules.seats - 1, -1, -1):  # to the end, as who it is cannot be foreseen
         if game.held[seat] < rules.hand_size:
-            return seat
-    return NONE
+            first = seat
+    return first
 
 
 @inline
@@ -137,9 +180,10 @@ def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> Any
     if game.phase == CHOOSE_STARTER:
         weights[: rules.seats] = 1
         return rules.seats
-    for card in range(CARDS):
+    cards = rules.cards
+    for card in range(cards):
         weights[card] = game.unseen[card]
-    return CARDS
+    return cards
 
 
 @inline
@@ -176,7 +220,7 @@ def apply(rules: np.record, game: np.record, action: int) -> None:
     forget_turn(game, me)
     game.did[me] = kind
     if kind == CLUE:
-        give_clue(rules, game, (me + rules.offset[action]) % rules.seats, rules.trait[action])
+        give_clue(rules, game, clockwise(rules, me, rules.offset[action]), rules.trait[action])
     elif kind == DISCARD:
         discard(rules, game, rules.slot[action])
     else:
@@ -278,42 +322,38 @@ def regain_clue(rules: np.record, game: np.record) -> None:
 @inline
 def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Play always; discard unless the box is full of clue tokens; tell while there is one."""
-    mask[:] = 0
-    if game.phase != ACT:
-        return 0
-    count = held = int(game.held[game.mover])
-    for slot in range(held):
-        mask[rules.first[PLAY] + slot] = 1
-    if game.clues < rules.max_clues:
-        count += held
-        for slot in range(held):
-            mask[rules.first[DISCARD] + slot] = 1
-    if game.clues > 0:
-        count += legal_clues(rules, game, mask)
-    return count
+    actions = 0
+    if game.phase == ACT:
+        slots = first_bits(game.held[game.mover])
+        actions = slots << rules.first[PLAY]
+        if game.clues < rules.max_clues:
+            actions |= slots << rules.first[DISCARD]
+        if game.clues > 0:
+            actions |= legal_clues(rules, game)
+    write_bits(actions, len(mask), 0, mask)
+    return size(actions)
 
 
 @inline
-def legal_clues(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_clues(rules: np.record, game: np.record) -> int:
     """Any trait of a card that another player holds, or any at all with empty clues."""
-    count = 0
+    clues = 0
     for offset in range(1, rules.seats):
-        traits = traits_held(rules, game, (game.mover + offset) % rules.seats)
-        for trait in range(rules.traits):
-            fits = traits >> trait & 1
-            mask[rules.clue[offset, trait]] = fits
-            count += fits
-    return count
+        traits = traits_held(rules, game, clockwise(rules, game.mover, offset))
+        clues |= (traits & first_bits(rules.suits)) << rules.clue[offset, 0]
+        clues |= traits >> rules.suits << rules.clue[offset, rules.suits]
+    return clues
 
 
 @inline
-def traits_held(rules: np.record, game: np.record, seat: int) -> Any:
+def traits_held(rules: np.record, game: np.record, seat: int) -> int:
     """What a seat can be told."""
     if rules.empty_clues:
-        return (1 << rules.traits) - 1
+        return first_bits(rules.traits)
     traits = 0
-    for slot in range(game.held[seat]):
-        traits |= int(rules.traits_of[game.hand[seat, slot]])
+    owner = np.uint64(seat)
+    for slot in range(game.held[owner]):
+        traits |= int(rules.traits_of[np.uint64(game.hand[owner, slot])])
     return traits
 
 
@@ -323,7 +363,7 @@ def traits_held(rules: np.record, game: np.record, seat: int) -> Any:
 @inline
 def end_turn(rules: np.record, game: np.record) -> None:
     """The last error loses at once, a full display wins at once; else the deck ends the game."""
-    game.player = (game.mover + 1) % rules.seats
+    game.player = clockwise(rules, game.mover, 1)
     lost, complete = game.errors == rules.max_errors, game.score == rules.cards
     if lost or complete or game.turns_left == 0:
         game.phase = ENDED
