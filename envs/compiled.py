@@ -37,7 +37,7 @@ def inline(function: F) -> F:
     A call would count the references of every array that it hands on, which takes longer than
     most rules; what takes records alone is left to the compiler, which keeps the code short.
     """
-    hints = function.__annotations__.values()
+    hints: Any = function.__annotations__.values()
     in_place = any(get_origin(hint) is np.ndarray for hint in hints)
     compiled: Any = numba.njit(function, forceinline=in_place)
     result: F = compiled

@@ -44,7 +44,9 @@ def cards_used(names: Sequence[str], actions: Sequence[str], deck: int) -> int:
 def sums_by_set(numbers: Sequence[int]) -> NDArray[np.int64]:
     """For every set of actions, a bit each: what a number of each action adds up to, (16,)."""
     sets = np.arange(2 ** len(numbers))[:, None]
-    return (sets >> np.arange(len(numbers)) & 1) @ np.array(numbers)
+    members: NDArray[np.int64] = sets >> np.arange(len(numbers)) & 1
+    sums: NDArray[np.int64] = members @ np.array(numbers)
+    return sums
 
 
 @inline

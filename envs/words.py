@@ -35,8 +35,10 @@ def load_word(typing: Any, array: Any, begin: Any) -> Any:
 
 @overload(word_at)
 def compiled_word_at(array: Any, begin: Any) -> Any:
+    load: Any = load_word
+
     def word(array: Any, begin: Any) -> Any:
-        return load_word(array, begin)
+        return load(array, begin)
 
     return word
 

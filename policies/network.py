@@ -1,4 +1,4 @@
-"""The network: an observation in, a logit for each action and the mover's value out.
+"""The network: an observation in, a chance for each legal action and the mover's value out.
 
 The head knows what the actions are made of: logit(a) = h . (E f(a) + e(a)), with h the last
 hidden layer, f(a) the catalogue's features of action a, and e(a) free and zero at the start. So
@@ -16,15 +16,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from hanamachi.game import Actions, Variant
 from hanamachi.layout import Layout
 from hanamachi.policies.features import Features
+from hanamachi.policies.legal import Chances, legal_chances
 from hanamachi.policies.policy import Policy
 
 CHUNK = 256  # rows computed together, so that a row's result never depends on the batch
-ILLEGAL = -1e9  # the logit of an action that is not allowed: its probability is exactly 0
 
 
 class Things(NamedTuple):
@@ -60,12 +59,12 @@ class Worths(nn.Module):
         self.weights = nn.Linear(width, self.roles * depth, bias=False)  # R
 
     def forward(self, observation: Tensor, h: Tensor) -> Tensor:
-        """(B, N), (B, W) -> what they add to the logits, (B, A)."""
-        described = observation[:, self.entries].unsqueeze(1)  # (B, 1, H, D)
+        """(B, N), (B, W) -> what each is worth in each role, (B, R * H)."""
+        described = observation.index_select(1, self.entries.flatten())
+        described = described.unflatten(1, self.entries.shape).unsqueeze(1)  # (B, 1, H, D)
         roles = self.weights(h).unflatten(1, (self.roles, -1)).unsqueeze(2)  # (B, R, 1, D)
         # no batched matrix product: its rounding depends on the place of a row in the batch
-        worths = (roles * described).sum(-1).flatten(1)  # (B, R * H)
-        return worths @ self.uses.T
+        return (roles * described).sum(-1).flatten(1)
 
 
 class Network(nn.Module):
@@ -111,13 +110,14 @@ class Network(nn.Module):
         nn.init.orthogonal_(self.value.weight)
         nn.init.zeros_(self.value.bias)
 
-    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, N) -> logits (B, A), values (B,)."""
+    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Chances, Tensor]:
+        """(B, N), (B, A) bool -> chances of the legal actions, values (B,)."""
         h = self.trunk(observation * self.scale)
-        logits = h @ (self.kinds(self.features) + self.free).T
-        for worths in self.worths.values():
-            logits = logits + worths(observation, h)
-        return logits, self.value(h).squeeze(-1)
+        worths = [worth(observation, h) for worth in self.worths.values()]
+        uses = [worth.get_buffer("uses") for worth in self.worths.values()]
+        asked = torch.cat([h, *worths], -1)
+        offered = torch.cat([self.kinds(self.features) + self.free, *uses], -1)
+        return legal_chances(asked, offered, mask), self.value(h).squeeze(-1)
 
 
 def for_variant(
@@ -143,11 +143,6 @@ def largest(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
     return np.maximum(np.abs(low), np.abs(high))
 
 
-def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
-    """Log-probabilities over the legal actions, (B, A); far below any, but finite, elsewhere."""
-    return F.log_softmax(logits.masked_fill(~mask, ILLEGAL), -1)
-
-
 class NetworkPolicy(Policy):
     """A network at play; it remembers what its features do."""
 
@@ -170,12 +165,13 @@ class NetworkPolicy(Policy):
         values = np.empty(batch, np.float32)
         device = self.network.scale.device
         rows = torch.zeros(CHUNK, observation.shape[1], device=device)
+        legal = torch.zeros(CHUNK, mask.shape[1], dtype=torch.bool, device=device)
         for start in range(0, batch, CHUNK):
             part = slice(start, min(start + CHUNK, batch))
             size = part.stop - start
             rows[:size] = torch.from_numpy(np.ascontiguousarray(observation[part], np.float32))
-            logits, value = self.network(rows)
-            legal = torch.from_numpy(mask[part] != 0).to(device)
-            probabilities[part] = masked_log_softmax(logits[:size], legal).exp().cpu().numpy()
+            legal[:size], legal[size:] = torch.from_numpy(mask[part] != 0), False
+            chances, value = self.network(rows, legal)
+            probabilities[part] = chances.table(legal)[:size].cpu().numpy()
             values[part] = value[:size].cpu().numpy()
         return probabilities, values, memory

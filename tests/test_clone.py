@@ -7,7 +7,7 @@ from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.policies.network import NetworkPolicy, masked_log_softmax
+from hanamachi.policies.network import NetworkPolicy
 from hanamachi.training import run
 from hanamachi.training.callbacks import KeepTheBest, SaveRun
 from hanamachi.training.clone import Cloning, Teacher, guided
@@ -252,9 +252,9 @@ def distance_from(clone, kl_coef):
     learner.learn(8_000, reset_num_timesteps=False)
     (batch,) = learner.rollout_buffer.get(None, learner.generator)
     with torch.no_grad():
-        log_probabilities, _ = learner.policy.log_probabilities(batch.observations, batch.masks)
-        near = masked_log_softmax(reference(batch.observations)[0], batch.masks)
-        return float(divergence(log_probabilities, near))
+        chances, _ = learner.policy.network(batch.observations, batch.masks)
+        near = reference(batch.observations, batch.masks)[0].table(batch.masks).log()
+        return float(divergence(chances, near))
 
 
 # --- Refused

@@ -422,8 +422,8 @@ def test_the_exported_policy_decides_as_the_learners_network(run, tmp_path):
     chances, values, after = policy.distribution(env.seen, env.masks, memory)
     with torch.no_grad():
         given = torch.from_numpy(env.observations), torch.from_numpy(env.masks != 0)
-        expected, expected_values = learner.policy.log_probabilities(*given)
-    np.testing.assert_allclose(chances, expected.exp().numpy(), atol=1e-6)
+        expected, expected_values = network(*given)
+    np.testing.assert_allclose(chances, expected.table(given[1]).numpy(), atol=1e-6)
     np.testing.assert_allclose(values, expected_values.numpy(), atol=1e-5)
     np.testing.assert_array_equal(after, env.memory_after)
     assert memory.any()

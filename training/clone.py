@@ -97,10 +97,11 @@ class Cloning(SelfPlayPPO):
         return {"guided": guided(left)}
 
     def loss(self, batch: Any, scheduled: Mapping[str, float]) -> tuple[Tensor, dict[str, Tensor]]:
-        log_probabilities, values = self.policy.log_probabilities(batch.observations, batch.masks)
-        cross_entropy = -(batch.labels * log_probabilities).sum(-1).mean()
+        chances, values = self.policy.network(batch.observations, batch.masks)
+        labels = batch.labels[chances.rows, chances.actions]
+        cross_entropy = -(labels * chances.log_probabilities).sum() / len(values)
         value_loss = value_error(values, batch.returns)
-        most_likely = log_probabilities.argmax(-1, keepdim=True)
+        most_likely = chances.table(batch.masks).argmax(-1, keepdim=True)
         agrees = batch.labels.gather(-1, most_likely) == batch.labels.amax(-1, keepdim=True)
         parts = {
             "cross_entropy": cross_entropy.detach(),

@@ -28,7 +28,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor
 from torch.nn import functional as F
 
-from hanamachi.policies.network import Head, Network, largest, masked_log_softmax, plain_head
+from hanamachi.policies.legal import Chances
+from hanamachi.policies.network import Head, Network, largest, plain_head
+from hanamachi.policies.policy import sample
 from hanamachi.training.vecenv import TurnBasedVecEnv
 
 
@@ -83,36 +85,26 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
             self.network.parameters(), lr=lr_schedule(1), eps=1e-5, fused=True
         )
 
-    def log_probabilities(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, N), (B, A) bool -> log-probabilities (B, A), values (B,)."""
-        logits, values = self.network(observation)
-        return masked_log_softmax(logits, mask), values
-
     def sample(
         self, observation: Tensor, mask: Tensor, generator: torch.Generator
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Actions (B,) drawn from the policy, their log-probabilities (B,), values (B,)."""
-        log_probabilities, values = self.log_probabilities(observation, mask)
-        cumulative = log_probabilities.exp().cumsum(-1)
-        drawn = torch.rand(len(mask), 1, generator=generator).to(cumulative.device)
-        drawn = drawn * cumulative[:, -1:] * (1 - 1e-6)  # never past the last legal action
-        actions = (cumulative <= drawn).sum(-1)
-        return actions, chosen(log_probabilities, actions), values
+        chances, values = self.network(observation, mask)
+        drawn = torch.rand(len(mask), generator=generator, dtype=torch.float64)
+        actions = sample(chances.table(mask).cpu().numpy(), drawn.numpy())
+        taken = torch.from_numpy(actions).to(self.device)
+        return taken, chances.of(taken), values
 
     def _predict(
         self, observation: Any, deterministic: bool = False, action_masks: Any = None
     ) -> Tensor:
         shape = (len(observation), int(self.action_space.n))  # type: ignore[attr-defined]
-        mask = np.ones(shape) if action_masks is None else np.asarray(action_masks).reshape(shape)
-        log_probabilities, _ = self.log_probabilities(
-            observation, torch.as_tensor(mask, dtype=torch.bool, device=self.device)
-        )
+        given = np.ones(shape) if action_masks is None else np.asarray(action_masks).reshape(shape)
+        mask = torch.as_tensor(given, dtype=torch.bool, device=self.device)
+        probabilities = self.network(observation, mask)[0].table(mask)
         if deterministic:
-            return log_probabilities.argmax(-1)
-        return torch.multinomial(log_probabilities.exp(), 1).squeeze(-1)
-
-    def predict_values(self, obs: Any) -> Tensor:
-        return self.network(obs)[1]
+            return probabilities.argmax(-1)
+        return torch.multinomial(probabilities, 1).squeeze(-1)
 
 
 def value_error(values: Tensor, returns: Tensor) -> Tensor:
@@ -121,11 +113,6 @@ def value_error(values: Tensor, returns: Tensor) -> Tensor:
     Otherwise points by the dozen would drown what the policy is to learn.
     """
     return F.mse_loss(values, returns) / returns.var(correction=0).clamp(min=1)
-
-
-def chosen(rows: Tensor, actions: Tensor) -> Tensor:
-    """The entry of each row that its action names, (B,)."""
-    return rows.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
 
 
 # --- What a rollout leaves
@@ -138,7 +125,7 @@ class Minibatch(NamedTuple):
     log_probabilities: Tensor  # (M,)
     advantages: Tensor  # (M,)
     returns: Tensor  # (M,)
-    near: Tensor  # (M, A) log-probabilities of the policy to stay near; (M, 0) without one
+    near: Tensor  # (M, A) log-probabilities of the policy to stay near, where legal; or (M, 0)
 
 
 class SelfPlayBuffer(BaseBuffer):
@@ -194,7 +181,7 @@ class SelfPlayBuffer(BaseBuffer):
         order = torch.randperm(count, generator=generator)
         for start in range(0, count, batch_size):
             rows = order[start : start + batch_size]
-            yield self.minibatch(*(tensor[rows].to(self.device) for tensor in flat))
+            yield self.minibatch(*(tensor.index_select(0, rows).to(self.device) for tensor in flat))
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """What minibatches are taken from, in the order of their fields."""
@@ -308,11 +295,12 @@ class SelfPlayPPO(MaskablePPO):
         assert self.reference, "kl_schedule wants a reference"
         buffer = self.rollout_buffer
         views = zip(*map(torch.from_numpy, (buffer.observations, buffer.masks)), strict=True)
-        rows = [
-            masked_log_softmax(self.reference(seen.to(self.device))[0], legal.to(self.device))
+        near = [
+            self.reference(seen.to(self.device), legal.to(self.device))[0].log_probabilities
             for seen, legal in views
         ]
-        buffer.near = torch.stack(rows).cpu().numpy()
+        buffer.near = np.zeros(buffer.masks.shape, np.float32)
+        buffer.near[buffer.masks] = torch.cat(near).cpu().numpy()
 
     def scheduled(self, left: float) -> dict[str, float]:
         """What changes over the run, where this share of it is left."""
@@ -325,8 +313,8 @@ class SelfPlayPPO(MaskablePPO):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """PPO's loss on a minibatch, and the parts of it that are worth logging."""
         clip_range = scheduled["clip_range"]
-        log_probabilities, values = self.policy.log_probabilities(batch.observations, batch.masks)
-        log_ratio = chosen(log_probabilities, batch.actions) - batch.log_probabilities
+        chances, values = self.policy.network(batch.observations, batch.masks)
+        log_ratio = chances.of(batch.actions) - batch.log_probabilities
         ratio = log_ratio.exp()
         advantages = batch.advantages
         if len(advantages) > 1:
@@ -334,8 +322,8 @@ class SelfPlayPPO(MaskablePPO):
         clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
         policy_loss = -torch.minimum(advantages * ratio, advantages * clipped).mean()
         value_loss = value_error(values, batch.returns)
-        # an illegal action's probability is exactly 0, and 0 times its finite log is 0
-        entropy = -(log_probabilities.exp() * log_probabilities).sum(-1).mean()
+        log_probabilities = chances.log_probabilities
+        entropy = -(log_probabilities.exp() * log_probabilities).sum() / len(values)
         loss = policy_loss + self.vf_coef * value_loss - scheduled["entropy_coefficient"] * entropy
         with torch.no_grad():
             parts = {
@@ -346,7 +334,7 @@ class SelfPlayPPO(MaskablePPO):
                 "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
             }
         if self.kl_schedule:
-            away = divergence(log_probabilities, batch.near)
+            away = divergence(chances, batch.near)
             loss = loss + scheduled["kl_coefficient"] * away
             parts["kl_to_clone"] = away.detach()
         return loss, parts
@@ -363,10 +351,12 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
 
 
-def divergence(log_probabilities: Tensor, near: Tensor) -> Tensor:
+def divergence(chances: Chances, near: Tensor) -> Tensor:
     """KL(policy || the policy to stay near), its mean over a minibatch.
 
     In this direction, that of piKL (Jacob et al. 2022) and of learning from human feedback, what
     the other would never do is dear, and to drop some of what it would do is cheap.
     """
-    return (log_probabilities.exp() * (log_probabilities - near)).sum(-1).mean()
+    log_probabilities = chances.log_probabilities
+    apart = log_probabilities - near[chances.rows, chances.actions]
+    return (log_probabilities.exp() * apart).sum() / len(near)

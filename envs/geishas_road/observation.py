@@ -456,7 +456,7 @@ def observe_future(rules: np.record, game: np.record, me: int, out: NDArray[np.f
 
 
 @inline
-def unseen_by(rules: np.record, game: np.record, me: int) -> int:
+def unseen_by(rules: np.record, game: np.record, me: int) -> Any:
     """All cards but what was played, lies face up or is mine, a bit each."""
     seen = played(game) | held_by(game, me)
     for place in range(2):

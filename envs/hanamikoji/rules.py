@@ -81,6 +81,7 @@ ALL_BITS, TOP_BIT = np.uint64(0xFF), np.uint64(7)
 
 @inline
 def packed(numbers: NDArray[np.int8]) -> Any:
+    """A field of a record that is not its last one: the byte behind it is read, and forgotten."""
     return word_at(numbers, 0) & ALL
 
 
@@ -319,7 +320,7 @@ def take_pair(rules: np.record, game: np.record, pair: int) -> None:
 
 
 @inline
-def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
     """Any card combination of the hand for a tile face up; any card or pair of an open offer."""
     if game.phase == ACT:
         return legal_actions(rules, game, mask)

@@ -48,20 +48,26 @@ def learning(learner: SelfPlayPPO, config: Config) -> Work:
 
 
 def bare_network(learner: Any, config: Config) -> Work:
-    """One forward pass for each decision, and a forward and a backward pass in each epoch."""
+    """One forward pass for each decision, and a forward and a backward pass in each epoch.
+
+    Over the decisions of the learner's last rollout.
+    """
     network, optimizer = learner.policy.network, learner.policy.optimizer
-    rows = torch.from_numpy(learner.rollout_buffer.observations.reshape(-1, len(network.scale)))
-    batches = rows.split(config.ppo.batch_size)
+    buffer = learner.rollout_buffer
+    rows, masks = (torch.from_numpy(x).flatten(0, 1) for x in (buffer.observations, buffer.masks))
+
+    def in_batches(size: int) -> Any:
+        return zip(rows.split(size), masks.split(size), strict=True)
 
     def play() -> int:
         with torch.no_grad():
-            for few in rows.split(config.num_games):
-                network(few)
+            for few in in_batches(config.num_games):
+                network(*few)
         for _ in range(config.ppo.n_epochs):
-            for batch in batches:
-                logits, values = network(batch)
+            for batch in in_batches(config.ppo.batch_size):
+                chances, values = network(*batch)
                 optimizer.zero_grad()
-                ((logits.sum() + values.sum()) * 0).backward()
+                ((chances.log_probabilities.sum() + values.sum()) * 0).backward()
         return len(rows)
 
     return Work(play, f"1 forward, {config.ppo.n_epochs} forward and backward passes")

@@ -1,0 +1,10 @@
+"""The network over all actions, straight from its definition."""
+
+
+def plain_network(network, observation):
+    """Logits of all actions, (B, A), and values (B,)."""
+    h = network.trunk(observation * network.scale)
+    logits = h @ (network.kinds(network.features) + network.free).T
+    for worth in network.worths.values():
+        logits = logits + worth(observation, h) @ worth.uses.T
+    return logits, network.value(h).squeeze(-1)
