@@ -12,9 +12,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv, wrappers
+from pettingzoo.utils.env_logger import EnvLogger
 
 from hanamachi import kernels
-from hanamachi.errors import UserError
+from hanamachi.errors import IllegalAction, UserError
 from hanamachi.frames import RENDER_MODES, Frame, checked_render_mode, frame
 from hanamachi.game import OVER, Variant
 from hanamachi.games import variant
@@ -24,16 +25,13 @@ from hanamachi.session import RESET_OPTIONS, Session
 ILLEGAL_REWARD = -1.0
 
 
-def make(id: str, /, *, render_mode: str | None = None, **options: Any) -> AECEnv:
+def make(id: str, /, *, render_mode: str | None = None, **options: Any) -> "Referee":
     """The PettingZoo environment of a variant, such as make("hanamikoji:three_rounds", starter=0).
 
     An illegal action ends the game for all, at -1 for the agent who chose it. Raises UserError
     for an id, an option or a render mode that does not exist.
     """
-    env = AEC(id, render_mode=render_mode, **options)
-    env = wrappers.TerminateIllegalWrapper(env, illegal_reward=ILLEGAL_REWARD)
-    env = wrappers.AssertOutOfBoundsWrapper(env)
-    return wrappers.OrderEnforcingWrapper(env)
+    return Referee(AEC(id, render_mode=render_mode, **options))
 
 
 class AEC(AECEnv):
@@ -49,6 +47,7 @@ class AEC(AECEnv):
         "is_parallelizable": False,
         "render_fps": 1,
     }
+    agent_selection: str
 
     def __init__(self, id: str, /, *, render_mode: str | None = None, **options: Any) -> None:
         super().__init__()
@@ -57,6 +56,7 @@ class AEC(AECEnv):
         self.render_mode = checked_render_mode(render_mode)
         self.possible_agents = [f"player_{seat}" for seat in range(self.variant.seats)]
         self.agents: list[str] = []
+        self._nothing = dict.fromkeys(self.possible_agents, 0.0)  # the rewards of most steps
         self.observation_spaces = {agent: self._seen() for agent in self.possible_agents}
         self.action_spaces = {
             agent: spaces.Discrete(self.variant.actions.size) for agent in self.possible_agents
@@ -93,12 +93,13 @@ class AEC(AECEnv):
         "state", a position from `get_state` to start from. Raises UserError if they do not fit;
         other options are ignored with a warning, as PettingZoo's own test gives one.
         """
-        self._session.begin(seed, known_options(options or {}))
+        self._session.begin(seed, known_options(options) if options else None)
         self.agents = self.possible_agents[:]
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = self._nothing.copy()
         self._skip_agent_selection = None
+        self.terminations = dict.fromkeys(self.agents, False)
         self._follow()
 
     def step(self, action: int | None) -> None:
@@ -118,6 +119,16 @@ class AEC(AECEnv):
         self._cumulative_rewards[agent] = 0.0
         self._follow()
 
+    def forfeit(self, reward: float) -> None:
+        """The game ends here for all, with this reward for the agent selected."""
+        culprit = self.agent_selection
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, True)
+        self.rewards = self._nothing | {culprit: reward}
+        self._cumulative_rewards[culprit] = 0.0
+        self._accumulate_rewards()
+        self._deads_step_first()
+
     def _leave(self, action: int | None) -> None:
         """An agent whose game is over steps once more, with None."""
         if action is not None:
@@ -126,11 +137,15 @@ class AEC(AECEnv):
 
     def _follow(self) -> None:
         """Let the attributes say what the game says."""
-        mover = self._session.mover
-        self.rewards = dict(zip(self.agents, self._session.rewards(), strict=True))
-        self.terminations = dict.fromkeys(self.agents, mover == OVER)
-        self.agent_selection = self.agents[0 if mover == OVER else mover]
-        self._accumulate_rewards()
+        mover, rewards = self._session.mover, self._session.rewards()
+        self.rewards = self._nothing.copy()
+        if any(rewards):
+            self.rewards.update(zip(self.agents, rewards, strict=True))
+            self._accumulate_rewards()
+        if mover == OVER:
+            self.terminations = dict.fromkeys(self.agents, True)
+            mover = 0
+        self.agent_selection = self.agents[mover]
         if self.render_mode == "human":
             self.render()
 
@@ -183,3 +198,44 @@ def known_options(options: Mapping[str, Any]) -> dict[str, Any]:
         known = " and ".join(RESET_OPTIONS)
         gymnasium.logger.warn(f"reset ignores the option {name!r}: it knows only {known}")
     return {name: value for name, value in options.items() if name in RESET_OPTIONS}
+
+
+class Referee(wrappers.OrderEnforcingWrapper):
+    """The checks of PettingZoo's usual wrappers, made by one: the same calls have the same errors.
+
+    It stands for TerminateIllegalWrapper, AssertOutOfBoundsWrapper and OrderEnforcingWrapper, one
+    around the other, and goes by the rules where they go by the mask that was handed out last.
+    """
+
+    env: AEC
+
+    def __init__(self, env: AEC) -> None:
+        super().__init__(env)
+        self._size = env.variant.actions.size
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+    def last(self, observe: bool = True) -> Any:
+        return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def step(self, action: Any) -> None:
+        """Carry out an action; an illegal one ends the game, with ILLEGAL_REWARD for its agent."""
+        if not (self._has_reset and self.env.agents):
+            super().step(action)  # it refuses
+            return
+        self._has_updated = True
+        assert self._in_space(action), "action is not in action space"
+        try:
+            self.env.step(action)
+        except IllegalAction:
+            EnvLogger.warn_on_illegal_move()
+            self.env.forfeit(ILLEGAL_REWARD)
+
+    def _in_space(self, action: Any) -> bool:
+        if type(action) in (int, np.int64):
+            return bool(0 <= action < self._size)  # what the space itself takes long to find out
+        agent = self.env.agent_selection
+        if action is None:
+            return bool(self.env.terminations[agent] or self.env.truncations[agent])
+        return bool(self.env.action_space(agent).contains(action))

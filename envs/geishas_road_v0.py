@@ -177,12 +177,12 @@ MODES = ("introductory", "standard", "advanced")  # of the 2022 edition
 
 
 def env(edition: Any = 2021, mode: Any = None, **options: Any) -> AECEnv:
-    """The environment with PettingZoo's usual wrappers; options as above."""
+    """The environment with the checks of PettingZoo's usual wrappers; options as above."""
     return make(id_of(edition, mode), **options)
 
 
 def raw_env(edition: Any = 2021, mode: Any = None, **options: Any) -> AEC:
-    """The environment without wrappers; options as above."""
+    """The environment without a wrapper; options as above."""
     return AEC(id_of(edition, mode), **options)
 
 

@@ -138,12 +138,12 @@ PLAYERS = (2, 3, 4, 5)
 
 
 def env(players: Any = 2, **options: Any) -> AECEnv:
-    """The environment with PettingZoo's usual wrappers; options as above."""
+    """The environment with the checks of PettingZoo's usual wrappers; options as above."""
     return make(id_of(players, options), **options)
 
 
 def raw_env(players: Any = 2, **options: Any) -> AEC:
-    """The environment without wrappers; options as above."""
+    """The environment without a wrapper; options as above."""
     return AEC(id_of(players, options), **options)
 
 

@@ -120,10 +120,10 @@ from hanamachi.aec import AEC, make
 
 
 def env(**options: Any) -> AECEnv:
-    """The environment with PettingZoo's usual wrappers; options as above."""
+    """The environment with the checks of PettingZoo's usual wrappers; options as above."""
     return make("hanamikoji", **options)
 
 
 def raw_env(**options: Any) -> AEC:
-    """The environment without wrappers; options as above."""
+    """The environment without a wrapper; options as above."""
     return AEC("hanamikoji", **options)

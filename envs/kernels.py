@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from hanamachi import game as rule
 from hanamachi.compiled import inline, kernel
 from hanamachi.errors import UserError
-from hanamachi.game import CHANCE, OVER, below
+from hanamachi.game import CHANCE, OVER, below, with_attributes
 from hanamachi.words import nth_legal
 
 apply, chance, legal = rule.apply, rule.chance, rule.legal
 observe, redeal, resolve, start = rule.observe, rule.redeal, rule.resolve, rule.start
 
+ANY_SEAT = -1  # in place of a learner's seat: it is drawn for each game
+REFUSED = -3  # what a step returns, in place of the mover, if the action was not legal
 WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it saves
 
 
@@ -251,7 +253,7 @@ def view(
 ) -> None:
     """What `seat` knows of games[0], (N,), and its action mask, (A,): zeros out of its turn.
 
-    `tables` (1,) holds the rule set, as for `step_if_legal`.
+    `tables` (1,) holds the rule set, as for the kernels below.
     """
     rules = tables[0]
     observe(rules, games[0], seat, observation)
@@ -261,6 +263,34 @@ def view(
         mask[:] = 0
 
 
+@inline
+def show_mover(
+    rules: Any, game: np.record, observation: NDArray[Any], mask: NDArray[np.int8]
+) -> int:
+    """The view of the seat to move, (N,) and (A,), zeros if the game is over; returns `mover`."""
+    if game.mover == OVER:
+        mask[:] = 0
+    else:
+        observe(rules, game, game.mover, observation)
+        legal(rules, game, mask)
+    mover: int = game.mover
+    return mover
+
+
+@kernel
+def begin_one(
+    tables: NDArray[Any],
+    games: NDArray[Any],
+    observation: NDArray[Any],
+    mask: NDArray[np.int8],
+) -> int:
+    """Begin a new game in games[0]; the rest is as for `step_if_legal`."""
+    rules, game = tables[0], games[0]
+    start(rules, game)
+    settle(rules, game, np.empty(rules.max_outcomes, np.int64))
+    return show_mover(rules, game, observation, mask)
+
+
 @kernel
 def step_if_legal(
     tables: NDArray[Any],
@@ -268,22 +298,18 @@ def step_if_legal(
     action: int,
     observation: NDArray[Any],
     mask: NDArray[np.int8],
-) -> bool:
-    """Carry out an action in games[0] if it is legal, and all that chance adds; says whether.
+) -> int:
+    """Carry out an action in games[0], and all that chance adds, if `mask` (A,) allows it.
 
-    `observation` (N,) and `mask` (A,) then hold the view of the next mover, if there is one.
+    `observation` (N,) and `mask` then hold the view of the next mover; returns who that is,
+    OVER, or REFUSED.
     """
-    rules, game = tables[0], games[0]
-    legal(rules, game, mask)
     if mask[action] == 0:
-        return False
-    weights = np.empty(rules.max_outcomes, np.int64)
+        return REFUSED
+    rules, game = tables[0], games[0]
     apply(rules, game, action)
-    settle(rules, game, weights)
-    if game.mover != OVER:
-        observe(rules, game, game.mover, observation)
-        legal(rules, game, mask)
-    return True
+    settle(rules, game, np.empty(rules.max_outcomes, np.int64))
+    return show_mover(rules, game, observation, mask)
 
 
 @kernel
@@ -291,3 +317,117 @@ def draw_one(rules: Any, game: np.record) -> int:
     """Draw one outcome of chance with the game's own generator, without making it happen."""
     weights = np.empty(rules.max_outcomes, np.int64)
     return drawn(rules, game, weights)
+
+
+# --- One learner a game, against random play
+
+
+LEARNER = with_attributes(
+    [
+        ("seat", np.int64),  # in this game
+        ("earlier", np.float64),  # what it has earned before its first decision
+        ("rng", np.uint64),  # the generator of its opponents' choices
+    ]
+)
+
+
+@inline
+def others_play(
+    rules: Any,
+    game: np.record,
+    learner: np.record,
+    mask: NDArray[np.int8],
+    weights: NDArray[np.int64],
+) -> float:
+    """Random legal play up to the learner's turn or the end; returns what it brings the learner."""
+    earned = 0.0
+    while game.mover != learner.seat and game.mover != OVER:
+        choices = legal(rules, game, mask)
+        apply(rules, game, nth_legal(mask, below(learner, choices)))
+        settle(rules, game, weights)
+        earned += game.rewards[learner.seat]
+    return earned
+
+
+@inline
+def begin_for(
+    rules: Any,
+    game: np.record,
+    seat: int,
+    learner: np.record,
+    mask: NDArray[np.int8],
+    weights: NDArray[np.int64],
+) -> None:
+    """A new game, up to the learner's first decision; one that ends before is followed by another.
+
+    The learner sits where it is told, or with ANY_SEAT where the game's generator says.
+    """
+    game.mover = OVER
+    while game.mover == OVER:
+        learner.seat = np.int64(game.rng % np.uint64(rules.seats)) if seat == ANY_SEAT else seat
+        start(rules, game)
+        settle(rules, game, weights)
+        learner.earlier = others_play(rules, game, learner, mask, weights)
+
+
+@kernel
+def reset_against_random(
+    rules: Any,
+    games: NDArray[Any],
+    seat: int,
+    learners: NDArray[Any],
+    observations: NDArray[Any],
+    masks: NDArray[np.int8],
+) -> None:
+    """Begin a new game in every row, up to the learner's first decision, whose view is written."""
+    weights = np.empty(rules.max_outcomes, np.int64)
+    for b in range(len(games)):
+        begin_for(rules, games[b], seat, learners[b], masks[b], weights)
+        observe(rules, games[b], learners[b].seat, observations[b])
+        legal(rules, games[b], masks[b])
+
+
+@kernel
+def step_against_random(
+    rules: Any,
+    games: NDArray[Any],
+    actions: NDArray[np.int64],
+    seat: int,
+    learners: NDArray[Any],
+    observations: NDArray[Any],
+    masks: NDArray[np.int8],
+    rewards: NDArray[np.float64],
+    over: NDArray[np.bool_],
+    last: NDArray[Any],
+) -> None:
+    """A legal action of the learner in every row, up to its next decision, here or in a new game.
+
+    `rewards` (B,) is all that the learner earned on the way, `last` (B, N) what it sees at the
+    end of a game.
+    """
+    weights = np.empty(rules.max_outcomes, np.int64)
+    for b in range(len(games)):
+        game, learner = games[b], learners[b]
+        apply(rules, game, actions[b])
+        settle(rules, game, weights)
+        rewards[b] = learner.earlier + game.rewards[learner.seat]
+        rewards[b] += others_play(rules, game, learner, masks[b], weights)
+        learner.earlier = 0.0
+        over[b] = game.mover == OVER
+        if over[b]:
+            observe(rules, game, learner.seat, last[b])
+            begin_for(rules, game, seat, learner, masks[b], weights)
+        observe(rules, game, learner.seat, observations[b])
+        legal(rules, game, masks[b])
+
+
+@kernel
+def pick(
+    rules: Any, masks: NDArray[np.int8], luck: NDArray[np.float64], out: NDArray[np.int64]
+) -> None:
+    """A legal action in every row, (B,), by a random number from [0, 1) for each."""
+    for b in range(len(masks)):
+        choices = 0
+        for allowed in masks[b]:
+            choices += int(allowed)
+        out[b] = nth_legal(masks[b], int(luck[b] * choices))

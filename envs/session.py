@@ -5,21 +5,26 @@ Chance is left to the game's own generator unless a deal is given. Each outcome 
 number either way, so what follows a given deal is what would have followed the same deal by luck.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from operator import index
 from secrets import randbelow
 from typing import Any
 
 import numpy as np
+from numba import typeof
+from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 from hanamachi import kernels
 from hanamachi.errors import IllegalAction, UserError, unknown
 from hanamachi.game import CHANCE, OVER, Variant
 from hanamachi.games import variant
+from hanamachi.kernels import REFUSED
 
 SEEDS = 2**64  # seeds run from 0 to one less
 RESET_OPTIONS = ("deal", "state")
+POINTERS = {"_tables", "_rewards", "_step_if_legal"}  # of a session into its own arrays and code
 
 View = tuple[NDArray[np.float32], NDArray[np.int8]]  # observation (N,), action mask (A,)
 
@@ -30,14 +35,23 @@ class Session:
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
         self.games = variant.new(np.array([randbelow(SEEDS)], np.uint64))
-        self.games["mover"] = OVER  # until begun
+        self.games["mover"] = OVER
+        self.mover = OVER  # the seat to decide; OVER until begun
         self.generator = 0  # the state of the game's generator when it began
         self.from_start = False  # not so where a position was given
         self.deal: tuple[int, ...] = ()  # outcomes given for chance, in order
         self.dealt = 0  # how many of them have happened
         self.actions: list[int] = []
-        self._sizes = variant.observation.size, variant.actions.size
-        self._ready: View | None = None  # the mover's view, made with the last step
+        self._observation, self._mask = self._new_view()  # the mover's; no mask once it is over
+        self._mask[:] = 0
+        self._point()
+
+    def _point(self) -> None:
+        """Keep at hand what every step needs of the arrays and of the variant."""
+        self._tables = self.variant.tables
+        self._size = self.variant.actions.size
+        self._rewards = self.games["rewards"][0, : self.variant.seats]
+        self._step_if_legal = step_if_legal(self.variant.game.rules, self.variant.game.record)
 
     # --- Beginning
 
@@ -48,7 +62,14 @@ class Session:
         "state", a position from `state` to start from. Raises UserError, and leaves the game as
         it was, if they do not fit.
         """
-        options = options or {}
+        if options:
+            self._begin_as_told(seed, options)
+            return
+        if seed is not None:
+            self.games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
+        self._begin_by_chance()
+
+    def _begin_as_told(self, seed: int | None, options: Mapping[str, Any]) -> None:
         for name in options:
             if name not in RESET_OPTIONS:
                 raise unknown("option of reset", name, RESET_OPTIONS)
@@ -65,20 +86,33 @@ class Session:
         games["rng"] = generator
         self._begin(games, tuple(deal), True)
 
+    def _begin_by_chance(self) -> None:
+        self._remember(self.games["rng"].item(), (), True)
+        self.mover = kernels.begin_one(self._tables, self.games, self._observation, self._mask)
+
     def _begin(self, games: NDArray[Any], deal: tuple[int, ...], from_start: bool) -> None:
-        generator = int(games["rng"][0])
-        happened: list[int] = []
-        if from_start and not deal:
-            kernels.reset(self.variant.rules, games)
-        else:
-            if from_start:
-                kernels.start_one(self.variant.rules, games[0])
-            happened = let_chance_happen(self.variant, games, deal)
-        self.games[:] = games
+        generator = games["rng"].item()
+        if from_start:
+            kernels.start_one(self.variant.rules, games[0])
+        happened = let_chance_happen(self.variant, games, deal)
+        self._remember(generator, deal, from_start)
+        self.dealt = len(happened)
+        self._go_on_from(games)
+
+    def _remember(self, generator: int, deal: tuple[int, ...], from_start: bool) -> None:
+        """Where the game that begins comes from."""
         self.generator, self.from_start = generator, from_start
-        self.deal, self.dealt = deal, len(happened)
+        self.deal, self.dealt = deal, 0
         self.actions = []
-        self._ready = None
+
+    def _go_on_from(self, games: NDArray[Any]) -> None:
+        """Take over a position, in which a seat is to move or the game is over."""
+        self.games[:] = games
+        self.mover = int(games["mover"][0])
+        if self.mover == OVER:
+            self._mask[:] = 0
+        else:
+            kernels.view(self._tables, self.games, self.mover, self._observation, self._mask)
 
     def _checked_state(self, state: Any) -> NDArray[Any]:
         games = np.array(state)
@@ -90,64 +124,54 @@ class Session:
 
     # --- Play
 
-    @property
-    def mover(self) -> int:
-        """The seat to decide, or OVER."""
-        return int(self.games["mover"][0])
-
     def rewards(self) -> list[float]:
         """What the last action brought each seat."""
-        rewards: list[float] = self.games["rewards"][0, : self.variant.seats].tolist()
+        rewards: list[float] = self._rewards.tolist()
         return rewards
 
     def view(self, seat: int) -> View:
         """What a seat knows, (N,), and its action mask, (A,): zeros out of its turn."""
-        view, self._ready = self._ready, None  # handed out once: it becomes the caller's own
-        if view is None or seat != self.mover:
-            view = self._new_view()
-            kernels.view(self.variant.tables, self.games, seat, *view)
+        if seat == self.mover:
+            return self._observation.copy(), self._mask.copy()
+        view = self._new_view()
+        kernels.view(self._tables, self.games, seat, *view)
         return view
 
     def _new_view(self) -> View:
-        entries, actions = self._sizes
-        return np.empty(entries, np.float32), np.empty(actions, np.int8)
+        layout, actions = self.variant.observation, self.variant.actions
+        return np.empty(layout.size, np.float32), np.empty(actions.size, np.int8)
 
     def step(self, action: Any) -> None:
         """Carry out an action of the mover, and all that chance adds.
 
         Raises IllegalAction, or UserError if the deal does not fit; the game is then as it was.
         """
-        number = whole_number(action, "an action")
-        if not 0 <= number < self.variant.actions.size:
+        number = action if type(action) is int else whole_number(action, "an action")
+        if not 0 <= number < self._size:
             raise self._illegal(number)
         if self.dealt < len(self.deal):
             self._step_dealt(number)
         else:
-            view = self._new_view()
-            if not kernels.step_if_legal(self.variant.tables, self.games, number, *view):
+            mover = self._step_if_legal(
+                self._tables, self.games, number, self._observation, self._mask
+            )
+            if mover == REFUSED:
                 raise self._illegal(number)
-            self._ready = view
+            self.mover = mover
         self.actions.append(number)
 
     def _step_dealt(self, action: int) -> None:
-        if not self._legal()[action]:
+        if not self._mask[action]:
             raise self._illegal(action)
         games = self.games.copy()
         kernels.apply_one(self.variant.rules, games[0], action)
         self.dealt += len(let_chance_happen(self.variant, games, self.deal, self.dealt))
-        self.games[:] = games
-        self._ready = None
-
-    def _legal(self) -> NDArray[np.int8]:
-        """The mover's mask, (A,)."""
-        mask = np.empty((1, self.variant.actions.size), np.int8)
-        kernels.masks(self.variant.rules, self.games, mask)
-        return mask.reshape(-1)
+        self._go_on_from(games)
 
     def _illegal(self, action: int) -> IllegalAction:
         if self.mover == OVER:
             return IllegalAction("no game is in progress; call reset() to begin one")
-        seat, legal, size = self.mover, int(self._legal().sum()), self.variant.actions.size
+        seat, legal, size = self.mover, int(self._mask.sum()), self.variant.actions.size
         if not 0 <= action < size:
             return IllegalAction(
                 f"there is no action {action}: they run from 0 to {size - 1}, "
@@ -167,11 +191,13 @@ class Session:
 
     def __getstate__(self) -> dict[str, Any]:
         """A variant is its id and options: its tables need not travel."""
-        return {**self.__dict__, "variant": (self.variant.id, dict(self.variant.options))}
+        state = {**self.__dict__, "variant": (self.variant.id, dict(self.variant.options))}
+        return {name: state[name] for name in state.keys() - POINTERS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         id, options = state["variant"]
         self.__dict__.update(state, variant=variant(id, **options))
+        self._point()
 
 
 # --- Chance
@@ -208,6 +234,21 @@ def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
     n = kernels.outcomes_of(variant.rules, games[0], outcomes, chances)
     possible: list[int] = outcomes[:n].tolist()
     return possible
+
+
+# --- Compiled
+
+
+@cache
+def step_if_legal(rules: np.dtype[Any], record: np.dtype[Any]) -> Callable[..., int]:
+    """The kernel for arguments of a game's types: it saves each call the look at them."""
+    kernel: Any = kernels.step_if_legal
+    if not isinstance(kernel, Dispatcher):  # as with NUMBA_DISABLE_JIT=1
+        return kernels.step_if_legal
+    view = np.empty(1, np.float32), np.empty(1, np.int8)
+    arguments = np.empty(1, rules), np.empty(1, record), 0, *view
+    compiled: Callable[..., int] = kernel.compile(tuple(map(typeof, arguments)))
+    return compiled
 
 
 # --- Checks of what users give

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.games import VARIANTS, variant
 from hanamachi.training import benchmark, cli
 from hanamachi.training.benchmark import (
     engine,
     faces,
+    kernel,
     measure,
     memory,
     peers,
@@ -97,10 +97,11 @@ def test_a_peer_that_is_missing_is_named_in_one_line_and_the_others_are_measured
 
 @pytest.fixture
 def tiny(monkeypatch):
-    monkeypatch.setattr(engine, "BATCH", 16)
+    monkeypatch.setattr(kernel, "BATCH", 16)
+    monkeypatch.setattr(kernel, "DECISIONS", 5)
+    monkeypatch.setattr(kernel, "RECORDED", 100)
     monkeypatch.setattr(engine, "MANY", 32)
-    monkeypatch.setattr(engine, "DECISIONS", 5)
-    monkeypatch.setattr(engine, "RECORDED", 100)
+    monkeypatch.setattr(faces, "MANY", 16)
     monkeypatch.setattr(peers, "RECORDED", (2, 100))
     monkeypatch.setattr(memory, "MANY", 64)
     monkeypatch.setattr(playing, "GAMES", 4)
@@ -118,20 +119,23 @@ def tiny(monkeypatch):
                 ("hanamikoji, random play, int8", "hanamikoji, raw_env()"),
                 ("hanamikoji, random play, float32", "hanamikoji, raw_env()"),
                 (
-                    "hanamikoji, random play, int8, 32 games, threads: 2",
+                    "hanamikoji, random play, int8, 32 games",
                     "hanamikoji, random play, int8, 32 games, threads: 1",
                 ),
             ],
         ),
         (
             "faces",
-            [("hanamikoji, raw_env()", "idle raw_env()"), ("hanamikoji, env()", "idle env()")],
+            [
+                ("hanamikoji, raw_env()", "idle raw_env()"),
+                ("hanamikoji, usual wrappers", "idle, usual wrappers"),
+                ("hanamikoji, VectorEnv", "hanamikoji, its kernel"),
+            ],
         ),
         ("training", [("hanamikoji, training", "its bare network")]),
     ],
 )
-def test_without_peers_we_are_beside_ourselves(tiny, monkeypatch, kind, compared):
-    monkeypatch.setattr(kernels, "default_threads", lambda: 2)
+def test_without_peers_we_are_beside_ourselves(tiny, kind, compared):
     report = benchmark.run([kind], ["hanamikoji"], **TINY)
     assert [(c.what, c.peer) for c in report.comparisons] == compared
     assert all(len(c.rates) == 1 and c.ratio > 0 for c in report.comparisons)
@@ -142,7 +146,7 @@ def test_without_any_other_library_the_run_goes_on(tiny, monkeypatch):
     for name in PEERS:
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
     report = benchmark.run(["engine", "faces"], ["hanamikoji"], peers=True, **TINY)
-    assert len(report.comparisons) == 5
+    assert len(report.comparisons) == 6
     assert len(report.left_out) == 2 * len(peers.engine_peers(variant("hanamikoji"))) + 2
     assert all("pip install 'hanamachi[bench]'" in line for line in report.left_out)
 
@@ -196,9 +200,9 @@ def test_a_kind_that_does_not_exist_is_refused():
 
 
 def test_a_batch_makes_the_decisions_that_it_counts(tiny):
-    for dtype in engine.DTYPES:
-        assert engine.random_play(variant("hanamikoji"), dtype, 16, 1).play() == 16 * 5
-        assert engine.mixed_play(variant("hanabi:2p"), dtype, 16, 1).play() == 16 * 100
+    for dtype in (np.int8, np.float32):
+        assert kernel.random_play(variant("hanamikoji"), dtype, 16).play() == 16 * 5
+        assert kernel.mixed_play(variant("hanabi:2p"), dtype, 16).play() == 16 * 100
 
 
 def test_games_are_led_through_what_was_recorded():

@@ -10,8 +10,11 @@ import numpy as np
 import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.utils import wrappers
+from pettingzoo.utils.env_logger import EnvLogger
 
 import hanamachi
 from hanamachi import (
@@ -22,13 +25,13 @@ from hanamachi import (
     hanamikoji_v0,
     variant,
 )
-from hanamachi.aec import AEC
-from hanamachi.game import OVER
+from hanamachi.aec import AEC, ILLEGAL_REWARD, Referee
+from hanamachi.game import OVER, below
 from hanamachi.opponents import RandomPlay
 from hanamachi.policies import load_policy
 from hanamachi.record import replay
 from hanamachi.single import SeatEnv
-from hanamachi.vector import VectorSeatEnv
+from hanamachi.vector import LEARNER, VectorSeatEnv
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
 VARIANTS = [(id, {}) for id in hanamachi.VARIANTS] + [("hanamikoji", SMALL)]
@@ -249,6 +252,107 @@ def test_under_the_wrappers_an_illegal_action_ends_the_game_at_minus_one():
     assert not env.observe(agent)["action_mask"].any()
 
 
+def usual_wrappers(env):
+    env = wrappers.TerminateIllegalWrapper(env, illegal_reward=ILLEGAL_REWARD)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
+
+
+def legal_action(env, rng):
+    mask = env.observe(env.agent_selection)["action_mask"]
+    return rng.choice(np.flatnonzero(mask)) if mask.any() else None
+
+
+def illegal_action(env, rng):
+    mask = env.observe(env.agent_selection)["action_mask"]
+    return int(rng.choice(np.flatnonzero(mask == 0)))
+
+
+NAMES = (
+    *("agents", "num_agents", "agent_selection", "rewards", "terminations", "truncations"),
+    *("infos", "possible_agents", "metadata", "render_mode", "_cumulative_rewards", "_private"),
+)
+ACTIONS = (-1, 10**30, None, 1.5, "0", np.int8(1), np.uint64(1), np.array(2), np.array([2]))
+USES = [
+    *(3 * [lambda env, rng: env.reset(seed=int(rng.integers(9)))]),
+    *(60 * [lambda env, rng: env.step(legal_action(env, rng))]),
+    *(2 * [lambda env, rng: env.step(illegal_action(env, rng))]),
+    lambda env, rng: env.step(int(rng.integers(env.action_space("player_0").n + 2)) - 1),
+    lambda env, rng: env.step(ACTIONS[rng.integers(len(ACTIONS))]),
+    *(5 * [lambda env, rng: env.last(observe=bool(rng.integers(2)))]),
+    lambda env, rng: env.observe(env.possible_agents[rng.integers(2)]),
+    lambda env, rng: env.observe("player_9"),
+    lambda env, rng: next(iter(env.agent_iter())),
+    lambda env, rng: list(zip(env.agent_iter(3), range(2), strict=False)),
+    lambda env, rng: env.state(),
+    lambda env, rng: env.render(),
+    lambda env, rng: getattr(env, NAMES[rng.integers(len(NAMES))]),
+    lambda env, rng: (str(env), str(env.unwrapped), env.max_num_agents),
+    lambda env, rng: env.action_space(env.agent_selection).n,
+]
+
+
+def plain(told):
+    """With lists for arrays, so that it can be compared."""
+    if isinstance(told, dict):
+        return {name: plain(value) for name, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [plain(value) for value in told]
+    return told.tolist() if isinstance(told, np.ndarray) else told
+
+
+def outcome(env, use, seed):
+    """What a use of the environment returns, logs or raises."""
+    EnvLogger.flush()
+    try:
+        told = use(env, np.random.default_rng(seed))
+    except Exception as error:
+        ours = isinstance(error, UserError)  # PettingZoo's own are given word by word
+        told = ("ValueError",) if isinstance(error, ValueError) else (type(error), str(error))
+        assert not ours or told == ("ValueError",)
+    return told, EnvLogger.mqueue[:]
+
+
+@pytest.mark.parametrize("id", SHORT)
+@pytest.mark.parametrize("seed", range(6))
+def test_env_refuses_what_pettingzoos_wrappers_refuse_with_the_same_errors(id, seed, capsys):
+    ours, theirs = Referee(AEC(id, **SHORT[id])), usual_wrappers(AEC(id, **SHORT[id]))
+    rng, met = np.random.default_rng(seed), set()
+    ours.unwrapped.render_mode = theirs.unwrapped.render_mode = "ansi"
+    for _ in range(600):
+        use, luck = USES[rng.integers(len(USES))], int(rng.integers(2**32))
+        told, logged = outcome(ours, use, luck)
+        expected, expected_log = outcome(theirs, use, luck)
+        assert plain(told) == plain(expected)
+        assert logged == expected_log
+        met.update(logged or [str(told)])
+        if ours._has_reset:
+            for name in NAMES[:-1]:
+                assert getattr(ours, name) == getattr(theirs, name), name
+            for agent in ours.possible_agents:
+                assert plain(ours.observe(agent)) == plain(theirs.observe(agent))
+    for refusal in ("action is not in action space", "Illegal move", "ValueError"):
+        assert any(refusal in told for told in met), refusal
+
+
+def test_before_reset_env_refuses_everything():
+    uses = [lambda env, rng, name=name: getattr(env, name) for name in NAMES]
+    for use in (*uses, *USES[3:]):
+        ours, theirs = Referee(AEC("hanamikoji")), usual_wrappers(AEC("hanamikoji"))
+        assert outcome(ours, use, 1) == outcome(theirs, use, 1)
+
+
+def test_what_was_handed_out_stays_as_it_was():
+    env, held = AEC("hanabi:3p", **SHORT["hanabi:3p"]), []
+    env.reset(seed=1)
+    while not any(env.terminations.values()):
+        seen = env.last()[0]
+        held.append((env.rewards, seen, copy.deepcopy((env.rewards, seen))))
+        play(env, 1)
+    assert any(any(rewards.values()) for rewards, *_ in held)
+    for rewards, seen, then in held:
+        assert plain((rewards, seen)) == plain(then)
+
+
 def test_after_the_end_only_none_is_left_and_then_reset():
     env = AEC("hanamikoji", **SMALL)
     with pytest.raises(UserError, match="call reset"):
@@ -281,6 +385,7 @@ def test_after_the_end_only_none_is_left_and_then_reset():
             "the opponent plays hanabi:2p and cannot play hanabi:5p",
         ),
         (lambda: VectorSeatEnv("hanamikoji", 0), "at least 1, not 0"),
+        (lambda: VectorSeatEnv("hanamikoji", dtype=np.int16), "float32 or numpy.int8, not .*int16"),
         (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji").step(np.zeros(1, int)), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji").reset(options={"deal": []}), "no options"),
@@ -602,6 +707,93 @@ def same(expected, seen):
     else:
         assert np.array_equal(expected, seen)
         assert getattr(expected, "dtype", None) == getattr(seen, "dtype", None)
+
+
+class SameLuck:
+    """Plays as compiled random play does in the only game of a batch that is reset with a seed."""
+
+    def __init__(self, seed):
+        self.dice = np.zeros(1, LEARNER)
+        self.dice["rng"] = np_random(seed)[0].integers(1, 2**64, 1, np.uint64)
+
+    def act(self, observation, mask, memory, rng):
+        legal = np.flatnonzero(mask[0])
+        return legal[[below(self.dice[0], len(legal))]], memory
+
+
+@every
+@pytest.mark.parametrize("seat", ["random", 1])
+def test_compiled_random_play_is_play_by_the_rules(id, seat):
+    for seed in range(3):
+        compiled = VectorSeatEnv(id, seat=seat, **SHORT[id])
+        asked = VectorSeatEnv(id, seat=seat, opponent=SameLuck(seed), **SHORT[id])
+        seen, expected = compiled.reset(seed=seed), asked.reset(seed=seed)
+        for _ in range(60):
+            same(expected, seen)
+            actions = expected[-1]["action_mask"].argmax(1)
+            seen, expected = compiled.step(actions), asked.step(actions)
+
+
+@every
+def test_random_opponents_play_the_same_again_whatever_the_threads(id):
+    plays = []
+    for threads in (1, 2):
+        envs = VectorSeatEnv(id, 1100, threads=threads, **SHORT[id])
+        seen = [envs.reset(seed=3), *(envs.step(envs.sample_actions()) for _ in range(12))]
+        seen += [envs.reset(seed=3), *(envs.step(envs.sample_actions()) for _ in range(12))]
+        same(tuple(seen[:13]), tuple(seen[13:]))
+        plays.append(tuple(seen))
+    same(*plays)
+    other, _ = VectorSeatEnv(id, 1100, **SHORT[id]).reset(seed=4)
+    assert not np.array_equal(other, plays[0][0][0])
+
+
+def test_sampled_actions_are_legal_and_each_as_likely():
+    envs = VectorSeatEnv("hanamikoji", 1, seat=0, starter=0)
+    _, infos = envs.reset(seed=1)
+    counts = np.bincount([envs.sample_actions()[0] for _ in range(20_000)], minlength=508)
+    legal = infos["action_mask"][0] == 1
+    assert not counts[~legal].any()
+    expected = 20_000 / legal.sum()
+    assert (abs(counts[legal] - expected) < 5 * expected**0.5).all()
+
+
+@pytest.mark.parametrize("opponent", [None, last_legal])
+@every
+def test_observations_may_come_as_whole_numbers(id, opponent):
+    options = {"seat": 0, "opponent": opponent, **SHORT[id]}
+    whole, envs = VectorSeatEnv(id, 5, dtype=np.int8, **options), VectorSeatEnv(id, 5, **options)
+    units, ended = envs.variant.observation.units, 0
+    seen, expected = whole.reset(seed=1), envs.reset(seed=1)
+    for _ in range(40):
+        assert seen[0].dtype == np.int8
+        assert whole.observation_space.contains(seen[0])
+        assert (abs(seen[0] - np.minimum(expected[0] * units, 127)) < 0.501).all()
+        actions = expected[-1]["action_mask"].argmax(1)
+        seen, expected = whole.step(actions), envs.step(actions)
+        for row in np.flatnonzero(expected[2]):
+            last = np.minimum(expected[-1]["final_obs"][row] * units, 127)
+            assert (abs(seen[-1]["final_obs"][row] - last) < 0.501).all()
+            ended += 1
+    assert ended > 5
+
+
+@pytest.mark.parametrize("opponent", [None, last_legal])
+def test_arrays_of_earlier_steps_are_filled_again_only_on_request(opponent):
+    def played(copied):
+        envs, held = VectorSeatEnv("hanamikoji", 3, opponent=opponent, copy=copied), []
+        held.append(envs.reset(seed=1))
+        then = copy.deepcopy(held)
+        for _ in range(30):
+            held.append(envs.step(held[-1][-1]["action_mask"].argmax(1)))
+            then.append(copy.deepcopy(held[-1]))
+        return held, then
+
+    held, then = played(True)
+    same(tuple(then), tuple(held))
+    again, as_seen = played(False)
+    same(tuple(then), tuple(as_seen))
+    assert all(step[0] is again[0][0] for step in again)
 
 
 def test_the_random_opponent_chooses_every_legal_action_equally_often():

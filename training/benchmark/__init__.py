@@ -5,8 +5,14 @@ after the other, and gives a ratio; the median and the range of the ratios are t
 decision is, and what each side delivers with it, stands in benchmarks/README.md.
 
 What profiling has shown so far:
-- A call of a kernel for one game takes 2.7 microseconds, of which 2.5 go to handing the tables of
-  the rules over to compiled code. So a face makes one call for a whole step, not three.
+- A step of Hanamikoji's raw environment takes about 3 microseconds: a third in compiled code, the
+  rest for Python's own calls, the arrays that are handed out, and the dictionary of rewards. The
+  tables of the rules are handed over as an array, ten times as fast as a record, and one call does
+  a whole step. Finding a kernel's code by the types of its arguments took 0.3 microseconds a call.
+- Of PettingZoo's raw loop, numpy.flatnonzero of the mask takes about 2 microseconds by itself, and
+  PettingZoo's three usual wrappers take 24 a step, ours 1.
+- Many games against random play reach more decisions than the kernel alone: nobody observes for an
+  opponent that does not look.
 - In a batch a decision of random play costs about a microsecond a thread: half for the mask of a
   full choice of actions, a third for the observation, the rest for dealing and applying.
 - Training spends most of its time in the update, and there in the network itself.

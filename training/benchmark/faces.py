@@ -1,6 +1,7 @@
-"""The faces for single games: a plain loop of `last` and `step`, as a user of PettingZoo writes it.
+"""The faces as a user writes them: a loop of `last` and `step` for one game, of `step` for many.
 
-A face that does nothing is the floor: what the loop and PettingZoo's wrappers cost by themselves.
+A face that does nothing is the floor for one game: what the loop and PettingZoo's wrappers cost by
+themselves. For many games it is the kernel, without a face.
 """
 
 from collections.abc import Callable
@@ -11,38 +12,47 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv, wrappers
 
+from hanamachi import kernels
 from hanamachi.aec import AEC, ILLEGAL_REWARD, make
 from hanamachi.game import Variant
 from hanamachi.hanabi.rules import PLAY
+from hanamachi.opponents import RandomPlay
+from hanamachi.training.benchmark.kernel import random_play
 from hanamachi.training.benchmark.measure import Contest, Play, Side, Work, view_of
+from hanamachi.vector import VectorSeatEnv
 
 RISK = 0.02  # share of decisions in which cautious play may play a card
 IDLE_STEPS = 40  # of a game in which nothing happens
+MANY = 4096  # games of a vector environment
+COUNTED = 20  # its steps in which decisions are counted, after as many that are not
 
 Choose = Callable[[NDArray[np.int64], np.random.Generator], int]  # one of the legal actions
 
 
 def contests(rules: Variant, peers: bool) -> list[Contest]:
-    """Ours, bare and wrapped, beside the floor and beside PettingZoo's own."""
-    bare = [Side("idle raw_env()", partial(idle, rules))]
-    wrapped = [Side("idle env()", partial(idle, rules, guarded))]
-    if peers:
-        bare.append(connect_four("raw_env"))
-        wrapped.append(connect_four("env"))
-    return [Contest(raw_face(rules), bare), Contest(wrapped_face(rules), wrapped)]
+    """Ours beside the floor and beside PettingZoo's own."""
+    zoo = {name: [connect_four(name)] if peers else [] for name in ("raw_env", "env")}
+    floor = Side("idle raw_env()", partial(idle, rules))
+    wrapped_floor = Side("idle, usual wrappers", partial(idle, rules, guarded))
+    return [
+        Contest(raw_face(rules), [floor, *zoo["raw_env"]]),
+        Contest(Side(f"{rules.id}, env()", partial(face, make, rules)), zoo["env"]),
+        Contest(Side(f"{rules.id}, usual wrappers", partial(wrapped, rules)), [wrapped_floor]),
+        Contest(Side(f"{rules.id}, VectorEnv", partial(many, rules)), [kernel(rules)]),
+    ]
 
 
 def raw_face(rules: Variant) -> Side:
     return Side(f"{rules.id}, raw_env()", partial(face, AEC, rules))
 
 
-def wrapped_face(rules: Variant) -> Side:
-    return Side(f"{rules.id}, env()", partial(face, make, rules))
-
-
 def face(of: Callable[..., Any], rules: Variant) -> Work:
     env = of(rules.id, **rules.options)
     return Work(one_game_of(env, choice(rules)), f"{view_of(rules)}; one game from Python")
+
+
+def wrapped(rules: Variant) -> Work:
+    return face(lambda *id, **options: guarded(AEC(*id, **options)), rules)
 
 
 def connect_four(name: str) -> Side:
@@ -153,3 +163,51 @@ def guarded(env: AECEnv) -> AECEnv:
     """PettingZoo's usual wrappers."""
     env = wrappers.TerminateIllegalWrapper(env, illegal_reward=ILLEGAL_REWARD)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
+
+
+# --- Many games
+
+
+def many(rules: Variant) -> Work:
+    """Random actions for the learners against random play; the decisions of all seats count."""
+    env = VectorSeatEnv(rules.id, MANY, **rules.options)
+    env.reset(seed=0)
+    decisions = decisions_in_a_step(rules)
+
+    def play() -> int:
+        env.step(env.sample_actions())
+        return decisions
+
+    shows = f"{view_of(rules)} of the learners' decisions alone"
+    return Work(play, f"{shows}; batch of {MANY:,}, threads: {kernels.default_threads()}")
+
+
+def decisions_in_a_step(rules: Variant) -> int:
+    """Of all seats together, on average; those without a choice do not count."""
+    others = Counted()
+    env, learners = VectorSeatEnv(rules.id, MANY, opponent=others, **rules.options), 0
+    _, infos = env.reset(seed=0)
+    for step in range(2 * COUNTED):
+        if step == COUNTED:
+            others.decisions = learners = 0
+        learners += choices(infos["action_mask"])
+        infos = env.step(env.sample_actions())[-1]
+    return (learners + others.decisions) // COUNTED
+
+
+class Counted(RandomPlay):
+    """Random play that counts its decisions."""
+
+    decisions = 0
+
+    def act(self, observation: Any, mask: NDArray[np.int8], memory: Any, rng: Any) -> Any:
+        self.decisions += choices(mask)
+        return super().act(observation, mask, memory, rng)
+
+
+def choices(masks: NDArray[np.int8]) -> int:
+    return int(np.count_nonzero(masks.sum(1) > 1))
+
+
+def kernel(rules: Variant) -> Side:
+    return Side(f"{rules.id}, its kernel", partial(random_play, rules, np.float32, MANY))

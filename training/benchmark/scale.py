@@ -6,7 +6,7 @@ import numpy as np
 
 from hanamachi.game import Variant
 from hanamachi.kernels import default_threads
-from hanamachi.training.benchmark.engine import engine
+from hanamachi.training.benchmark.kernel import kernel_alone
 from hanamachi.training.benchmark.measure import Curve, rate
 
 BATCHES = (1, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_000_000)
@@ -23,6 +23,6 @@ def curves(games: Sequence[Variant], rounds: int) -> Iterator[Curve]:
 
 def rates_of(rules: Variant, batch: int, threads: int, rounds: int) -> list[float]:
     """Views in int8, in which a million games have room."""
-    play = engine(rules, np.int8, batch, threads).prepare().play
+    play = kernel_alone(rules, np.int8, batch, threads).prepare().play
     play()
     return [rate(play, SECONDS) for _ in range(rounds)]
