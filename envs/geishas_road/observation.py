@@ -98,6 +98,7 @@ FACTS = 5  # of each card in hand, among the prospects
 
 # of each set of actions, a bit for each: the cards that end on the own side, on the other, and all
 KEEPS, GIVES, USES = sums_by_set(KEPT), sums_by_set(GIVEN), np.maximum(sums_by_set(SIZES), 1)
+KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
 
 
 def layout(
@@ -439,8 +440,8 @@ def observe_future(rules: np.record, game: np.record, me: int, out: NDArray[np.f
     out[rules.at[TO_COME] + 3] = bits(theirs)
     out[rules.at[TO_COME] + 4] = game.held[me]
     out[rules.at[TO_COME] + 5] = game.held[foe]
-    keep, give = KEEPS[mine] / USES[mine], GIVES[mine] / USES[mine]
-    foe_keeps, foe_gives = KEEPS[theirs] / USES[theirs], GIVES[theirs] / USES[theirs]
+    keep, give = KEEPS_OF_EACH[mine], GIVES_OF_EACH[mine]
+    foe_keeps, foe_gives = KEEPS_OF_EACH[theirs], GIVES_OF_EACH[theirs]
     my_draws = max(bits(mine) - int(has_drawn(game, me)), 0)
     foes = game.held[foe] + max(bits(theirs) - int(has_drawn(game, foe)), 0)
     to_me = (my_draws * keep + foes * foe_gives) / max(bits(unseen), 1)

@@ -41,6 +41,7 @@ GIVEN = (0, 0, 1, 2)  # and on the other side
 # of each set of tiles, a bit for each: tiles, cards that end on the own side, on the other, and all
 TILES, KEEPS, GIVES = (sums_by_set(each) for each in ((1, 1, 1, 1), KEPT, GIVEN))
 USES = np.maximum(sums_by_set(SIZES), 1)
+KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
 
 ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike
 
@@ -265,8 +266,8 @@ def observe_flow(rules: np.record, game: np.record, me: int, out: NDArray[Any]) 
     foe = 1 - me
     hand, unseen = packed(game.hand[me]), unknown_to(rules, game, me)
     mine, theirs = tiles_left(rules, game, me), tiles_left(rules, game, foe)
-    keep, give = KEEPS[mine] / USES[mine], GIVES[mine] / USES[mine]
-    foe_keeps, foe_gives = KEEPS[theirs] / USES[theirs], GIVES[theirs] / USES[theirs]
+    keep, give = KEEPS_OF_EACH[mine], GIVES_OF_EACH[mine]
+    foe_keeps, foe_gives = KEEPS_OF_EACH[theirs], GIVES_OF_EACH[theirs]
     my_draws = rules.tiles - cards_drawn(game, me)
     foes = sum_of_bytes(packed(game.hand[foe])) + rules.tiles - cards_drawn(game, foe)
     hidden = 0 if game.phase == ENDED else game.secret[foe] != NONE

@@ -34,11 +34,18 @@ def kernel_alone(
     return Side(name, partial(work, rules, dtype, batch or BATCH, threads))
 
 
-def random_play(rules: Variant, dtype: type[Any], batch: int, threads: int | None = None) -> Work:
+def random_play(
+    rules: Variant,
+    dtype: type[Any],
+    batch: int,
+    threads: int | None = None,
+    decisions: int | None = None,
+) -> Work:
+    """`decisions` of each row at a time, by default DECISIONS."""
     games = rules.new(np.arange(batch, dtype=np.uint64))
-    kernels.reset(rules.rules, games)
-    decisions = batch * DECISIONS
-    return batched(rules, games, kernels.play_randomly, DECISIONS, decisions, dtype, threads)
+    kernels.spread(kernels.reset, rules.rules, games)
+    each = decisions or DECISIONS
+    return batched(rules, games, kernels.play_randomly, each, batch * each, dtype, threads)
 
 
 def mixed_play(rules: Variant, dtype: type[Any], batch: int, threads: int | None = None) -> Work:

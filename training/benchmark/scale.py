@@ -6,7 +6,7 @@ import numpy as np
 
 from hanamachi.game import Variant
 from hanamachi.kernels import default_threads
-from hanamachi.training.benchmark.kernel import kernel_alone
+from hanamachi.training.benchmark.kernel import random_play
 from hanamachi.training.benchmark.measure import Curve, rate
 
 BATCHES = (1, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_000_000)
@@ -22,7 +22,7 @@ def curves(games: Sequence[Variant], rounds: int) -> Iterator[Curve]:
 
 
 def rates_of(rules: Variant, batch: int, threads: int, rounds: int) -> list[float]:
-    """Views in int8, in which a million games have room."""
-    play = kernel_alone(rules, np.int8, batch, threads).prepare().play
+    """One decision of random play in every game a call; views in int8."""
+    play = random_play(rules, np.int8, batch, threads, decisions=1).play
     play()
     return [rate(play, SECONDS) for _ in range(rounds)]
