@@ -19,7 +19,6 @@ from hanamachi.training.benchmark import (
     measure,
     memory,
     peers,
-    playing,
     ratios,
     scale,
     start,
@@ -40,6 +39,7 @@ from hanamachi.training.vecenv import SelfPlayVecEnv
 
 ROOT = Path(__file__).parents[1]
 TINY = {"rounds": 1, "seconds": 0}
+SMALL = {**TINY, "most": 64}
 SMALL_RUN = {
     "device": "cpu",
     "num_games": 8,
@@ -103,9 +103,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(engine, "MANY", 32)
     monkeypatch.setattr(faces, "MANY", 16)
     monkeypatch.setattr(peers, "RECORDED", (2, 100))
-    monkeypatch.setattr(memory, "MANY", 64)
-    monkeypatch.setattr(playing, "GAMES", 4)
-    monkeypatch.setattr(scale, "BATCHES", (1, 8))
+    monkeypatch.setattr(scale, "BATCHES", (1, 8, 100))
     monkeypatch.setattr(scale, "SECONDS", 0)
     monkeypatch.setattr(learning, "SETTINGS", SMALL_RUN)
 
@@ -152,7 +150,7 @@ def test_without_any_other_library_the_run_goes_on(tiny, monkeypatch):
 
 
 def test_memory_counts_the_bytes_of_every_variant(tiny):
-    figures = benchmark.run(["memory"], ["hanamikoji"], **TINY).figures
+    figures = benchmark.run(["memory"], ["hanamikoji"], **SMALL).figures
     cells = {(f.what, f.measure): f.values for f in figures}
     assert {what for what, _ in cells} == set(VARIANTS)
     for id in VARIANTS:
@@ -167,9 +165,9 @@ def test_memory_counts_the_bytes_of_every_variant(tiny):
 
 
 def test_evaluation_is_timed_and_scale_is_a_curve(tiny):
-    report = benchmark.run(["evaluation", "scale"], ["hanamikoji"], **TINY)
+    report = benchmark.run(["evaluation", "scale"], ["hanamikoji"], **SMALL)
     (evaluation,) = report.figures
-    assert evaluation.measure == "4 games, network against greedy"
+    assert evaluation.measure == "64 games, network against greedy"
     assert evaluation.values[0] > 0
     assert {curve.what for curve in report.curves} == {"hanamikoji"}
     assert {curve.measure for curve in report.curves} >= {"threads: 1"}

@@ -18,7 +18,11 @@ import yaml
 from hanamachi.games import VARIANTS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "envs" / "hanamikoji" / "RULES.md"]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "envs" / "hanamikoji" / "RULES.md",
+    ROOT / "docs" / "performance.md",
+]
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -35,7 +39,7 @@ SMALL_RUN = {
 }
 SMALLER = (
     (r"(hanamachi train .*)", r"\1" + "".join(f" --set {k}={v}" for k, v in SMALL_RUN.items())),
-    (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0"),
+    (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
     (r"--games \d+", "--games 2"),
     (r"\bgames=\d+", "games=2"),
     (r'("MlpPolicy", env)\)\.learn\([\d_]+\)', r"\1, n_steps=64).learn(64)"),

@@ -153,6 +153,9 @@ def benchmark(
     ] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Times to measure, all in turn.")] = 5,
     seconds: Annotated[float, typer.Option(min=0, help="Of each side in a round, at least.")] = 0.5,
+    most: Annotated[
+        int, typer.Option(min=2, help="Games at once that evaluation, scale, memory go up to.")
+    ] = 1_000_000,
     out: Annotated[
         Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
     ] = None,
@@ -165,7 +168,7 @@ def benchmark(
     """Measure speed beside others, as ratios found in one run."""
     from hanamachi.training.benchmark import KINDS, ratios, run
 
-    effort: dict[str, Any] = {"peers": peers, "rounds": rounds, "seconds": seconds}
+    effort: dict[str, Any] = {"peers": peers, "rounds": rounds, "seconds": seconds, "most": most}
     measure = partial(run, kinds or KINDS, games or ["hanamikoji"], **effort)
     if against:
         lost = ratios.losses(lambda: shown(measure, out).ratios, ratios.kept(against))

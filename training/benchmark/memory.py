@@ -9,7 +9,6 @@ from hanamachi.game import Variant
 from hanamachi.games import VARIANTS, variant
 from hanamachi.training.benchmark.measure import Figure
 
-MANY = 1_000_000
 STATUS = Path("/proc/self/status")  # of a process of Linux
 
 # the peak of a process of its own, as one that was started keeps its parent's in getrusage
@@ -29,13 +28,13 @@ print(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
 """
 
 
-def figures(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
+def figures(games: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure]:
     """The same in every round, so it is measured once."""
     for id in VARIANTS:
         yield from bytes_of(variant(id))
     if STATUS.exists():
         for rules in games:
-            yield from peaks(rules)
+            yield from peaks(rules, most)
 
 
 def bytes_of(rules: Variant) -> Iterator[Figure]:
@@ -47,12 +46,12 @@ def bytes_of(rules: Variant) -> Iterator[Figure]:
     yield Figure(rules.id, "with 1-byte view", "bytes", [whole + entries])
 
 
-def peaks(rules: Variant) -> Iterator[Figure]:
+def peaks(rules: Variant, most: int) -> Iterator[Figure]:
     """Resident memory at its most, of a process with a game and of one with many, after a step.
 
     Observations are in int8.
     """
-    for count, games in ((1, "1 game"), (MANY, f"{MANY:,} games")):
+    for count, games in ((1, "1 game"), (most, f"{most:,} games")):
         command = [sys.executable, "-c", PROGRAM, rules.id, str(count)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         yield Figure(rules.id, games, "MiB of a process", [int(done.stdout) / 1024])

@@ -13,14 +13,15 @@ from hanamachi.training.evaluation import match
 GAMES = 10_000
 
 
-def figures(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
+def figures(games: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure]:
     """A network of the usual size as it was born: what it has learned does not change its speed."""
+    count = min(GAMES, most)
     for rules in games:
         hidden = Config.from_dict({"game": rules.id}).network.hidden
         pair = NetworkPolicy(rules, for_variant(rules, hidden)), load_policy("greedy", rules.id)
         seconds = []
         for seed in range(rounds):
             begun = time.perf_counter()
-            match(pair, rules, GAMES, seed)
+            match(pair, rules, count, seed)
             seconds.append(time.perf_counter() - begun)
-        yield Figure(rules.id, f"{GAMES:,} games, network against greedy", "seconds", seconds)
+        yield Figure(rules.id, f"{count:,} games, network against greedy", "seconds", seconds)

@@ -13,12 +13,13 @@ BATCHES = (1, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_000_000)
 SECONDS = 0.3  # a rate, at least
 
 
-def curves(games: Sequence[Variant], rounds: int) -> Iterator[Curve]:
+def curves(games: Sequence[Variant], rounds: int, most: int) -> Iterator[Curve]:
     """On one thread, and on all where that is another number."""
+    batches = [batch for batch in BATCHES if batch <= most]
     for rules in games:
         for threads in sorted({1, default_threads()}):
-            rates = [rates_of(rules, batch, threads, rounds) for batch in BATCHES]
-            yield Curve(rules.id, f"threads: {threads}", list(BATCHES), rates)
+            rates = [rates_of(rules, batch, threads, rounds) for batch in batches]
+            yield Curve(rules.id, f"threads: {threads}", batches, rates)
 
 
 def rates_of(rules: Variant, batch: int, threads: int, rounds: int) -> list[float]:
