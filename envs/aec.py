@@ -201,7 +201,7 @@ def known_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Referee(wrappers.OrderEnforcingWrapper):
-    """The checks of PettingZoo's usual wrappers, made by one: the same calls have the same errors.
+    """The checks of PettingZoo's usual wrappers, made by one, with errors of the same types.
 
     It stands for TerminateIllegalWrapper, AssertOutOfBoundsWrapper and OrderEnforcingWrapper, one
     around the other, and goes by the rules where they go by the mask that was handed out last.

@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.errors import UserError
-from hanamachi.layout import MOST, Layout
+from hanamachi.layout import Layout
+from hanamachi.words import LARGEST
 
 CHANCE = -1  # `mover` while chance decides
 OVER = -2  # `mover` once the game has ended
@@ -174,7 +175,6 @@ def redeal(rules: Any, world: np.record, seat: int) -> None:
 # --- Random numbers
 
 _HALF = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
 _A, _B, _C = np.uint64(13), np.uint64(7), np.uint64(17)
 
 
@@ -219,7 +219,7 @@ def encoded(out: Any, value: Any, units: Any) -> Any:
 
 
 def in_units(out: Any, value: Any, units: Any) -> Any:
-    return min(np.rint(value * units), np.float32(MOST))
+    return min(np.rint(value * units), np.float32(LARGEST))
 
 
 def as_it_is(out: Any, value: Any, units: Any) -> Any:

@@ -101,6 +101,13 @@ def apply_one(rules: Any, game: np.record, action: int) -> None:
 
 
 @kernel
+def draw_one(rules: Any, game: np.record) -> int:
+    """Draw one outcome of chance with the game's own generator, without making it happen."""
+    weights = np.empty(rules.max_outcomes, np.int64)
+    return drawn(rules, game, weights)
+
+
+@kernel
 def outcomes_of(
     rules: Any, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
 ) -> int:
@@ -240,6 +247,10 @@ def pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="hanamachi")
 
 
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=pool.cache_clear)
+
+
 # --- One game, for the faces
 
 
@@ -310,13 +321,6 @@ def step_if_legal(
     apply(rules, game, action)
     settle(rules, game, np.empty(rules.max_outcomes, np.int64))
     return show_mover(rules, game, observation, mask)
-
-
-@kernel
-def draw_one(rules: Any, game: np.record) -> int:
-    """Draw one outcome of chance with the game's own generator, without making it happen."""
-    weights = np.empty(rules.max_outcomes, np.int64)
-    return drawn(rules, game, weights)
 
 
 # --- One learner a game, against random play

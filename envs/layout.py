@@ -7,7 +7,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-MOST = 127  # of an int8
+from hanamachi.words import LARGEST
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ class Layout:
 
         Whole numbers count in ones, and beyond 127 as 127; fractions as finely as there is room.
         """
-        rooms = [MOST // max(abs(s.low), abs(s.high)) if s.fraction else 1 for s in self.segments]
+        rooms = [
+            LARGEST // max(abs(s.low), abs(s.high)) if s.fraction else 1 for s in self.segments
+        ]
         return np.array(rooms, np.float32)
 
     @cached_property

@@ -20,7 +20,7 @@ from hanamachi.frames import Frame, checked_render_mode, frame
 from hanamachi.game import OVER
 from hanamachi.games import variant
 from hanamachi.kernels import ANY_SEAT, LEARNER
-from hanamachi.layout import MOST, Layout
+from hanamachi.layout import Layout
 from hanamachi.opponents import (
     Choose,
     Opponent,
@@ -31,6 +31,7 @@ from hanamachi.opponents import (
     initial_memory,
 )
 from hanamachi.session import SEEDS, checked_seeds, whole_number
+from hanamachi.words import LARGEST
 
 Infos = dict[str, Any]
 
@@ -76,8 +77,9 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     ) -> None:
         """`threads` is by default the environment variable HANAMACHI_THREADS, or all processors.
 
-        Observations are float32, or int8: then entry i counts in `variant.observation.units[i]`.
-        With `copy=False` each step fills the arrays of the last one again.
+        Observations are float32, or int8: entry i is then the float32 one times
+        `variant.observation.units[i]`, rounded, at most 127. With `copy=False` each step fills the
+        arrays of the last one again, and the masks must not be written to.
         """
         self.variant = variant(game, **options)
         self.num_envs = checked_size(num_envs)
@@ -97,12 +99,13 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._seed_opponents()
         self._memory = initial_memory(self.opponent, self.num_envs, self.variant.seats)
         self._shown = self._new_arrays()
+        self._masks = self._shown.masks  # by which actions are judged
 
     def _new_arrays(self) -> Shown:
         batch, entries = self.num_envs, self.variant.observation.size
         return Shown(
             observations=np.empty((batch, entries), self.dtype),
-            masks=np.empty((batch, self.variant.actions.size), np.int8),
+            masks=np.zeros((batch, self.variant.actions.size), np.int8),
             rewards=np.empty(batch),
             over=np.empty(batch, np.bool_),
             last=np.empty((batch, entries), self.dtype),
@@ -121,15 +124,15 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         super().reset(seed=seed)
         if seed is not None:
             self._seed_opponents()
-        self._show_in_new_arrays()
+        shown = self._arrays()
         if self._against_random:
-            views = self._shown.observations, self._shown.masks
             told = self._games, self._seat_told, self._learners
-            self._spread(kernels.reset_against_random, *told, *views)
+            self._spread(kernels.reset_against_random, *told, shown.observations, shown.masks)
         else:
             self._begin(np.arange(self.num_envs))
-            self._observe()
-        return self._shown.observations, self._infos()
+            self._observe(shown)
+        self._show(shown)
+        return shown.observations, self._infos()
 
     def _seeds(self, first: int) -> NDArray[np.uint64]:
         return checked_seeds(range(first, first + self.num_envs))
@@ -146,33 +149,43 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def _seat_told(self) -> int:
         return ANY_SEAT if isinstance(self.seat_wanted, str) else self.seat_wanted
 
-    def _show_in_new_arrays(self) -> None:
-        if self.copy:
-            self._shown = self._new_arrays()
+    def _arrays(self) -> Shown:
+        """What the next step is to fill."""
+        return self._new_arrays() if self.copy else self._shown
+
+    def _show(self, shown: Shown) -> None:
+        """These arrays are the caller's now; actions are judged by masks that nobody else has."""
+        self._shown = shown
+        self._masks = shown.masks.copy() if self.copy else shown.masks
 
     def sample_actions(self) -> NDArray[np.int64]:
         """A legal action of every learner, (B,), any as likely as the next, by `np_random`."""
+        self._check_begun()
         actions = np.empty(self.num_envs, np.int64)
-        self._spread(kernels.pick, self._shown.masks, self.np_random.random(self.num_envs), actions)
+        self._spread(kernels.pick, self._masks, self.np_random.random(self.num_envs), actions)
         return actions
+
+    def _check_begun(self) -> None:
+        if games_over(self._games).any():
+            raise UserError("no game is in progress; call reset() to begin")
 
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], Infos]:
         """An action in every game, and all that happens up to the learner's next decision."""
-        if games_over(self._games).any():
-            raise UserError("no game is in progress; call reset() to begin")
+        self._check_begun()
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise UserError(f"actions must be {self.num_envs} whole numbers, one for each game")
-        check_legal(actions, self._shown.masks, "the learner")
-        self._show_in_new_arrays()
+        check_legal(actions, self._masks, "the learner")
+        shown = self._arrays()
         if self._against_random:
             told = self._games, actions.astype(np.int64), self._seat_told, self._learners
-            self._spread(kernels.step_against_random, *told, *self._shown)
+            self._spread(kernels.step_against_random, *told, *shown)
         else:
-            self._step_and_ask(actions.astype(np.int64), self._shown)
-        observations, _, rewards, over, _ = self._shown
+            self._step_and_ask(actions.astype(np.int64), shown)
+        self._show(shown)
+        observations, _, rewards, over, _ = shown
         ended = self._final_infos() if over.any() else {}
         return observations, rewards, over, np.zeros_like(over), {**self._infos(), **ended}
 
@@ -193,6 +206,15 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             rows = rows[games_over(self._games[rows])]
 
     def _step_and_ask(self, actions: NDArray[np.int64], shown: Shown) -> None:
+        """If the opponent fails, all games are as they were."""
+        before = self._games.copy(), self._learners.copy(), self._memory.copy()
+        try:
+            self._step_in_all(actions, shown)
+        except BaseException:
+            self._games, self._learners, self._memory = before
+            raise
+
+    def _step_in_all(self, actions: NDArray[np.int64], shown: Shown) -> None:
         self._spread(kernels.step, self._games, actions)
         earned = self._learners["earlier"] + self._earned(self._games, self._learners["seat"])
         shown.rewards[:] = earned + self._others_play()
@@ -201,7 +223,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         ended = np.flatnonzero(shown.over)
         shown.last[ended] = self._seen(self._games[ended], self._learners["seat"][ended])
         self._begin(ended)
-        self._observe()
+        self._observe(shown)
 
     def _others_play(self) -> NDArray[np.float64]:
         """Up to each learner's turn or the end; returns what it brings the learners, (B,)."""
@@ -231,10 +253,10 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
     # --- What the learners see
 
-    def _observe(self) -> None:
-        observations, masks, *_ = self._shown
-        self._spread(kernels.observations, self._games, self._learners["seat"], observations)
-        self._spread(kernels.masks, self._games, masks)
+    def _observe(self, shown: Shown) -> None:
+        seats = self._learners["seat"]
+        self._spread(kernels.observations, self._games, seats, shown.observations)
+        self._spread(kernels.masks, self._games, shown.masks)
 
     def _seen(self, games: NDArray[Any], seats: NDArray[np.int64]) -> NDArray[Any]:
         observations = np.empty((len(games), self.variant.observation.size), self.dtype)
@@ -291,8 +313,8 @@ def checked_size(num_envs: Any) -> int:
 
 
 def checked_dtype(dtype: Any) -> np.dtype[Any]:
-    if dtype not in (np.float32, np.int8):
-        raise UserError(f"dtype must be numpy.float32 or numpy.int8, not {dtype!r}")
+    if dtype not in (np.float32, np.int8, "float32", "int8"):
+        raise UserError(f"dtype must be float32 or int8, not {dtype!r}")
     checked: np.dtype[Any] = np.dtype(dtype)
     return checked
 
@@ -301,5 +323,7 @@ def space_of(layout: Layout, dtype: np.dtype[Any]) -> spaces.Box:
     """The bounds of an observation, in int8 of what it counts in."""
     if dtype == np.float32:
         return spaces.Box(layout.low, layout.high)
-    low, high = (np.clip(edge * layout.units, -MOST, MOST) for edge in (layout.low, layout.high))
+    low, high = (
+        np.clip(edge * layout.units, -LARGEST, LARGEST) for edge in (layout.low, layout.high)
+    )
     return spaces.Box(low.astype(np.int8), high.astype(np.int8), dtype=np.int8)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 
+LARGEST = 127  # of an int8
 BYTES = 8  # in a word
 BLOCK = 8 * BYTES  # actions of a mask that are counted together
 EVEN_BYTES, EVEN_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hanamachi.kernels import default_threads, pool, spread
+from hanamachi.kernels import WORTH_A_THREAD, default_threads, pool, spread
 
 ILLEGAL = -1e9  # the logit of an action that is not allowed: its probability is exactly 0
 
@@ -34,7 +34,9 @@ class Chances(NamedTuple):
 
     def of(self, taken: Tensor) -> Tensor:
         """The log-probabilities of the actions taken, (B,)."""
-        return self.log_probabilities[self.actions == taken[self.rows]]
+        found = self.log_probabilities[self.actions == taken[self.rows]]
+        assert len(found) == len(taken), "an action that was taken is not legal"
+        return found
 
     def table(self, mask: Tensor) -> Tensor:
         """The probabilities of all actions, (B, A); 0 where `mask`, by which these are, is not."""
@@ -91,15 +93,16 @@ class LegalLogSoftmax(torch.autograd.Function):
         through_softmax(of_logits, log_probabilities, edges)
         of_asked, of_offered = np.zeros_like(asked), np.zeros_like(offered)
         at_once(
+            len(asked),
             partial(gradient_of_asked, of_logits, actions, edges, offered, of_asked),
             partial(gradient_of_offered, of_logits, actions, edges, asked, of_offered),
         )
         return torch.from_numpy(of_asked), torch.from_numpy(of_offered), None, None
 
 
-def at_once(*loops: Callable[[], None]) -> None:
-    """Run several loops, on threads of their own where there may be so many."""
-    if default_threads() < len(loops):
+def at_once(rows: int, *loops: Callable[[], None]) -> None:
+    """Run several loops, on threads of their own where there may be so many and they pay."""
+    if default_threads() < len(loops) or rows < WORTH_A_THREAD:
         for loop in loops:
             loop()
     else:

@@ -385,7 +385,7 @@ def test_after_the_end_only_none_is_left_and_then_reset():
             "the opponent plays hanabi:2p and cannot play hanabi:5p",
         ),
         (lambda: VectorSeatEnv("hanamikoji", 0), "at least 1, not 0"),
-        (lambda: VectorSeatEnv("hanamikoji", dtype=np.int16), "float32 or numpy.int8, not .*int16"),
+        (lambda: VectorSeatEnv("hanamikoji", dtype=np.int16), "float32 or int8, not .*int16"),
         (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji").step(np.zeros(1, int)), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji").reset(options={"deal": []}), "no options"),
@@ -829,3 +829,36 @@ def mean_reward(learner, games=200):
             observation, reward, over, _, info = env.step(action)
         rewards.append(reward)
     return np.mean(rewards)
+
+
+def test_actions_can_only_be_sampled_in_a_game():
+    with pytest.raises(UserError, match="call reset"):
+        VectorSeatEnv("hanamikoji", 3).sample_actions()
+
+
+def test_what_a_caller_does_to_masks_does_not_matter():
+    env = VectorSeatEnv("hanamikoji", 3)
+    _, info = env.reset(seed=1)
+    legal = info["action_mask"].copy()
+    info["action_mask"][:] = 1
+    with pytest.raises(IllegalAction):
+        env.step(legal.argmin(1))
+    info["action_mask"][:] = 0
+    env.step(legal.argmax(1))
+
+
+def test_an_opponent_that_fails_leaves_all_games_as_they_were():
+    def fails(observation, mask):
+        if waiting:
+            raise KeyboardInterrupt
+        return int(mask.argmax())
+
+    waiting = []
+    one, other = (VectorSeatEnv("hanamikoji", 8, opponent=fails) for _ in range(2))
+    actions = [env.reset(seed=3)[1]["action_mask"].argmax(1) for env in (one, other)]
+    waiting.append("to fail")
+    with pytest.raises(KeyboardInterrupt):
+        one.step(actions[0])
+    waiting.clear()
+    for after, expected in zip(one.step(actions[0])[:3], other.step(actions[1])[:3], strict=True):
+        np.testing.assert_array_equal(after, expected)

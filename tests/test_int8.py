@@ -7,7 +7,8 @@ from positions import random_session
 from hanamachi import kernels
 from hanamachi.game import OVER
 from hanamachi.games import VARIANTS, variant
-from hanamachi.layout import MOST, Layout, Segment
+from hanamachi.layout import Layout, Segment
+from hanamachi.words import LARGEST
 
 
 @pytest.mark.parametrize("id", VARIANTS)
@@ -22,8 +23,10 @@ def test_every_entry_is_the_float_one_in_its_units(id):
         exact = np.empty((1, len(units)), np.float32)
         kernels.observations(rules.rules, session.games, seats, whole)
         kernels.observations(rules.rules, session.games, seats, exact)
-        np.testing.assert_allclose(whole, np.minimum(exact * units, MOST), atol=0.501)
-        np.testing.assert_array_equal(whole[:, units == 1], np.minimum(exact, MOST)[:, units == 1])
+        np.testing.assert_allclose(whole, np.minimum(exact * units, LARGEST), atol=0.501)
+        np.testing.assert_array_equal(
+            whole[:, units == 1], np.minimum(exact, LARGEST)[:, units == 1]
+        )
 
 
 def test_fractions_count_as_finely_as_there_is_room():

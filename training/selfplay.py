@@ -57,7 +57,7 @@ def mover_signed_advantages(
 
 
 class SelfPlayPolicy(MaskableActorCriticPolicy):
-    """The network in stable-baselines3's frame: one forward pass, one masked log-softmax."""
+    """The network in stable-baselines3's frame: one forward pass, one log-softmax."""
 
     def __init__(
         self,

@@ -158,7 +158,13 @@ def layout(
             Segment("began", 1, 0, 1, "I begin this round"),
             Segment("chooser", 2, 0, 1, "I named its starter, they did"),
             Segment("round", rounds, 0, 1, "the round"),
-            Segment("score", 4, 0, points, "rounds won, then points of earlier rounds; me, them"),
+            Segment(
+                "score",
+                4,
+                0,
+                max(points, rounds),
+                "rounds won, then points of earlier rounds; me, them",
+            ),
             Segment("unseen", cards, 0, 1, "cards that I do not know the place of"),
             Segment("worth", n, 0, worth, "points that each geisha brings"),
             Segment("lead", n, -2 * total - 1, 2 * total + 1, "twice my influence less theirs"),
@@ -193,7 +199,7 @@ def layout(
 
 
 @inline
-def observe(rules: np.record, game: np.record, seat: int, out: NDArray[np.float32]) -> None:
+def observe(rules: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
     out[:] = 0
     me, foe = seat, 1 - seat
     observe_duty(rules, game, me, out)
@@ -214,19 +220,19 @@ def observe(rules: np.record, game: np.record, seat: int, out: NDArray[np.float3
 
 
 @inline
-def mark(rules: np.record, out: NDArray[np.float32], segment: int, row: int, card: int) -> None:
+def mark(rules: np.record, out: NDArray[Any], segment: int, row: int, card: int) -> None:
     """A card, if there is one, in a row of a segment that has one entry a card."""
     out[rules.at[segment] + row * rules.cards + max(card, 0)] += card != NONE
 
 
 @inline
-def choose(rules: np.record, out: NDArray[np.float32], segment: int, row: int, choice: int) -> None:
+def choose(rules: np.record, out: NDArray[Any], segment: int, row: int, choice: int) -> None:
     """What was chosen, if anything was, in the row of entries from `row` on."""
     out[rules.at[segment] + row + max(choice, 0)] = choice != NONE
 
 
 @inline
-def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     if game.mover == me:
         out[rules.at[TO_DO]] = game.phase == ACT
         out[rules.at[TO_DO] + 1] = game.phase == ANSWER
@@ -237,7 +243,7 @@ def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[np.flo
 
 
 @inline
-def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     out[rules.at[BEGAN]] = game.starter == me
     named = game.starter != NONE
     out[rules.at[CHOOSER]] = named and game.chooser == me
@@ -251,7 +257,7 @@ def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[np.fl
 
 
 @inline
-def observe_circle(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_circle(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     n = rules.colours
     for c in range(n):
         out[rules.at[STEPS] + n * c + game.steps[c]] = 1
@@ -271,7 +277,7 @@ def observe_circle(rules: np.record, game: np.record, me: int, out: NDArray[np.f
 
 
 @inline
-def observe_influence(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_influence(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """Who leads each geisha, and what the round would bring now."""
     n, base, foe = rules.colours, base_points(rules, game), 1 - me
     mine = guest_points(rules, game, me) + unused_tokens(rules, game, me)
@@ -301,7 +307,7 @@ def kept_card(game: np.record, seat: int) -> Any:
 
 
 @inline
-def observe_played(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_played(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     left = played(game)
     while left != 0:
         card = lowest(left)
@@ -315,7 +321,7 @@ def observe_played(rules: np.record, game: np.record, me: int, out: NDArray[np.f
 
 @inline
 def observe_actions(
-    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[Any]
 ) -> None:
     """What a player did with each action; `side` is 0 for mine, 1 for theirs."""
     for action in range(4):
@@ -331,7 +337,7 @@ def observe_actions(
 
 @inline
 def observe_offers(
-    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[Any]
 ) -> None:
     """The cards of a player's Gift and Competition as they were laid down, if face up or mine."""
     hidden = game.hidden_card[seat] if seat != me else NONE
@@ -347,7 +353,7 @@ def observe_offers(
 
 @inline
 def observe_tokens(
-    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[Any]
 ) -> None:
     """How a player used Hidden Offer and Counteroffer, as far as I know."""
     use, turn, out_by = game.hidden_use[seat], game.counter_to[seat], game.counter_out_by[seat]
@@ -369,7 +375,7 @@ def observe_tokens(
 
 
 @inline
-def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     for slot in range(game.held[me]):
         card = game.hand[me, slot]
         mark(rules, out, HAND, 0, card)
@@ -383,7 +389,7 @@ def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[n
 
 
 @inline
-def observe_table(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_table(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """The cards that are still to be played, and what is asked about them."""
     for place in range(PLACES):
         card, owner = game.offer[place], game.face_down[place]
@@ -401,7 +407,7 @@ def observe_table(rules: np.record, game: np.record, me: int, out: NDArray[np.fl
 
 @inline
 def observe_slot(
-    rules: np.record, game: np.record, slot: int, card: int, out: NDArray[np.float32]
+    rules: np.record, game: np.record, slot: int, card: int, out: NDArray[Any]
 ) -> None:
     """A card in hand or on offer, and what it would do if it were played now.
 
@@ -426,7 +432,7 @@ def observe_slot(
 
 
 @inline
-def observe_future(rules: np.record, game: np.record, me: int, out: NDArray[np.float32]) -> None:
+def observe_future(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """The cards that will still be played, and where they will end if taken at random."""
     hand, unseen = held_by(game, me), unseen_by(rules, game, me)
     for card in range(rules.cards):

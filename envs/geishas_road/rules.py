@@ -151,9 +151,9 @@ def all_cards(rules: np.record) -> Any:
 
 
 @inline
-def bit_of(card: int) -> int:
+def bit_of(card: int) -> Any:
     """The set of one card; NONE becomes a bit that is no card's."""
-    return 1 << (card & 31)
+    return np.int64(1) << (card & 31)
 
 
 @inline

@@ -80,9 +80,9 @@ RULES = tables(
 
 
 @inline
-def first_bits(n: int) -> int:
+def first_bits(n: int) -> Any:
     """The set of the first n."""
-    return (1 << n) - 1
+    return (np.int64(1) << n) - 1
 
 
 @inline
