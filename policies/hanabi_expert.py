@@ -22,11 +22,11 @@ from hanamachi.hanabi import table
 from hanamachi.hanabi.table import ME, Games
 from hanamachi.policies.hanabi_memory import RememberingPolicy, Sets, let_go
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
+from hanamachi.sets import lowest
 
 # What an action is worth, in about the points that it brings
 SURE_PLAY, LOWER, TOKEN_BACK = 1.6, 0.075, 0.2  # less for each rank; more if a token comes back
-LAST_LIFE = 0.2  # a play that only conventions call sure, where an error loses the game
-GAMBLE = 0.75  # a play in the final round, times its chance
+LAST_LIFE, GAMBLE = 0.2, 0.75  # a play that an error may end; in the final round, times its chance
 TOKEN, USED, SCARCE = 0.6, 0.05, 0.375  # a clue token, less for each below it, more for the first
 LATE = 10  # cards in the deck from which on tokens lose their worth
 MUST_CLUE = 0.2  # a clue while nobody may discard
@@ -308,7 +308,7 @@ def belief(
 @inline
 def loss(rules: np.record, known: Known, card: int) -> float:
     """Points that go with a card."""
-    rank = table.lowest(card) % rules.ranks
+    rank = lowest(card) % rules.ranks
     if card & known.trash:
         return 0.0
     if card & known.critical:
@@ -332,7 +332,7 @@ def play_worth(rules: np.record, game: np.record, known: Known, meant: Sets, slo
     if last_life and int(game.possible[ME, slot]) & visible & ~known.playable:
         return LAST_LIFE
     regains = cards & table.last_cards(rules) and game.clues < rules.max_clues
-    return SURE_PLAY - LOWER * (table.lowest(cards) % rules.ranks) + (TOKEN_BACK if regains else 0)
+    return SURE_PLAY - LOWER * (lowest(cards) % rules.ranks) + (TOKEN_BACK if regains else 0)
 
 
 @inline

@@ -9,8 +9,9 @@ import numpy as np
 from hanamachi.compiled import inline, kernel
 from hanamachi.game import Variant
 from hanamachi.hanabi import rules as rule
-from hanamachi.hanabi.table import ME, Games, count, lay_out, may_hold, next_cards, trash
+from hanamachi.hanabi.table import ME, Games, lay_out, may_hold, next_cards, trash
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.sets import count
 
 PLAYABLE, CLUE, TRASH, OLDEST, OTHERS, RISK = 5, 3, 2, 1, 0, -1  # up to 1 is added to a clue
 

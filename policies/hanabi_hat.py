@@ -22,12 +22,10 @@ from hanamachi.hanabi import rules as rule
 from hanamachi.hanabi.table import (
     ME,
     Games,
-    count,
     critical,
     everything,
     in_hand,
     lay_out_turns,
-    lowest,
     may_hold,
     next_cards,
     pace,
@@ -36,6 +34,7 @@ from hanamachi.hanabi.table import (
 )
 from hanamachi.policies.hanabi_memory import RememberingPolicy, Sets, let_go
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
+from hanamachi.sets import count, lowest
 
 READINGS = 3  # of a clue, for each player who may be told
 RANK_OF_OLDEST, COLOUR_OF_OLDEST, NOT_OLDEST = range(READINGS)

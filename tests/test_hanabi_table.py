@@ -115,8 +115,3 @@ def test_a_share_counts_copies():
     copies[[table.card("red1"), table.card("red2")]] = 3, 1
     assert seen.share(table.rules, copies, cards, 1 << table.card("red1")) == 3 / 4
     assert seen.share(table.rules, copies, 0, cards) == 0
-
-
-def test_sets_are_counted_and_have_a_lowest_card():
-    assert [seen.count(cards) for cards in (0, 0b1, 0b1011, 1 << 29)] == [0, 1, 3, 1]
-    assert [seen.lowest(cards) for cards in (0b1, 0b1010, 1 << 29)] == [0, 1, 29]

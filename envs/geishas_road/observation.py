@@ -30,20 +30,19 @@ from hanamachi.geishas_road.rules import (
     all_cards,
     base_points,
     bit_of,
-    bits,
     favoured,
     guest_points,
     held_by,
     house_of,
     influence_of,
     lands_at,
-    lowest,
     next_prestige,
     played,
     unused_tokens,
     waiting_share,
 )
 from hanamachi.layout import Layout, Segment
+from hanamachi.sets import count, lowest
 
 (
     TO_DO,
@@ -442,16 +441,16 @@ def observe_future(rules: np.record, game: np.record, me: int, out: NDArray[Any]
     my_kept, foe_kept = kept_card(game, me) != NONE, kept_card(game, foe) != NONE
     out[rules.at[TO_COME]] = KEEPS[mine] + GIVES[theirs] + my_kept
     out[rules.at[TO_COME] + 1] = KEEPS[theirs] + GIVES[mine] + foe_kept
-    out[rules.at[TO_COME] + 2] = bits(mine)
-    out[rules.at[TO_COME] + 3] = bits(theirs)
+    out[rules.at[TO_COME] + 2] = count(mine)
+    out[rules.at[TO_COME] + 3] = count(theirs)
     out[rules.at[TO_COME] + 4] = game.held[me]
     out[rules.at[TO_COME] + 5] = game.held[foe]
     keep, give = KEEPS_OF_EACH[mine], GIVES_OF_EACH[mine]
     foe_keeps, foe_gives = KEEPS_OF_EACH[theirs], GIVES_OF_EACH[theirs]
-    my_draws = max(bits(mine) - int(has_drawn(game, me)), 0)
-    foes = game.held[foe] + max(bits(theirs) - int(has_drawn(game, foe)), 0)
-    to_me = (my_draws * keep + foes * foe_gives) / max(bits(unseen), 1)
-    to_foe = (my_draws * give + foes * foe_keeps + foe_kept) / max(bits(unseen), 1)
+    my_draws = max(count(mine) - int(has_drawn(game, me)), 0)
+    foes = game.held[foe] + max(count(theirs) - int(has_drawn(game, foe)), 0)
+    to_me = (my_draws * keep + foes * foe_gives) / max(count(unseen), 1)
+    to_foe = (my_draws * give + foes * foe_keeps + foe_kept) / max(count(unseen), 1)
     put(rules, out, FLOW, 0, keep)
     put(rules, out, FLOW, 1, give)
     put(rules, out, FLOW, 2, to_me)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hanamachi.compiled import inline
 from hanamachi.four_actions import SIZES
 from hanamachi.game import CHANCE, OVER, below, record, tables, uniform
+from hanamachi.sets import count, lowest
 
 SEATS = 2
 COLOURS, RANKS, CARDS, ROW = 5, 9, 30, 5  # at most: geisha, values, item cards, tokens in a row
@@ -154,21 +155,6 @@ def all_cards(rules: np.record) -> Any:
 def bit_of(card: int) -> Any:
     """The set of one card; NONE becomes a bit that is no card's."""
     return np.int64(1) << (card & 31)
-
-
-@inline
-def bits(cards: int) -> int:
-    count = 0
-    while cards != 0:
-        cards &= cards - 1
-        count += 1
-    return count
-
-
-@inline
-def lowest(cards: int) -> int:
-    """The first card of a set that is not empty."""
-    return bits((cards & -cards) - 1)
 
 
 @inline
@@ -1074,7 +1060,7 @@ def name_blanks(
     """Name the foe's other cards, in time; False if this history is not to be kept."""
     deck = all_cards(rules)
     hidden, returned = hidden_blank(world, 1 - seat, blank), hidden_return(world, seat, events)
-    spare = bits(deck & ~received_later(world, seat, events, name)) + count_of(events, COUNTERS)
+    spare = count(deck & ~received_later(world, seat, events, name)) + count_of(events, COUNTERS)
     chance_of_keeping = 1.0
     for e in range(len(events)):
         what, who, number = events[e, 0], events[e, 1], events[e, 2]
@@ -1089,7 +1075,7 @@ def name_blanks(
                 back = returned if number == hidden else len(events)
                 possible = deck & ~received_later(world, seat, events[e + 1 : back], name)
                 name[number] = random_card(world, possible)
-                chance_of_keeping *= bits(possible) / spare / (1 + len(events) - back)
+                chance_of_keeping *= count(possible) / spare / (1 + len(events) - back)
                 spare -= 1
             deck = without(deck, name[number])
         if deck < 0:
@@ -1142,7 +1128,7 @@ def random_card(world: np.record, cards: int) -> int:
     """One of these cards, or NONE if there is none."""
     if cards == 0:
         return NONE
-    for _ in range(below(world, bits(cards))):
+    for _ in range(below(world, count(cards))):
         cards &= cards - 1
     return lowest(cards)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.game import CHANCE, OVER, below, record, tables
+from hanamachi.sets import count
 
 SEATS, HAND, SUITS, RANKS = 5, 5, 6, 5  # at most
 CARDS, TRAITS = SUITS * RANKS, SUITS + RANKS
@@ -83,16 +84,6 @@ RULES = tables(
 def first_bits(n: int) -> Any:
     """The set of the first n."""
     return (np.int64(1) << n) - 1
-
-
-@inline
-def size(bits: int) -> int:
-    """How many a set has; compilers know this loop as one instruction."""
-    n = 0
-    while bits:
-        bits &= bits - 1
-        n += 1
-    return n
 
 
 @inline
@@ -331,7 +322,7 @@ def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
         if game.clues > 0:
             actions |= legal_clues(rules, game)
     write_bits(actions, len(mask), 0, mask)
-    return size(actions)
+    return count(actions)
 
 
 @inline
@@ -346,7 +337,7 @@ def legal_clues(rules: np.record, game: np.record) -> int:
 
 
 @inline
-def traits_held(rules: np.record, game: np.record, seat: int) -> int:
+def traits_held(rules: np.record, game: np.record, seat: int) -> Any:
     """What a seat can be told."""
     if rules.empty_clues:
         return first_bits(rules.traits)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hanamachi.compiled import inline
 from hanamachi.hanabi import observation as entry
 from hanamachi.hanabi import rules as rule
+from hanamachi.sets import count
 
 ME = 0
 
@@ -141,22 +142,6 @@ def take_back(rules: np.record, game: np.record, seat: int) -> None:
 
 
 # --- Sets of cards, as bits
-
-
-@inline
-def count(cards: int) -> int:
-    """How many cards are in a set."""
-    n = 0
-    while cards:
-        cards &= cards - 1
-        n += 1
-    return n
-
-
-@inline
-def lowest(cards: int) -> int:
-    """The first card of a set."""
-    return count((cards & -cards) - 1)
 
 
 @inline

@@ -8,6 +8,7 @@ What profiling has shown stands in docs/performance.md.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hanamachi.errors import unknown
 from hanamachi.game import Variant
@@ -26,7 +27,11 @@ from hanamachi.training.benchmark.measure import Curve, Figure, Finding, compare
 from hanamachi.training.benchmark.report import Report
 
 CONTESTS = {"engine": engine.contests, "faces": faces.contests, "training": training.contests}
-UP_TO = {"evaluation": playing.figures, "scale": scale.curves, "memory": memory.figures}
+UP_TO: dict[str, Any] = {
+    "evaluation": playing.figures,
+    "scale": scale.curves,
+    "memory": memory.figures,
+}
 FIGURES = {"start": start.figures}
 MANY = 1_000_000
 KINDS = (*CONTESTS, *UP_TO, *FIGURES)
