@@ -103,6 +103,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(engine, "MANY", 32)
     monkeypatch.setattr(faces, "MANY", 16)
     monkeypatch.setattr(peers, "RECORDED", (2, 100))
+    monkeypatch.setattr(peers, "TRIAL", 0)
     monkeypatch.setattr(scale, "BATCHES", (1, 8, 100))
     monkeypatch.setattr(scale, "SECONDS", 0)
     monkeypatch.setattr(learning, "SETTINGS", SMALL_RUN)

@@ -19,6 +19,7 @@ from hanamachi.training.benchmark.recorded import recorded_games
 RECORDED = 8, 400  # rows of recorded games, and decisions in each
 BATCHES = (4096, 16384, 65536)  # among which a batched engine's best is looked for
 BATCHED_DECISIONS = 2**17  # before the clock is looked at
+TRIAL = 0.5  # seconds of each batch, at least
 
 
 def engine_peers(rules: Variant) -> list[Side]:
@@ -144,7 +145,7 @@ def pgx(name: str) -> Work:
 
 def speed(play: Play) -> float:
     play()  # compiles
-    return rate(play, 0)
+    return rate(play, TRIAL)
 
 
 def pgx_batch(name: str, batch: int) -> Work:
