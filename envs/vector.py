@@ -99,7 +99,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._seed_opponents()
         self._memory = initial_memory(self.opponent, self.num_envs, self.variant.seats)
         self._shown = self._new_arrays()
-        self._masks = self._shown.masks  # by which actions are judged
+        masks = self._shown.masks  # by which actions are judged
+        self._masks = masks.copy() if copy else masks
 
     def _new_arrays(self) -> Shown:
         batch, entries = self.num_envs, self.variant.observation.size
@@ -156,7 +157,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def _show(self, shown: Shown) -> None:
         """These arrays are the caller's now; actions are judged by masks that nobody else has."""
         self._shown = shown
-        self._masks = shown.masks.copy() if self.copy else shown.masks
+        if self.copy:
+            self._masks[:] = shown.masks
 
     def sample_actions(self) -> NDArray[np.int64]:
         """A legal action of every learner, (B,), any as likely as the next, by `np_random`."""
