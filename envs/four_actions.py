@@ -42,13 +42,25 @@ def cards_used(names: Sequence[str], actions: Sequence[str], deck: int) -> int:
 
 
 def sums_by_set(numbers: Sequence[int]) -> NDArray[np.int64]:
-    """For every set of actions, a bit each: what a number of each action adds up to, (16,)."""
+    """For every set of things, a bit each: what a number of each of them adds up to, (2**K,)."""
     sets = np.arange(2 ** len(numbers))[:, None]
     members: NDArray[np.int64] = sets >> np.arange(len(numbers)) & 1
     sums: NDArray[np.int64] = members @ np.array(numbers)
     return sums
 
 
+USES = np.maximum(sums_by_set(SIZES), 1)  # cards of each set of actions; 1 for none, to divide by
+
+
 @inline
 def unused(rules: np.record, game: np.record, seat: int, action: int) -> Any:
     return rules.in_use[action] == 1 and game.used_in[seat, action] == 0
+
+
+@inline
+def unused_actions(rules: np.record, game: np.record, seat: int) -> int:
+    """The actions that a seat has left, a bit each."""
+    left = 0
+    for action in range(4):
+        left |= int(unused(rules, game, seat, action)) << action
+    return left

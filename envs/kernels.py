@@ -17,7 +17,7 @@ from hanamachi import game as rule
 from hanamachi.compiled import inline, kernel
 from hanamachi.errors import UserError
 from hanamachi.game import CHANCE, OVER, below, with_attributes
-from hanamachi.words import nth_legal
+from hanamachi.words import count_legal, nth_legal
 
 apply, chance, legal = rule.apply, rule.chance, rule.legal
 observe, redeal, resolve, start = rule.observe, rule.redeal, rule.resolve, rule.start
@@ -431,7 +431,4 @@ def pick(
 ) -> None:
     """A legal action in every row, (B,), by a random number from [0, 1) for each."""
     for b in range(len(masks)):
-        choices = 0
-        for allowed in masks[b]:
-            choices += int(allowed)
-        out[b] = nth_legal(masks[b], int(luck[b] * choices))
+        out[b] = nth_legal(masks[b], int(luck[b] * count_legal(masks[b])))

@@ -55,6 +55,15 @@ def sum_of_bytes(word: Any) -> Any:
 
 
 @inline
+def count_legal(mask: NDArray[np.int8]) -> Any:
+    """How many actions are legal; compilers make vectors of this loop."""
+    count = 0
+    for action in range(len(mask)):
+        count += int(mask[action])
+    return count
+
+
+@inline
 def legal_in_block(mask: NDArray[np.int8], begin: int) -> Any:
     """How many of the actions of a block are legal."""
     by_byte = word_at(mask, begin)

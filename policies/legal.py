@@ -60,7 +60,7 @@ def by_matrices(asked: Tensor, offered: Tensor, mask: Tensor) -> Chances:
 def by_loops(asked: Tensor, offered: Tensor, mask: Tensor) -> Chances:
     places, edges = found(mask.numpy())
     rows, actions = torch.from_numpy(places)
-    return Chances(rows, actions, LegalLogSoftmax.apply(asked, offered, places[1], edges))
+    return Chances(rows, actions, LegalLogSoftmax.apply(asked, offered, places, edges))
 
 
 def found(masks: NDArray[np.bool_]) -> tuple[Integers, Integers]:
@@ -76,26 +76,27 @@ class LegalLogSoftmax(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, asked: Tensor, offered: Tensor, actions: Integers, edges: Integers
+        ctx: Any, asked: Tensor, offered: Tensor, places: Integers, edges: Integers
     ) -> Tensor:
+        _, actions = places
         log_probabilities = torch.empty(len(actions))
         tables = offered.detach().numpy(), actions, log_probabilities.numpy()
         spread(log_softmax, tables, asked.detach().numpy(), edges[:-1], edges[1:])
         ctx.save_for_backward(asked, offered, log_probabilities)
-        ctx.legal = actions, edges
+        ctx.legal = places, edges
         return log_probabilities
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         asked, offered, log_probabilities = (t.detach().numpy() for t in ctx.saved_tensors)
-        actions, edges = ctx.legal
+        (rows, actions), edges = ctx.legal
         of_logits = gradients[0].numpy().copy()
         through_softmax(of_logits, log_probabilities, edges)
         of_asked, of_offered = np.zeros_like(asked), np.zeros_like(offered)
         at_once(
             len(asked),
-            partial(gradient_of_asked, of_logits, actions, edges, offered, of_asked),
-            partial(gradient_of_offered, of_logits, actions, edges, asked, of_offered),
+            partial(add_products, of_logits, rows, offered, actions, of_asked),
+            partial(add_products, of_logits, actions, asked, rows, of_offered),
         )
         return torch.from_numpy(of_asked), torch.from_numpy(of_offered), None, None
 
@@ -156,22 +157,10 @@ def through_softmax(of_logits: Floats, log_probabilities: Floats, edges: Integer
 
 
 @loop
-def gradient_of_asked(
-    of_logits: Floats, actions: Integers, edges: Integers, offered: Floats, gradient: Floats
+def add_products(
+    slopes: Floats, places: Integers, vectors: Floats, sources: Integers, sums: Floats
 ) -> None:
-    for b in range(len(gradient)):
-        for i in range(edges[b], edges[b + 1]):
-            action, slope = actions[i], of_logits[i]
-            for k in range(gradient.shape[1]):
-                gradient[b, k] += slope * offered[action, k]
-
-
-@loop
-def gradient_of_offered(
-    of_logits: Floats, actions: Integers, edges: Integers, asked: Floats, gradient: Floats
-) -> None:
-    for b in range(len(asked)):
-        for i in range(edges[b], edges[b + 1]):
-            action, slope = actions[i], of_logits[i]
-            for k in range(gradient.shape[1]):
-                gradient[action, k] += slope * asked[b, k]
+    """To the row of `sums` at each place, the row of `vectors` that belongs to it, as steeply."""
+    for i in range(len(slopes)):
+        for k in range(sums.shape[1]):
+            sums[places[i], k] += slopes[i] * vectors[sources[i], k]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hanamachi.errors import UserError
-from hanamachi.four_actions import cards_used, checked_actions
+from hanamachi.four_actions import cards_used, checked_actions, sums_by_set
 from hanamachi.game import Game, filled, implemented_in
 from hanamachi.geishas_road import observation, rules
 from hanamachi.geishas_road.actions import Catalogue, Move, places
@@ -113,12 +113,6 @@ def guest_points() -> Any:
     """(1024,) int8, by the guests of each colour as digits in base 4, the first the lowest."""
     counts = product(range(GUESTS + 1), repeat=rules.COLOURS)
     return np.array([best_sets(tuple(sorted(guests, reverse=True))) for guests in counts], np.int8)
-
-
-def sums_of_sets(values: Sequence[int]) -> Any:
-    """(2^V,) the sum of every set of values, a bit for each."""
-    n = len(values)
-    return np.array([sum(values[i] for i in range(n) if s >> i & 1) for s in range(2**n)], np.int8)
 
 
 def other_moves(tokens: int, markers: int, rounds: int) -> list[Move]:
@@ -286,7 +280,7 @@ def tables_of(
         rank=np.tile(np.arange(len(values)), colours),
         value=card_values,
         walk=card_values % colours,
-        influence=sums_of_sets(values),
+        influence=sums_by_set(values),
         in_use=[action in actions for action in rules.ACTIONS],
         markers=len(actions),
         hand_size=hand_size(options),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.four_actions import SIZES, sums_by_set, unused
+from hanamachi.four_actions import USES, sums_by_set, unused_actions
 from hanamachi.game import put
 from hanamachi.geishas_road.rules import (
     ACT,
@@ -95,8 +95,7 @@ KEPT = (1, 1, 2, 2)  # cards of each action that end in the tableau of who uses 
 GIVEN = (0, 0, 1, 2)  # and in the other
 FACTS = 5  # of each card in hand, among the prospects
 
-# of each set of actions, a bit for each: the cards that end on the own side, on the other, and all
-KEEPS, GIVES, USES = sums_by_set(KEPT), sums_by_set(GIVEN), np.maximum(sums_by_set(SIZES), 1)
+KEEPS, GIVES = sums_by_set(KEPT), sums_by_set(GIVEN)  # of each set of actions
 KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
 
 
@@ -471,15 +470,6 @@ def unseen_by(rules: np.record, game: np.record, me: int) -> Any:
         if game.face_down[place] != 1 - me:
             seen |= bit_of(game.offer[place])
     return all_cards(rules) & ~seen
-
-
-@inline
-def unused_actions(rules: np.record, game: np.record, seat: int) -> int:
-    """The actions that a seat has left, a bit each."""
-    left = 0
-    for action in range(4):
-        left |= int(unused(rules, game, seat, action)) << action
-    return left
 
 
 @inline

@@ -164,6 +164,5 @@ def observe_clues(rules: np.record, game: np.record, me: int, out: NDArray[Any])
         owner = np.uint64(clockwise(rules, me, side))
         for slot in range(hand_size):
             known = game.possible[owner, slot] | int(game.named[owner, slot]) << cards
-            for i in range(size):
-                out[np.uint64(at + i)] = known & 1 << i != 0
+            write_bits(known, size, at, out)
             at += size

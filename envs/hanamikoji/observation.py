@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.four_actions import SIZES, sums_by_set
+from hanamachi.four_actions import USES, sums_by_set, unused_actions
 from hanamachi.game import put
 from hanamachi.hanamikoji.rules import (
     ACT,
@@ -30,17 +30,15 @@ from hanamachi.hanamikoji.rules import (
     greater,
     one,
     packed,
-    tiles_left,
     unknown_to,
 )
 from hanamachi.layout import Layout, Segment
+from hanamachi.sets import count
 from hanamachi.words import sum_of_bytes
 
 KEPT = (1, 0, 2, 2)  # cards of each action that end on the side of who uses it
 GIVEN = (0, 0, 1, 2)  # and on the other side
-# of each set of tiles, a bit for each: tiles, cards that end on the own side, on the other, and all
-TILES, KEEPS, GIVES = (sums_by_set(each) for each in ((1, 1, 1, 1), KEPT, GIVEN))
-USES = np.maximum(sums_by_set(SIZES), 1)
+KEEPS, GIVES = sums_by_set(KEPT), sums_by_set(GIVEN)  # of each set of tiles
 KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
 
 ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike
@@ -227,7 +225,7 @@ def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[Any]
         seat = me if side == 0 else 1 - me
         at = rules.at[TO_COME] + side
         out[at] = cards_to_come(rules, game, seat)
-        out[at + 2] = TILES[tiles_left(rules, game, seat)]
+        out[at + 2] = count(unused_actions(rules, game, seat))
         out[at + 4] = sum_of_bytes(packed(game.hand[seat]))
 
 
@@ -252,7 +250,7 @@ def cards_to_come(rules: np.record, game: np.record, seat: int) -> Any:
 @inline
 def tiles_open(rules: np.record, game: np.record, seat: int) -> Any:
     """The tiles of a seat, a bit each, that are left or whose offer waits for its answer."""
-    tiles = tiles_left(rules, game, seat)
+    tiles = unused_actions(rules, game, seat)
     if game.mover == 1 - seat and game.phase == ANSWER_GIFT:
         tiles |= 1 << GIFT
     elif game.mover == 1 - seat and game.phase == ANSWER_COMPETITION:
@@ -265,7 +263,7 @@ def observe_flow(rules: np.record, game: np.record, me: int, out: NDArray[Any]) 
     """Where cards will end if the tiles left take them at random."""
     foe = 1 - me
     hand, unseen = packed(game.hand[me]), unknown_to(rules, game, me)
-    mine, theirs = tiles_left(rules, game, me), tiles_left(rules, game, foe)
+    mine, theirs = unused_actions(rules, game, me), unused_actions(rules, game, foe)
     keep, give = KEEPS_OF_EACH[mine], GIVES_OF_EACH[mine]
     foe_keeps, foe_gives = KEEPS_OF_EACH[theirs], GIVES_OF_EACH[theirs]
     my_draws = rules.tiles - cards_drawn(game, me)

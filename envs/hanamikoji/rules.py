@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
-from hanamachi.four_actions import SIZES, unused
+from hanamachi.four_actions import SIZES, unused_actions
 from hanamachi.game import CHANCE, OVER, below, record, tables
-from hanamachi.words import sum_of_bytes, word_at
+from hanamachi.words import count_legal, sum_of_bytes, word_at
 
 SEATS = 2
 GEISHA = 7  # at most; small versions use fewer
@@ -336,7 +336,7 @@ def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
 def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
     """The actions of a tile face up that the hand has enough cards of each geisha for."""
     hand = game.hand[game.mover]
-    of_tile = rules.of_tiles[tiles_left(rules, game, game.mover)]
+    of_tile = rules.of_tiles[unused_actions(rules, game, game.mover)]
     fits0, fits1 = rules.fits[0, hand[0]], rules.fits[1, hand[1]]
     fits2, fits3 = rules.fits[2, hand[2]], rules.fits[3, hand[3]]
     fits4, fits5 = rules.fits[4, hand[4]], rules.fits[5, hand[5]]
@@ -344,19 +344,7 @@ def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> 
     for action in range(len(mask)):  # all at once: eight arrays are read in step
         first = of_tile[action] & fits0[action] & fits1[action] & fits2[action]
         mask[action] = first & fits3[action] & fits4[action] & fits5[action] & fits6[action]
-    legal = 0
-    for action in range(len(mask)):
-        legal += int(mask[action])
-    return legal
-
-
-@inline
-def tiles_left(rules: np.record, game: np.record, seat: int) -> int:
-    """A player's tiles that are still face up, a bit each."""
-    tiles = 0
-    for kind in range(4):
-        tiles |= int(unused(rules, game, seat, kind)) << kind
-    return tiles
+    return count_legal(mask)
 
 
 @inline
