@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -65,8 +66,23 @@ def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> V
     return variant(game, **options)
 
 
+def rule_policies_for(variant: Variant) -> list[str]:
+    """The names of all rule policies that play a variant, "random" first."""
+    names = []
+    for name in places(variant):
+        with suppress(UserError):  # not every policy plays with any number of players
+            rule_policy(name, variant)
+            names.append(name)
+    return names
+
+
+def places(variant: Variant) -> Mapping[str, str]:
+    """Where the class of each rule policy for a game is, by its name."""
+    return {**RANDOM, **RULE_POLICIES.get(variant.game.name, {})}
+
+
 def rule_policy(name: str, variant: Variant) -> Policy:
-    policies = {**RANDOM, **RULE_POLICIES.get(variant.game.name, {})}
+    policies = places(variant)
     if name not in policies:
         raise unknown(f"policy for {variant.id} called", name, policies)
     return as_policy(imported(policies[name])(variant), variant)

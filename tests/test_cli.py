@@ -70,6 +70,17 @@ def test_evaluate_prints_the_matrix_and_writes_it(hanamachi, tmp_path):
     assert (tmp_path / "evaluation.png").exists()
 
 
+def test_evaluate_against_all_plays_every_other_rule_policy(hanamachi, tmp_path):
+    arguments = ["evaluate", "expert", "greedy", "--against", "all", "--game", "hanamikoji"]
+    code, out, _ = hanamachi(*arguments, "--games", 4, "--play", "sample", "--out", tmp_path)
+    assert code == 0
+    assert "against" in out
+    content = json.loads((tmp_path / "evaluation.json").read_text())
+    assert [(row["policy"], row["opponent"]) for row in content["results"]] == [
+        ("expert", "random"), ("expert", "greedy"), ("greedy", "random"), ("greedy", "expert"),
+    ]  # fmt: skip
+
+
 def test_games_lists_every_variant_and_option(hanamachi):
     code, out, _ = hanamachi("games")
     assert code == 0
@@ -145,6 +156,8 @@ def test_each_script_is_a_door_to_its_command(name):
         (["evaluate", "random", "greedy", "--game", "hanamikoji", "--games", "x"], "--games"),
         (["evaluate", "random", "greedy", "--game", "hanamikoji", "--seed", "-1"], "--seed"),
         (["evaluate", "random", "greedy", "--game", "hanamikoji", "--play", "best"], "argmax"),
+        (["evaluate", "random", "--against", "al", "--game", "hanamikoji"], "no policy 'al'"),
+        (["evaluate", "random", "--against", "exprt", "--game", "hanamikoji"], "mean expert"),
         (["play", "hanamikoji", "--seat", "2"], "from 0 to 1"),
         (["play", "hanamikoji", "--set", "max_rounds"], "name=value"),
         (["play", "hanamikoji", "--set", "max_round=3"], "did you mean max_rounds"),

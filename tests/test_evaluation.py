@@ -1,7 +1,6 @@
 """Evaluations are fair, say how sure they are, and come out the same however they are run."""
 
 import json
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,19 +9,18 @@ from rich.console import Console
 from hanamachi.errors import UserError
 from hanamachi.games import variant
 from hanamachi.policies import load_policy
+from hanamachi.policies.load import rule_policies_for
 from hanamachi.policies.network import NetworkPolicy, for_variant
 from hanamachi.policies.policy import Policy, RandomPolicy
 from hanamachi.training import Config, evaluate, evaluation, report, train
 from hanamachi.training.evaluation import (
+    Evaluation,
     Row,
     TeamScore,
     against,
     beside,
     cross_play,
-    elo,
-    interval,
     match,
-    normal_interval,
     play_games,
 )
 
@@ -211,101 +209,6 @@ def test_a_run_of_partners_keeps_and_reports_the_policy_by_its_score(tmp_path):
     assert [row.histogram for row in again] == [row["histogram"] for row in rows]
 
 
-# --- Intervals
-
-
-def clustered_scores(rng, chance, deals, trials):
-    """Deals whose two games are won together with an even chance, else independently."""
-    games = rng.random((trials, deals, 2)) < chance
-    games[..., 1] = np.where(rng.random((trials, deals)) < 0.5, games[..., 0], games[..., 1])
-    return games.mean(2)
-
-
-@pytest.mark.parametrize("deals", [20, 300])
-@pytest.mark.parametrize("chance", [0.5, 0.8, 0.97, 0.995])
-def test_intervals_hold_the_truth_19_times_in_20_also_near_the_ends(chance, deals):
-    scores = clustered_scores(np.random.default_rng(1), chance, deals, 2000)
-    spans = np.array([interval(row) for row in scores])
-    held = ((spans[:, 0] <= chance) & (chance <= spans[:, 1])).mean()
-    assert held >= 0.935
-    if deals == 300 and chance <= 0.8:
-        assert held <= 0.97, "wider than need be"
-
-
-@pytest.mark.parametrize("score", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("deals", [1, 50, 5000])
-def test_equal_scores_still_leave_doubt_that_shrinks(score, deals):
-    low, high = interval(np.full(deals, score))
-    assert 0 <= low <= score <= high <= 1
-    assert 1 / (deals + 10) < high - low < 6 / deals
-
-
-def test_intervals_are_taken_over_deals_not_over_games():
-    together = np.repeat([0.0, 1.0], 500)
-    apart = np.full(1000, 0.5)
-    assert np.ptp(interval(together)) == pytest.approx(2 * 1.96 * 0.5 / np.sqrt(1000), rel=0.01)
-    assert np.ptp(interval(apart)) < np.ptp(interval(together)) / 10
-
-
-def test_intervals_of_scores_hold_the_truth_19_times_in_20():
-    rng, chances = np.random.default_rng(3), np.array([0.2, 0, 0.05, 0.1, 0.3, 0.35])  # of 0 to 5
-    scores = rng.choice(6, size=(2000, 200), p=chances).astype(float)
-    spans = np.array([normal_interval(row) for row in scores])
-    truth = chances @ np.arange(6)
-    held = (spans[:, 0] <= truth) & (truth <= spans[:, 1])
-    assert 0.935 <= held.mean() <= 0.965
-
-
-# --- Elo
-
-
-PAIRS = list(combinations(range(3), 2))
-
-
-def scores_of(strengths, rng, deals):
-    """Deals won with the chances that these Elo points give."""
-    chances = [1 / (1 + 10 ** ((strengths[j] - strengths[i]) / 400)) for i, j in PAIRS]
-    return (rng.random((len(PAIRS), deals)) < np.array(chances)[:, None]).astype(float)
-
-
-def test_elo_of_a_known_matrix_is_recovered():
-    strengths = np.array([200.0, 50.0, -250.0])
-    ratings, _ = elo(3, PAIRS, scores_of(strengths, np.random.default_rng(0), 400_000))
-    assert ratings == pytest.approx(strengths, abs=3)
-    assert ratings.sum() == pytest.approx(0, abs=1e-6)
-
-
-def test_elo_intervals_hold_the_truth_19_times_in_20():
-    rng, strengths = np.random.default_rng(2), np.array([150.0, 0.0, -150.0])
-    held = []
-    for _ in range(300):
-        ratings, margins = elo(3, PAIRS, scores_of(strengths, rng, 200))
-        held.append(np.abs(ratings - strengths) <= margins)
-    assert 0.92 <= np.mean(held) <= 0.98
-
-
-def test_elo_of_two_is_the_log_odds_of_their_rate():
-    scores = np.repeat([1.0, 0.0], [750, 250])[None]
-    ratings, margins = elo(2, [(0, 1)], scores)
-    assert ratings[0] - ratings[1] == pytest.approx(400 * np.log10(752 / 252), abs=1e-6)
-    low, high = interval(scores[0])
-    slope = 400 / np.log(10) / (752 * 252 / 1004**2)
-    assert 2 * margins[0] == pytest.approx(slope * (high - low) / 2, rel=1e-6)
-
-
-def test_one_that_never_loses_has_a_finite_rating():
-    ratings, margins = elo(2, [(0, 1)], np.ones((1, 5000)))
-    assert 500 < ratings[0] < 1000
-    assert np.isfinite(margins).all()
-
-
-def test_elo_hides_a_cycle_that_the_matrix_shows():
-    rock, scissors = np.ones(100), np.zeros(100)
-    result = cross_play("sample", 3, PAIRS, np.array([rock, scissors, rock]))
-    assert result.elo == pytest.approx([0, 0, 0], abs=1e-6)
-    assert result.rate.tolist() == [[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]]
-
-
 # --- The same numbers, however they are run
 
 
@@ -339,6 +242,7 @@ def test_the_matrix_and_the_rows_agree():
     rows = against("greedy", ["random"], "hanamikoji", 200, 1)
     for row, result in zip(rows, whole.results, strict=True):
         assert row == Row(
+            "greedy",
             "random",
             result.play,
             200,
@@ -346,7 +250,72 @@ def test_the_matrix_and_the_rows_agree():
         )
 
 
+# --- Against particular opponents
+
+
+def test_against_opponents_only_the_policys_own_games_are_played():
+    result = evaluate(["greedy"], "hanamikoji", 40, 1, opponents=["random", "expert"], play="both")
+    assert (result.policies, result.opponents) == (["greedy"], ["random", "expert"])
+    assert result.results == against("greedy", ["random", "expert"], "hanamikoji", 40, 1)
+
+
+def test_all_are_the_other_rule_policies_that_play_the_variant_each_once():
+    result = evaluate(["greedy", "random"], "hanamikoji", 2, opponents=["random", "all"])
+    pairs = [(row.policy, row.opponent) for row in result.results]
+    assert pairs == [
+        ("greedy", "random"), ("greedy", "expert"),
+        ("random", "random"), ("random", "greedy"), ("random", "expert"),
+    ]  # fmt: skip
+    for seats, names in ((2, []), (4, ["hat"])):
+        rules = variant(f"hanabi:{seats}p")
+        assert rule_policies_for(rules) == ["random", "greedy", "expert", *names]
+
+
+def test_in_a_cooperative_game_a_policy_plays_with_itself_and_beside_each():
+    options = TOGETHER.options
+    result = evaluate([last_legal], TOGETHER.id, 20, opponents=["random"], **options)
+    assert [row.partners for row in result.results] == ["last_legal", "random"]
+    assert result.results == beside(last_legal, ["random"], TOGETHER.id, 20, plays=["argmax"],
+                                    **options)  # fmt: skip
+
+
+def displayed(result):
+    console = Console(width=140)
+    with console.capture() as shown:
+        console.print(report.tables(result))
+    return shown.get()
+
+
+@pytest.mark.parametrize("rules", [ONE_ROUND, TOGETHER], ids=["rivals", "partners"])
+@pytest.mark.parametrize("policies", [["random"], ["random", last_legal]], ids=len)
+def test_results_against_opponents_are_shown_and_written(rules, policies, tmp_path):
+    given = {"opponents": [last_legal, "random"], "play": "both", **rules.options}
+    result = evaluate(policies, rules.id, 20, **given)
+    data, picture = report.write(result, tmp_path)
+    rows = json.loads(data.read_text())["results"]
+    assert len(rows) == len(result.results) == displayed(result).count("20 │")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 # --- What is written
+
+
+def test_cycles_are_shown_and_written(tmp_path):
+    """Tuples of policies, shares and doubts; of two policies, which have none, nothing."""
+    won, lost = np.ones(20), np.zeros(20)
+    names, pairs = ["rock", "scissors", "paper"], [(0, 1), (0, 2), (1, 2)]
+    scores = np.array([won, lost, won])
+    whole = cross_play("sample", names, pairs, scores)
+    result = Evaluation("hanamikoji", {}, names, [], 40, 0, [whole])
+    words = displayed(result)
+    assert "rock beats scissors in 100.0, scissors beats paper in 100.0" in words
+    assert "beyond noise" in words
+    assert "cyclic: 100.0% of the log odds" in words
+    content = json.loads(report.write(result, tmp_path)[0].read_text())["results"][0]
+    assert content["cycle"]["policies"] == names
+    assert content["cyclic"] == 1
+    two = cross_play("sample", names[:2], pairs[:1], scores[:1])
+    assert "cyclic" not in displayed(Evaluation("hanamikoji", {}, names[:2], [], 40, 0, [two]))
 
 
 def test_json_and_picture_are_written(tmp_path):

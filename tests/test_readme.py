@@ -40,6 +40,7 @@ SMALL_RUN = {
 SMALLER = (
     (r"(hanamachi train .*)", r"\1" + "".join(f" --set {k}={v}" for k, v in SMALL_RUN.items())),
     (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
+    (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"--games \d+", "--games 2"),
     (r"\bgames=\d+", "games=2"),
     (r'("MlpPolicy", env)\)\.learn\([\d_]+\)', r"\1, n_steps=64).learn(64)"),

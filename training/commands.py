@@ -53,10 +53,17 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="POLICY...",
-            help="Names or checkpoints; at least two, or one if all win together.",
+            help="Names or checkpoints; at least two, or one if all win together, or --against.",
         ),
     ],
     game: GameOption,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A policy that each POLICY meets, instead of the others; or several, or all, "
+            "which stands for every rule policy of the game.",
+        ),
+    ] = None,
     games: Annotated[int, typer.Option(help="Games of each pairing.")] = 10_000,
     seed: Seed = 0,
     play: Annotated[str, typer.Option(help="sample, argmax or both.")] = "both",
@@ -70,8 +77,8 @@ def evaluate(
     from hanamachi.training.evaluation import evaluate
 
     with console.status(f"{games:,} games a pairing"):
-        chosen: Any = play  # checked by evaluate
-        evaluation = evaluate(policies, game, games, seed, play=chosen, **assignments(options))
+        how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
+        evaluation = evaluate(policies, game, games, seed, **how, **assignments(options))
     console.print(report.tables(evaluation))
     if out:
         for path in report.write(evaluation, out):

@@ -12,9 +12,8 @@ Notation: G games, D deals, S seats, K policies, n rows of one call, A actions.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations, combinations_with_replacement
+from itertools import chain, combinations, combinations_with_replacement
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -25,18 +24,27 @@ from hanamachi.errors import UserError
 from hanamachi.game import Variant, scatter
 from hanamachi.games import VARIANTS
 from hanamachi.games import variant as make_variant
-from hanamachi.policies import load_policy
+from hanamachi.policies.load import load_policy, rule_policies_for
 from hanamachi.policies.policy import Policy, as_policy, best, check_distribution, sample
+from hanamachi.training.statistics import (
+    Cycle,
+    Floats,
+    Pairs,
+    at_once,
+    cyclic_share,
+    elo,
+    interval,
+    normal_interval,
+    strongest_cycle,
+)
 
 Play = Literal["sample", "argmax"]
 PLAYS: tuple[Play, ...] = ("sample", "argmax")
-Floats = NDArray[np.float64]
+Given = str | Path | Policy  # a policy, as a caller names it
 
+ALL = "all"  # among opponents: every rule policy of the game
 TWICE = 2  # games of one deal, between rivals
 LEAST = 2  # games of partners, for an interval
-Z = NormalDist().inv_cdf(0.975)  # all intervals are 95 % ones
-ADDED = np.array([0.0, 0.0, 1.0, 1.0])  # deals added to every pairing, see `interval`
-ELO = 400 / np.log(10)  # points of one unit of log odds
 BATCH = 8192  # games played side by side
 SEEDS = 2**63  # each gives two streams of random numbers
 
@@ -48,6 +56,7 @@ SEEDS = 2**63  # each gives two streams of random numbers
 class Row:
     """How one policy fares against one opponent; rates lie between 0 and 1."""
 
+    policy: str
     opponent: str
     play: Play
     games: int
@@ -67,6 +76,9 @@ class CrossPlay:
     elo: Floats  # (K,), mean 0
     elo_low: Floats  # (K,)
     elo_high: Floats  # (K,)
+    cyclic: float  # share of the log odds that no ratings explain, see `cyclic_share`
+    noise: float  # the share that noise alone stays below, 19 times in 20
+    cycle: Cycle | None  # of three policies, the strongest
 
 
 @dataclass(frozen=True)
@@ -100,9 +112,10 @@ class Evaluation:
     game: str
     options: dict[str, Any]
     policies: list[str]
+    opponents: list[str]  # of each policy; none if all policies meet each other
     games: int  # of each pairing
     seed: int
-    results: list[Any]  # a CrossPlay for each way of play; or TeamScores in a cooperative game
+    results: list[Any]  # a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
 
     @property
     def cooperative(self) -> bool:
@@ -122,34 +135,42 @@ def plain(value: Any) -> Any:
 
 
 def evaluate(
-    policies: Sequence[str | Path | Policy],
+    policies: Sequence[Given],
     game: str,
     games: int = 10_000,
     seed: int = 0,
     *,
+    opponents: Sequence[Given] = (),
     play: Play | Literal["both"] | None = None,
     batch: int = BATCH,
     **options: Any,
 ) -> Evaluation:
     """Let every two of the policies play `games` games, and rank or score them all.
 
-    In cooperative games each policy also plays with itself alone. `play` is how all of them
-    choose: "sample" from their distributions, "argmax" for the most probable action (ties are
-    broken at random), or "both", one after the other; None is "sample" for rivals and "argmax"
-    for partners. `options` are the game's. Raises UserError if anything given does not fit.
+    If there are `opponents`, each policy meets these alone, in cooperative games as partners;
+    "all" stands for every other rule policy that plays the game. In cooperative games each policy
+    also plays with itself alone. `play` is how all of them choose: "sample" from their
+    distributions, "argmax" for the most probable action (ties are broken at random), or "both",
+    one after the other; None is "sample" for rivals and "argmax" for partners. `options` are the
+    game's. Raises UserError if anything given does not fit.
     """
     variant = make_variant(game, **options)
-    players = loaded(policies, variant)
-    names = labels(policies, players)
     plays = chosen_plays(play, variant)
     how = {"games": games, "seed": seed, "batch": batch}
+    about = variant.id, dict(variant.options)
+    if opponents:
+        rows = each_against(policies, opponents, variant, plays, **how)
+        names, others = participants(rows)
+        return Evaluation(*about, names, others, games, seed, rows)
+    players = loaded(policies, variant)
+    names = labels(policies, players)
     results: list[Any] = []
     for way in plays:
         if variant.game.cooperative:
             results += team_scores(players, names, variant, way, **how)
         else:
-            results.append(tournament(players, variant, way, **how))
-    return Evaluation(variant.id, dict(variant.options), names, games, seed, results)
+            results.append(tournament(players, names, variant, way, **how))
+    return Evaluation(*about, names, [], games, seed, results)
 
 
 def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:
@@ -158,21 +179,44 @@ def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:
 
 
 def tournament(
-    players: Sequence[Policy], variant: Variant, play: Play, *, games: int, seed: int, batch: int
+    players: Sequence[Policy],
+    names: Sequence[str],
+    variant: Variant,
+    play: Play,
+    *,
+    games: int,
+    seed: int,
+    batch: int,
 ) -> CrossPlay:
     if len(players) < 2:
-        raise UserError("name at least two policies to let them play each other")
+        raise UserError("name at least two policies to let them play each other, or --against all")
     pairs = list(combinations(range(len(players)), 2))
     scores = [
         match((players[i], players[j]), variant, games, seed, play=play, batch=batch)
         for i, j in pairs
     ]
-    return cross_play(play, len(players), pairs, np.array(scores))
+    return cross_play(play, names, pairs, np.array(scores))
+
+
+def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -> CrossPlay:
+    """The matrix of all pairings from the scores of the first of each pair, (pairs, D)."""
+    rate, low, high, least = (np.full((len(names), len(names)), 0.5) for _ in range(4))
+    for (i, j), row in zip(pairs, scores, strict=True):
+        rate[i, j], (low[i, j], high[i, j]) = row.mean(), interval(row)
+        rate[j, i], low[j, i], high[j, i] = 1 - rate[i, j], 1 - high[i, j], 1 - low[i, j]
+        least[i, j], most = interval(row, at_once(len(pairs)))
+        least[j, i] = 1 - most
+    ratings, margins = elo(len(names), pairs, scores)
+    shares = map(rounded, cyclic_share(len(names), pairs, scores))
+    cycle = strongest_cycle(names, rate, least)
+    return CrossPlay(
+        play, rate, low, high, ratings, ratings - margins, ratings + margins, *shares, cycle
+    )
 
 
 def against(
-    policy: str | Path | Policy,
-    opponents: Sequence[str | Path | Policy],
+    policy: Given,
+    opponents: Sequence[Given],
     game: str,
     games: int = 10_000,
     seed: int = 0,
@@ -184,18 +228,19 @@ def against(
     """How one policy fares against each opponent, both playing in each of the ways of `plays`."""
     variant = make_variant(game, **options)
     me, *others = loaded([policy, *opponents], variant)
+    (mine,) = labels([policy], [me])
     rows = []
     for name, other in zip(labels(opponents, others), others, strict=True):
         for play in plays:
             scores = match((me, other), variant, games, seed, play=play, batch=batch)
             low, high = interval(scores)
-            rows.append(Row(name, play, games, *map(rounded, (scores.mean(), low, high))))
+            rows.append(Row(mine, name, play, games, *map(rounded, (scores.mean(), low, high))))
     return rows
 
 
 def beside(
-    policy: str | Path | Policy,
-    partners: Sequence[str | Path | Policy],
+    policy: Given,
+    partners: Sequence[Given],
     game: str,
     games: int = 10_000,
     seed: int = 0,
@@ -216,6 +261,34 @@ def beside(
     ]
 
 
+def each_against(
+    policies: Sequence[Given],
+    opponents: Sequence[Given],
+    variant: Variant,
+    plays: Sequence[Play],
+    **how: int,
+) -> Rows:
+    """Every policy against each opponent, or beside each partner."""
+    meet: Any = beside if variant.game.cooperative else against
+    rows: Rows = []
+    for policy in policies:
+        others = named(opponents, policy, variant)
+        rows += meet(policy, others, variant.id, plays=plays, **how, **variant.options)
+    return rows
+
+
+def named(opponents: Sequence[Given], policy: Given, variant: Variant) -> list[Given]:
+    """The opponents of a policy, each once; "all" leaves out the policy itself."""
+    every = [name for name in rule_policies_for(variant) if name != policy]
+    return list(dict.fromkeys(chain.from_iterable(every if o == ALL else [o] for o in opponents)))
+
+
+def participants(rows: Rows) -> tuple[list[str], list[str]]:
+    """Who was judged, and by whom."""
+    judges = [row.partners if isinstance(row, TeamScore) else row.opponent for row in rows]
+    return list(dict.fromkeys(row.policy for row in rows)), list(dict.fromkeys(judges))
+
+
 def rounded(rate: float) -> float:
     return round(float(rate), 6)
 
@@ -226,7 +299,7 @@ def checked_play(play: str) -> Play:
     return play  # type: ignore[return-value]
 
 
-def loaded(policies: Sequence[str | Path | Policy], variant: Variant) -> list[Policy]:
+def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
     """The policies themselves, each able to play this game."""
     players = [
         load_policy(str(p), variant.id, **variant.options)
@@ -240,7 +313,7 @@ def loaded(policies: Sequence[str | Path | Policy], variant: Variant) -> list[Po
     return players
 
 
-def labels(given: Sequence[str | Path | Policy], players: Sequence[Policy]) -> list[str]:
+def labels(given: Sequence[Given], players: Sequence[Policy]) -> list[str]:
     """A name for each policy, as it was given; a name used before gets a number."""
     names = [
         str(g) if isinstance(g, str | Path) else p.name for g, p in zip(given, players, strict=True)
@@ -410,76 +483,3 @@ def uniforms(streams: NDArray[np.uint64], count: int) -> Floats:
     """The number from [0, 1) that belongs to each stream and count, (n,)."""
     bits = scatter(scatter(streams) + np.uint64(count))
     return (bits >> np.uint64(12)) / 2.0**52
-
-
-# --- Statistics
-
-
-def interval(scores: Floats) -> tuple[float, float]:
-    """A 95 % interval for the mean score of deals, (D,).
-
-    The two games of a deal hang together, so deals are the sample. Two deals lost and two deals
-    won are added, as Agresti and Coull do for single games: with them the normal interval also
-    holds near 0 and 1 and for few deals, where the variance of the sample says nothing.
-    """
-    padded = np.concatenate([scores, ADDED])
-    margin = Z * padded.std() / np.sqrt(len(padded))
-    return max(0.0, float(padded.mean() - margin)), min(1.0, float(padded.mean() + margin))
-
-
-def normal_interval(scores: Floats) -> tuple[float, float]:
-    """A 95 % interval for the mean score of games, (G,)."""
-    margin = Z * scores.std(ddof=1) / np.sqrt(len(scores))
-    return float(scores.mean() - margin), float(scores.mean() + margin)
-
-
-def cross_play(play: Play, size: int, pairs: list[tuple[int, int]], scores: Floats) -> CrossPlay:
-    """The matrix of all pairings from the scores of the first of each pair, (pairs, D)."""
-    rate, low, high = (np.full((size, size), 0.5) for _ in range(3))
-    for (i, j), row in zip(pairs, scores, strict=True):
-        rate[i, j], (low[i, j], high[i, j]) = row.mean(), interval(row)
-        rate[j, i], low[j, i], high[j, i] = 1 - rate[i, j], 1 - high[i, j], 1 - low[i, j]
-    ratings, margins = elo(size, pairs, scores)
-    return CrossPlay(play, rate, low, high, ratings, ratings - margins, ratings + margins)
-
-
-def elo(size: int, pairs: list[tuple[int, int]], scores: Floats) -> tuple[Floats, Floats]:
-    """Ratings, (K,), with mean 0, and the margins of their 95 % intervals, (K,).
-
-    A Bradley-Terry fit of the pairs' mean scores, (pairs, D), to which the same four deals are
-    added as in `interval`. All pairs met on the same deals, which the margins take into account.
-    """
-    sides = np.zeros((len(pairs), size))  # +1 for the first of a pair, -1 for the second
-    for row, (i, j) in zip(sides, pairs, strict=True):
-        row[i], row[j] = 1, -1
-    deals = scores.shape[1] + len(ADDED)
-    means = (scores.sum(1) + ADDED.sum()) / deals
-    strength = bradley_terry(sides, means)
-    expected = logistic(sides @ strength)
-    pull = (scores - expected[:, None]).T @ sides  # (D, K) how each deal moves the ratings
-    added = sides.T * ((ADDED - expected[:, None]) ** 2).sum(1) @ sides
-    spread = np.linalg.pinv(information(sides, expected))
-    variance = spread @ (pull.T @ pull + added) @ spread / deals**2
-    return ELO * strength, ELO * Z * np.sqrt(np.diag(variance).clip(0))
-
-
-def bradley_terry(sides: Floats, means: Floats) -> Floats:
-    """The log odds of each policy, (K,), under which the pairs score their means: Newton's way."""
-    strength = np.zeros(sides.shape[1])
-    step = np.ones_like(strength)
-    while np.abs(step).max() > 1e-9:
-        expected = logistic(sides @ strength)
-        step = np.linalg.pinv(information(sides, expected)) @ (sides.T @ (means - expected))
-        strength += step / max(1.0, np.abs(step).max())  # far steps would overshoot
-    return strength
-
-
-def information(sides: Floats, expected: Floats) -> Floats:
-    """What one deal of every pair tells of the strengths: (K, K)."""
-    matrix: Floats = sides.T * (expected * (1 - expected)) @ sides
-    return matrix
-
-
-def logistic(x: Floats) -> Floats:
-    odds: Floats = 1 / (1 + np.exp(-x))
-    return odds

@@ -4,7 +4,7 @@ Rivals are shown by what they win, partners by what they score together.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,21 @@ from hanamachi.training.config import Config
 from hanamachi.training.evaluation import (
     CrossPlay,
     Evaluation,
-    Floats,
     Play,
     Row,
     Rows,
     TeamScore,
 )
+from hanamachi.training.statistics import Cycle, Floats
 
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}
 COLOURS = "RdYlGn"  # losing, even, winning
 SCORES = "YlGn"
+SHIFTS = (-0.1, 0.1)  # of what stands in one line of a picture
 INK, FAINT, ACCENT = "#222222", "#cccccc", "#3b6ea5"
+PLAY_COLOURS = {"sample": ACCENT, "argmax": INK}
 BARS = " ▁▂▃▄▅▆▇█"
+CYCLE = 3  # policies, at least
 
 
 # --- In the terminal
@@ -73,25 +76,32 @@ def bars(score: TeamScore) -> str:
 
 
 def rates_table(rows: Sequence[Row]) -> Table:
-    table = Table("opponent", "play")
+    table = Table("policy", "against", "play")
     for column in ("games", "wins, per cent", "95 % interval"):
         table.add_column(column, justify="right")
     for row in rows:
         span = f"{100 * row.low:.1f} to {100 * row.high:.1f}"
-        table.add_row(row.opponent, row.play, f"{row.games:,}", percent(row.rate), span)
+        table.add_row(row.policy, row.opponent, row.play, f"{row.games:,}", percent(row.rate), span)
     return table
 
 
 def tables(evaluation: Evaluation) -> Group:
     """What rivals win against each other, or partners score together."""
+    if evaluation.opponents:
+        title = f"{evaluation.game}, {evaluation.games:,} games each"
+        return Group(heading(title), rows_table(evaluation.results))
     return team_tables(evaluation) if evaluation.cooperative else rival_tables(evaluation)
+
+
+def heading(words: str) -> Text:
+    return Text(f"\n{words}", style="bold")
 
 
 def team_tables(evaluation: Evaluation) -> Group:
     """How each policy scores by itself; for each way of play the matrix of all pairings."""
     scores, policies = evaluation.results, evaluation.policies
     title = f"{evaluation.game}, {evaluation.games:,} games each"
-    parts: list[Any] = [Text(f"\n{title}", style="bold"), scores_table(alone(scores))]
+    parts: list[Any] = [heading(title), scores_table(alone(scores))]
     for play in ways(scores) if len(policies) > 1 else ():
         means = mean_matrix(policies, scores, play)
         table = Table("policy", *policies)
@@ -105,8 +115,8 @@ def alone(scores: Sequence[TeamScore]) -> list[TeamScore]:
     return [score for score in scores if score.policy == score.partners]
 
 
-def ways(scores: Sequence[TeamScore]) -> list[Play]:
-    return list(dict.fromkeys(score.play for score in scores))
+def ways(rows: Sequence[Any]) -> list[Play]:
+    return list(dict.fromkeys(row.play for row in rows))
 
 
 def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play) -> Floats:
@@ -120,7 +130,7 @@ def rival_tables(evaluation: Evaluation) -> Group:
     parts: list[Text | Table] = []
     for result in evaluation.results:
         title = f"{evaluation.game}, {WAYS[result.play]}, {evaluation.games:,} games a pairing"
-        parts += [Text(f"\n{title}", style="bold"), matrix_table(evaluation.policies, result)]
+        parts += [heading(title), matrix_table(evaluation.policies, result), *cycles(result)]
     return Group(*parts, Text("per cent won by the row against the column, ± 95 %", style="dim"))
 
 
@@ -134,6 +144,27 @@ def matrix_table(policies: Sequence[str], result: CrossPlay) -> Table:
         margin = result.elo_high[i] - result.elo[i]
         table.add_row(policies[i], f"{result.elo[i]:+.0f} ± {margin:.0f}", *cells)
     return table
+
+
+def cycles(result: CrossPlay) -> Iterator[Text]:
+    """What the ratings hide; nothing of fewer policies than make a cycle."""
+    yield from map(Text, hidden(result))
+    if result.cycle:
+        yield Text(f"strongest cycle: {told(result.cycle)}")
+
+
+def hidden(result: CrossPlay) -> list[str]:
+    if len(result.elo) < CYCLE:
+        return []
+    return [f"cyclic: {result.cyclic:.1%} of the log odds (noise alone: up to {result.noise:.1%})"]
+
+
+def told(cycle: Cycle) -> str:
+    """Who beats whom in how many per cent, and whether that is beyond noise."""
+    following = cycle.policies[1:] + cycle.policies[:1]
+    steps = zip(cycle.policies, following, cycle.rates, strict=True)
+    words = ", ".join(f"{a} beats {b} in {100 * rate:.1f}" for a, b, rate in steps)
+    return f"{words} ({'beyond' if cycle.sure else 'within'} noise)"
 
 
 def cell(result: CrossPlay, i: int, j: int) -> Text:
@@ -159,7 +190,8 @@ def write(evaluation: Evaluation, folder: Path) -> list[Path]:
 
 
 def write_rows(rows: Rows, path: Path) -> None:
-    """Write one policy's results as a list of {opponent, play, games, rate, low, high} or so."""
+    """Write one policy's results as a list of {policy, opponent, play, games, rate, low, high}, or
+    of {policy, partners, ...} in a cooperative game."""
     write_json([asdict(row) for row in rows], path)
 
 
@@ -172,7 +204,56 @@ def write_json(content: Any, path: Path) -> None:
 
 
 def draw(evaluation: Evaluation) -> Figure:
+    if evaluation.opponents:
+        return draw_against(evaluation)
     return draw_teams(evaluation) if evaluation.cooperative else draw_rivals(evaluation)
+
+
+def draw_against(evaluation: Evaluation) -> Figure:
+    """For each policy what it wins or scores, with intervals, an opponent or partner a line."""
+    policies, lines = evaluation.policies, len(evaluation.opponents)
+    size = 1 + 4 * len(policies), 1.8 + 0.4 * lines
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    (axes,) = figure.subplots(1, len(policies), squeeze=False, sharex=True)
+    for panel, policy in zip(axes, policies, strict=True):
+        draw_rows(panel, [row for row in evaluation.results if row.policy == policy])
+        panel.set_title(policy, fontsize=9)
+        panel.set_xlabel("mean score" if evaluation.cooperative else "wins, per cent", fontsize=8)
+        panel.set_xlim(0, most(evaluation.results[0]))
+    figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games each", fontsize=10)
+    dots, words = axes[0].get_legend_handles_labels()
+    figure.legend(dots, words, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+    return figure
+
+
+def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
+    """A dot and its interval for each way of play; where there are two, one above the other."""
+    others = list(dict.fromkeys(measured(row)[0] for row in rows))
+    for shift, play in zip(SHIFTS, ways(rows), strict=False):
+        shown = [measured(row) for row in rows if row.play == play]
+        places = [others.index(other) + shift for other, *_ in shown]
+        low, middle, high = np.array([figures for _, *figures in shown]).T
+        reach, colour = np.abs([middle - low, high - middle]), PLAY_COLOURS[play]
+        style = {"fmt": "o", "color": colour, "markersize": 4, "capsize": 3, "label": WAYS[play]}
+        axes.errorbar(middle, places, xerr=reach, **style)
+    axes.set_yticks(range(len(others)), others, fontsize=8)
+    axes.set_ylim(len(others) - 0.5, -0.5)
+    axes.tick_params(labelsize=8)
+    axes.grid(axis="x", color=FAINT, linewidth=0.5)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def measured(row: Row | TeamScore) -> tuple[str, float, float, float]:
+    """Whom a policy met, and its interval's ends around what it won, in per cent, or scored."""
+    if isinstance(row, TeamScore):
+        return row.beside, row.low, row.mean, row.high
+    return row.opponent, 100 * row.low, 100 * row.rate, 100 * row.high
+
+
+def most(row: Row | TeamScore) -> int:
+    """What a policy can win, in per cent, or score."""
+    return len(row.histogram) - 1 if isinstance(row, TeamScore) else 100
 
 
 def draw_teams(evaluation: Evaluation) -> Figure:
@@ -245,6 +326,6 @@ def draw_ratings(axes: Any, result: CrossPlay, order: Any) -> None:
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_yticks([])
     axes.margins(x=0.15)
-    axes.set_title("Elo, mean 0, with 95 % intervals", fontsize=9)
+    axes.set_title("\n".join(["Elo, mean 0, with 95 % intervals", *hidden(result)]), fontsize=9)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right", "left"]].set_visible(False)
