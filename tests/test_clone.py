@@ -31,7 +31,8 @@ SETTINGS = GAME | {
     "clone": {"steps": 20_000},
 }
 RUN = SETTINGS | {
-    "clone": {"steps": 2_000, "kl_coef": 0.1},
+    "clone": {"steps": 2_000},
+    "magnet": {"kind": "start", "kl_coef": 0.1},
     "steps": 4_000,
     "evaluation": {
         "every": 1_000,
@@ -244,10 +245,9 @@ def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):
 
 def distance_from(clone, kl_coef):
     """KL(policy || clone) in the last rollout of some self-play that begins with the clone."""
-    config = Config(**RUN | {"clone": {"steps": 2_000, "kl_coef": kl_coef}})
+    config = Config(**RUN | {"magnet": {"kind": "start", "kl_coef": kl_coef}})
     learner = run.new_learner(config, start=clone)
     reference = load_policy(str(clone)).network
-    learner.reference = reference if kl_coef else None
     learner.set_logger(quiet())
     learner.learn(8_000, reset_num_timesteps=False)
     (batch,) = learner.rollout_buffer.get(None, learner.generator)

@@ -34,7 +34,7 @@ TOGETHER = Config(
     options={"starter": 3, "strikeout_score": "fireworks"},
     opponents={"self": 0.5, "past": 0.5},
 )
-CLONED = Config(game="hanabi:4p", init_from="hat", clone=Clone(steps=1_000, kl_coef="lin_0.04"))
+CLONED = Config(game="hanabi:4p", init_from="hat", clone=Clone(steps=1_000))
 
 
 @pytest.fixture

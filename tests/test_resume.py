@@ -40,6 +40,9 @@ SETTINGS = {
     "network": {"hidden": [32]},
     "ppo": {"batch_size": 128, "n_epochs": 2},
     "past": {"every": 1_000, "keep": 2},
+    "magnet": {"kind": "refreshed", "kl_coef": 0.1, "every": 1_000},
+    "average": {"decay": 0.99},
+    "export": "average",
     "evaluation": {
         "every": 1_000,
         "games": 20,
@@ -53,6 +56,8 @@ ROAD = SETTINGS | {
     "game": "geishas_road:advanced",
     "options": {"colours": 2, "item_values": [1, 2, 3, 4], "actions": ["reveal", "gift"]},
     "steps": 3_000,
+    "magnet": {"kind": "average", "kl_coef": 0.1},
+    "export": "policy",
 }
 CLONE = SETTINGS | {
     "game": "hanabi:2p",
@@ -60,7 +65,9 @@ CLONE = SETTINGS | {
     "steps": 2_000,
     "opponents": {"self": 1},
     "init_from": "expert",
-    "clone": {"steps": 1_000, "kl_coef": 0.1},
+    "clone": {"steps": 1_000},
+    "magnet": {"kind": "start", "kl_coef": 0.1},
+    "export": "policy",
     "network": {"hidden": [32], "features": ["convention"]},
 }
 ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from stable_baselines3.common.callbacks import BaseCallback
 
 from hanamachi.policies.checkpoint import save_checkpoint
-from hanamachi.policies.network import NetworkPolicy
+from hanamachi.policies.network import Network, NetworkPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.saving import replacing
 from hanamachi.training.config import Config
@@ -64,6 +64,7 @@ class SaveRun(EveryFew):
         self.learner.saved_state |= {
             "games": self.games.get_state(),
             "generator": self.learner.generator.get_state(),
+            "slow copies": self.learner.slow_copies(),
         }
         with replacing(self.out / "resume.zip") as file:
             self.learner.save(file)
@@ -81,7 +82,7 @@ class KeepTheBest(EveryFew):
             self.act()  # nothing that follows may be better than the start
 
     def act(self) -> None:
-        policy = NetworkPolicy(self.config.variant(), self.learner.policy.network)
+        policy = NetworkPolicy(self.config.variant(), exported(self.learner, self.config))
         results = self.results(policy)
         for name, result in results.items():
             self.learner.logger.record(f"selfplay/{name}", result)
@@ -103,6 +104,14 @@ class KeepTheBest(EveryFew):
             policy, settings.opponents, game, settings.games, seed, plays=["sample"], **options
         )
         return {f"rate_against_{row.opponent}": row.rate for row in rows}
+
+
+def exported(learner: SelfPlayPPO, config: Config) -> Network:
+    """The network that is evaluated and exported."""
+    if config.export == "average":
+        assert learner.average, "export: average wants an average"
+        return learner.average.network
+    return learner.policy.network
 
 
 class PlayThePast(EveryFew):

@@ -98,7 +98,7 @@ class Network(Model):
 
 
 class Clone(Model):
-    """How a policy that `init_from` names is cloned, and how near to the clone self-play stays.
+    """How a policy that `init_from` names is cloned before self-play begins.
 
     Other settings are those of `ppo`. A clone that is stopped on the way begins anew.
     """
@@ -107,8 +107,24 @@ class Clone(Model):
     """Decisions that the policy labels, in games that it leads at first and the network later."""
     learning_rate: Schedule = (1e-3, 1e-4)
     """Adam's step size, over these decisions."""
+
+
+class Magnet(Model):
+    """A slower policy that self-play stays near, so that it settles instead of going in circles."""
+
+    kind: Literal["start", "average", "refreshed"] = "refreshed"
+    """The policy that the run starts from, the average, or the policy at the last refresh."""
     kl_coef: Schedule = 0.0
-    """Weight, in the self-play that follows, of the policy's divergence from the clone."""
+    """Weight of the policy's divergence from the magnet; with 0 there is none."""
+    every: Positive = 500_000
+    """Decisions between two refreshes of a refreshed one."""
+
+
+class Average(Model):
+    """The moving average of the policy's weights, kept where it is the magnet or exported."""
+
+    decay: Annotated[float, Field(ge=0, lt=1)] = 0.999
+    """Share of the average that stays in each gradient step."""
 
 
 class Past(Model):
@@ -160,6 +176,10 @@ class Config(Model):
     network: Network = Network()
     clone: Clone = Clone()
     ppo: PPO = PPO()
+    magnet: Magnet = Magnet()
+    average: Average = Average()
+    export: Literal["policy", "average"] = "policy"
+    """What is evaluated and exported: the policy itself, or the average of its weights."""
     past: Past = Past()
     evaluation: Evaluation = Evaluation()
     save_every: Positive = 250_000

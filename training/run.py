@@ -30,6 +30,7 @@ from hanamachi.training.callbacks import (
 from hanamachi.training.clone import Cloning
 from hanamachi.training.config import Config, schedule
 from hanamachi.training.evaluation import Rows, against, beside
+from hanamachi.training.magnet import MovingAverage, Snapshot
 from hanamachi.training.modelcard import model_card, provenance
 from hanamachi.training.report import print_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
@@ -47,8 +48,6 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
     open_run(config, out, resume)
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
-    if learner.kl_schedule:
-        learner.reference = load_checkpoint(out / "clone").network.to(learner.device)
     log_to(learner, out / "tensorboard")
     with progress_bar("learning") as bar:  # closed whatever happens, or the terminal would keep it
         learner.learn(
@@ -129,10 +128,11 @@ def new_learner(
 ) -> SelfPlayPPO:
     """A learner with random weights, or those of the checkpoint `start`."""
     games = make_games(config, kind)
-    kl = schedule(config.clone.kl_coef) if config.clone.kl_coef else None
+    kl = schedule(config.magnet.kl_coef) if config.magnet.kl_coef else None
     learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config))
     if start:
         learner.policy.network.load_state_dict(starting_weights(config, start))
+    follow(learner, config)
     learner.saved_state = {"best": None, "learned": 0, "past": []}
     begin_games(learner)
     return learner
@@ -160,6 +160,18 @@ def learner_settings(config: Config) -> dict[str, Any]:
             "feature_sets": config.network.features,
         },
     }
+
+
+def follow(learner: SelfPlayPPO, config: Config) -> None:
+    """Give the learner the slow copies of its network that `config` wants, as from now."""
+    network, magnet = learner.policy.network, config.magnet
+    by_average = learner.kl_schedule is not None and magnet.kind == "average"
+    if by_average or config.export == "average":
+        learner.average = MovingAverage(network, config.average.decay)
+    if by_average:
+        learner.magnet = learner.average
+    elif learner.kl_schedule:
+        learner.magnet = Snapshot(network, magnet.every if magnet.kind == "refreshed" else 0)
 
 
 def begin_games(learner: SelfPlayPPO) -> None:
@@ -204,6 +216,9 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
         raise UserError(f"{saved} is damaged: delete it to begin anew, or restore it") from error
     games.set_state(learner.saved_state["games"])
     learner.generator.set_state(learner.saved_state["generator"])
+    follow(learner, config)
+    for name, state in learner.saved_state["slow copies"].items():
+        getattr(learner, name).set_state(state)
     return learner
 
 

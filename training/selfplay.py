@@ -31,6 +31,7 @@ from torch.nn import functional as F
 from hanamachi.policies.legal import Chances
 from hanamachi.policies.network import Head, Network, largest, plain_head
 from hanamachi.policies.policy import sample
+from hanamachi.training.magnet import MovingAverage, SlowCopy
 from hanamachi.training.vecenv import TurnBasedVecEnv
 
 
@@ -125,7 +126,7 @@ class Minibatch(NamedTuple):
     log_probabilities: Tensor  # (M,)
     advantages: Tensor  # (M,)
     returns: Tensor  # (M,)
-    near: Tensor  # (M, A) log-probabilities of the policy to stay near, where legal; or (M, 0)
+    near: Tensor  # (M, A) log-probabilities of the magnet, where legal; or (M, 0)
 
 
 class SelfPlayBuffer(BaseBuffer):
@@ -202,7 +203,8 @@ class SelfPlayPPO(MaskablePPO):
 
     `env` is a TurnBasedVecEnv. `entropy_schedule` gives the entropy coefficient from the share of
     the run that is left (1 at the start), `kl_schedule` likewise the weight of the divergence from
-    `reference`, a network that the policy is to stay near; other settings are those of MaskablePPO.
+    `magnet`, which is to be set before it learns. `average`, where it is set, follows the policy,
+    and may be the magnet too. Other settings are those of MaskablePPO.
     """
 
     env: TurnBasedVecEnv
@@ -220,7 +222,8 @@ class SelfPlayPPO(MaskablePPO):
         **kwargs: Any,
     ) -> None:
         self.entropy_schedule, self.kl_schedule = entropy_schedule, kl_schedule
-        self.reference: Network | None = None
+        self.magnet: SlowCopy | None = None
+        self.average: MovingAverage | None = None
         self.saved_state: dict[str, Any] = {}
         kind: Any = buffer  # not a RolloutBuffer, whose arrays it does without
         super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
@@ -230,7 +233,12 @@ class SelfPlayPPO(MaskablePPO):
         self.generator = torch.Generator().manual_seed(self.seed or 0)
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "generator", "reference"]
+        return [*super()._excluded_save_params(), "generator", "magnet", "average"]
+
+    def slow_copies(self) -> dict[str, dict[str, Any]]:
+        """The states of those that there are, by name."""
+        copies = {"magnet": self.magnet, "average": self.average}
+        return {name: copy.get_state() for name, copy in copies.items() if copy}
 
     def collect_rollouts(  # type: ignore[override]
         self,
@@ -273,7 +281,7 @@ class SelfPlayPPO(MaskablePPO):
         self._update_learning_rate(self.policy.optimizer)
         scheduled = self.scheduled(self._current_progress_remaining)
         if self.kl_schedule:
-            self._ask_reference()
+            self._ask_magnet()
         sums: dict[str, Tensor] = {}
         steps = 0
         for _ in range(self.n_epochs):
@@ -283,6 +291,8 @@ class SelfPlayPPO(MaskablePPO):
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
                 self.policy.optimizer.step()
+                if self.average:
+                    self.average.after_step(self.policy.network)
                 for name, part in parts.items():
                     sums[name] = sums.get(name, torch.zeros(())) + part
                 steps += 1
@@ -290,13 +300,14 @@ class SelfPlayPPO(MaskablePPO):
         self._record(sums, steps, scheduled)
 
     @torch.no_grad()
-    def _ask_reference(self) -> None:
-        """What the reference would do at every decision of the rollout."""
-        assert self.reference, "kl_schedule wants a reference"
+    def _ask_magnet(self) -> None:
+        """What the magnet would do at every decision of the rollout."""
+        assert self.magnet, "kl_schedule wants a magnet"
+        self.magnet.before_update(self.policy.network, self.num_timesteps)
         buffer = self.rollout_buffer
         views = zip(*map(torch.from_numpy, (buffer.observations, buffer.masks)), strict=True)
         near = [
-            self.reference(seen.to(self.device), legal.to(self.device))[0].log_probabilities
+            self.magnet.network(seen.to(self.device), legal.to(self.device))[0].log_probabilities
             for seen, legal in views
         ]
         buffer.near = np.zeros(buffer.masks.shape, np.float32)
@@ -336,7 +347,7 @@ class SelfPlayPPO(MaskablePPO):
         if self.kl_schedule:
             away = divergence(chances, batch.near)
             loss = loss + scheduled["kl_coefficient"] * away
-            parts["kl_to_clone"] = away.detach()
+            parts["kl_to_magnet"] = away.detach()
         return loss, parts
 
     def _record(self, sums: dict[str, Tensor], steps: int, scheduled: Mapping[str, float]) -> None:
@@ -352,7 +363,7 @@ class SelfPlayPPO(MaskablePPO):
 
 
 def divergence(chances: Chances, near: Tensor) -> Tensor:
-    """KL(policy || the policy to stay near), its mean over a minibatch.
+    """KL(policy || magnet), its mean over a minibatch.
 
     In this direction, that of piKL (Jacob et al. 2022) and of learning from human feedback, what
     the other would never do is dear, and to drop some of what it would do is cheap.
