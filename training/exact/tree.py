@@ -91,9 +91,13 @@ class Tree(ABC):
 
     def sequences_in(self, sets: Integers) -> Integers:
         """The sequences that end in these information sets, one behind the other."""
-        counts = self.choices[sets]
-        skipped = np.repeat(self.first[sets] - (np.cumsum(counts) - counts), counts)
-        return np.arange(counts.sum()) + skipped
+        return runs(self.first[sets], self.choices[sets])
+
+
+def runs(first: Integers, counts: Integers) -> Integers:
+    """So many numbers from each first one on, one run behind the other."""
+    skipped = np.repeat(first - (np.cumsum(counts) - counts), counts)
+    return np.asarray(np.arange(len(skipped)) + skipped)
 
 
 @kernel
@@ -122,7 +126,7 @@ def groups(*columns: NDArray[np.generic]) -> tuple[Integers, Integers]:
 
 def words(column: NDArray[np.generic]) -> NDArray[np.uint64]:
     """The bits of each row, filled up with zeros to whole words."""
-    width = column.nbytes // len(column)
+    width = column.nbytes // max(1, len(column))
     padded = np.zeros((len(column), -(-width // WORD) * WORD), np.uint8)
     padded[:, :width] = np.ascontiguousarray(column).view(np.uint8).reshape(len(column), width)
     return padded.view(np.uint64)
