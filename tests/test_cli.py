@@ -70,6 +70,20 @@ def test_evaluate_prints_the_matrix_and_writes_it(hanamachi, tmp_path):
     assert (tmp_path / "evaluation.png").exists()
 
 
+SMALL = ("--set", "cards=[1,2,3]", "--set", "actions=[gift]", "--set", "max_rounds=1")
+
+
+def test_exploit_prints_how_far_a_policy_is_from_equilibrium_and_writes_it(hanamachi, tmp_path):
+    small = ("--exact", "--game", "hanamikoji", *SMALL)
+    code, out, _ = hanamachi("exploit", "random", *small, "--out", tmp_path)
+    assert code == 0
+    content = json.loads((tmp_path / "exact.json").read_text())
+    assert f"NashConv {content['nash_conv']:.4f}" in out
+    assert content["nash_conv"] == content["uniform_nash_conv"] > 0.1
+    assert content["equilibrium"]["nash_conv"] < 1e-3
+    assert content["options"]["cards"] == [1, 2, 3]
+
+
 def test_games_lists_every_variant_and_option(hanamachi):
     code, out, _ = hanamachi("games")
     assert code == 0

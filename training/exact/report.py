@@ -13,6 +13,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training.evaluation import labels, loaded, rounded
 from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import asked, exploitability, nash_conv
+from hanamachi.training.exact.team import best_team
 from hanamachi.training.exact.tree import Tree
 from hanamachi.training.exact.walk import tree_of
 from hanamachi.training.report import write_json
@@ -48,6 +49,7 @@ class Exact:
     nash_conv: float
     uniform_nash_conv: float  # of random play, to compare with
     equilibrium: Equilibrium | None  # None between partners
+    best_team: float | None  # the most that partners can make; None for rivals, or if not known
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -74,12 +76,18 @@ def exact_exploitability(policy: str | Path | Policy, variant: Variant) -> Exact
         nash_conv=rounded(found.nash_conv),
         uniform_nash_conv=rounded(nash_conv(tree, tree.uniform)),
         equilibrium=None if variant.game.cooperative else equilibrium(tree),
+        best_team=most_together(tree) if variant.game.cooperative else None,
     )
 
 
 def equilibrium(tree: Tree) -> Equilibrium:
     solution = solve(tree)
     return Equilibrium(rounded(solution.value), rounded(solution.found.nash_conv))
+
+
+def most_together(tree: Tree) -> float | None:
+    team = best_team(tree)
+    return rounded(team.value) if team else None
 
 
 def tables(exact: Exact) -> Group:
@@ -101,6 +109,8 @@ def conclusions(exact: Exact) -> list[str]:
     if exact.equilibrium:
         value, error = exact.equilibrium.value, exact.equilibrium.nash_conv
         lines.append(f"value of the game for seat 0, by CFR+: {value:+.4f} ± {error:.4f}")
+    if exact.best_team is not None:
+        lines.append(f"best that partners can make: {exact.best_team:.4f}")
     return lines
 
 
