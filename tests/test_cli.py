@@ -131,7 +131,7 @@ def next_line(lines):
 def test_without_arguments_the_help_is_shown(hanamachi):
     code, out, _ = hanamachi()
     assert code == 0
-    for command in ("train", "evaluate", "play", "replay", "games", "benchmark"):
+    for command in ("train", "evaluate", "exploit", "play", "replay", "games", "benchmark"):
         assert command in out
 
 
@@ -159,6 +159,9 @@ def test_each_script_is_a_door_to_its_command(name):
         (["evaluate", "random", "greedy", "--game", "hanamikoji", "--games", "x"], "--games"),
         (["evaluate", "random", "greedy", "--game", "hanamikoji", "--seed", "-1"], "--seed"),
         (["evaluate", "random", "greedy", "--game", "hanamikoji", "--play", "best"], "argmax"),
+        (["exploit", "random", "--game", "hanamikoji"], "--exact"),
+        (["exploit", "random", "--exact", "--game", "hanamikoji"], "cards=[2,3,4]"),
+        (["exploit", "hat", "--exact", "--game", "hanamikoji"], "no policy for hanamikoji"),
         (["play", "hanamikoji", "--seat", "2"], "from 0 to 1"),
         (["play", "hanamikoji", "--set", "max_rounds"], "name=value"),
         (["play", "hanamikoji", "--set", "max_round=3"], "did you mean max_rounds"),

@@ -72,7 +72,7 @@ class Level:
     def merged(self) -> "Level":
         """States that differ by chance's part alone, as one."""
         group, row_of = groups(self.words, self.sequences, self.earned)
-        likely: Floats = np.bincount(group, self.chance)
+        likely = np.asarray(np.bincount(group, self.chance), np.float64)
         return replace(self.rows(row_of), chance=likely)
 
 
