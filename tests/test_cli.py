@@ -79,6 +79,18 @@ def test_evaluate_against_all_plays_every_other_rule_policy(hanamachi, tmp_path)
     assert [(row["policy"], row["opponent"]) for row in content["results"]] == [
         ("expert", "random"), ("expert", "greedy"), ("greedy", "random"), ("greedy", "expert"),
     ]  # fmt: skip
+SMALL = ("--set", "cards=[1,2,3]", "--set", "actions=[gift]", "--set", "max_rounds=1")
+
+
+def test_exploit_prints_how_far_a_policy_is_from_equilibrium_and_writes_it(hanamachi, tmp_path):
+    small = ("--exact", "--game", "hanamikoji", *SMALL)
+    code, out, _ = hanamachi("exploit", "random", *small, "--out", tmp_path)
+    assert code == 0
+    content = json.loads((tmp_path / "exact.json").read_text())
+    assert f"NashConv {content['nash_conv']:.4f}" in out
+    assert content["nash_conv"] == content["uniform_nash_conv"] > 0.1
+    assert content["equilibrium"]["nash_conv"] < 1e-3
+    assert content["options"]["cards"] == [1, 2, 3]
 
 
 def test_games_lists_every_variant_and_option(hanamachi):
@@ -128,7 +140,7 @@ def next_line(lines):
 def test_without_arguments_the_help_is_shown(hanamachi):
     code, out, _ = hanamachi()
     assert code == 0
-    for command in ("train", "evaluate", "play", "replay", "games", "benchmark"):
+    for command in ("train", "evaluate", "exploit", "play", "replay", "games", "benchmark"):
         assert command in out
 
 
@@ -158,6 +170,9 @@ def test_each_script_is_a_door_to_its_command(name):
         (["evaluate", "random", "greedy", "--game", "hanamikoji", "--play", "best"], "argmax"),
         (["evaluate", "random", "--against", "al", "--game", "hanamikoji"], "no policy 'al'"),
         (["evaluate", "random", "--against", "exprt", "--game", "hanamikoji"], "mean expert"),
+        (["exploit", "random", "--game", "hanamikoji"], "--exact"),
+        (["exploit", "random", "--exact", "--game", "hanamikoji"], "cards=[2,3,4]"),
+        (["exploit", "hat", "--exact", "--game", "hanamikoji"], "no policy for hanamikoji"),
         (["play", "hanamikoji", "--seat", "2"], "from 0 to 1"),
         (["play", "hanamikoji", "--set", "max_rounds"], "name=value"),
         (["play", "hanamikoji", "--set", "max_round=3"], "did you mean max_rounds"),

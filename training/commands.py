@@ -86,6 +86,29 @@ def evaluate(
 
 
 @app.command()
+def exploit(
+    policy: Annotated[str, typer.Argument(metavar="POLICY", help="Name or checkpoint.")],
+    game: GameOption,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Walk the whole tree, which must be small.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for exact.json.")] = None,
+    options: GameOptions = None,
+) -> None:
+    """Say how far a policy is from equilibrium, by the best responses to it."""
+    if not exact:
+        raise UserError("say how to look for best responses: --exact, for small versions")
+    from hanamachi.games import variant
+    from hanamachi.training.exact.report import exact_exploitability, tables, write
+
+    with console.status("the whole tree is walked"):
+        found = exact_exploitability(policy, variant(game, **assignments(options)))
+    console.print(tables(found), highlight=False)
+    if out:
+        console.print(f"written: {write(found, out)}", highlight=False)
+
+
+@app.command()
 def play(
     game: GameId,
     opponent: Annotated[str, typer.Option(help="Name of a policy, or a checkpoint.")] = "greedy",

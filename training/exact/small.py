@@ -1,0 +1,62 @@
+"""The small versions: variants whose whole tree is walked in seconds, one table of them."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hanamachi.game import Variant
+from hanamachi.games import VARIANTS, variant
+
+
+class Small(NamedTuple):
+    """The options that make a variant small."""
+
+    id: str
+    options: Mapping[str, Any]
+
+    def variant(self) -> Variant:
+        return variant(self.id, **self.options)
+
+
+ONE_ROUND = {"max_rounds": 1, "starter": 0}
+GIFTS = {"colours": 2, "item_values": (1, 2, 3), "actions": ("gift",), "starter": 0}
+POINTS = {"rounds": 1, "instant_win": 2, "prestige_tokens": (1, 1)}
+ONE_ERROR = {"max_clues": 1, "max_errors": 1, "starter": 0}
+
+SMALL: dict[str, Small] = {
+    "hanamikoji-gifts": Small(
+        "hanamikoji", ONE_ROUND | {"cards": (2, 3, 4), "actions": ("secret", "gift")}
+    ),
+    "hanamikoji-competitions": Small(
+        "hanamikoji", ONE_ROUND | {"cards": (2, 2, 3, 3), "actions": ("secret", "competition")}
+    ),
+    # the starter chooses a marker first, and returns bring tokens from two stacks
+    "2021": Small("geishas_road:2021", GIFTS | {"rounds_to_win": 1, "light": (2, 3), "dark": (1,)}),
+    # markers are drawn and tokens shuffled
+    "introductory": Small(
+        "geishas_road:introductory", GIFTS | POINTS | {"prestige_tokens": (1, 2)}
+    ),
+    # 1 and 2 collect guests and markers
+    "standard": Small("geishas_road:standard", GIFTS | POINTS),
+    # with gifts there would be more than four million states, so offers are never made
+    "advanced": Small(
+        "geishas_road:advanced",
+        GIFTS | POINTS | {"actions": ("reveal", "intrigue")},
+    ),
+    "hanabi-pairs": Small("hanabi:2p", ONE_ERROR | {"colours": 1, "ranks": 2, "hand_size": 2}),
+    "hanabi": Small("hanabi:2p", ONE_ERROR | {"colours": 1, "ranks": 3, "hand_size": 2}),
+}
+
+
+def small_versions(game: str) -> list[Small]:
+    """Those of one game."""
+    return [small for small in SMALL.values() if VARIANTS[small.id].name == game]
+
+
+def command_line(small: Small) -> str:
+    """How the command line is told to take it."""
+    settings = (f"--set {name}={spelled(value)}" for name, value in small.options.items())
+    return f"--game {small.id} {' '.join(settings)}"
+
+
+def spelled(value: Any) -> str:
+    return f"[{','.join(map(spelled, value))}]" if isinstance(value, tuple) else str(value)
