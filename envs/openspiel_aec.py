@@ -81,7 +81,7 @@ class OpenSpielAEC(AECEnv):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._follow()
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: Any) -> None:
         """Carry out the action of the agent selected; None once the game is over for it.
 
         Raises IllegalAction, and leaves the game as it was, if the action is not legal now.
