@@ -90,8 +90,11 @@ class Moment:
         return possible_outcomes(self.variant, self.games)
 
     def rewards(self) -> list[float]:
-        """What the last event brought each seat."""
-        earlier = self.before.returns if self.before else self.returns
+        """What the last action brought each seat, whatever chance has added since."""
+        decision = self.before
+        while decision is not None and decision.mover == CHANCE:
+            decision = decision.before
+        earlier = decision.returns if decision else self.returns
         return [now - then for now, then in zip(self.returns, earlier, strict=True)]
 
     def words(self, action: int) -> str:

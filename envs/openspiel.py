@@ -51,12 +51,11 @@ PLAYERS = {CHANCE: pyspiel.PlayerId.CHANCE, OVER: pyspiel.PlayerId.TERMINAL}
 
 def load(id: str, /, **options: Any) -> "SpielGame":
     """The OpenSpiel game of a variant; UserError for an id or an option that does not exist."""
-    wanted = variant(id, **options)
-    said = {name: spelled(v) for name, v in options.items() if v not in (None, "random")}
-    game = pyspiel.load_game(short_name(wanted.game), {"variant": id, **said})
-    if game.variant.options != wanted.options:
-        raise UserError(f"OpenSpiel cannot be told {options} for {id}; choose another variant")
-    return game
+    game = variant(id, **options).game
+    said = {name: spelled(v) for name, v in options.items() if v != game.variants[id][name]}
+    if None in said.values():
+        raise UserError(f"OpenSpiel knows no None; choose a variant of which {options} is true")
+    return pyspiel.load_game(short_name(game), {"variant": id, **said})
 
 
 # --- Parameters
@@ -127,6 +126,9 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         kernels.start_one(rule_set.rules, games[0])
         nothing = (0.0,) * rule_set.seats
         self.beginning = Moment(rule_set, games, rounds * length.decisions, nothing)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pyspiel.load_game, (self.get_type().short_name, self.get_parameters())
 
     def new_initial_state(self) -> "SpielState":
         return SpielState(self)
