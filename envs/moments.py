@@ -146,7 +146,8 @@ def seen_by(variant: Variant, games: NDArray[Any], seat: int) -> View:
     """What a seat knows of games[0], (N,)."""
     view = np.empty((1, variant.observation.size), np.float32)
     kernels.observations(variant.rules, games, np.array([seat]), view)
-    return view[0]
+    row: View = view[0]
+    return row
 
 
 def changes(layout: Layout, before: View, after: View) -> str:

@@ -55,7 +55,8 @@ def load(id: str, /, **options: Any) -> "SpielGame":
     said = {name: spelled(v) for name, v in options.items() if v != game.variants[id][name]}
     if None in said.values():
         raise UserError(f"OpenSpiel knows no None; choose a variant of which {options} is true")
-    return pyspiel.load_game(short_name(game), {"variant": id, **said})
+    loaded: SpielGame = pyspiel.load_game(short_name(game), {"variant": id, **said})
+    return loaded
 
 
 # --- Parameters
@@ -80,7 +81,7 @@ def read(value: Any) -> Any:
 
 def defaults(game: Game) -> dict[str, Any]:
     """The parameters of a game; their defaults mean that it is as the variant has it."""
-    every = [options | game.fixed.get(id, {}) for id, options in game.variants.items()]
+    every = [{**options, **game.fixed.get(id, {})} for id, options in game.variants.items()]
     names = dict.fromkeys(name for options in every for name in options)
     values = {name: {options[name] for options in every if name in options} for name in names}
     return {"variant": "null", **{name: default(name, values[name]) for name in names}}
