@@ -40,17 +40,18 @@ def counted(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def scored_round(variant: Variant, before: np.record, action: int, limit: str) -> np.record | None:
+def scored_round(variant: Variant, before: np.record, action: int) -> np.record | None:
     """The table as `action` left it when it ended a round and another follows; else None.
 
-    The engine clears it at once, so the round is scored again as the last that is played: `limit`
-    names the rule set's number of rounds.
+    The engine clears it at once, so the round is scored again as the last that is played.
     """
+    if variant.game.last_round is None:
+        return None
     after, scored = before.copy(), before.copy()
     kernels.apply_one(variant.rules, after, action)
     if after.round_number == before.round_number:
         return None
     last = variant.rules.copy()
-    last[limit] = before.round_number
+    last[variant.game.last_round] = before.round_number
     kernels.apply_one(last, scored, action)
     return scored

@@ -21,7 +21,7 @@ from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from types import FunctionType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba import from_dtype, types
@@ -291,6 +291,14 @@ class Actions(ABC):
         return text.lower().split()
 
 
+class Length(NamedTuple):
+    """How long the games of a rule set can last at most."""
+
+    rounds: int  # 1 in games without rounds; 0 if there is no limit
+    decisions: int  # of all seats together, in a round
+    chances: int  # events of chance in a round
+
+
 @dataclass(frozen=True)
 class Game:
     """A game and its editions, declared by the `__init__` of its folder."""
@@ -304,7 +312,9 @@ class Game:
     variants: Mapping[str, Mapping[str, Any]]  # id -> every option and its default
     options: Mapping[str, str]  # option -> what it accepts and means
     build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  # UserError if options clash
+    length: Callable[[np.record], Length]  # of a rule set
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # id -> more for `build`
+    last_round: str | None = None  # the entry of a rule set that numbers it, if there are rounds
     best_score: Callable[[np.record], int] | None = None  # of a rule set, if cooperative
     lost: Callable[..., NDArray[np.bool_]] | None = None  # (rules, games ended), if cooperative
 
@@ -346,6 +356,11 @@ class Variant:
             and self.actions.digest == other.actions.digest
             and self.observation.digest == other.observation.digest
         )
+
+    @property
+    def length(self) -> Length:
+        """How long a game can last at most."""
+        return self.game.length(self.rules)
 
     @property
     def best_score(self) -> int:

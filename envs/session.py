@@ -227,13 +227,17 @@ def let_chance_happen(
     return happened
 
 
-def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
-    """What chance can bring next in games[0]."""
+def chances_of(variant: Variant, games: NDArray[Any]) -> list[tuple[int, float]]:
+    """What chance can bring next in games[0], and how likely."""
     outcomes = np.empty(variant.rules.max_outcomes, np.int64)
     chances = np.empty(variant.rules.max_outcomes, np.float64)
     n = kernels.outcomes_of(variant.rules, games[0], outcomes, chances)
-    possible: list[int] = outcomes[:n].tolist()
-    return possible
+    return list(zip(outcomes[:n].tolist(), chances[:n].tolist(), strict=True))
+
+
+def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
+    """What chance can bring next in games[0]."""
+    return [outcome for outcome, _ in chances_of(variant, games)]
 
 
 # --- Compiled

@@ -9,7 +9,7 @@ import numpy as np
 
 from hanamachi.errors import UserError
 from hanamachi.four_actions import cards_used, checked_actions, sums_by_set
-from hanamachi.game import Game, filled, implemented_in
+from hanamachi.game import Game, Length, filled, implemented_in
 from hanamachi.geishas_road import observation, rules
 from hanamachi.geishas_road.actions import Catalogue, Move, places
 from hanamachi.layout import Layout
@@ -316,6 +316,22 @@ def tables_of(
     )
 
 
+def length(table: np.record) -> Length:
+    """Each action, with its answer and the order of each two cards; counteroffers; collections.
+
+    Before a round somebody may name the starter, and both may get first markers.
+    """
+    gift, competition = table.in_use[[rules.GIFT, rules.COMPETITION]].tolist()
+    actions = 2 * (int(table.markers) + 2 * gift + 3 * competition)
+    counters = 2 * int(table.offer_tokens)
+    tokens = int(table.row_length.sum()) * bool(table.shuffled)
+    return Length(
+        rounds=int(table.rounds or 2 * table.rounds_to_win - 1),
+        decisions=actions + counters + int((table.collects > 0).sum()) + 3,
+        chances=tokens + 2 * int(table.hand_size + table.markers) + counters + 3,
+    )
+
+
 GAME = Game(
     name="geishas_road",
     title="Geisha's Road",
@@ -326,4 +342,6 @@ GAME = Game(
     variants=VARIANTS,
     options=OPTIONS,
     build=build,
+    length=length,
+    last_round="rounds",
 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.errors import UserError
-from hanamachi.game import Game, filled, implemented_in
+from hanamachi.game import Game, Length, filled, implemented_in
 from hanamachi.hanabi import observation, rules
 from hanamachi.hanabi.actions import Catalogue
 from hanamachi.layout import Layout
@@ -152,6 +152,17 @@ def best_score(rules: np.record) -> int:
     return int(rules.cards)
 
 
+def length(rules: np.record) -> Length:
+    """A turn for each card of the deck, for each clue, and a last one for each player.
+
+    Every one of those cards can bring a clue token back.
+    """
+    cards = int(rules.copies.sum())
+    deck = cards - int(rules.seats * rules.hand_size)
+    clues = int(rules.max_clues) + deck
+    return Length(rounds=1, decisions=deck + clues + int(rules.seats), chances=cards + 1)
+
+
 def lost(rules: np.record, games: NDArray[Any]) -> NDArray[np.bool_]:
     """Which games ended by errors, (B,)."""
     struck_out: NDArray[np.bool_] = games["errors"] == rules.max_errors
@@ -169,6 +180,7 @@ GAME = Game(
     fixed=FIXED,
     options=OPTIONS,
     build=build,
+    length=length,
     best_score=best_score,
     lost=lost,
 )

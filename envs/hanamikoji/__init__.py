@@ -7,7 +7,7 @@ import numpy as np
 
 from hanamachi.errors import UserError
 from hanamachi.four_actions import cards_used, checked_actions
-from hanamachi.game import Game, filled, implemented_in
+from hanamachi.game import Game, Length, filled, implemented_in
 from hanamachi.hanamikoji import observation, rules
 from hanamachi.hanamikoji.actions import Catalogue
 from hanamachi.hanamikoji.eight_suits import suits
@@ -139,6 +139,16 @@ def fits(catalogue: Catalogue) -> Any:
     return catalogue.piles.sum(1).T[:, None] <= held
 
 
+def length(table: np.record) -> Length:
+    """A draw for every tile, an answer to every offer; the first round may draw its starter."""
+    tiles, offers = int(table.tiles), int(table.in_use[[rules.GIFT, rules.COMPETITION]].sum())
+    return Length(
+        rounds=int(table.max_rounds),
+        decisions=2 * (tiles + offers),
+        chances=2 * (int(table.hand_size) + tiles) + 1,
+    )
+
+
 GAME = Game(
     name="hanamikoji",
     title="Hanamikoji",
@@ -149,4 +159,6 @@ GAME = Game(
     variants=VARIANTS,
     options=OPTIONS,
     build=build,
+    length=length,
+    last_round="max_rounds",
 )

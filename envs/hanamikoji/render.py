@@ -153,7 +153,7 @@ def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
 
 def round_end(variant: Variant, before: np.record, action: int, seat: int | None = None) -> str:
     """The table when `action` has ended a round and another follows, Secrets revealed; else ""."""
-    scored = scored_round(variant, before, action, "max_rounds")
+    scored = scored_round(variant, before, action)
     if scored is None:
         return ""
     return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
