@@ -1,0 +1,87 @@
+"""The tree of a game of OpenSpiel whose players move in turn, such as Kuhn or Leduc poker."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.errors import UserError
+from hanamachi.training.exact.tree import Integers, Tree, gathered
+
+
+@dataclass(frozen=True)
+class OpenSpielTree(Tree):
+    """The tree of a game of OpenSpiel, with a state of every information set."""
+
+    positions: list[Any]  # (I,) pyspiel.State
+
+    def observations(self, sets: Integers) -> NDArray[np.float32]:
+        """Information-state tensors, (n, N)."""
+        rows = [self.positions[i].information_state_tensor() for i in sets]
+        return np.array(rows, np.float32)
+
+
+def tree_of_openspiel(game: Any) -> OpenSpielTree:
+    """The tree of a `pyspiel.Game`; UserError if its players move at the same time."""
+    kind = game.get_type()
+    if kind.dynamics != kind.Dynamics.SEQUENTIAL:
+        raise UserError(f"the players of {kind.short_name} move at once; choose a game with turns")
+    walk = Walk(game.num_players())
+    walk.visit(game.new_initial_state(), np.arange(walk.seats), 1.0)
+    return walk.tree(game.num_distinct_actions())
+
+
+class Walk:
+    """A walk through a game's tree, and what it has found so far."""
+
+    def __init__(self, seats: int) -> None:
+        self.seats = seats
+        self.states = 0
+        self.number: dict[tuple[int, str], int] = {}  # of an information set, by what makes it one
+        self.positions: list[Any] = []
+        self.before: list[int] = []
+        self.first = [seats]
+        self.actions = [-1] * seats
+        self.ends: list[tuple[Integers, float, list[float]]] = []
+
+    def visit(self, state: Any, sequences: Integers, chance: float) -> None:
+        """Walk through all that follows a state, by the last sequence of each player, (S,)."""
+        if state.is_chance_node():
+            for outcome, probability in state.chance_outcomes():
+                self.visit(state.child(outcome), sequences, chance * probability)
+            return
+        self.states += 1
+        if state.is_terminal():
+            self.ends.append((sequences, chance, state.returns()))
+            return
+        player, first = state.current_player(), self.first[self.information_set(state, sequences)]
+        for sequence, action in enumerate(state.legal_actions(), first):
+            after = sequences.copy()
+            after[player] = sequence
+            self.visit(state.child(action), after, chance)
+
+    def information_set(self, state: Any, sequences: Integers) -> int:
+        """By perfect recall, what came before and what is known now are all."""
+        before = int(sequences[state.current_player()])
+        key = before, state.information_state_string()
+        if key not in self.number:
+            self.number[key] = len(self.positions)
+            self.positions.append(state.clone())
+            self.before.append(before)
+            self.actions += state.legal_actions()
+            self.first.append(len(self.actions))
+        return self.number[key]
+
+    def tree(self, actions: int) -> OpenSpielTree:
+        sequences, chance, payoff = map(np.array, zip(*self.ends, strict=True))
+        return OpenSpielTree(
+            size=actions,
+            states=self.states,
+            seat=np.array([position.current_player() for position in self.positions]),
+            before=np.array(self.before),
+            first=np.array(self.first),
+            action=np.array(self.actions),
+            **gathered(sequences, chance, payoff),
+            positions=self.positions,
+        )

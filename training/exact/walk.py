@@ -1,0 +1,257 @@
+"""The tree of a variant, walked by the engine level by level: one decision of every game a step.
+
+States that the same actions of the same information sets led to, in the same position, are one
+state: their futures are equal, and only chance made them differ. So the order in which a hand is
+dealt costs nothing.
+
+Notation: B states of a level, S seats, A actions; the rest as in tree.py.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi import game as rule
+from hanamachi import kernels
+from hanamachi.compiled import kernel
+from hanamachi.errors import UserError
+from hanamachi.game import CHANCE, OVER, Variant
+from hanamachi.training.exact.small import command_line, small_versions
+from hanamachi.training.exact.tree import Floats, Integers, Tree, gathered, groups
+
+apply, chance, legal, resolve = rule.apply, rule.chance, rule.legal, rule.resolve
+
+MOST = 2_000_000  # states that are walked, unless a caller allows more
+BATCH = 8192  # observations at once
+DIGEST = 16  # bytes; two of 2**64 information sets may then be taken for one
+
+
+@dataclass(frozen=True)
+class VariantTree(Tree):
+    """The tree of a variant, with a position of every information set."""
+
+    variant: Variant
+    games: NDArray[Any]  # (I,) records
+
+    def observations(self, sets: Integers) -> NDArray[np.float32]:
+        return observed(self.variant, self.games[sets])
+
+
+@dataclass(frozen=True)
+class Level:
+    """Some states, what led to them and what has been earned on the way."""
+
+    games: NDArray[Any]  # (B,) records
+    sequences: Integers  # (B, S) the last one of each seat
+    chance: Floats  # (B,) chance's part in their probability
+    earned: Floats  # (B, S)
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+    def rows(self, rows: NDArray[Any]) -> "Level":
+        """Some of the states, or one of them several times."""
+        return Level(self.games[rows], self.sequences[rows], self.chance[rows], self.earned[rows])
+
+    def merged(self) -> "Level":
+        """States that differ by chance's part alone, as one."""
+        group, row_of = groups(self.games, self.sequences, self.earned)
+        return replace(self.rows(row_of), chance=np.bincount(group, self.chance))
+
+
+def joined(levels: Sequence[Level]) -> Level:
+    columns = [[getattr(level, f.name) for level in levels] for f in fields(Level)]
+    return Level(*(np.concatenate(column) for column in columns))
+
+
+def tree_of(variant: Variant, most: int = MOST) -> VariantTree:
+    """The tree of a variant; UserError if more than so many states are met."""
+    walk = Walk(variant, most)
+    level = walk.settled(walk.beginning())
+    while len(level):
+        level = walk.settled(walk.decided(level))
+    return walk.tree()
+
+
+class Walk:
+    """A walk through the tree of a variant, and what it has found so far."""
+
+    def __init__(self, variant: Variant, most: int) -> None:
+        self.variant, self.most = variant, most
+        self.states = 0
+        self.number: dict[bytes, int] = {}  # of an information set, by what makes it one
+        self.before = np.empty(0, np.int64)  # (I,)
+        self.first = np.array([variant.seats])  # (I + 1,)
+        self.actions = [np.full(variant.seats, -1)]
+        self.games: list[NDArray[Any]] = []
+        self.ends: list[Level] = []
+
+    def beginning(self) -> Level:
+        games, seats = self.variant.new(np.zeros(1, np.uint64)), self.variant.seats
+        kernels.start_one(self.variant.rules, games[0])
+        return Level(games, np.arange(seats)[None], np.ones(1), np.zeros((1, seats)))
+
+    # --- Steps
+
+    def settled(self, level: Level) -> Level:
+        """Once chance has done all that it can: the states in which a seat decides."""
+        while (waiting := level.games["mover"] == CHANCE).any():
+            level = joined([level.rows(~waiting), self.resolved(level.rows(waiting))]).merged()
+        rewards = level.games["rewards"][:, : self.variant.seats]
+        level = replace(level, earned=level.earned + rewards)
+        self.states += len(level)
+        over = level.games["mover"] == OVER
+        self.ends.append(level.rows(over))
+        return level.rows(~over)
+
+    def resolved(self, level: Level) -> Level:
+        """Every outcome of chance in every state."""
+        rules, weights = self.variant.rules, np.empty(self.variant.rules.max_outcomes, np.int64)
+        counts = np.empty(len(level), np.int64)
+        count_outcomes(rules, level.games, weights, counts)
+        after = self.repeated(level, counts)
+        probability = np.empty(len(after))
+        resolve_all(rules, level.games, weights, after.games, probability)
+        return replace(after, chance=after.chance * probability)
+
+    def decided(self, level: Level) -> Level:
+        """Every legal action in every state."""
+        rules, mask = self.variant.rules, np.empty(self.variant.actions.size, np.int8)
+        counts = np.empty(len(level), np.int64)
+        count_choices(rules, level.games, mask, counts)
+        sets = self.information_sets(level)
+        assert (np.diff(self.first)[sets] == counts).all(), "what a seat sees hides what is legal"
+        after = self.repeated(level, counts)
+        apply_all(rules, level.games, mask, after.games)
+        seats = np.repeat(level.games["mover"], counts)
+        skipped = np.repeat(self.first[sets] - (np.cumsum(counts) - counts), counts)
+        after.sequences[np.arange(len(after)), seats] = np.arange(len(after)) + skipped
+        return after
+
+    def repeated(self, level: Level, counts: Integers) -> Level:
+        """Each state so many times; UserError if that makes too many."""
+        counted = self.states + int(counts.sum())
+        if counted > self.most:
+            raise too_large(self.variant, counted)
+        return level.rows(np.repeat(np.arange(len(level)), counts))
+
+    # --- Information sets
+
+    def information_sets(self, level: Level) -> Integers:
+        """The numbers, (B,), of the information sets of the seats to move."""
+        sets = np.empty(len(level), np.int64)
+        before = level.sequences[np.arange(len(level)), level.games["mover"]]
+        order = np.argsort(before, kind="stable")  # one set's states stand together
+        for rows in np.split(order, range(BATCH, len(order), BATCH)):
+            sets[rows] = self.numbered(level.games[rows], before[rows])
+        return sets
+
+    def numbered(self, games: NDArray[Any], before: Integers) -> Integers:
+        """One batch of them: by perfect recall, what came before and what is seen now are all."""
+        seen = observed(self.variant, games)
+        group, row_of = groups(seen, before)
+        known = len(self.number)
+        sets = np.array([self.number_of(before[row], seen[row]) for row in row_of])
+        self.add(games[row_of[sets >= known]], before[row_of[sets >= known]])
+        return sets[group]
+
+    def number_of(self, before: np.int64, seen: NDArray[np.float32]) -> int:
+        key = blake2b(before.tobytes() + seen.tobytes(), digest_size=DIGEST).digest()
+        return self.number.setdefault(key, len(self.number))
+
+    def add(self, games: NDArray[Any], before: Integers) -> None:
+        """New information sets, by a position and the sequence before each."""
+        masks = np.empty((len(games), self.variant.actions.size), np.int8)
+        kernels.masks(self.variant.rules, games, masks)
+        self.games.append(games)
+        self.actions.append(np.nonzero(masks)[1])
+        self.before = np.append(self.before, before)
+        self.first = np.append(self.first, self.first[-1] + masks.sum(1, np.int64).cumsum())
+
+    # --- The end
+
+    def tree(self) -> VariantTree:
+        games, end = np.concatenate(self.games), joined(self.ends)
+        return VariantTree(
+            size=self.variant.actions.size,
+            states=self.states,
+            seat=games["mover"].astype(np.int64),
+            before=self.before,
+            first=self.first,
+            action=np.concatenate(self.actions),
+            **gathered(end.sequences, end.chance, end.earned),
+            variant=self.variant,
+            games=games,
+        )
+
+
+def observed(variant: Variant, games: NDArray[Any]) -> NDArray[np.float32]:
+    """What the seats to move see, (n, N)."""
+    seen = np.empty((len(games), variant.observation.size), np.float32)
+    kernels.observations(variant.rules, games, games["mover"].astype(np.int64), seen)
+    return seen + np.float32(0)  # which makes -0 equal to 0 in its bits, too
+
+
+def too_large(variant: Variant, counted: int) -> UserError:
+    settings = " or ".join(command_line(small) for small in small_versions(variant.game.name))
+    return UserError(
+        f"{variant.id} with these options is too large to be solved exactly: its first "
+        f"{counted:,} states are too many; small versions are {settings}"
+    )
+
+
+# --- Compiled
+
+
+@kernel
+def count_choices(
+    rules: Any, games: NDArray[Any], mask: NDArray[np.int8], counts: Integers
+) -> None:
+    """How many actions are legal in each state, (B,)."""
+    for b in range(len(games)):
+        counts[b] = legal(rules, games[b], mask)
+
+
+@kernel
+def count_outcomes(rules: Any, games: NDArray[Any], weights: Integers, counts: Integers) -> None:
+    """How much chance can bring in each state, (B,)."""
+    for b in range(len(games)):
+        counts[b] = 0
+        for outcome in range(chance(rules, games[b], weights)):
+            counts[b] += weights[outcome] > 0
+
+
+@kernel
+def apply_all(rules: Any, games: NDArray[Any], mask: NDArray[np.int8], after: NDArray[Any]) -> None:
+    """Take the legal actions of each state, ascending, in as many copies of it."""
+    child = 0
+    for b in range(len(games)):
+        legal(rules, games[b], mask)
+        for action in range(len(mask)):
+            if mask[action]:
+                apply(rules, after[child], action)
+                child += 1
+
+
+@kernel
+def resolve_all(
+    rules: Any,
+    games: NDArray[Any],
+    weights: Integers,
+    after: NDArray[Any],
+    probability: Floats,
+) -> None:
+    """Let each outcome of chance happen in a copy of its state, and say how likely it was."""
+    child = 0
+    for b in range(len(games)):
+        n = chance(rules, games[b], weights)
+        total = weights[:n].sum()
+        for outcome in range(n):
+            if weights[outcome] > 0:
+                resolve(rules, after[child], outcome)
+                probability[child] = weights[outcome] / total
+                child += 1
