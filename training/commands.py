@@ -79,6 +79,30 @@ def evaluate(
 
 
 @app.command()
+def exploit(
+    policy: Annotated[str, typer.Argument(metavar="POLICY", help="Name of it, or a checkpoint.")],
+    steps: Annotated[int, typer.Option(help="Decisions that the first response learns from.")],
+    out: Annotated[Path, typer.Option(help="Folder of the responses' runs and of exploit.json.")],
+    seeds: Annotated[int, typer.Option(help="Best responses to train.")] = 3,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file that says how the responses learn.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option(help="Id of a game; a checkpoint knows its own.")
+    ] = None,
+    options: GameOptions = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the runs in OUT.")] = False,
+) -> None:
+    """Train best responses to a policy: it can lose at least what they win."""
+    from hanamachi.training.config import Config
+    from hanamachi.training.exploit import exploit, table
+
+    settings = Config.load(config) if config else None
+    how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
+    console.print(table(exploit(policy, out, steps, seeds, **how, **assignments(options))))
+
+
+@app.command()
 def play(
     game: GameId,
     opponent: Annotated[str, typer.Option(help="Name of a policy, or a checkpoint.")] = "greedy",
