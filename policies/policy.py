@@ -105,8 +105,7 @@ class RandomPolicy(Policy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
-        probabilities = np.asarray(mask, np.float32)
-        return probabilities / probabilities.sum(1, keepdims=True), None, memory
+        return uniform(mask), None, memory
 
 
 class FunctionPolicy(Policy):
@@ -202,6 +201,12 @@ def inverse_cdf(
                 left -= probabilities[b, action]
                 if left < 0:
                     break
+
+
+def uniform(mask: Masks) -> Probabilities:
+    """Every legal action is equally likely."""
+    probabilities = np.asarray(mask, np.float32)
+    return probabilities / probabilities.sum(1, keepdims=True)
 
 
 def best(scores: Scores) -> Probabilities:

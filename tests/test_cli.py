@@ -79,6 +79,8 @@ def test_evaluate_against_all_plays_every_other_rule_policy(hanamachi, tmp_path)
     assert [(row["policy"], row["opponent"]) for row in content["results"]] == [
         ("expert", "random"), ("expert", "greedy"), ("greedy", "random"), ("greedy", "expert"),
     ]  # fmt: skip
+
+
 SMALL = ("--set", "cards=[1,2,3]", "--set", "actions=[gift]", "--set", "max_rounds=1")
 
 

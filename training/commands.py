@@ -87,25 +87,47 @@ def evaluate(
 
 @app.command()
 def exploit(
-    policy: Annotated[str, typer.Argument(metavar="POLICY", help="Name or checkpoint.")],
-    game: GameOption,
+    policy: Annotated[str, typer.Argument(metavar="POLICY", help="Name of it, or a checkpoint.")],
     exact: Annotated[
         bool, typer.Option("--exact", help="Walk the whole tree, which must be small.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for exact.json.")] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Train best responses; decisions that the first learns from."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Best responses to train.")] = 3,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file that says how the responses learn.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of exact.json, or of exploit.json and the runs.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option(help="Id of a game; a checkpoint knows its own.")
+    ] = None,
     options: GameOptions = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the runs in OUT.")] = False,
 ) -> None:
     """Say how far a policy is from equilibrium, by the best responses to it."""
-    if not exact:
-        raise UserError("say how to look for best responses: --exact, for small versions")
-    from hanamachi.games import variant
-    from hanamachi.training.exact.report import exact_exploitability, tables, write
+    if exact == bool(steps):
+        raise UserError("say how to look for best responses: --exact, or --steps to train them")
+    if exact:
+        from hanamachi.training.exact import report as exactly
 
-    with console.status("the whole tree is walked"):
-        found = exact_exploitability(policy, variant(game, **assignments(options)))
-    console.print(tables(found), highlight=False)
-    if out:
-        console.print(f"written: {write(found, out)}", highlight=False)
+        with console.status("the whole tree is walked"):
+            found = exactly.exact_exploitability(policy, game, **assignments(options))
+        console.print(exactly.tables(found), highlight=False)
+        if out:
+            console.print(f"written: {exactly.write(found, out)}", highlight=False)
+        return
+    if out is None:
+        raise UserError("best responses are runs of their own: name a folder for them with --out")
+    from hanamachi.training.config import Config
+    from hanamachi.training.exploit import exploit, table
+
+    settings = Config.load(config) if config else None
+    how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
+    console.print(table(exploit(policy, out, steps, seeds, **how, **assignments(options))))
 
 
 @app.command()

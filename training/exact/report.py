@@ -8,9 +8,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from hanamachi.game import Variant
+from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
-from hanamachi.training.evaluation import labels, loaded, rounded
+from hanamachi.training.evaluation import rounded
 from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import asked, exploitability, nash_conv
 from hanamachi.training.exact.team import best_team
@@ -55,20 +55,24 @@ class Exact:
         return asdict(self)
 
 
-def exact_exploitability(policy: str | Path | Policy, variant: Variant) -> Exact:
+def exact_exploitability(
+    policy: str | Path | Policy, game: str | None = None, **options: Any
+) -> Exact:
     """The value of a policy, of its best responses, and its NashConv, to six digits.
 
-    UserError if the variant is too large, or the policy cannot play it.
+    `game` and its `options` say which variant; a checkpoint and a Policy know their own. UserError
+    if the variant is too large, or the policy cannot play it.
     """
-    (player,) = loaded([policy], variant)
-    (name,) = labels([policy], [player])
+    named = not isinstance(policy, Policy)
+    player = load_policy(str(policy), game, **options) if named else policy
+    variant = player.variant
     tree = tree_of(variant)
     found = exploitability(tree, asked(tree, player))
     pairs = zip(found.values, found.responses, strict=True)
     return Exact(
         game=variant.id,
         options=dict(variant.options),
-        policy=name,
+        policy=str(policy) if named else player.name,
         states=tree.states,
         information_sets=tree.sets,
         choices=int((tree.choices > 1).sum()),
