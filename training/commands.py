@@ -109,9 +109,9 @@ def exploit(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the runs in OUT.")] = False,
 ) -> None:
     """Say how far a policy is from equilibrium, by the best responses to it."""
-    if exact == bool(steps):
+    if exact == (steps is not None):
         raise UserError("say how to look for best responses: --exact, or --steps to train them")
-    if exact:
+    if steps is None:
         from hanamachi.training.exact import report as exactly
 
         with console.status("the whole tree is walked"):

@@ -207,10 +207,10 @@ def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -
         least[i, j], most = interval(row, at_once(len(pairs)))
         least[j, i] = 1 - most
     ratings, margins = elo(len(names), pairs, scores)
-    shares = map(rounded, cyclic_share(len(names), pairs, scores))
+    cyclic, noise = map(rounded, cyclic_share(len(names), pairs, scores))
     cycle = strongest_cycle(names, rate, least)
     return CrossPlay(
-        play, rate, low, high, ratings, ratings - margins, ratings + margins, *shares, cycle
+        play, rate, low, high, ratings, ratings - margins, ratings + margins, cyclic, noise, cycle
     )
 
 

@@ -63,8 +63,8 @@ def exact_exploitability(
     `game` and its `options` say which variant; a checkpoint and a Policy know their own. UserError
     if the variant is too large, or the policy cannot play it.
     """
-    named = not isinstance(policy, Policy)
-    player = load_policy(str(policy), game, **options) if named else policy
+    given = policy if isinstance(policy, Policy) else None
+    player = given or load_policy(str(policy), game, **options)
     variant = player.variant
     tree = tree_of(variant)
     found = exploitability(tree, asked(tree, player))
@@ -72,7 +72,7 @@ def exact_exploitability(
     return Exact(
         game=variant.id,
         options=dict(variant.options),
-        policy=str(policy) if named else player.name,
+        policy=player.name if given else str(policy),
         states=tree.states,
         information_sets=tree.sets,
         choices=int((tree.choices > 1).sum()),
