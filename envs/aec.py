@@ -21,6 +21,7 @@ from hanamachi.game import OVER, Variant
 from hanamachi.games import variant
 from hanamachi.record import Record, record_of
 from hanamachi.session import RESET_OPTIONS, Session
+from hanamachi.worlds import Worlds
 
 ILLEGAL_REWARD = -1.0
 
@@ -155,6 +156,10 @@ class AEC(AECEnv):
         if self.terminations.get(agent, True):
             mask[:] = 0  # also after an illegal action has ended the game
         return {"observation": observation, "action_mask": mask}
+
+    def worlds(self) -> Worlds:
+        """What the agent selected may imagine, for policies that search."""
+        return Worlds(self.variant, self._session.games, [self._session.mover])
 
     def state(self) -> NDArray[np.float32]:
         """What all agents know, one after the other, (S * N,): for critics, never for policies."""

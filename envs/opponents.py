@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.game import Variant
+from hanamachi.worlds import Worlds
 
 
 class Opponent(Protocol):
     """Whatever chooses actions for a batch; policies do, and keep a memory of each game.
 
-    An opponent with memory also has `initial_memory(batch)`, which gives it at the start, (B, M).
+    An opponent with memory also has `initial_memory(batch)`, which gives it at the start, (B, M);
+    one that searches has `given(worlds)`, which gives the opponent to ask about these games.
     """
 
     def act(
@@ -89,6 +91,12 @@ def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
     begin = getattr(opponent, "initial_memory", None)
     memory = np.zeros((batch * seats, 0)) if begin is None else np.asarray(begin(batch * seats))
     return memory.reshape(batch, seats, *memory.shape[1:])
+
+
+def given(opponent: Opponent, worlds: Worlds) -> Opponent:
+    """Whom to ask about these games."""
+    searching = getattr(opponent, "given", None)
+    return opponent if searching is None else searching(worlds)
 
 
 def check_legal(actions: NDArray[np.int64], mask: NDArray[np.int8], who: str) -> None:

@@ -17,10 +17,12 @@ from hanamachi.opponents import (
     as_opponent,
     check_legal,
     checked_seat,
+    given,
     initial_memory,
 )
 from hanamachi.record import Record, record_of
 from hanamachi.session import Session
+from hanamachi.worlds import Worlds
 
 Transition = tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]
 
@@ -116,7 +118,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         while self._session.mover not in (self.seat, OVER):
             mover = self._session.mover
             observation, mask = self._session.view(mover)
-            actions, memory = self.opponent.act(
+            worlds = Worlds(self.variant, self._session.games, [mover])
+            actions, memory = given(self.opponent, worlds).act(
                 observation[None], mask[None], self._memory[:, mover], self.np_random
             )
             check_legal(actions, mask[None], "the opponent")
@@ -130,6 +133,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if self.render_mode == "human":
             self.render()
         return observation, {"action_mask": self._mask}
+
+    def worlds(self) -> Worlds:
+        """What the learner may imagine, for policies that search: `policy.given(env.worlds())`."""
+        return Worlds(self.variant, self._session.games, [self.seat])
 
     def action_masks(self) -> NDArray[np.int8]:
         """The learner's legal actions, (A,): all zeros once the game is over."""

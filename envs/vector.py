@@ -28,10 +28,12 @@ from hanamachi.opponents import (
     as_opponent,
     check_legal,
     checked_seat,
+    given,
     initial_memory,
 )
 from hanamachi.session import SEEDS, checked_seeds, whole_number
 from hanamachi.words import LARGEST
+from hanamachi.worlds import Worlds
 
 Infos = dict[str, Any]
 
@@ -191,6 +193,10 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         ended = self._final_infos() if over.any() else {}
         return observations, rewards, over, np.zeros_like(over), {**self._infos(), **ended}
 
+    def worlds(self) -> Worlds:
+        """What the learners may imagine, for policies that search: `policy.given(env.worlds())`."""
+        return Worlds(self.variant, self._games, self._learners["seat"])
+
     # --- Against an opponent that is asked
 
     def _begin(self, rows: NDArray[np.int64]) -> None:
@@ -248,7 +254,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._spread(kernels.observations, games, movers, observations)
         self._spread(kernels.masks, games, masks)
         memory = self._memory[rows, movers]
-        actions, memory = self.opponent.act(observations, masks, memory, self.np_random)
+        opponent = given(self.opponent, Worlds(self.variant, games, movers))
+        actions, memory = opponent.act(observations, masks, memory, self.np_random)
         check_legal(actions, masks, "the opponent")
         self._memory[rows, movers] = memory
         self._spread(kernels.step, games, actions)

@@ -7,7 +7,15 @@ from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
 from hanamachi.kernels import spread
-from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities, RulePolicy, best
+from hanamachi.policies.policy import (
+    Masks,
+    Memory,
+    Observations,
+    Probabilities,
+    RulePolicy,
+    Scores,
+    best,
+)
 
 Sets = NDArray[np.int32]  # (P, H) one set of cards for each slot, all empty at first
 
@@ -25,11 +33,21 @@ class RememberingPolicy(RulePolicy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
+        scores, memory = self._judge(observation, mask, memory)
+        return best(scores), None, memory
+
+    def preference(self, observation: Observations, mask: Masks, memory: Memory) -> Scores:
+        return self._judge(observation, mask, memory)[0]
+
+    def _judge(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Scores, Memory]:
+        """The scores, and the new memory."""
         scores = np.full(np.shape(mask), -np.inf, np.float32)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         memory = np.array(memory, np.int32)
         spread(self.score, self.tables, *rows, memory, scores)
-        return best(scores), None, memory
+        return scores, memory
 
 
 @inline

@@ -11,6 +11,7 @@ from hanamachi.game import Variant
 from hanamachi.games import VARIANTS, variant
 from hanamachi.policies.policy import Policy, as_policy
 
+SEARCH = "search:"
 RANDOM = {"random": "hanamachi.policies.policy:RandomPolicy"}
 RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
     "hanamikoji": {
@@ -35,6 +36,8 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
 
     - "random", "greedy", "expert" or, for Hanabi, "hat": a rule policy for the variant `game`;
     - the path of a checkpoint folder, which knows its own variant;
+    - "search:KIND:POLICY:SETTINGS": a search that starts from one of these policies, such as
+      "search:improve:expert:worlds=64" (see hanamachi.policies.search);
     - "module:factory": a class or function of yours, called as `factory(variant, **own)`, that
       returns a Policy or a function `(observation, mask) -> action`.
 
@@ -42,6 +45,10 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     others are its own. Raises UserError if anything does not fit.
     """
     spec = os.fspath(spec)
+    if spec.startswith(SEARCH):
+        from hanamachi.policies.search.search import load_search
+
+        return load_search(spec, game, options)
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if is_checkpoint(spec):
@@ -50,12 +57,18 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         return load_checkpoint(spec, game=game, **options)
     if ":" in spec:
         return own_policy(spec, game, options)
-    raise unknown("policy", spec, [*NAMES, "a checkpoint folder", "module:factory"])
+    raise unknown(
+        "policy",
+        spec,
+        [*NAMES, "a checkpoint folder", "search:KIND:POLICY:SETTINGS", "module:factory"],
+    )
 
 
 def is_checkpoint(spec: str) -> bool:
     """Whether a folder is meant, be it there or not."""
-    return spec not in NAMES and (os.path.exists(spec) or os.sep in spec or "/" in spec)
+    if spec in NAMES or spec.startswith(SEARCH):
+        return False
+    return bool(os.path.exists(spec) or os.sep in spec or "/" in spec)
 
 
 def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> Variant:

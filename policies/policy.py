@@ -5,7 +5,7 @@ Notation: B observations, N entries of an observation, A actions, M entries of a
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from hanamachi.compiled import kernel
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.game import Variant
-from hanamachi.kernels import spread
+from hanamachi.kernels import masks, observations, spread
+from hanamachi.worlds import Worlds
 
 Observations = NDArray[np.float32]  # (B, N)
 Masks = NDArray[np.int8]  # (B, A) 1 where an action is legal; at least one in every row
@@ -37,15 +38,38 @@ class Policy(ABC):
         self.variant = variant
         self.set_random_seed(None)
 
+    mixes: bool = True  # whether it chooses at random where it could tell a best action
+
     @abstractmethod
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, Values | None, Memory]:
         """The probability of every action, the value if the policy has one, and the new memory."""
 
+    def given(self, worlds: Worlds) -> Self:
+        """The policy as it plays in these games; those that search need them, and others do not.
+
+        Whoever holds the games calls this before `distribution`, `act` or `predict`, whose rows
+        are then those games.
+        """
+        return self
+
     def initial_memory(self, batch: int) -> Memory:
         """The memory at the start of a game; most policies need none, and get (B, 0)."""
         return np.zeros((batch, 0), np.float32)
+
+    def preference(self, observation: Observations, mask: Masks, memory: Memory) -> Scores:
+        """How much it thinks of each action, to rank them: the logarithm of its probability."""
+        probabilities = self.distribution(observation, mask, memory)[0]
+        with np.errstate(divide="ignore"):
+            return np.log(probabilities)
+
+    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values | None:
+        """The expected result for the seats to move, (B,), where a round begins; None if unknown.
+
+        By default the value that comes with the distribution.
+        """
+        return self.distribution(observation, mask, memory)[1]
 
     def act(
         self,
@@ -114,6 +138,8 @@ class FunctionPolicy(Policy):
     Its distribution is certain of the action it returned. IllegalAction if that is not legal.
     """
 
+    mixes = False
+
     def __init__(
         self, function: Callable[[NDArray[Any], NDArray[Any]], int], variant: Variant
     ) -> None:
@@ -156,6 +182,8 @@ class RulePolicy(Policy):
     The kernel writes the score of every legal action; where several tie, all are equally likely.
     """
 
+    mixes = False
+
     def __init__(self, variant: Variant, score: Callable[..., None], tables: Any) -> None:
         super().__init__(variant)
         self.score = score
@@ -164,10 +192,32 @@ class RulePolicy(Policy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
+        return best(self.preference(observation, mask, memory)), None, memory
+
+    def preference(self, observation: Observations, mask: Masks, memory: Memory) -> Scores:
+        """The scores."""
         scores = np.full(np.shape(mask), -np.inf, np.float32)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         spread(self.score, self.tables, *rows, scores)
-        return best(scores), None, memory
+        return scores
+
+    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values | None:
+        """Scores need not be results: a rule policy whose are says so here."""
+        return None
+
+
+# --- What policies are asked
+
+
+def views(
+    variant: Variant, games: NDArray[Any], seats: NDArray[np.int64]
+) -> tuple[Observations, Masks]:
+    """What the movers see, (B, N), and may do, (B, A)."""
+    seen = np.empty((len(games), variant.observation.size), np.float32)
+    legal = np.empty((len(games), variant.actions.size), np.int8)
+    spread(observations, variant.rules, games, seats, seen)
+    spread(masks, variant.rules, games, legal)
+    return seen, legal
 
 
 # --- From scores and probabilities to actions

@@ -35,7 +35,7 @@ class Teacher:
         seats = games.variant.seats
         self.memory[games.over] = initial_memory(self.policy, int(games.over.sum()), seats)
         place = np.arange(games.num_envs), games.movers
-        chances, _, self.memory[place] = self.policy.distribution(
+        chances, _, self.memory[place] = self.policy.given(games.worlds).distribution(
             games.seen, games.masks, self.memory[place]
         )
         check_distribution(chances, games.masks, self.policy.name)

@@ -25,7 +25,7 @@ from hanamachi.game import Variant, scatter
 from hanamachi.games import VARIANTS
 from hanamachi.games import variant as make_variant
 from hanamachi.policies.load import load_policy, rule_policies_for
-from hanamachi.policies.policy import Policy, as_policy, best, check_distribution, sample
+from hanamachi.policies.policy import Policy, as_policy, best, check_distribution, sample, views
 from hanamachi.training.statistics import (
     Cycle,
     Floats,
@@ -37,6 +37,7 @@ from hanamachi.training.statistics import (
     normal_interval,
     strongest_cycle,
 )
+from hanamachi.worlds import Worlds
 
 Play = Literal["sample", "argmax"]
 PLAYS: tuple[Play, ...] = ("sample", "argmax")
@@ -437,7 +438,8 @@ def play_games(
             rows = np.flatnonzero(seating[going, seats] == i)
             if rows.size:
                 place = going[rows], seats[rows]
-                actions[rows] = player.decide(observations[rows], masks[rows], uniform[rows], place)
+                seen = observations[rows], masks[rows], Worlds(variant, games[rows], seats[rows])
+                actions[rows] = player.decide(*seen, uniform[rows], place)
         kernels.spread(kernels.step, variant.rules, games, actions)
         table[going] = games
         returns[going] += games["rewards"][:, : variant.seats]
@@ -457,26 +459,16 @@ class Player:
         self,
         observations: NDArray[np.float32],
         masks: NDArray[np.int8],
+        worlds: Worlds,
         uniform: Floats,
         place: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> NDArray[np.int64]:
         """One action a row, (n,); `place` holds its games and seats. UserError if not legal."""
-        chances, _, self.memory[place] = self.policy.distribution(
+        chances, _, self.memory[place] = self.policy.given(worlds).distribution(
             observations, masks, self.memory[place]
         )
         check_distribution(chances, masks, self.policy.name)
         return sample(best(chances) if self.play == "argmax" else chances, uniform)
-
-
-def views(
-    variant: Variant, games: NDArray[Any], seats: NDArray[np.int64]
-) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """What the movers see, (n, N), and may do, (n, A)."""
-    observations = np.empty((len(games), variant.observation.size), np.float32)
-    masks = np.empty((len(games), variant.actions.size), np.int8)
-    kernels.spread(kernels.observations, variant.rules, games, seats, observations)
-    kernels.spread(kernels.masks, variant.rules, games, masks)
-    return observations, masks
 
 
 def uniforms(streams: NDArray[np.uint64], count: int) -> Floats:

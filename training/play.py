@@ -16,6 +16,7 @@ from hanamachi.errors import UserError
 from hanamachi.game import OVER, Variant
 from hanamachi.policies.policy import Policy
 from hanamachi.session import Session
+from hanamachi.worlds import Worlds
 
 Ask = Callable[[str], str]  # shows a prompt and returns a line; EOFError at the end of input
 Say = Callable[[str], None]
@@ -147,7 +148,8 @@ class Contest:
         """The policy's probabilities for the seat to move, (A,)."""
         mover = self.session.mover
         observation, mask = self.session.view(mover)
-        chances, _, memory = self.opponent.distribution(
+        worlds = Worlds(self.variant, self.session.games, [mover])
+        chances, _, memory = self.opponent.given(worlds).distribution(
             observation[None], mask[None], self.memory[mover, None]
         )
         if keep:

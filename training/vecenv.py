@@ -22,6 +22,7 @@ from hanamachi.game import Variant
 from hanamachi.opponents import initial_memory
 from hanamachi.policies.features import Features
 from hanamachi.policies.policy import Policy
+from hanamachi.worlds import Worlds
 
 
 class TurnBasedVecEnv(VecEnv):
@@ -153,6 +154,11 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         """The seats to move, (B,)."""
         return self.games["mover"].astype(np.int64)
 
+    @property
+    def worlds(self) -> Worlds:
+        """What the seats to move may imagine."""
+        return Worlds(self.variant, self.games, self.movers)
+
     def reseed(self, seed: int) -> None:
         seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
         self.games["rng"] = self.variant.new(seeds)["rng"]
@@ -209,7 +215,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         rows = guest.rows[turn]
         games, observations, masks = self.games[rows], self.observations[rows], self.masks[rows]
         place = turn, games["mover"].astype(np.int64)
-        actions, guest.memory[place] = guest.policy.act(
+        policy = guest.policy.given(Worlds(self.variant, games, place[1]))
+        actions, guest.memory[place] = policy.act(
             observations, masks, guest.memory[place], self.rng
         )
         earned = np.zeros((len(rows), self.variant.seats), np.float32)
@@ -273,6 +280,10 @@ class FeaturedVecEnv(TurnBasedVecEnv):
     @property
     def movers(self) -> NDArray[np.int64]:
         return self.plain.movers
+
+    @property
+    def worlds(self) -> Worlds:
+        return self.plain.worlds
 
     def reseed(self, seed: int) -> None:
         self.plain.reseed(seed)

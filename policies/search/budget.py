@@ -1,0 +1,54 @@
+"""How much a search may spend on one decision: so many worlds, or so many seconds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from hanamachi.errors import UserError
+from hanamachi.session import whole_number
+
+
+@dataclass(frozen=True)
+class Budget:
+    """One of the two is given. With worlds a search answers the same each time."""
+
+    worlds: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.worlds is None) == (self.seconds is None):
+            raise UserError("a search needs a budget: give it either worlds=64 or seconds=0.1")
+        if self.worlds is not None:
+            at_least_one(self.worlds, "worlds")
+        if self.seconds is not None and not positive(self.seconds):
+            raise UserError(f"seconds must be a number above 0, not {self.seconds!r}")
+
+    def portions(self, size: int) -> Iterator[int]:
+        """Numbers of worlds to look at, each at most `size`, until the budget is spent.
+
+        There is at least one. With seconds, none is begun that would not end in time if it took as
+        long as the last one.
+        """
+        if self.seconds is None:
+            assert self.worlds is not None
+            yield from (min(size, self.worlds - i) for i in range(0, self.worlds, size))
+            return
+        begun, end = perf_counter(), perf_counter() + self.seconds
+        yield size
+        while (now := perf_counter()) + (now - begun) <= end:
+            begun = now
+            yield size
+
+
+def at_least_one(value: Any, what: str) -> int:
+    """A setting that counts something."""
+    number = whole_number(value, what)
+    if number < 1:
+        raise UserError(f"{what} must be at least 1, not {number}")
+    return number
+
+
+def positive(value: Any) -> bool:
+    """Whether it is a finite number above 0."""
+    return isinstance(value, int | float) and 0 < value < float("inf")

@@ -1,0 +1,192 @@
+"""What every search shares: where it may look, what it may spend, and how it is spelled.
+
+A search answers each game by itself. It knows what the seat sees and remembers, and worlds that
+agree with that; its random numbers follow from these and from the policy's seed. So it answers
+two games that the seat cannot tell apart in the same way, and with a budget in worlds always so.
+
+Notation: B games, N entries of an observation, A actions, M entries of a memory, K worlds.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
+from hashlib import blake2b
+from inspect import Parameter, signature
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.errors import UserError, unknown
+from hanamachi.game import Variant
+from hanamachi.policies.load import chosen_variant, imported, load_policy
+from hanamachi.policies.policy import (
+    Masks,
+    Memory,
+    Observations,
+    Policy,
+    Probabilities,
+    RandomPolicy,
+)
+from hanamachi.policies.search.budget import Budget
+from hanamachi.worlds import Worlds
+
+KINDS: Mapping[str, str] = {  # where the class of each is
+    "improve": "hanamachi.policies.search.improve:Improve",
+}
+SEEDS = 2**64
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One choice that a seat has to make, and all that may be known of it."""
+
+    observation: NDArray[np.float32]  # (N,)
+    mask: NDArray[np.int8]  # (A,)
+    prior: NDArray[np.float32]  # (A,) what the blueprint would do; uniform without one
+    memory: NDArray[Any]  # (M,) the blueprint's, before this decision
+    memory_after: NDArray[Any]  # (M,)
+    rng: np.random.Generator
+    worlds: Worlds
+    row: int  # of `worlds`
+
+    @property
+    def actions(self) -> NDArray[np.int64]:
+        """The legal actions, ascending."""
+        return np.flatnonzero(self.mask)
+
+    def sample(self, count: int) -> NDArray[Any]:
+        """Other worlds each time, (count,); in all of them the seat that decides is to move."""
+        return self.worlds.sample(self.row, self.seeds(count))
+
+    def seeds(self, count: int) -> NDArray[np.uint64]:
+        """Of generators, others each time, (count,)."""
+        return self.rng.integers(SEEDS, size=count, dtype=np.uint64)
+
+
+class Search(Policy):
+    """A policy that looks ahead from `worlds`, which `given` sets; forced moves cost it nothing.
+
+    A kind defines `search`. Its settings are the keywords of its class.
+    """
+
+    kind: ClassVar[str]
+    cooperative: ClassVar[bool] = False  # which games it is for
+    needs_blueprint: ClassVar[bool] = True
+
+    def __init__(
+        self, variant: Variant, blueprint: Policy | None, budget: Budget, seed: int = 0
+    ) -> None:
+        """UserError if game, blueprint and kind do not fit each other."""
+        super().__init__(variant)
+        self.name = f"search:{self.kind}"
+        self.blueprint = blueprint
+        self.budget = budget
+        self.seed = seed
+        self.worlds: Worlds | None = None
+        self._start = blueprint or RandomPolicy(variant)
+        self._check_game()
+        self._check_blueprint()
+
+    def _check_game(self) -> None:
+        if self.variant.game.cooperative != self.cooperative:
+            which = "that are won together" if self.cooperative else "of two rivals"
+            raise UserError(f"{self.name} is for games {which}, which {self.variant.id} is not")
+
+    def _check_blueprint(self) -> None:
+        blueprint, game = self.blueprint, self.variant.id
+        if blueprint is None:
+            if self.needs_blueprint:
+                raise UserError(f"{self.name} needs a policy to start from: {self.name}:expert:...")
+        elif not blueprint.variant.understands(self.variant):
+            raise UserError(f"{blueprint.name} plays {blueprint.variant.id} and cannot play {game}")
+        elif isinstance(blueprint, Search):
+            raise UserError(f"{self.name} cannot start from another search; name a plain policy")
+
+    @abstractmethod
+    def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
+        """The probability of each action, (A,), in a row that has a choice."""
+
+    def given(self, worlds: Worlds) -> Self:
+        twin = copy(self)
+        twin.worlds = worlds
+        return twin
+
+    def initial_memory(self, batch: int) -> Memory:
+        """The blueprint's."""
+        return self._start.initial_memory(batch)
+
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, None, Memory]:
+        """As every policy's; UserError unless `given` has set the games that these rows are."""
+        worlds = self._checked_worlds(len(observation))
+        prior, _, after = self._start.distribution(observation, mask, memory)
+        out = prior.copy()
+        for row in np.flatnonzero(np.count_nonzero(mask, axis=1) > 1):
+            seen = observation[row], mask[row], prior[row], memory[row], after[row]
+            known = observation[row], mask[row], memory[row]
+            out[row] = self.search(Decision(*seen, self._generator(*known), worlds, int(row)))
+        return out, None, after
+
+    def _checked_worlds(self, rows: int) -> Worlds:
+        if self.worlds is None:
+            raise UserError(
+                f"{self.name} has to know the games it plays in: ask policy.given(env.worlds())"
+            )
+        if len(self.worlds) != rows:
+            raise UserError(f"{self.name} was given {len(self.worlds)} games, not {rows}")
+        return self.worlds
+
+    def _generator(self, *known: NDArray[Any]) -> np.random.Generator:
+        """Random numbers that follow from what the seat knows and from the policy's seed."""
+        digest = blake2b(str(self.seed).encode(), digest_size=16)
+        for part in known:
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return np.random.default_rng(int.from_bytes(digest.digest(), "little"))
+
+
+# --- Spelling
+
+
+def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Search:
+    """The search that "search:KIND:BLUEPRINT:SETTINGS" names.
+
+    Settings are `name=value` joined by commas; the blueprint may be left out where a kind needs
+    none. The game is the blueprint's own if it knows one.
+    """
+    kind, _, rest = spec.removeprefix("search:").partition(":")
+    if kind not in KINDS:
+        raise unknown("kind of search called", kind, KINDS)
+    blueprint, _, settings = rest.rpartition(":")
+    if "=" not in settings and settings:  # all of it is the blueprint
+        blueprint, settings = rest, ""
+    made = imported(KINDS[kind])
+    start = load_policy(blueprint, game, **options) if blueprint else None
+    variant = start.variant if start else chosen_variant(spec, game, options)
+    search: Search = made(variant, start, **parsed(settings, made))
+    search.name = spec
+    return search
+
+
+def parsed(settings: str, made: type[Search]) -> dict[str, Any]:
+    """ "name=value,..." as the keywords of a kind's class; UserError for one it does not have."""
+    keywords = signature(made).parameters.values()
+    known = [each.name for each in keywords if each.kind is Parameter.KEYWORD_ONLY]
+    values: dict[str, Any] = {}
+    for setting in filter(None, settings.split(",")):
+        name, _, value = setting.partition("=")
+        if name not in known:
+            raise unknown(f"setting of search:{made.kind} called", name, known)
+        values[name] = number(value)
+    return values
+
+
+def number(text: str) -> int | float | str:
+    """A text as the number it spells, if it does."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
