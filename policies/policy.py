@@ -172,6 +172,8 @@ class RulePolicy(Policy):
     The kernel writes the score of every legal action; where several tie, all are equally likely.
     """
 
+    forecasts: bool = False  # whether scores are expected results
+
     def __init__(self, variant: Variant, score: Callable[..., None], tables: Any) -> None:
         super().__init__(variant)
         self.score = score
@@ -179,8 +181,9 @@ class RulePolicy(Policy):
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
-    ) -> tuple[Probabilities, None, Memory]:
-        return best(self.preference(observation, mask, memory)), None, memory
+    ) -> tuple[Probabilities, Values | None, Memory]:
+        scores = self.preference(observation, mask, memory)
+        return best(scores), scores.max(1).clip(-1, 1) if self.forecasts else None, memory
 
     def preference(self, observation: Observations, mask: Masks, memory: Memory) -> Scores:
         """The scores."""
