@@ -65,6 +65,14 @@ def reset(rules: Any, games: NDArray[Any]) -> None:
 
 
 @kernel
+def settle_all(rules: Any, games: NDArray[Any]) -> None:
+    """Let chance happen in every row until a seat is to move or the game is over."""
+    weights = np.empty(rules.max_outcomes, np.int64)
+    for b in range(len(games)):
+        settle(rules, games[b], weights)
+
+
+@kernel
 def step(rules: Any, games: NDArray[Any], actions: NDArray[np.int64]) -> None:
     """Carry out one legal action in every row, and all that chance adds."""
     weights = np.empty(rules.max_outcomes, np.int64)

@@ -41,6 +41,7 @@ class Tables(NamedTuple):
 
 class Expert(RulePolicy):
     name = "expert"
+    forecasts = True
 
     def __init__(self, variant: Variant) -> None:
         super().__init__(variant, score, Tables(variant.rules, marker_worths(variant.rules)))

@@ -183,6 +183,7 @@ class RulePolicy(Policy):
     """
 
     mixes = False
+    forecasts: bool = False  # whether scores are expected results
 
     def __init__(self, variant: Variant, score: Callable[..., None], tables: Any) -> None:
         super().__init__(variant)
@@ -191,8 +192,9 @@ class RulePolicy(Policy):
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
-    ) -> tuple[Probabilities, None, Memory]:
-        return best(self.preference(observation, mask, memory)), None, memory
+    ) -> tuple[Probabilities, Values | None, Memory]:
+        scores = self.preference(observation, mask, memory)
+        return best(scores), scores.max(1).clip(-1, 1) if self.forecasts else None, memory
 
     def preference(self, observation: Observations, mask: Masks, memory: Memory) -> Scores:
         """The scores."""
@@ -200,10 +202,6 @@ class RulePolicy(Policy):
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         spread(self.score, self.tables, *rows, scores)
         return scores
-
-    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values | None:
-        """Scores need not be results: a rule policy whose are says so here."""
-        return None
 
 
 # --- What policies are asked

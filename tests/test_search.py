@@ -23,6 +23,8 @@ SEARCHES = {  # for each kind, in each kind of game that it is for
     ("hanamikoji", "search:improve:greedy:worlds=2"),
     ("geishas_road:2021", "search:improve:greedy:worlds=2"),
     ("geishas_road:advanced", "search:improve:greedy:worlds=2"),
+    ("hanamikoji", "search:endgame:greedy:worlds=8"),
+    ("geishas_road:standard", "search:endgame:greedy:worlds=4"),
 }
 
 
@@ -93,6 +95,8 @@ def test_a_search_plays_in_a_pettingzoo_environment():
         ("search:improve:greedy:worlds=8,seconds=1", "budget"),
         ("search:improve:greedy:world=8", "did you mean worlds"),
         ("search:improve:greedy:worlds=8,top=0", "top must be at least 1"),
+        ("search:endgame:greedy:worlds=8,positions=0", "positions must be at least 1"),
+        ("search:endgame:worlds=8", "needs a policy"),
         ("search:improv:greedy:worlds=8", "did you mean improve"),
         ("search:improve:worlds=8", "needs a policy"),
         ("search:improve:gredy:worlds=8", "did you mean greedy"),

@@ -35,6 +35,7 @@ from hanamachi.worlds import Worlds
 
 KINDS: Mapping[str, str] = {  # where the class of each is
     "improve": "hanamachi.policies.search.improve:Improve",
+    "endgame": "hanamachi.policies.search.endgame:Endgame",
 }
 SEEDS = 2**64
 

@@ -1,0 +1,57 @@
+"""What the beginning of a round is worth: what a policy says of it, or makes of it.
+
+The round is dealt a number of times. A policy that forecasts results is asked what the first
+decision is worth; with any other the game is played to its end.
+
+Notation: n positions, S seats.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi import kernels
+from hanamachi.policies.policy import Policy, views
+from hanamachi.policies.search.playout import play_out
+
+DEALS = 32  # of each position, the same luck for all of them
+
+
+class Prospects:
+    """Of games of two rivals; what was found once is kept."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.known: dict[bytes, NDArray[np.float64]] = {}
+
+    def __call__(self, games: NDArray[Any], seat: int) -> NDArray[np.float64]:
+        """What the seat can expect, (n,), where a round begins."""
+        games = games.copy()
+        games["rng"] = 0
+        return np.array([self._of(game)[seat] for game in games[:, None]])
+
+    def _of(self, game: NDArray[Any]) -> NDArray[np.float64]:
+        key = game.tobytes()
+        if key not in self.known:
+            self.known[key] = self._found(game)
+        return self.known[key]
+
+    def _found(self, game: NDArray[Any]) -> NDArray[np.float64]:
+        """What each seat can expect in game[0], (S,)."""
+        deals = self._dealt(game)
+        seats = deals["mover"].astype(np.int64)
+        seen = *views(self.policy.variant, deals, seats), self.policy.initial_memory(len(deals))
+        values = self.policy.expectation(*seen)
+        if values is not None:
+            first = float(np.where(seats == 0, values, -values).mean())
+            return np.array([first, -first])
+        rng = np.random.default_rng(0)
+        actions, _ = self.policy.act(*seen, rng)
+        return play_out(self.policy, deals, actions, rng).mean(0)
+
+    def _dealt(self, game: NDArray[Any]) -> NDArray[Any]:
+        deals = np.repeat(game, DEALS)
+        deals["rng"] = self.policy.variant.new(np.arange(DEALS, dtype=np.uint64))["rng"]
+        kernels.settle_all(self.policy.variant.rules, deals)
+        return deals
