@@ -15,6 +15,9 @@ SEARCHES = {  # for each kind, in each kind of game that it is for
     ("hanamikoji", "search:improve:greedy:worlds=2"),
     ("geishas_road:2021", "search:improve:greedy:worlds=2"),
     ("geishas_road:advanced", "search:improve:greedy:worlds=2"),
+    ("hanamikoji:eight_suits", "search:mcts:worlds=100"),
+    ("geishas_road:standard", "search:mcts:worlds=100"),
+    ("hanamikoji", "search:mcts:greedy:worlds=8"),
 }
 
 

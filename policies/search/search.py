@@ -35,6 +35,7 @@ from hanamachi.worlds import Worlds
 
 KINDS: Mapping[str, str] = {  # where the class of each is
     "improve": "hanamachi.policies.search.improve:Improve",
+    "mcts": "hanamachi.policies.search.mcts:Mcts",
 }
 SEEDS = 2**64
 
