@@ -1,7 +1,7 @@
 """What a game is: one record of state, and the few functions that every game implements.
 
 A game in progress is a numpy record (`record`); a batch of games is an array of records. The
-functions below, `start` to `redeal`, are the whole contract. Each game writes them once, as
+functions below, `start` to `next_event`, are the whole contract. Each game writes them once, as
 compiled functions whose first argument is its rule set, a record of options and tables
 (`tables`); the ones here look at the dtype of that argument, in Python and in compiled code
 alike, so that one set of kernels serves every game.
@@ -170,6 +170,24 @@ def redeal(rules: Any, world: np.record, seat: int) -> None:
     the seat has seen comes up in proportion to the probability of its chance outcomes, every
     choice of the other seats counting the same.
     """
+
+
+@generic
+def rewind(rules: Any, game: np.record) -> None:
+    """Go back to the beginning of the round in progress, of which all is forgotten.
+
+    Called while a seat is to move. A game whose record does not hold the round stays as it is.
+    """
+
+
+@generic
+def next_event(rules: Any, world: np.record, earlier: np.record) -> int:
+    """What happened next in `world` after an earlier position of the same round.
+
+    An outcome if chance was to decide there, else an action; negative where the two are the same
+    position. From `rewind` on, event by event, all positions of the round come back.
+    """
+    raise NotImplementedError
 
 
 # --- Random numbers

@@ -21,6 +21,7 @@ from hanamachi.words import count_legal, nth_legal
 
 apply, chance, legal = rule.apply, rule.chance, rule.legal
 observe, redeal, resolve, start = rule.observe, rule.redeal, rule.resolve, rule.start
+next_event, rewind = rule.next_event, rule.rewind
 
 ANY_SEAT = -1  # in place of a learner's seat: it is drawn for each game
 REFUSED = -3  # what a step returns, in place of the mover, if the action was not legal
@@ -131,6 +132,18 @@ def resolve_one(rules: Any, game: np.record, outcome: int) -> None:
 
 
 @kernel
+def rewind_one(rules: Any, game: np.record) -> None:
+    """Go back to the beginning of the round in progress."""
+    rewind(rules, game)
+
+
+@kernel
+def next_event_of(rules: Any, world: np.record, earlier: np.record) -> int:
+    """What happened next in `world` after an earlier position; negative if nothing."""
+    return next_event(rules, world, earlier)
+
+
+@kernel
 def worlds(rules: Any, game: NDArray[Any], seat: int, out: NDArray[Any]) -> None:
     """Games that `seat` cannot tell from game[0], each dealt with the generator in its row."""
     for b in range(len(out)):
@@ -138,6 +151,59 @@ def worlds(rules: Any, game: NDArray[Any], seat: int, out: NDArray[Any]) -> None
         out[b] = game[0]
         out[b].rng = rng
         redeal(rules, out[b], seat)
+
+
+@kernel
+def retrace(
+    rules: Any,
+    games: NDArray[Any],
+    seat: int,
+    positions: NDArray[Any],
+    actions: NDArray[np.int64],
+) -> None:
+    """What seats other than `seat` have decided in the round in progress, in order.
+
+    Writes each game's positions before these decisions and the actions taken, (B, T) each, with
+    T as `decisions_of_others` counts them.
+    """
+    scratch = games[:1].copy()
+    for b in range(len(games)):
+        scratch[0] = games[b]
+        relive(rules, games[b], scratch[0], seat, positions[b], actions[b])
+
+
+@kernel
+def decisions_of_others(rules: Any, game: NDArray[Any], seat: int) -> int:
+    """How many decisions others than `seat` have made in the round in progress of game[0]."""
+    earlier = game.copy()
+    return relive(rules, game[0], earlier[0], seat, game[:0], np.empty(0, np.int64))
+
+
+@inline
+def relive(
+    rules: Any,
+    game: np.record,
+    earlier: np.record,
+    seat: int,
+    positions: NDArray[Any],
+    actions: NDArray[np.int64],
+) -> int:
+    """Play the round again in `earlier`; returns how often others than `seat` decided."""
+    decided = 0
+    rewind(rules, earlier)
+    event = next_event(rules, game, earlier)
+    while event >= 0:
+        if earlier.mover != CHANCE and earlier.mover != seat:
+            if decided < len(actions):
+                positions[decided] = earlier
+                actions[decided] = event
+            decided += 1
+        if earlier.mover == CHANCE:
+            resolve(rules, earlier, event)
+        else:
+            apply(rules, earlier, event)
+        event = next_event(rules, game, earlier)
+    return decided
 
 
 @kernel

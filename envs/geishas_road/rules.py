@@ -337,7 +337,7 @@ def resolve(rules: np.record, game: np.record, outcome: int) -> None:
         game.marker[outcome] = markers_held(rules, game, 0)
         set_up(rules, game)
     elif game.phase == DEAL:
-        receive(game, 0 if game.dealt_cards < rules.hand_size else 1, outcome)
+        receive(game, dealt_to(rules, game), outcome)
         game.dealt_cards += 1
         if game.dealt_cards == 2 * rules.hand_size:
             set_up(rules, game)
@@ -349,10 +349,14 @@ def resolve(rules: np.record, game: np.record, outcome: int) -> None:
 
 
 @inline
+def dealt_to(rules: np.record, game: np.record) -> int:
+    return 0 if game.dealt_cards < rules.hand_size else 1
+
+
+@inline
 def lay_token(rules: np.record, game: np.record, worth: int) -> None:
     full = rules.row_length[0]
-    second = game.laid_out >= full
-    game.row[int(second), game.laid_out - full * second] = worth
+    game.row[next_space(rules, game)] = worth
     game.laid_out += 1
     game.tokens[worth] -= 1
     if game.laid_out == full + rules.row_length[1]:
@@ -360,14 +364,26 @@ def lay_token(rules: np.record, game: np.record, worth: int) -> None:
 
 
 @inline
+def next_space(rules: np.record, game: np.record) -> tuple[int, Any]:
+    """The row, and the place in it, where the next token is laid."""
+    full = rules.row_length[0]
+    return (1, game.laid_out - full) if game.laid_out >= full else (0, game.laid_out)
+
+
+@inline
 def receive(game: np.record, seat: int, card: int) -> None:
     """A card from the deck is sorted into the hand."""
     game.unseen ^= 1 << card
+    game.received[seat, number_received(game, seat)] = card
+    sort_in(game, seat, card)
+
+
+@inline
+def number_received(game: np.record, seat: int) -> int:
     number = 0
     for i in range(RECEIVED):
         number += game.received[seat, i] != NONE
-    game.received[seat, number] = card
-    sort_in(game, seat, card)
+    return number
 
 
 @inline
@@ -1167,3 +1183,152 @@ def place_cards(
             world.offer[place] = (
                 world.laid[foe, INTRIGUE, 0] if kept_for_the_end else world.hidden_card[foe]
             )
+
+
+# --- What has happened in this round
+
+
+@inline
+def rewind(rules: np.record, game: np.record) -> None:
+    """Geisha go back card by card; who begins, and who gets a first marker, is open again."""
+    for number in range(game.plays, 0, -1):
+        take_back(rules, game, card_played(game, number))
+    if game.round_number == 1:
+        game.marker[:] = NONE
+    else:
+        game.starter = NONE
+    game.round_number -= 1
+    begin_round(rules, game)
+
+
+@inline
+def card_played(game: np.record, number: int) -> int:
+    card = 0
+    while game.played_as[card] != number:
+        card += 1
+    return card
+
+
+@inline
+def take_back(rules: np.record, game: np.record, card: int) -> None:
+    """The card played last leads its geisha back and leaves a tiebreaker where it was."""
+    colour = rules.colour[card]
+    if game.brought[card, 1] > 0:
+        game.marker[house_of(rules, game, card)] = NONE
+    game.steps[colour] = past(rules, game.steps[colour], rules.colours - rules.walk[card])
+
+
+@inline
+def next_event(rules: np.record, world: np.record, earlier: np.record) -> Any:
+    """What chance brought or a seat chose, by phase."""
+    phase = earlier.phase
+    if phase == LAY_TOKENS:
+        return world.row[next_space(rules, earlier)]
+    if phase == DRAW_MARKERS:
+        return marker_of(world, markers_held(rules, earlier, 0))
+    if phase == DEAL:
+        return next_card(world, earlier, dealt_to(rules, earlier))
+    if phase == DRAW:
+        return next_card(world, earlier, player_of(earlier))
+    if phase == REDRAW:
+        return next_card(world, earlier, earlier.playing)
+    return next_choice(rules, world, earlier)
+
+
+@inline
+def marker_of(game: np.record, seat: int) -> int:
+    """The colour of a seat's first marker, or NONE."""
+    for c in range(COLOURS):
+        if game.marker[c] == seat:
+            return c
+    return NONE
+
+
+@inline
+def next_card(world: np.record, earlier: np.record, seat: int) -> Any:
+    """The next card that a seat received, or NONE."""
+    return world.received[seat, number_received(earlier, seat)]
+
+
+@inline
+def next_choice(rules: np.record, world: np.record, earlier: np.record) -> Any:
+    """The action that the mover chose; NONE if the choice is still open."""
+    me, phase = earlier.mover, earlier.phase
+    if phase == ACT:
+        return action_used(rules, world, earlier, me)
+    if phase == ANSWER:
+        return answer(rules, world, earlier, me)
+    if phase == PUT_IN_ORDER:
+        return numbered(rules, ORDER, order_chosen(world, earlier))
+    if phase == PICK_TOKENS:
+        return numbered(rules, COLLECT, tokens_chosen(world, earlier.playing))
+    if phase == PICK_MARKER:
+        return numbered(rules, TAKE_MARKER, marker_of(world, me))
+    return numbered(rules, STARTER, NONE if world.starter == NONE else int(world.starter != me))
+
+
+@inline
+def numbered(rules: np.record, kind: int, number: int) -> Any:
+    """An action by its number among those of its kind; NONE stays NONE."""
+    return NONE if number == NONE else rules.first[kind] + number
+
+
+@inline
+def action_used(rules: np.record, world: np.record, earlier: np.record, me: int) -> Any:
+    """The action by which a seat laid down cards of its hand in this turn, or NONE."""
+    for action in range(4):
+        if world.used_in[me, action] == earlier.turn // 2 + 1:
+            kind = action + 2 if world.hidden_use[me] == action else action
+            number = rules.first[kind]
+            while not laid_from(rules, world, earlier, me, action, rules.slots[number]):
+                number += 1
+            return number
+    return NONE
+
+
+@inline
+def laid_from(
+    rules: np.record,
+    world: np.record,
+    earlier: np.record,
+    me: int,
+    action: int,
+    slots: NDArray[np.int8],
+) -> bool:
+    """Whether the cards laid down for an action came from these slots of the hand."""
+    same = True
+    for place in range(SIZES[action]):
+        same &= earlier.hand[me, slots[place]] == world.laid[me, action, place]
+    return same
+
+
+@inline
+def answer(rules: np.record, world: np.record, earlier: np.record, me: int) -> Any:
+    """A Counteroffer comes before picking."""
+    if world.counter_to[me] == earlier.turn and earlier.counter_to[me] == NONE:
+        slot = 0
+        while earlier.hand[me, slot] != world.counter_in[me]:
+            slot += 1
+        hides = world.hidden_use[me] == COUNTEROFFER
+        kind = HIDDEN_COUNTEROFFER if hides else COUNTEROFFER
+        return numbered(rules, kind, slot * rules.places + world.counter_place[me])
+    offerer = player_of(earlier)
+    offer = offered_by(earlier, offerer)
+    kind = TAKE_PAIR if offer == COMPETITION else TAKE_CARD
+    return numbered(rules, kind, world.picked[offerer, offer])
+
+
+@inline
+def order_chosen(world: np.record, earlier: np.record) -> Any:
+    offerer = player_of(earlier)
+    return world.order[offerer, offered_by(earlier, offerer), waiting_share(earlier)]
+
+
+@inline
+def tokens_chosen(world: np.record, card: int) -> int:
+    """What a card collected where there was a choice; NONE while it waits."""
+    if world.playing == card:
+        return NONE
+    if world.brought[card, 1] > 0:
+        return TIEBREAKER
+    return GUESTS_ONLY if world.brought[card, 0] > 0 else NOTHING

@@ -412,3 +412,16 @@ def random_copy(rules: np.record, world: np.record, possible: int) -> tuple[int,
         skip -= world.unseen[card] * (possible >> card & 1)
         card += 1
     return card, skip
+
+
+# --- What has happened
+
+
+@inline
+def rewind(rules: np.record, game: np.record) -> None:
+    """A record keeps only the last turn of every seat: there is no way back."""
+
+
+@inline
+def next_event(rules: np.record, world: np.record, earlier: np.record) -> int:
+    return NONE

@@ -184,12 +184,17 @@ def resolve(rules: np.record, game: np.record, outcome: int) -> None:
 @inline
 def deal(rules: np.record, game: np.record, card: int) -> None:
     """One card of a player's first hand."""
-    seat = game.starter if game.dealt_cards < rules.hand_size else 1 - game.starter
+    seat = dealt_to(rules, game)
     take_from_pile(game, seat, card)
     game.dealt[seat, card] += 1
     game.dealt_cards += 1
     if game.dealt_cards == 2 * rules.hand_size:
         game.phase = DRAW
+
+
+@inline
+def dealt_to(rules: np.record, game: np.record) -> Any:
+    return game.starter if game.dealt_cards < rules.hand_size else 1 - game.starter
 
 
 @inline
@@ -638,3 +643,67 @@ def choose(n: int, k: int) -> Any:
     for i in range(k):
         ways = ways * (n - i) // (i + 1)
     return ways
+
+
+# --- What has happened in this round
+
+
+@inline
+def rewind(rules: np.record, game: np.record) -> None:
+    """Markers do not move within a round."""
+    game.round_number -= 1
+    begin_round(rules, game, game.starter)
+
+
+@inline
+def next_event(rules: np.record, world: np.record, earlier: np.record) -> Any:
+    """The next card of a hand in any order, the card drawn, the action used, or its answer."""
+    me, turn = player_of(earlier), earlier.turn // 2
+    if earlier.phase == DEAL:
+        return missing_card(world, earlier, dealt_to(rules, earlier))
+    if earlier.phase == DRAW:
+        return world.drawn[me, turn]
+    if earlier.phase == ACT:
+        return action_used(rules, world, me, action_of_turn(world, me, turn + 1))
+    if earlier.phase == ANSWER_GIFT:
+        return answer(rules, TAKE_CARD, world.gift_taken[me])
+    return answer(rules, TAKE_PAIR, world.pair_taken[me])
+
+
+@inline
+def missing_card(world: np.record, earlier: np.record, seat: int) -> int:
+    """A card that a seat was dealt and has not got yet."""
+    g = 0
+    while world.dealt[seat, g] == earlier.dealt[seat, g]:
+        g += 1
+    return g
+
+
+@inline
+def action_used(rules: np.record, world: np.record, me: int, kind: int) -> int:
+    """The action by which a seat used this tile; NONE if it has not."""
+    if kind == NONE:
+        return NONE
+    first, second = cards_used(world, me, kind)
+    action = rules.first[kind]
+    while packed(rules.piles[action, 0]) != first or packed(rules.piles[action, 1]) != second:
+        action += 1
+    return int(action)
+
+
+@inline
+def cards_used(world: np.record, me: int, kind: int) -> tuple[Any, Any]:
+    """The cards of a tile, as a row of `piles` has them."""
+    none = np.uint64(0)
+    if kind == SECRET:
+        return one(world.secret[me]), none
+    if kind == TRADE_OFF:
+        return packed(world.trade_off[me]), none
+    if kind == GIFT:
+        return packed(world.gift[me]), none
+    return packed(world.pairs[me, 0]), packed(world.pairs[me, 1])
+
+
+@inline
+def answer(rules: np.record, kind: int, taken: int) -> Any:
+    return NONE if taken == NONE else rules.first[kind] + taken
