@@ -18,6 +18,8 @@ SEARCHES = {  # for each kind, in each kind of game that it is for
     ("hanamikoji:eight_suits", "search:mcts:worlds=100"),
     ("geishas_road:standard", "search:mcts:worlds=100"),
     ("hanamikoji", "search:mcts:greedy:worlds=8"),
+    ("hanabi:2p", "search:single_agent:expert:worlds=4,hands=20"),
+    ("hanabi:5p", "search:single_agent:hat:worlds=4,hands=20"),
 }
 
 

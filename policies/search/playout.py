@@ -1,6 +1,6 @@
 """Games played on by a policy in all seats, many at once.
 
-Notation: K worlds, B = K * J games, S seats.
+Notation: K worlds, B = K * J games, S seats, M entries of a memory.
 """
 
 from typing import Any
@@ -9,19 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi import kernels
-from hanamachi.policies.policy import Policy, sample, views
+from hanamachi.policies.policy import Memory, Policy, sample, views
 
 
 def play_out(
-    policy: Policy, games: NDArray[Any], actions: NDArray[np.int64], rng: np.random.Generator
+    policy: Policy,
+    games: NDArray[Any],
+    actions: NDArray[np.int64],
+    rng: np.random.Generator,
+    memory: Memory | None = None,
+    alike: int = 1,
 ) -> NDArray[np.float64]:
     """What each seat earns, (B, S), from these actions, (B,), to the end of the games.
 
-    The games are played on in place. The policy knows of no earlier decision of theirs.
+    Games and memory, (B, S, M), are brought up to date in place; without one the policy knows of
+    no earlier decision. Each `alike` games in a row have the same luck.
     """
     variant = policy.variant
     earned = np.zeros((len(games), variant.seats))
-    memory = policy.initial_memory(earned.size).reshape(*earned.shape, -1)
+    if memory is None:
+        memory = policy.initial_memory(earned.size).reshape(*earned.shape, -1)
     going = np.arange(len(games))
     while going.size:
         on = games[going]
@@ -32,5 +39,6 @@ def play_out(
         seats = games["mover"][going].astype(np.int64)
         seen = views(variant, games[going], seats)
         chances, _, memory[going, seats] = policy.distribution(*seen, memory[going, seats])
-        actions = sample(chances, rng.random(len(going)))
+        luck = rng.random(len(games) // alike)
+        actions = sample(chances, luck[going // alike])
     return earned

@@ -36,6 +36,7 @@ from hanamachi.worlds import Worlds
 KINDS: Mapping[str, str] = {  # where the class of each is
     "improve": "hanamachi.policies.search.improve:Improve",
     "mcts": "hanamachi.policies.search.mcts:Mcts",
+    "single_agent": "hanamachi.policies.search.single_agent:SingleAgent",
 }
 SEEDS = 2**64
 
