@@ -25,6 +25,11 @@ SEARCHES = {  # for each kind, in each kind of game that it is for
     ("geishas_road:advanced", "search:improve:greedy:worlds=2"),
     ("hanamikoji", "search:endgame:greedy:worlds=8"),
     ("geishas_road:standard", "search:endgame:greedy:worlds=4"),
+    ("hanamikoji:eight_suits", "search:mcts:worlds=100"),
+    ("geishas_road:standard", "search:mcts:worlds=100"),
+    ("hanamikoji", "search:mcts:greedy:worlds=8"),
+    ("hanabi:2p", "search:single_agent:expert:worlds=4,hands=20"),
+    ("hanabi:5p", "search:single_agent:hat:worlds=4,hands=20"),
 }
 
 

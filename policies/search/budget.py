@@ -21,8 +21,8 @@ class Budget:
             raise UserError("a search needs a budget: give it either worlds=64 or seconds=0.1")
         if self.worlds is not None:
             at_least_one(self.worlds, "worlds")
-        if self.seconds is not None and not positive(self.seconds):
-            raise UserError(f"seconds must be a number above 0, not {self.seconds!r}")
+        if self.seconds is not None:
+            above_zero(self.seconds, "seconds")
 
     def portions(self, size: int) -> Iterator[int]:
         """Numbers of worlds to look at, each at most `size`, until the budget is spent.
@@ -49,6 +49,8 @@ def at_least_one(value: Any, what: str) -> int:
     return number
 
 
-def positive(value: Any) -> bool:
-    """Whether it is a finite number above 0."""
-    return isinstance(value, int | float) and 0 < value < float("inf")
+def above_zero(value: Any, what: str) -> float:
+    """A setting that is a finite number."""
+    if not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise UserError(f"{what} must be a number above 0, not {value!r}")
+    return float(value)

@@ -36,6 +36,8 @@ from hanamachi.worlds import Worlds
 KINDS: Mapping[str, str] = {  # where the class of each is
     "improve": "hanamachi.policies.search.improve:Improve",
     "endgame": "hanamachi.policies.search.endgame:Endgame",
+    "mcts": "hanamachi.policies.search.mcts:Mcts",
+    "single_agent": "hanamachi.policies.search.single_agent:SingleAgent",
 }
 SEEDS = 2**64
 

@@ -1,0 +1,190 @@
+"""Single-agent search for Hanabi: one player looks ahead, all others play the blueprint.
+
+The player keeps a belief of the own hand (`belief.py`), as the clues and what the others have done
+tell it. For each action the blueprint plays on, in all seats, from hands of the belief and with
+the same luck for every action; what is clearly worse than another action is soon left out. The
+blueprint's own action is played unless another one is clearly better (after SPARTA: Lerer, Hu,
+Foerster and Brown 2020).
+
+Notation: W hands of the belief, K worlds, J actions, P seats, H cards, M entries of the
+blueprint's memory.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.game import Variant, scatter
+from hanamachi.hanabi.rules import HAND
+from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
+from hanamachi.policies.search import belief
+from hanamachi.policies.search.budget import Budget, above_zero, at_least_one
+from hanamachi.policies.search.playout import play_out
+from hanamachi.policies.search.search import SEEDS, Decision, Search
+
+PORTION = 16  # worlds played side by side, each with all actions that are left
+HOPELESS = 2.5  # standard errors by which an action is worse when it is left out
+
+
+class SingleAgent(Search):
+    """Tries the `top` actions of its blueprint.
+
+    `hands` is the size of the belief; `sure`, in standard errors, how clearly better an action
+    must be than the blueprint's to be played.
+    """
+
+    kind = "single_agent"
+    cooperative = True
+
+    def __init__(
+        self,
+        variant: Variant,
+        blueprint: Policy | None,
+        *,
+        worlds: int | None = None,
+        seconds: float | None = None,
+        hands: int = 1000,
+        top: int = 6,
+        sure: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(variant, blueprint, Budget(worlds, seconds), seed)
+        self.hands = at_least_one(hands, "hands")
+        self.top = at_least_one(top, "top")
+        self.sure = above_zero(sure, "sure")
+        self.notes = notes(self._start, self.hands)
+
+    # --- Memory
+
+    def initial_memory(self, batch: int) -> Memory:
+        """The bytes of `notes`, (B, size)."""
+        fresh = np.zeros(batch, self.notes)
+        fresh["own"] = self._start.initial_memory(batch)
+        return fresh.view(np.uint8).reshape(batch, self.notes.itemsize)
+
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, None, Memory]:
+        worlds = self._checked_worlds(len(observation))
+        memory = np.array(memory, np.uint8)
+        kept = memory.view(self.notes)[:, 0]
+        prior, _, own = self._start.distribution(observation, mask, kept["own"])
+        out = prior.copy()
+        for row in range(len(out)):
+            rng = self._generator(observation[row], mask[row], memory[row])
+            seen = observation[row], mask[row], prior[row], kept[row], own[row]
+            out[row] = self.search(Decision(*seen, rng, worlds, row))
+        kept["own"] = own
+        return out, None, memory
+
+    # --- A decision
+
+    def search(self, decision: Decision) -> NDArray[np.float32]:
+        """Brings `decision.memory`, a record of notes, up to date."""
+        games, memory = self._belief(decision)
+        me, held = games["mover"][0], decision.memory
+        held["game"], held["hands"], held["others"] = games[0], games["hand"][:, me], memory
+        memory[:, me] = decision.memory_after
+        return (
+            self._choice(decision, games, memory) if len(decision.actions) > 1 else decision.prior
+        )
+
+    def _belief(self, decision: Decision) -> tuple[NDArray[np.void], Memory]:
+        """Worlds, (W,), and what all seats but the own remember in each, (W, P, M)."""
+        rules, held = self.variant.rules, decision.memory
+        games = decision.sample(self.hands)
+        now, me = games[:1].copy(), int(games["mover"][0])
+        first = now["did"][0, me] < 0
+        seats = [(me + i) % rules.seats for i in range(rules.seats)]
+        memory = np.zeros_like(held["others"])
+        if not first and not held["game"]["held"].any():
+            return games, self._blank(memory)  # the policy has joined in later
+        before = games.copy()
+        if first:
+            belief.deal_again(rules, before, me)
+            memory = self._blank(memory)
+            seats = [s for s in seats[1:] if now["did"][0, s] >= 0]
+        else:
+            before[:] = held["game"]
+            before["rng"] = games["rng"][::-1]
+            belief.take_hands(rules, before, me, held["hands"])
+            rows = belief.carried_over(self.variant, before, now, me, decision.rng)
+            before, memory = before[rows], held["others"][rows]
+            before["rng"] = games["rng"]
+        likelihood = belief.live_through(self._start, before, memory, now, seats, me)
+        if not likelihood.any():
+            return games, memory
+        rows = belief.drawn_by(likelihood, self.hands, decision.rng)
+        return before[rows], memory[rows]
+
+    def _blank(self, memory: Memory) -> Memory:
+        return self._start.initial_memory(memory.shape[0] * memory.shape[1]).reshape(memory.shape)
+
+    def _choice(
+        self, decision: Decision, games: NDArray[np.void], memory: Memory
+    ) -> NDArray[np.float32]:
+        """All on the action that does best, or the blueprint's choice if that may be luck."""
+        actions = self._tried(decision)
+        own = actions[0]
+        results = np.empty((0, len(actions)))
+        for count in self.budget.portions(PORTION):
+            more = self._results(decision, games, memory, actions, count)
+            results = np.concatenate((results, more))
+            ahead, error = lead(results)
+            left = np.flatnonzero((ahead < HOPELESS * error) | (ahead == 0))
+            actions, results = actions[left], results[:, left]
+            if len(actions) == 1:
+                break
+        ahead, error = lead(results)
+        if actions[0] == own and ahead[0] <= self.sure * error[0]:
+            return decision.prior
+        return np.eye(len(decision.prior), dtype=np.float32)[actions[ahead.argmin()]]
+
+    def _tried(self, decision: Decision) -> NDArray[np.int64]:
+        """The actions that the blueprint likes best, its own choice first, (J,)."""
+        seen = decision.observation[None], decision.mask[None], decision.memory["own"][None]
+        liking = self._start.preference(*seen)[0, decision.actions]
+        return decision.actions[np.argsort(-liking, kind="stable")[: self.top]]
+
+    def _results(
+        self,
+        decision: Decision,
+        games: NDArray[np.void],
+        memory: Memory,
+        actions: NDArray[np.int64],
+        count: int,
+    ) -> NDArray[np.float64]:
+        """The points that each action brings in so many worlds, (K, J)."""
+        rows = decision.rng.integers(len(games), size=count)
+        worlds, alike = games[rows], len(actions)
+        worlds["rng"] = scatter(decision.rng.integers(SEEDS, size=count, dtype=np.uint64))
+        earned = play_out(
+            self._start,
+            np.repeat(worlds, alike),
+            np.tile(actions, count),
+            decision.rng,
+            memory=np.repeat(memory[rows], alike, axis=0),
+            alike=alike,
+        )
+        return earned[:, 0].reshape(count, alike)
+
+
+def notes(policy: Policy, hands: int) -> np.dtype[Any]:
+    """What a player remembers: the policy's own memory, the last decision, and the belief then."""
+    variant, own = policy.variant, policy.initial_memory(1)
+    seats, size = variant.rules.seats, own.shape[1]
+    return np.dtype(
+        [
+            ("own", own.dtype, (size,)),
+            ("game", variant.game.record),
+            ("hands", np.int8, (hands, HAND)),
+            ("others", own.dtype, (hands, seats, size)),
+        ]
+    )
+
+
+def lead(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far the best action is ahead of each, (J,), and the standard error of that, (J,)."""
+    ahead = results[:, [results.mean(0).argmax()]] - results  # (K, J)
+    return ahead.mean(0), ahead.std(0) / np.sqrt(len(ahead))
