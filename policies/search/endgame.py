@@ -138,7 +138,8 @@ class Tree:
         replies = self._replies(games[others])
         row, action = np.nonzero(replies)
         theirs = others[row], action, replies[row, action]
-        return Events(*map(np.concatenate, zip((e[:count] for e in events), theirs, strict=True)))
+        pairs = zip((e[:count] for e in events), theirs, strict=True)
+        return Events(*(np.concatenate(pair) for pair in pairs))
 
     def _replies(self, games: NDArray[Any]) -> NDArray[np.float32]:
         """What the others will do, (n, A); they are asked as at the beginning of a game."""
@@ -182,7 +183,8 @@ class Tree:
         chosen = self._by_action(level, values).argmax(1)
         kept = sets == NONE
         kept[~kept] = event[~kept] == chosen[sets[~kept]]
-        return np.bincount(parent, values * kept, len(level.games))
+        sums: NDArray[np.float64] = np.bincount(parent, values * kept, len(level.games))
+        return sums
 
 
 def same_rows(rows: NDArray[np.float32]) -> NDArray[np.int64]:
