@@ -137,9 +137,11 @@ class Tree:
             return None
         replies = self._replies(games[others])
         row, action = np.nonzero(replies)
-        theirs = others[row], action, replies[row, action]
-        pairs = zip((e[:count] for e in events), theirs, strict=True)
-        return Events(*(np.concatenate(pair) for pair in pairs))
+        return Events(
+            np.append(events.parent[:count], others[row]),
+            np.append(events.event[:count], action),
+            np.append(events.chance[:count], replies[row, action]),
+        )
 
     def _replies(self, games: NDArray[Any]) -> NDArray[np.float32]:
         """What the others will do, (n, A); they are asked as at the beginning of a game."""
@@ -183,7 +185,8 @@ class Tree:
         chosen = self._by_action(level, values).argmax(1)
         kept = sets == NONE
         kept[~kept] = event[~kept] == chosen[sets[~kept]]
-        sums: NDArray[np.float64] = np.bincount(parent, values * kept, len(level.games))
+        sums = np.zeros(len(level.games))
+        np.add.at(sums, parent[kept], values[kept])
         return sums
 
 
