@@ -277,6 +277,33 @@ def play_randomly(
             settle(rules, game, weights)
 
 
+@kernel
+def play_out(
+    rules: Any,
+    games: NDArray[Any],
+    masks: NDArray[np.int8],
+    earned: NDArray[np.floating[Any]],
+    decisions: NDArray[np.int64],
+) -> None:
+    """Random legal play to the end of every game.
+
+    Writes what each seat earns on the way, (B, S), and how many decisions there were, (B,).
+    """
+    weights = np.empty(rules.max_outcomes, np.int64)
+    for b in range(len(games)):
+        game = games[b]
+        earned[b] = 0
+        decisions[b] = 0
+        settle(rules, game, weights)
+        while game.mover != OVER:
+            choices = legal(rules, game, masks[b])
+            apply(rules, game, nth_legal(masks[b], below(game, choices)))
+            settle(rules, game, weights)
+            for seat in range(earned.shape[1]):
+                earned[b, seat] += game.rewards[seat]
+            decisions[b] += 1
+
+
 # --- Threads
 
 

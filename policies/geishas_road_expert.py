@@ -20,7 +20,7 @@ from hanamachi.geishas_road import observation as entry
 from hanamachi.geishas_road import rules as rule
 from hanamachi.geishas_road.table import FOE, ME, Seen, act, lay_out, points, reply
 from hanamachi.policies.forecast import Array, add_card, compare
-from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, Values
 
 DOUBT = 0.25  # weight of the mean reply beside the worst
 SKILL = 0.5  # how much better than at random the foe places the cards that I cannot see
@@ -54,6 +54,10 @@ class Expert(RulePolicy):
 
     def __init__(self, variant: Variant) -> None:
         super().__init__(variant, score, Tables(variant.rules, landings(variant.rules)))
+
+    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
+        """The score of the best action."""
+        return self.preference(observation, mask, memory).max(1)
 
 
 def landings(rules: np.record) -> Array:

@@ -20,7 +20,7 @@ from hanamachi.game import Variant
 from hanamachi.hanamikoji import observation as entry
 from hanamachi.hanamikoji import rules as rule
 from hanamachi.policies.forecast import Array, add_card, compare
-from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, Values
 
 CHARM, GEISHA = 0.07, 0.09  # what being ahead in either promises for the next round
 DOUBT = 0.25  # weight of the mean reply beside the worst
@@ -44,6 +44,13 @@ class Expert(RulePolicy):
 
     def __init__(self, variant: Variant) -> None:
         super().__init__(variant, score, Tables(variant.rules, marker_worths(variant.rules)))
+
+    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
+        """What the markers promise, before any card is played."""
+        n, at = self.variant.rules.geisha, self.variant.rules.at
+        markers = observation[:, at[entry.MARKERS] : at[entry.MARKERS] + 2 * n].reshape(-1, 2, n)
+        digits = (markers[:, 0] + 2 * markers[:, 1]).astype(np.int64)
+        return self.tables.worth[0][digits @ 3 ** np.arange(n)[::-1]]
 
 
 # --- What the markers are worth

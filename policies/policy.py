@@ -38,6 +38,8 @@ class Policy(ABC):
         self.variant = variant
         self.set_random_seed(None)
 
+    mixes: bool = True  # whether it chooses at random where it could tell a best action
+
     @abstractmethod
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
@@ -61,6 +63,13 @@ class Policy(ABC):
         probabilities = self.distribution(observation, mask, memory)[0]
         with np.errstate(divide="ignore"):
             return np.log(probabilities)
+
+    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values | None:
+        """The expected result for the seats to move, (B,), where a round begins; None if unknown.
+
+        By default the value that comes with the distribution.
+        """
+        return self.distribution(observation, mask, memory)[1]
 
     def act(
         self,
@@ -130,6 +139,8 @@ class FunctionPolicy(Policy):
     Its distribution is certain of the action it returned. IllegalAction if that is not legal.
     """
 
+    mixes = False
+
     def __init__(
         self, function: Callable[[NDArray[Any], NDArray[Any]], int], variant: Variant
     ) -> None:
@@ -172,6 +183,8 @@ class RulePolicy(Policy):
     The kernel writes the score of every legal action; where several tie, all are equally likely.
     """
 
+    mixes = False
+
     def __init__(self, variant: Variant, score: Callable[..., None], tables: Any) -> None:
         super().__init__(variant)
         self.score = score
@@ -188,6 +201,10 @@ class RulePolicy(Policy):
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         spread(self.score, self.tables, *rows, scores)
         return scores
+
+    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values | None:
+        """Scores need not be results: a rule policy whose are says so here."""
+        return None
 
 
 # --- What policies are asked

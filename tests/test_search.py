@@ -1,14 +1,22 @@
 """Searches: what they may know, how they are spelled, and that they help."""
 
+from itertools import islice
+from time import perf_counter
+
 import numpy as np
 import pytest
-from samples import UNCOMPILED
+from samples import UNCOMPILED, WHOLE, sample
 
 from hanamachi import kernels, make
 from hanamachi.errors import UserError
+from hanamachi.game import OVER, below
 from hanamachi.games import variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import views
+from hanamachi.policies.policy import RandomPolicy, views
+from hanamachi.policies.search.budget import Budget
+from hanamachi.policies.search.playout import play_out
+from hanamachi.training.evaluation import interval, match
+from hanamachi.words import nth_legal
 from hanamachi.worlds import Worlds
 
 SEARCHES = {  # for each kind, in each kind of game that it is for
@@ -112,3 +120,97 @@ def test_worlds_are_for_games_in_progress():
     games["mover"] = -2
     with pytest.raises(UserError, match="reset"):
         Worlds(rules, games, [0])
+
+
+# --- Budgets
+
+
+def test_a_budget_in_worlds_is_spent_in_portions_to_the_last_world():
+    assert list(Budget(worlds=10).portions(4)) == [4, 4, 2]
+
+
+def test_a_budget_in_seconds_is_kept_and_something_is_always_done():
+    begun = perf_counter()
+    portions = list(islice(Budget(seconds=0.02).portions(4), 10**7))
+    assert perf_counter() - begun < 0.5
+    assert set(portions) == {4}
+    assert list(Budget(seconds=1e-9).portions(4)) == [4]
+
+
+# --- Playing on
+
+
+@pytest.mark.parametrize("game", ["hanamikoji", "geishas_road:advanced", "hanabi:2p"])
+def test_random_play_to_the_end_is_what_the_rules_make_of_the_games_own_luck(game):
+    rules = variant(game)
+    games = midgame(rules, 3, games=3)
+    mask, weights = np.zeros((1, rules.actions.size), np.int8), games.copy()
+    expected, counted = np.zeros((len(games), rules.seats)), np.zeros(len(games), np.int64)
+    for row, one in enumerate(weights[:, None]):
+        while one["mover"][0] != OVER:
+            kernels.masks(rules.rules, one, mask)
+            action = nth_legal(mask[0], int(below(one[0], int(mask.sum()))))
+            kernels.step(rules.rules, one, np.array([action]))
+            expected[row] += one["rewards"][0, : rules.seats]
+            counted[row] += 1
+    earned, decisions = np.zeros(expected.shape, np.float32), np.zeros(len(games), np.int64)
+    masks = np.zeros((len(games), rules.actions.size), np.int8)
+    kernels.play_out(rules.rules, games, masks, earned, decisions)
+    assert (games["mover"] == OVER).all()
+    np.testing.assert_allclose(earned, expected)
+    np.testing.assert_array_equal(decisions, counted)
+
+
+class Sure(RandomPolicy):
+    """Knows nothing, but what a round is worth to whoever begins it."""
+
+    def expectation(self, observation, mask, memory):
+        return np.full(len(mask), 0.25, np.float32)
+
+
+def first_actions(rules, games):
+    _, masks = views(rules, games, games["mover"].astype(np.int64))
+    return masks.argmax(1)
+
+
+def test_a_judge_ends_games_where_a_round_begins():
+    rules = variant("hanamikoji")
+    games = midgame(rules, 4, games=100)
+    greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
+    earned = play_out(greedy, games, first_actions(rules, games), rng, judge=Sure(rules))
+    over = games["mover"] == OVER
+    assert 0 < over.sum() < len(games)
+    assert (games["round_number"] == np.where(over, 1, 2)).all()
+    np.testing.assert_allclose(np.abs(earned), np.where(over, 1, 0.25)[:, None].repeat(2, 1))
+    starter = games["mover"][~over].astype(np.int64)
+    assert (earned[~over][np.arange(len(starter)), starter] > 0).all()
+
+
+def test_games_that_are_alike_have_the_same_luck():
+    rules = variant("hanamikoji")
+    games = np.repeat(midgame(rules, 2, games=20), 3)
+    greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
+    earned = play_out(greedy, games, first_actions(rules, games), rng, alike=3)
+    assert (earned.reshape(-1, 3, 2) == earned.reshape(-1, 3, 2)[:, :1]).all()
+
+
+# --- Strength
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+@pytest.mark.parametrize("game", ["hanamikoji", "geishas_road:standard"])
+def test_improving_on_random_play_beats_it(game):
+    search = load_policy("search:improve:random:worlds=24", game=game)
+    scores = match((search, RandomPolicy(search.variant)), search.variant, 60, 0)
+    assert interval(scores)[0] > 0.6
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+def test_improving_on_the_expert_beats_it():
+    search = load_policy("search:improve:expert:worlds=32", game="hanamikoji")
+    games = 2 * sample(500, share=0.02)
+    scores = match((search, search.blueprint), search.variant, games, 0, play="argmax")
+    if WHOLE:
+        assert interval(scores)[0] > 0.54
+    else:  # what a search that sees the wrong way round would never reach
+        assert scores.mean() > 0.3

@@ -141,7 +141,7 @@ def benchmark(
         list[str] | None,
         typer.Argument(
             metavar="[KIND]...",
-            help="engine, faces, training, evaluation, scale, memory, start; all if none.",
+            help="engine, faces, training, evaluation, scale, memory, start, search; all if none.",
         ),
     ] = None,
     games: Annotated[

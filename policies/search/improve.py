@@ -1,12 +1,16 @@
 """Improve: the blueprint's best actions are tried out in worlds that the seat may be in.
 
-After each action the blueprint plays all seats to the end of the game, in the same worlds and with
-the same luck for every action; the one that brings most is played. (One step of policy
-improvement, as in Sokota et al., arXiv 2304.13138, where the step is so long that it ends at the
-best action.)
+The worlds come as often as they should if the others play the blueprint (`reach.py`). After each
+action the blueprint plays all seats to the end of the round, or of the game where it cannot say
+what the next round is worth, in the same worlds and with the same luck for every action; one that
+is clearly worse is dropped early. What is played is one step of policy improvement, pi' ~ pi
+exp(eta Q), as in Sokota et al. (arXiv 2304.13138) without a magnet; eta grows with the worlds that
+Q is known from. If the blueprint does not mix, the step is so long that the best action is played.
 
 Notation: K worlds, J actions tried, A actions.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +19,16 @@ from hanamachi.game import Variant
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import Budget, at_least_one
 from hanamachi.policies.search.playout import play_out
+from hanamachi.policies.search.reach import resampled, weights
 from hanamachi.policies.search.search import Decision, Search
 
-PORTION = 16  # worlds played side by side
+FEW, MANY = 8, 32  # worlds played side by side, MANY where a batch is cheap, as in networks
+OFFERED = 3  # worlds that each of them is drawn from, by how likely they are
+CLEARLY = 2.0  # standard errors by which an action is worse that is dropped
+TRUST = 2.0  # worlds / eta
+LEAST = 1e-3  # probability that an action is given which the blueprint rules out
+
+Results = NDArray[np.float64]  # (K, J) what each action brings in each world
 
 
 class Improve(Search):
@@ -38,28 +49,55 @@ class Improve(Search):
         super().__init__(variant, blueprint, Budget(worlds, seconds), seed)
         self.top = at_least_one(top, "top")
 
-    def search(self, decision: Decision) -> NDArray[np.float32]:
-        tried = self._tried(decision)
-        results = [self._results(decision, tried, count) for count in self.budget.portions(PORTION)]
-        scores = np.full((1, len(decision.mask)), -np.inf, np.float32)
-        scores[0, tried] = np.concatenate(results).mean(0)
-        return best(scores)[0]
+    def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
+        liking, mixes = self._liking(decision), self._start.mixes
+        tried = np.argsort(-liking, kind="stable")[: min(self.top, len(decision.actions))]
+        results = np.empty((0, len(tried)))
+        for count in self.budget.portions(MANY if mixes else FEW):
+            results = np.concatenate((results, self._results(decision, tried, count)))
+            left = not_clearly_worse(results)
+            tried, results = tried[left], results[:, left]
+            if len(tried) == 1:
+                break
+        values = np.full_like(liking, -np.inf)
+        values[tried] = results.mean(0)
+        if not mixes:
+            return best(values[None])[0]
+        return softmax(liking + len(results) / TRUST * values)
 
-    def _tried(self, decision: Decision) -> NDArray[np.int64]:
-        """The actions that the blueprint likes best, (J,)."""
-        assert self.blueprint is not None
-        liking = self.blueprint.preference(
-            decision.observation[None], decision.mask[None], decision.memory[None]
-        )[0]
-        order = np.argsort(-liking[decision.actions], kind="stable")
-        return decision.actions[order[: self.top]]
+    def _liking(self, decision: Decision) -> NDArray[np.float32]:
+        """What the blueprint thinks of each action, (A,); -inf where it is illegal."""
+        seen = decision.observation[None], decision.mask[None], decision.memory[None]
+        liking = self._start.preference(*seen)[0]
+        unlikely = np.isneginf(liking) & (decision.mask == 1)
+        return np.where(unlikely, np.float32(np.log(LEAST)), liking)
 
-    def _results(
-        self, decision: Decision, tried: NDArray[np.int64], count: int
-    ) -> NDArray[np.float64]:
-        """What each action brings the seat in each of so many new worlds, (K, J)."""
-        assert self.blueprint is not None
-        worlds = decision.sample(count)
+    def _results(self, decision: Decision, tried: NDArray[np.int64], count: int) -> Results:
+        """What each action brings the seat in each of so many new worlds."""
+        worlds = self._likely_worlds(decision, count)
         games, actions = np.repeat(worlds, len(tried)), np.tile(tried, count)
-        earned = play_out(self.blueprint, games, actions, decision.rng)
+        judge = self._start
+        earned = play_out(judge, games, actions, decision.rng, judge=judge, alike=len(tried))
         return earned[:, worlds["mover"][0]].reshape(count, len(tried))
+
+    def _likely_worlds(self, decision: Decision, count: int) -> NDArray[Any]:
+        """Worlds, (count,), drawn by what the others have done in this round."""
+        offered = decision.sample(OFFERED * count)
+        likely = weights(self._start, offered, int(offered["mover"][0]))
+        worlds = offered[resampled(likely, count, decision.rng)]
+        # one that comes twice goes on in two ways
+        worlds["rng"] = self.variant.new(decision.seeds(count))["rng"]
+        return worlds
+
+
+def not_clearly_worse(results: Results) -> NDArray[np.bool_]:
+    """Which actions may still be the best, (J,), by their results in the same worlds."""
+    means = results.mean(0)
+    behind = results[:, [means.argmax()]] - results
+    error = behind.std(0) / np.sqrt(len(results))
+    return behind.mean(0) <= CLEARLY * error
+
+
+def softmax(scores: NDArray[Any]) -> NDArray[Any]:
+    shares = np.exp(scores - scores.max())
+    return shares / shares.sum()

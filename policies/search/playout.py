@@ -1,6 +1,6 @@
-"""Games played on by a policy in all seats, many at once.
+"""Games played on by a policy in all seats, many at once: to their end, or to that of the round.
 
-Notation: K worlds, B = K * J games, S seats, M entries of a memory.
+Notation: B games, S seats, M entries of a memory.
 """
 
 from typing import Any
@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi import kernels
-from hanamachi.policies.policy import Memory, Policy, sample, views
+from hanamachi.opponents import initial_memory
+from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample, views
+
+Returns = NDArray[np.float64]  # (B, S) what each seat earns
 
 
 def play_out(
@@ -17,28 +20,74 @@ def play_out(
     games: NDArray[Any],
     actions: NDArray[np.int64],
     rng: np.random.Generator,
+    *,
     memory: Memory | None = None,
+    judge: Policy | None = None,
     alike: int = 1,
-) -> NDArray[np.float64]:
-    """What each seat earns, (B, S), from these actions, (B,), to the end of the games.
+) -> Returns:
+    """What each seat earns, (B, S), if these actions, (B,), are taken and the policy plays on.
 
-    Games and memory, (B, S, M), are brought up to date in place; without one the policy knows of
-    no earlier decision. Each `alike` games in a row have the same luck.
+    The games are played on in place. `memory` (B, S, M) is what the policy remembers in each seat
+    before its next decision there, by default as at the beginning of a game. Where a new round
+    begins, the `judge` of two rivals says what it is worth, and the game is left; without one, or
+    one that cannot tell, games go to their end. So many games in a row, `alike`, have the same luck
+    in the choices of the policy.
     """
-    variant = policy.variant
+    variant, rounds = policy.variant, rounds_of(games)
     earned = np.zeros((len(games), variant.seats))
-    if memory is None:
-        memory = policy.initial_memory(earned.size).reshape(*earned.shape, -1)
+    memory = initial_memory(policy, *earned.shape) if memory is None else memory.copy()
     going = np.arange(len(games))
-    while going.size:
+    while True:
         on = games[going]
         kernels.spread(kernels.step, variant.rules, on, actions)
         games[going] = on
         earned[going] += on["rewards"][:, : variant.seats]
         going = going[on["mover"] >= 0]
+        if isinstance(policy, RandomPolicy) and judge in (None, policy):  # it cannot tell
+            earned[going] += play_randomly(policy, games[going])
+            return earned
+        if judge is not None:
+            going = judged(judge, games, going, rounds, earned)
+        if going.size == 0:
+            return earned
         seats = games["mover"][going].astype(np.int64)
         seen = views(variant, games[going], seats)
         chances, _, memory[going, seats] = policy.distribution(*seen, memory[going, seats])
-        luck = rng.random(len(games) // alike)
-        actions = sample(chances, luck[going // alike])
-    return earned
+        actions = sample(chances, rng.random(1 + len(games) // alike)[going // alike])
+
+
+def rounds_of(games: NDArray[Any]) -> NDArray[Any]:
+    """The number of the round that is played, (B,); 0 in a game without rounds."""
+    has_rounds = "round_number" in (games.dtype.names or ())
+    return games["round_number"].copy() if has_rounds else np.zeros(len(games), np.int32)
+
+
+def judged(
+    judge: Policy,
+    games: NDArray[Any],
+    going: NDArray[np.int64],
+    rounds: NDArray[Any],
+    earned: Returns,
+) -> NDArray[np.int64]:
+    """Which of the games go on; to the others, where a round has begun, its worth is added."""
+    begun = rounds_of(games[going]) != rounds[going]
+    rows = going[begun]
+    if rows.size == 0:
+        return going
+    seats = games["mover"][rows].astype(np.int64)
+    seen = views(judge.variant, games[rows], seats)
+    values = judge.expectation(*seen, judge.initial_memory(len(rows)))
+    if values is None:
+        return going
+    earned[rows, seats] += values
+    earned[rows, 1 - seats] -= values
+    return going[~begun]
+
+
+def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
+    """What each seat earns, (B, S), if all that follows is random."""
+    earned = np.zeros((len(games), policy.variant.seats), np.float32)
+    masks = np.empty((len(games), policy.variant.actions.size), np.int8)
+    decisions = np.empty(len(games), np.int64)
+    kernels.spread(kernels.play_out, policy.variant.rules, games, masks, earned, decisions)
+    return earned.astype(np.float64)

@@ -61,8 +61,11 @@ class Decision:
 
     def sample(self, count: int) -> NDArray[Any]:
         """Other worlds each time, (count,); in all of them the seat that decides is to move."""
-        seeds = self.rng.integers(SEEDS, size=count, dtype=np.uint64)
-        return self.worlds.sample(self.row, seeds)
+        return self.worlds.sample(self.row, self.seeds(count))
+
+    def seeds(self, count: int) -> NDArray[np.uint64]:
+        """Of generators, others each time, (count,)."""
+        return self.rng.integers(SEEDS, size=count, dtype=np.uint64)
 
 
 class Search(Policy):

@@ -20,6 +20,7 @@ from hanamachi.training.benchmark import (
     memory,
     playing,
     scale,
+    searching,
     start,
     training,
 )
@@ -32,7 +33,7 @@ UP_TO: dict[str, Any] = {
     "scale": scale.curves,
     "memory": memory.figures,
 }
-FIGURES = {"start": start.figures}
+FIGURES = {"start": start.figures, "search": searching.figures}
 MANY = 1_000_000
 KINDS = (*CONTESTS, *UP_TO, *FIGURES)
 
