@@ -9,7 +9,9 @@ from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.games import VARIANTS, variant
 from hanamachi.policies import load_policy
+from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search import tree as trees
+from hanamachi.policies.search.playout import play_randomly
 from hanamachi.training.evaluation import match
 
 RIVALS = [id for id, game in VARIANTS.items() if not game.cooperative]
@@ -24,7 +26,7 @@ def grown(rules, games, count=WORLDS, seed=0):
     path, movers = np.empty((count, 64), np.int32), np.empty((count, 64), np.int8)
     earned = np.empty((count, rules.seats))
     used = trees.descend(rules.rules, worlds, tree, 1, 0.7, 2.0, liking, path, movers, earned)
-    trees.finish(rules.rules, worlds, rules.actions.size, earned)
+    earned += play_randomly(RandomPolicy(rules), worlds)
     trees.back_up(tree, path, movers, earned)
     return tree[:used], earned, worlds
 

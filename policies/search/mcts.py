@@ -14,7 +14,7 @@ from hanamachi.game import Variant
 from hanamachi.policies.policy import Policy, best, sample, views
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.budget import Budget, above_zero
-from hanamachi.policies.search.playout import play_out
+from hanamachi.policies.search.playout import play_out, play_randomly
 from hanamachi.policies.search.search import Decision, Search
 
 PORTION = 64  # worlds that go down together, before their results are known
@@ -71,7 +71,7 @@ class Mcts(Search):
     ) -> None:
         """To the end of every world, (W,); adds to `earned` (W, S)."""
         if self.blueprint is None:
-            trees.finish(self.variant.rules, worlds, self.variant.actions.size, earned)
+            earned += play_randomly(self._start, worlds)
             return
         going = np.flatnonzero(worlds["mover"] >= 0)
         games = worlds[going]

@@ -142,22 +142,7 @@ def add_child(tree: Tree, parent: int, action: int, new: int) -> int:
     return new
 
 
-# --- To the end, and up
-
-
-@kernel
-def finish(rules: Any, worlds: NDArray[Any], actions: int, earned: NDArray[np.float64]) -> None:
-    """Random legal play to the end of every world; adds to `earned` (W, S)."""
-    weights = np.empty(rules.max_outcomes, np.int64)
-    mask = np.empty(actions, np.int8)
-    for w in range(len(worlds)):
-        game = worlds[w]
-        while game.mover != OVER:
-            choices = legal(rules, game, mask)
-            apply(rules, game, nth_legal(mask, below(game, choices)))
-            settle(rules, game, weights)
-            for seat in range(rules.seats):
-                earned[w, seat] += game.rewards[seat]
+# --- Up
 
 
 @kernel
