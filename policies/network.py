@@ -140,7 +140,9 @@ def head_of(actions: Actions, seen: Layout) -> Head:
 
 
 def largest(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
-    return np.maximum(np.abs(low), np.abs(high))
+    """The largest size of each entry; 1 for those whose bounds are not declared."""
+    size = np.maximum(np.abs(low), np.abs(high))
+    return np.where(np.isfinite(size), size, 1)
 
 
 class NetworkPolicy(Policy):

@@ -19,24 +19,28 @@ from hanamachi.policies.network import NetworkPolicy
 from hanamachi.training import run
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import against
-from hanamachi.training.vecenv import SelfPlayVecEnv
+from hanamachi.training.vecenv import TurnBasedVecEnv
 
 
-class Unsigned(SelfPlayVecEnv):
-    """Self-play that says the player to move is always on the side of the last."""
+def unsigned(games: TurnBasedVecEnv) -> TurnBasedVecEnv:
+    """Let games say that the player to move is always on the side of the last."""
+    advance = games.advance
 
-    def advance(self, actions: NDArray[np.int64]) -> None:
-        super().advance(actions)
-        self.signs[:] = 1
+    def advance_unsigned(actions: NDArray[np.int64]) -> None:
+        advance(actions)
+        games.signs[:] = 1
 
-
-CREDIT = {"mover-signed": SelfPlayVecEnv, "unsigned": Unsigned}
+    games.advance = advance_unsigned  # type: ignore[method-assign]
+    return games
 
 
 def measure(credit: str, game: str, steps: int, seed: int, games: int) -> dict[str, Any]:
     """Train with one kind of credit, and play random opponents."""
     config = Config.from_dict({"game": game, "seed": seed, "steps": steps, "device": "cpu"})
-    learner = run.new_learner(config, kind=CREDIT[credit])
+    played: TurnBasedVecEnv = run.make_games(config)
+    if credit == "unsigned":
+        played = unsigned(played)
+    learner = run.new_learner(config, games=played)
     learner.set_logger(run.quiet())
     learner.learn(steps, reset_num_timesteps=False)
     policy = NetworkPolicy(config.variant(), learner.policy.network)
@@ -54,7 +58,7 @@ def main() -> None:
     given = parser.parse_args()
     rows = []
     for seed in range(given.seeds):
-        for credit in CREDIT:
+        for credit in ("mover-signed", "unsigned"):
             rows.append(measure(credit, given.game, given.steps, seed, given.games))
             print(rows[-1], flush=True)
     if given.out:

@@ -29,12 +29,13 @@ from hanamachi.training.callbacks import (
 )
 from hanamachi.training.clone import Cloning
 from hanamachi.training.config import Config, schedule
+from hanamachi.training.config import Network as NetworkSettings
 from hanamachi.training.evaluation import Rows, against, beside
 from hanamachi.training.magnet import MovingAverage, Snapshot
 from hanamachi.training.modelcard import model_card, provenance
 from hanamachi.training.report import print_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv
+from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
 
 
 def train(config: Config, out: Path | str, resume: bool = False) -> Path:
@@ -106,7 +107,7 @@ def check_policies(config: Config) -> None:
         starting_weights(config, config.init_from)
 
 
-def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> Games:
+def make_games(config: Config) -> Games:
     variant, network = config.variant(), config.network
     guests: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
@@ -116,20 +117,21 @@ def make_games(config: Config, kind: type[SelfPlayVecEnv] = SelfPlayVecEnv) -> G
             guests.append((NetworkPolicy(variant, weights, "past"), share))
         elif name != "self":
             guests.append((load_policy(name, game=config.game, **config.options), share))
-    games = kind(variant, config.num_games, config.seed, guests)
+    games = SelfPlayVecEnv(variant, config.num_games, config.seed, guests)
     features = Features(variant, network.features)
     return FeaturedVecEnv(games, features) if network.features else games
 
 
 def new_learner(
-    config: Config,
-    start: Path | str | None = None,
-    kind: type[SelfPlayVecEnv] = SelfPlayVecEnv,
+    config: Config, start: Path | str | None = None, games: TurnBasedVecEnv | None = None
 ) -> SelfPlayPPO:
-    """A learner with random weights, or those of the checkpoint `start`."""
-    games = make_games(config, kind)
+    """A learner with random weights, or those of the checkpoint `start`.
+
+    It plays the game of `config`, or the `games` given: then only the learner's settings count.
+    """
+    games = make_games(config) if games is None else games
     kl = schedule(config.magnet.kl_coef) if config.magnet.kl_coef else None
-    learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config))
+    learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config, games))
     if start:
         learner.policy.network.load_state_dict(starting_weights(config, start))
     follow(learner, config)
@@ -138,9 +140,8 @@ def new_learner(
     return learner
 
 
-def learner_settings(config: Config) -> dict[str, Any]:
+def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
     """What `config` says, as stable-baselines3 takes it."""
-    variant = config.variant()
     return {
         "learning_rate": schedule(config.ppo.learning_rate),
         "n_steps": config.ppo.n_steps,
@@ -154,12 +155,17 @@ def learner_settings(config: Config) -> dict[str, Any]:
         "max_grad_norm": config.ppo.max_grad_norm,
         "seed": config.seed,
         "device": config.device,
-        "policy_kwargs": {
-            "hidden": config.network.hidden,
-            "head": head_of(variant.actions, Features(variant, config.network.features).layout),
-            "feature_sets": config.network.features,
-        },
+        "policy_kwargs": network_settings(config.network, games),
     }
+
+
+def network_settings(network: NetworkSettings, games: TurnBasedVecEnv) -> dict[str, Any]:
+    """The network's shape and, in games of ours, what it is told about the actions."""
+    if not isinstance(games, SelfPlayVecEnv | FeaturedVecEnv):
+        return {"hidden": network.hidden}
+    seen = Features(games.variant, network.features).layout
+    head = head_of(games.variant.actions, seen)
+    return {"hidden": network.hidden, "head": head, "feature_sets": network.features}
 
 
 def follow(learner: SelfPlayPPO, config: Config) -> None:
@@ -256,7 +262,7 @@ def cloning_learner(config: Config) -> Cloning:
     alone = config.model_copy(update={"opponents": {"self": 1.0}, "seed": other_deals})
     games = make_games(alone)
     teacher = load_policy(str(config.teacher), config.game, **config.options)
-    settings = learner_settings(config)
+    settings = learner_settings(config, games)
     settings["learning_rate"] = schedule(config.clone.learning_rate)
     learner = Cloning(SelfPlayPolicy, games, teacher=teacher, **settings)
     begin_games(learner)

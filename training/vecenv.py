@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from hanamachi import kernels
 from hanamachi.errors import UserError
-from hanamachi.game import Variant
+from hanamachi.game import Variant, scatter
 from hanamachi.opponents import initial_memory
 from hanamachi.policies.features import Features
 from hanamachi.policies.policy import Policy
@@ -160,7 +160,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         return Worlds(self.variant, self.games, self.movers)
 
     def reseed(self, seed: int) -> None:
-        seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
+        first = scatter(np.array([seed], np.uint64))  # far from those of the next seed
+        seeds = first + np.arange(self.num_envs, dtype=np.uint64)
         self.games["rng"] = self.variant.new(seeds)["rng"]
         self.rng = np.random.default_rng(seed)
 

@@ -1,0 +1,214 @@
+"""What each piece of the learner is worth: how near to equilibrium self-play comes without it.
+
+    python scripts/ablations.py --out runs/ablations --docs docs
+
+Every setting learns on small games whose NashConv is computed exactly: Kuhn and Leduc poker, played
+through OpenSpiel, two small versions of Hanamikoji and one of Geisha's Road. `--out` keeps each
+result in ablations.json, so that a script that was stopped goes on; `--docs` gets the table and the
+plot.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from credit import unsigned
+from pyspiel import load_game
+
+from hanamachi.game import Actions
+from hanamachi.openspiel_aec import OpenSpielAEC
+from hanamachi.policies.network import Network
+from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities
+from hanamachi.training import run
+from hanamachi.training.config import Config
+from hanamachi.training.exact import SMALL, Tree, asked, nash_conv, tree_of, tree_of_openspiel
+from hanamachi.training.report import write_json
+from hanamachi.training.vecenv import AECSelfPlayVecEnv, TurnBasedVecEnv
+
+POKER = ("kuhn_poker", "leduc_poker")
+GAMES = (*POKER, "hanamikoji-gifts", "hanamikoji-competitions", "introductory")
+WHOLE = {  # the learner with all its pieces; what is not named is as in any run
+    "device": "cpu",
+    "network": {"hidden": [128, 128]},
+    "ppo": {"ent_coef": [0.2, 0.02]},
+    "magnet": {"kind": "average", "kl_coef": 0.2},
+    "average": {"decay": 0.998},
+    "export": "average",
+}
+PIECES: Mapping[str, Mapping[str, Any]] = {  # what is changed, one thing each
+    "all pieces": {},
+    "no magnet": {"magnet": {"kl_coef": 0}},
+    "magnet: first policy": {"magnet": {"kind": "start", "kl_coef": 0.2}},
+    "magnet: refreshed": {"magnet": {"kind": "refreshed", "kl_coef": 0.2, "every": 30_000}},
+    "entropy: constant": {"ppo": {"ent_coef": 0.1}},
+    "entropy: low": {"ppo": {"ent_coef": [0.02, 0.004]}},
+    "credit: unsigned": {},
+    "head: plain": {},
+}
+EXPORTS = ("policy", "average")
+
+
+class Run(NamedTuple):
+    game: str
+    piece: str
+    steps: int
+    seed: int
+
+
+# --- One run
+
+
+class Learned:
+    """A network as exact solvers ask a policy, in any game."""
+
+    name = "learned"
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    def initial_memory(self, batch: int) -> Memory:
+        return np.zeros((batch, 0), np.float32)
+
+    @torch.no_grad()
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, None, Memory]:
+        legal = torch.from_numpy(mask != 0)
+        chances, _ = self.network(torch.from_numpy(observation), legal)
+        return chances.table(legal).numpy(), None, memory
+
+
+def measure(game: str, piece: str, steps: int, seed: int) -> dict[str, Any]:
+    """Learn a game with one piece changed; NashConv of the policy and of its average."""
+    config = settings(game, piece, steps, seed)
+    learner = run.new_learner(config, games=games_of(game, piece, config))
+    learner.set_logger(run.quiet())
+    learner.learn(steps, reset_num_timesteps=False)
+    assert learner.average, "settings export it"
+    tree = tree_named(game)
+    return {
+        "game": game,
+        "piece": piece,
+        "steps": steps,
+        "seed": seed,
+        "uniform": nash_conv(tree, tree.uniform),
+        "policy": nash_conv(tree, asked(tree, Learned(learner.policy.network))),
+        "average": nash_conv(tree, asked(tree, Learned(learner.average.network))),
+    }
+
+
+def settings(game: str, piece: str, steps: int, seed: int) -> Config:
+    """Of the learner; in poker the game that they name is not the one that is played."""
+    small = SMALL["hanamikoji-gifts" if game in POKER else game]
+    played = {"game": small.id, "options": dict(small.options), "seed": seed, "steps": steps}
+    return Config.from_dict({**WHOLE, **PIECES[piece], **played})
+
+
+def games_of(game: str, piece: str, config: Config) -> TurnBasedVecEnv:
+    """The games to learn from, credited and described as the piece says."""
+    if game in POKER:
+        make = partial(OpenSpielAEC, game)
+        games: Any = AECSelfPlayVecEnv(make, config.num_games, config.seed << 32)
+    else:
+        games = run.make_games(config)
+        if piece == "head: plain":
+            games.variant = replace(games.variant, actions=Plain(games.variant.actions))
+    return unsigned(games) if piece == "credit: unsigned" else games
+
+
+class Plain:
+    """A catalogue of actions that have nothing in common."""
+
+    def __init__(self, actions: Actions) -> None:
+        self.size, self.uses = actions.size, {}
+        self.features = np.zeros((actions.size, 1), np.float32)
+
+
+@cache
+def tree_named(game: str) -> Tree:
+    return tree_of_openspiel(load_game(game)) if game in POKER else tree_of(SMALL[game].variant())
+
+
+# --- All runs
+
+
+def missing(rows: Sequence[Mapping[str, Any]], given: argparse.Namespace) -> Iterator[Run]:
+    """The runs that are asked for and not there yet."""
+    known = {Run(*(row[name] for name in Run._fields)) for row in rows}
+    for seed in range(given.seeds):
+        for game in given.games:
+            for piece in PIECES:
+                if piece == "head: plain" and game in POKER:
+                    continue  # nothing is known of its actions anyway
+                if (wanted := Run(game, piece, given.steps, seed)) not in known:
+                    yield wanted
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """NashConv as a share of random play's, the median of the seeds with their range."""
+    games = list(dict.fromkeys(row["game"] for row in rows))
+    lines = ["| |" + "|".join(games) + "|", "|---|" + "---|" * len(games)]
+    for piece, export in product(PIECES, EXPORTS):
+        cells = [cell(shares(rows, game, piece, export)) for game in games]
+        lines.append(f"| {piece}, {export} |" + "|".join(cells) + "|")
+    return "\n".join(lines) + "\n"
+
+
+def shares(rows: Sequence[Mapping[str, Any]], game: str, piece: str, export: str) -> list[float]:
+    """NashConv over that of random play, of every seed."""
+    chosen = (row for row in rows if (row["game"], row["piece"]) == (game, piece))
+    return [row[export] / row["uniform"] for row in chosen]
+
+
+def cell(values: Sequence[float]) -> str:
+    if not values:
+        return ""
+    return f"{median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
+
+
+def plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """A panel for each game: every piece's seeds, on a scale of shares of random play."""
+    games = list(dict.fromkeys(row["game"] for row in rows))
+    figure, panels = plt.subplots(1, len(games), sharey=True, figsize=(3 * len(games), 4))
+    for panel, game in zip(np.atleast_1d(panels), games, strict=True):
+        for y, piece in enumerate(PIECES):
+            for export, marker in zip(EXPORTS, "ox", strict=True):
+                values = shares(rows, game, piece, export)
+                panel.plot(values, [y] * len(values), marker, color="C0" if y else "C1")
+        panel.axvline(0.1, color="grey", linewidth=0.5)
+        panel.set(xscale="log", title=game, xlabel="NashConv / random play's")
+    np.atleast_1d(panels)[0].set_yticks(range(len(PIECES)), list(PIECES))
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--games", nargs="+", default=GAMES, choices=[*POKER, *SMALL])
+    parser.add_argument("--steps", type=int, default=300_000)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--out", type=Path, required=True, help="folder of ablations.json")
+    parser.add_argument("--docs", type=Path, help="folder for the table and the plot")
+    given = parser.parse_args()
+    kept = given.out / "ablations.json"
+    rows = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
+    for wanted in missing(rows, given):
+        rows.append(measure(*wanted))
+        print(rows[-1], flush=True)
+        write_json(rows, kept)
+    if given.docs:
+        (given.docs / "ablations.md").write_text(table(rows), encoding="utf-8")
+        plot(rows, given.docs / "ablations.png")
+
+
+if __name__ == "__main__":
+    main()
