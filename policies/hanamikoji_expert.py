@@ -13,7 +13,6 @@ Notation: `seen` is one observation, (N,).
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hanamachi.compiled import inline, kernel
 from hanamachi.game import Variant
@@ -30,8 +29,6 @@ SKILL = 0.8  # how much better than at random the foe places the cards that I ca
 TIMING = np.array([0, 0, 0.05, -0.05, 0, 0], np.float32)
 TILES = np.array([(1, 0, 1), (0, 0, 2), (2, 1, 3), (2, 2, 4), (0, 0, 0), (0, 0, 0)], np.float32)
 BRINGS_ME, BRINGS_FOE, USES = range(3)
-
-KEPT = 2  # geisha, the first ones, whose expectations are kept: they are most of the work
 
 
 class Tables(NamedTuple):
@@ -80,8 +77,6 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
     rules, most = tables.rules, tables.rules.cards.max()
     ends = np.zeros((most + 1, most + 1, 2 * most + 1, 3), np.float32)
     swings = np.zeros((3, rules.geisha), np.float32)
-    known = np.zeros(nodes_kept(rules), np.bool_)
-    kept = np.empty((len(known), len(tables.worth[0]) // 3), np.float32)
     for b in range(len(masks)):
         forecast_for = rule.NONE
         for action in np.flatnonzero(masks[b]):
@@ -89,41 +84,15 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
             if kind != forecast_for:
                 forecast(rules, observations[b], kind, ends)
                 forecast_for = kind
-                known[:] = False
-            seen = observations[b]
-            scores[b, action] = outlook(tables, seen, action, ends, swings, known, kept)
+            scores[b, action] = outlook(tables, observations[b], action, ends, swings)
 
 
 @inline
-def nodes_kept(rules: np.record) -> int:
-    """How many expectations there can be over one, two, .. KEPT geisha."""
-    total, nodes = 0, 1
-    for g in range(min(KEPT, rules.geisha)):
-        nodes *= ways(rules, g)
-        total += nodes
-    return total
-
-
-@inline
-def ways(rules: np.record, g: int) -> int:
-    """How many pairs there are of cards in my hand and lead, at most, at a geisha."""
-    return (rules.cards[g] + 1) * (2 * rules.cards[g] + 1)
-
-
-@inline
-def outlook(
-    tables: Tables,
-    seen: Array,
-    action: np.intp,
-    ends: Array,
-    swings: Array,
-    known: NDArray[np.bool_],
-    kept: Array,
-) -> float:
+def outlook(tables: Tables, seen: Array, action: np.intp, ends: Array, swings: Array) -> float:
     """The value after an action and its reply."""
     worst, total, count = np.inf, 0.0, replies(tables.rules, seen, action, swings)
     for i in range(count):
-        after = value(tables, seen, action, swings[i], ends, known, kept)
+        after = value(tables, seen, action, swings[i], ends)
         worst, total = min(worst, after), total + after
     timing = TIMING[tables.rules.kind[action]] * seen[tables.rules.at[entry.TO_COME] + 2]
     return timing + (1 - DOUBT) * worst + DOUBT * total / count
@@ -154,48 +123,21 @@ def replies(rules: np.record, seen: Array, action: np.intp, swings: Array) -> in
 
 
 @inline
-def value(
-    tables: Tables,
-    seen: Array,
-    action: np.intp,
-    swing: Array,
-    ends: Array,
-    known: NDArray[np.bool_],
-    kept: Array,
-) -> float:
-    """The expected worth of the markers after the round, as if geisha were independent.
-
-    `kept` holds, where it is `known`, what is left of the table of worths once the first geisha
-    are decided: a row for each way of theirs, those of one geisha before those of two.
-    """
+def value(tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array) -> float:
+    """The expected worth of the markers after the round, as if geisha were independent."""
     rules, at, n = tables.rules, tables.rules.at, tables.rules.geisha
     worth = tables.worth[int(rules.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)]
     size = len(worth) // 3
     one, other = np.empty((2, size), np.float32)
-    first_node, node, nodes = 0, 0, 1
     spent, own = rules.piles[action].sum(0), rules.kind[action] <= rule.COMPETITION
     for g in range(n):
         held = int(seen[at[entry.HAND] + g]) - (spent[g] if own else 0)
         lead = int(seen[at[entry.LEAD] + g] + swing[g])
-        if g < KEPT:
-            node = node * ways(rules, g) + held * (2 * rules.cards[g] + 1) + rules.cards[g] + lead
-            nodes *= ways(rules, g)
-            place = first_node + node
-            first_node += nodes
-            if known[place]:
-                worth = kept[place]
-                size //= 3
-                continue
-            known[place] = True
         tie, win, loss = ends[held, int(seen[at[entry.UNSEEN] + g]), len(ends) - 1 + lead]
         mine, theirs = seen[at[entry.MARKERS] + g], seen[at[entry.MARKERS] + n + g]
         me, foe = win + mine * tie, loss + theirs * tie
-        if g < KEPT:
-            mix(worth, size, np.float32(1) - me - foe, me, foe, kept[place])
-            worth = kept[place]
-        else:
-            mix(worth, size, np.float32(1) - me - foe, me, foe, one)
-            worth, one, other = one, other, one
+        mix(worth, size, np.float32(1) - me - foe, me, foe, one)
+        worth, one, other = one, other, one
         size //= 3
     return worth[0]
 

@@ -24,7 +24,7 @@ from hanamachi.session import Session
 from hanamachi.training.callbacks import PlayThePast
 from hanamachi.training.config import Config
 from hanamachi.training.run import new_learner, quiet
-from hanamachi.training.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv
+from hanamachi.training.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv, seeds_of
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 SMALL_ROAD = {"colours": 2, "item_values": (1, 2, 3, 4, 5), "actions": ("reveal", "gift")}
@@ -128,7 +128,7 @@ class Row:
 
 def test_every_row_is_the_game_of_its_seed_with_the_movers_rewards(rules):
     env, rng = SelfPlayVecEnv(rules, GAMES, seed=5), np.random.default_rng(0)
-    rows = [Row(rules, 5 + b) for b in range(GAMES)]
+    rows = [Row(rules, seed) for seed in seeds_of(5, GAMES)]
     env.reset()
     found = set()
     for _ in range(STEPS):
@@ -148,9 +148,14 @@ def test_every_row_is_the_game_of_its_seed_with_the_movers_rewards(rules):
     assert (PARTNERS if rules.game.cooperative else RIVALS) <= found
 
 
+def test_neighbouring_seeds_share_no_game():
+    seeds = [seeds_of(seed, 100_000) for seed in range(20)]
+    assert len(np.unique(seeds)) == 20 * 100_000
+
+
 def test_its_records_are_those_of_the_kernels(rules):
     env, rng = SelfPlayVecEnv(rules, GAMES, seed=5), np.random.default_rng(0)
-    games = rules.new(np.arange(5, 5 + GAMES, dtype=np.uint64))
+    games = rules.new(seeds_of(5, GAMES))
     kernels.reset(rules.rules, games)
     env.reset()
     for _ in range(STEPS):
@@ -209,7 +214,7 @@ class Counting(Policy):
 def test_beside_a_guest_a_row_shows_the_learners_decisions_and_rewards(rules):
     env = SelfPlayVecEnv(rules, GAMES, seed=5, opponents=[(Counting(rules), 0.5)])
     rng, guests = np.random.default_rng(0), range(GAMES // 2)
-    rows = [Row(rules, 5 + b, last_legal) for b in range(GAMES)]
+    rows = [Row(rules, seed, last_legal) for seed in seeds_of(5, GAMES)]
     env.reset()
     assert env.guests[0].rows.tolist() == list(guests)
     for b in guests:

@@ -121,6 +121,11 @@ class Guest:
         self.memory[mine] = initial_memory(self.policy, int(mine.sum()), self.seats)
 
 
+def seeds_of(seed: int, games: int) -> NDArray[np.uint64]:
+    """The seeds of so many games, (B,), far from those that the next number gives."""
+    return scatter(np.array([seed], np.uint64)) + np.arange(games, dtype=np.uint64)
+
+
 class SelfPlayVecEnv(TurnBasedVecEnv):
     """Games of one rule set, played by the learner alone or in part against given opponents.
 
@@ -160,9 +165,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         return Worlds(self.variant, self.games, self.movers)
 
     def reseed(self, seed: int) -> None:
-        first = scatter(np.array([seed], np.uint64))  # far from those of the next seed
-        seeds = first + np.arange(self.num_envs, dtype=np.uint64)
-        self.games["rng"] = self.variant.new(seeds)["rng"]
+        self.games["rng"] = self.variant.new(seeds_of(seed, self.num_envs))["rng"]
         self.rng = np.random.default_rng(seed)
 
     def restart(self) -> None:
