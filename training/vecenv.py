@@ -123,7 +123,9 @@ class Guest:
 
 def seeds_of(seed: int, games: int) -> NDArray[np.uint64]:
     """The seeds of so many games, (B,), far from those that the next number gives."""
-    return scatter(np.array([seed], np.uint64)) + np.arange(games, dtype=np.uint64)
+    (first,) = scatter(np.array([seed], np.uint64))
+    seeds: NDArray[np.uint64] = first + np.arange(games, dtype=np.uint64)
+    return seeds
 
 
 class SelfPlayVecEnv(TurnBasedVecEnv):

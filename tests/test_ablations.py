@@ -1,0 +1,27 @@
+"""The script that says what each piece of the learner is worth."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[1] / "scripts" / "ablations.py"
+GAMES = ("kuhn_poker", "hanamikoji-gifts")
+
+
+def ablations(out, *more):
+    arguments = ["--steps", "100", "--seeds", "1", "--games", *GAMES, "--out", str(out), *more]
+    command = [sys.executable, str(SCRIPT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_every_piece_is_measured_once_and_shown(tmp_path):
+    assert ablations(tmp_path, "--docs", str(tmp_path))
+    rows = json.loads((tmp_path / "ablations.json").read_text())
+    pieces = {game: {row["piece"] for row in rows if row["game"] == game} for game in GAMES}
+    assert pieces["hanamikoji-gifts"] - pieces["kuhn_poker"] == {"head: plain"}
+    assert len(rows) == sum(map(len, pieces.values()))
+    assert all(0 <= row["average"] < 2 * row["uniform"] for row in rows)
+    assert "| all pieces, average |" in (tmp_path / "ablations.md").read_text()
+    assert (tmp_path / "ablations.png").stat().st_size > 10_000
+    assert ablations(tmp_path) == ""  # all is there already
