@@ -16,12 +16,15 @@ import pytest
 import yaml
 
 from hanamachi.games import VARIANTS
+from hanamachi.training.config import Config
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "envs" / "hanamikoji" / "RULES.md",
     ROOT / "docs" / "performance.md",
+    ROOT / "docs" / "strength.md",
+    ROOT / "docs" / "exact.md",
 ]
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 
@@ -41,6 +44,9 @@ SMALLER = (
     (r"(hanamachi train .*)", r"\1" + "".join(f" --set {k}={v}" for k, v in SMALL_RUN.items())),
     (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
+    (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
+    (r"worlds=\d+", "worlds=2"),
+    (r"seconds=[\d.]+", "seconds=0.01"),
     (r"--games \d+", "--games 2"),
     (r"\bgames=\d+", "games=2"),
     (r'("MlpPolicy", env)\)\.learn\([\d_]+\)', r"\1, n_steps=64).learn(64)"),
@@ -92,6 +98,10 @@ def workshop(tmp_path_factory):
     """A folder with the settings of all runs, in which the page's training has been done."""
     folder = tmp_path_factory.mktemp("workshop")
     shutil.copytree(ROOT / "configs", folder / "configs")
+    small = Config.load(
+        ROOT / "configs" / "hanamikoji.yaml", [f"{k}={v}" for k, v in SMALL_RUN.items()]
+    )
+    (folder / "small.yaml").write_text(small.to_yaml(), encoding="utf-8")
     for line in TRAINING:
         run(line, folder)
     return folder
