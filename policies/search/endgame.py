@@ -20,7 +20,7 @@ from hanamachi import game as rule
 from hanamachi.compiled import inline, kernel
 from hanamachi.game import CHANCE, OVER, Variant
 from hanamachi.policies.policy import Policy, best, views
-from hanamachi.policies.search.budget import Budget, at_least_one
+from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.prospects import Prospects
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.search import Decision, Search
@@ -44,12 +44,10 @@ class Endgame(Search):
         variant: Variant,
         blueprint: Policy | None,
         *,
-        worlds: int | None = None,
-        seconds: float | None = None,
         positions: int = 4000,
-        seed: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(variant, blueprint, Budget(worlds, seconds), seed)
+        super().__init__(variant, blueprint, **common)
         assert blueprint is not None
         self.tree = Tree(blueprint, at_least_one(positions, "positions"))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hanamachi.game import Variant
 from hanamachi.policies.policy import Policy, best
-from hanamachi.policies.search.budget import Budget, at_least_one
+from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.playout import play_out
 from hanamachi.policies.search.reach import resampled, weights
 from hanamachi.policies.search.search import Decision, Search
@@ -41,12 +41,10 @@ class Improve(Search):
         variant: Variant,
         blueprint: Policy | None,
         *,
-        worlds: int | None = None,
-        seconds: float | None = None,
         top: int = 8,
-        seed: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(variant, blueprint, Budget(worlds, seconds), seed)
+        super().__init__(variant, blueprint, **common)
         self.top = at_least_one(top, "top")
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:

@@ -7,13 +7,15 @@ The action that was visited most is played.
 Notation: W worlds, S seats, A actions.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.game import Variant
 from hanamachi.policies.policy import Policy, best, sample, views
 from hanamachi.policies.search import tree as trees
-from hanamachi.policies.search.budget import Budget, above_zero
+from hanamachi.policies.search.budget import above_zero
 from hanamachi.policies.search.playout import play_out, play_randomly
 from hanamachi.policies.search.search import Decision, Search
 
@@ -32,13 +34,11 @@ class Mcts(Search):
         variant: Variant,
         blueprint: Policy | None,
         *,
-        worlds: int | None = None,
-        seconds: float | None = None,
         explore: float = 0.7,
         widen: float = 2.0,
-        seed: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(variant, blueprint, Budget(worlds, seconds), seed)
+        super().__init__(variant, blueprint, **common)
         self.explore = above_zero(explore, "explore")
         self.widen = above_zero(widen, "widen")
 

@@ -72,7 +72,8 @@ class Decision:
 class Search(Policy):
     """A policy that looks ahead from `worlds`, which `given` sets; forced moves cost it nothing.
 
-    A kind defines `search`. Its settings are the keywords of its class.
+    A kind defines `search`. Its settings are the keywords of its class, and those here: a budget
+    for each decision, in `worlds` or in `seconds`, and the `seed` of its choices.
     """
 
     kind: ClassVar[str]
@@ -80,13 +81,19 @@ class Search(Policy):
     needs_blueprint: ClassVar[bool] = True
 
     def __init__(
-        self, variant: Variant, blueprint: Policy | None, budget: Budget, seed: int = 0
+        self,
+        variant: Variant,
+        blueprint: Policy | None,
+        *,
+        worlds: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
     ) -> None:
         """UserError if game, blueprint and kind do not fit each other."""
         super().__init__(variant)
         self.name = f"search:{self.kind}"
         self.blueprint = blueprint
-        self.budget = budget
+        self.budget = Budget(worlds, seconds)
         self.seed = seed
         self.worlds: Worlds | None = None
         self._start = blueprint or RandomPolicy(variant)
@@ -176,7 +183,7 @@ def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Sear
 
 def parsed(settings: str, made: type[Search]) -> dict[str, Any]:
     """ "name=value,..." as the keywords of a kind's class; UserError for one it does not have."""
-    keywords = signature(made).parameters.values()
+    keywords = [*signature(made).parameters.values(), *signature(Search).parameters.values()]
     known = [each.name for each in keywords if each.kind is Parameter.KEYWORD_ONLY]
     values: dict[str, Any] = {}
     for setting in filter(None, settings.split(",")):

@@ -19,7 +19,7 @@ from hanamachi.game import Variant, scatter
 from hanamachi.hanabi.rules import HAND
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
 from hanamachi.policies.search import belief
-from hanamachi.policies.search.budget import Budget, above_zero, at_least_one
+from hanamachi.policies.search.budget import above_zero, at_least_one
 from hanamachi.policies.search.playout import play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 
@@ -42,14 +42,12 @@ class SingleAgent(Search):
         variant: Variant,
         blueprint: Policy | None,
         *,
-        worlds: int | None = None,
-        seconds: float | None = None,
         hands: int = 1000,
         top: int = 6,
         sure: float = 1.0,
-        seed: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(variant, blueprint, Budget(worlds, seconds), seed)
+        super().__init__(variant, blueprint, **common)
         self.hands = at_least_one(hands, "hands")
         self.top = at_least_one(top, "top")
         self.sure = above_zero(sure, "sure")
