@@ -8,12 +8,13 @@ import pytest
 from open_spiel.python import policy as spiel_policy
 from open_spiel.python.algorithms import exploitability as spiel_exploitability
 from plain_tree import decisions, plain_tree, response_value, value
-from samples import sample
+from samples import WHOLE, sample
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
 from hanamachi import variant
 from hanamachi.errors import UserError
+from hanamachi.openspiel import load as load_game
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy, RandomPolicy
 from hanamachi.training.evaluation import play_games
@@ -34,6 +35,7 @@ from hanamachi.training.exact.small import command_line
 POKER = ("kuhn_poker", "leduc_poker")
 TINY = {
     "one action": ("hanamikoji", {"cards": (1, 2, 3), "actions": ("gift",), "max_rounds": 1}),
+    "secrets": ("hanamikoji", {"cards": (1, 4), "actions": ("secret",), "max_rounds": 1}),
     "two rounds": ("hanamikoji", {"cards": (1, 1, 1), "actions": ("secret",), "max_rounds": 2}),
     "walks": (
         "geishas_road:standard",
@@ -50,6 +52,10 @@ TINY = {
 def tiny(name):
     id, options = TINY[name]
     return variant(id, **options)
+
+
+OURS = [tiny("one action"), tiny("secrets"), tiny("walks")]
+OURS += [SMALL["hanamikoji-gifts"].variant()] if WHOLE else []
 
 
 def random_policy(tree, seed):
@@ -105,6 +111,33 @@ def plain_policy(tree, policy, nodes):
         chosen[int(tree.seat[i]), view] = dict(zip(actions, policy[own].tolist(), strict=True))
     assert {(node.mover, node.view) for node in nodes} == chosen.keys()
     return chosen
+
+
+def played_in_openspiel(variant, tree, policy):
+    """OpenSpiel's own loading of the game, and the policy there: in one round, by what is seen."""
+    game = load_game(variant.id, **variant.options)
+    seen = [
+        (int(tree.seat[i]), tree.observations(np.array([i])).tobytes()) for i in range(tree.sets)
+    ]
+    number = {view: i for i, view in enumerate(seen)}
+    table = spiel_policy.TabularPolicy(game)
+    for state in table.states:
+        seat = state.current_player()
+        view = np.array(state.observation_tensor(seat), np.float32).tobytes()
+        own = slice(*tree.first[number[seat, view] :][:2])
+        chosen = table.policy_for_key(state.information_state_string(seat))
+        chosen[:] = 0
+        chosen[tree.action[own]] = policy[own]
+    return game, table
+
+
+@pytest.mark.parametrize("rules", OURS, ids=repr)
+def test_nash_conv_of_our_games_is_openspiels_to_nine_digits(rules):
+    tree = tree_of(rules)
+    expert = load_policy("expert", rules.id, **rules.options)
+    for policy in (tree.uniform, random_policy(tree, 2), asked(tree, expert)):
+        theirs = spiel_exploitability.nash_conv(*played_in_openspiel(rules, tree, policy))
+        assert nash_conv(tree, policy) == pytest.approx(theirs, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", TINY)
