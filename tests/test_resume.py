@@ -368,6 +368,13 @@ def test_a_run_that_has_ended_is_only_judged_again(uninterrupted, rollouts, tmp_
     assert_same_end(out, uninterrupted)
 
 
+def test_a_run_that_has_been_judged_stays_as_it_is(uninterrupted, monkeypatch, tmp_path):
+    out = Path(shutil.copytree(uninterrupted[0], tmp_path / "run"))
+    monkeypatch.setattr("hanamachi.training.run.judge", None)
+    assert resume(out) == out / "policy"
+    assert_same_end(out, uninterrupted)
+
+
 def test_a_save_cut_between_its_two_renames_is_put_right(run, uninterrupted):
     (run / "policy").rename(run / ".policy.old")
     (run / ".policy.new").mkdir()

@@ -17,7 +17,7 @@ from hanamachi.training.evaluation import Row, Rows, TeamScore
 CARD = """---
 {metadata}---
 
-# {game}: a policy from self-play
+# {game}: a policy from {practice}
 
 It plays {game} {options}, in {which} seat, and was fitted by `hanamachi train` from
 {origin} (seed {seed}).
@@ -49,6 +49,7 @@ Versions: {versions}.
 """
 RIVALS = {
     "which": "either",
+    "beside": "against",
     "measured": """\
 Each deal is played twice with the seats exchanged, draws count half, and the 95 % intervals are
 clustered by deal.""",
@@ -58,6 +59,7 @@ It knows no other rule set, and remembers nothing from one round to the next but
 }
 PARTNERS = {
     "which": "any",
+    "beside": "with",
     "measured": """\
 The policy and its partners sit in turn, on new cards in every game; itself means that all seats are
 played by copies of it.""",
@@ -68,8 +70,9 @@ It knows no other rule set, and remembers nothing but what it sees in its turn{m
 CLONING = """\
 Cloning: in games that {0} led at first and the network played later, it learned by cross-entropy
 what {0} would have done at each decision (DAgger)."""
-SELF_PLAY = """\
+LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
+SELVES = {"self", "past"}
 FEATURES = "Beside the observation its network gets the features {}."
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
@@ -79,7 +82,7 @@ TEAM_HEADINGS = [
 
 
 def model_card(config: Config, run: Mapping[str, Any], learned: int, rows: Rows) -> str:
-    """The card of a run's policy after so many decisions of self-play: 0 for a mere clone.
+    """The card of a run's policy after so many decisions in its games: 0 for a mere clone.
 
     `rows` may be empty before the final evaluation.
     """
@@ -88,6 +91,7 @@ def model_card(config: Config, run: Mapping[str, Any], learned: int, rows: Rows)
     return CARD.format(
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
+        practice=practice(config),
         options=f"with {config.options}" if config.options else "by its standard rules",
         origin=origin(config, learned),
         method=method(config, learned),
@@ -103,7 +107,7 @@ def model_card(config: Config, run: Mapping[str, Any], learned: int, rows: Rows)
 
 def origin(config: Config, learned: int) -> str:
     """What the policy learned from."""
-    sources = [f"{learned:,} decisions of self-play"] * bool(learned)
+    sources = [f"{learned:,} decisions of {practice(config)}"] * bool(learned)
     if config.teacher:
         sources = [f"{config.clone.steps:,} decisions labelled by {config.teacher}", *sources]
     elif config.init_from:
@@ -111,9 +115,17 @@ def origin(config: Config, learned: int) -> str:
     return " and ".join(sources)
 
 
+def practice(config: Config) -> str:
+    """The games that it learned in: with itself, earlier selves too, or with other policies."""
+    others = " and ".join(sorted(config.opponents.keys() - SELVES))
+    words = PARTNERS if config.variant().game.cooperative else RIVALS
+    kinds = ["self-play"] * bool(config.opponents.keys() & SELVES)
+    return " and ".join(kinds + [f"games {words['beside']} {others}"] * bool(others))
+
+
 def method(config: Config, learned: int) -> str:
     """How it was fitted, step by step."""
-    steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [SELF_PLAY] * bool(learned)
+    steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [LEARNING] * bool(learned)
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))
     return "\n".join(steps)
@@ -129,11 +141,12 @@ def metadata(config: Config, rows: Rows) -> dict[str, Any]:
         }
         for row in rows
     ]
+    tags = ["self-play"] * bool(config.opponents.keys() & SELVES)
     return {
         "library_name": "hanamachi",
         "license": "mit",
         "pipeline_tag": "reinforcement-learning",
-        "tags": ["reinforcement-learning", "self-play", "card-game", config.game.split(":")[0]],
+        "tags": ["reinforcement-learning", *tags, "card-game", config.game.split(":")[0]],
         "model-index": [{"name": config.game, "results": results}],
     }
 

@@ -41,12 +41,15 @@ from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, Tur
 def train(config: Config, out: Path | str, resume: bool = False) -> Path:
     """Fit one policy by self-play as `config` says, and export its best state to `out`/policy.
 
-    With `resume`, goes on from the last save in `out`, or begins if there is none. The final
-    evaluation is written to `out`/evaluation.json. Raises UserError if something does not fit.
+    With `resume`, goes on from the last save in `out`, or begins if there is none; a run that has
+    ended stays as it is. The final evaluation is written to `out`/evaluation.json. Raises UserError
+    if something does not fit.
     """
     out = Path(out)
     check_device(config.device)
     open_run(config, out, resume)
+    if resume and judged(out):
+        return out / "policy"
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
     log_to(learner, out / "tensorboard")
@@ -275,7 +278,7 @@ def cloning_learner(config: Config) -> Cloning:
 def judge(config: Config, out: Path, learned: int) -> Rows:
     """Evaluate the exported policy with all of the final evaluation, on deals of their own.
 
-    `learned` says how many decisions of self-play have made it.
+    `learned` says how many decisions have made it.
     """
     measure = beside if config.variant().game.cooperative else against
     rows: Rows = measure(
@@ -286,8 +289,16 @@ def judge(config: Config, out: Path, learned: int) -> Rows:
         seed=config.final_seed,
         **config.options,
     )
-    write_rows(rows, out / "evaluation.json")
     with replacing(out / "policy" / "README.md") as file:
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
         file.write(model_card(config, run, learned, rows).encode())
+    write_rows(rows, out / "evaluation.json")  # last: it says that the run has ended
     return rows
+
+
+def judged(out: Path) -> bool:
+    """Whether the final evaluation is there; what `hanamachi evaluate` writes is no list."""
+    try:
+        return isinstance(json.loads((out / "evaluation.json").read_text(encoding="utf-8")), list)
+    except (OSError, ValueError):
+        return False
