@@ -10,7 +10,7 @@ Before a clue is given, its giver reads it as he expects its receiver to: it is 
 makes his hand promise more than before. Equally good actions are equally likely.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,7 @@ from hanamachi.sets import lowest
 SURE_PLAY, LOWER, TOKEN_BACK = 1.6, 0.075, 0.2  # less for each rank; more if a token comes back
 LAST_LIFE, GAMBLE = 0.2, 0.75  # a play that an error may end; in the final round, times its chance
 TOKEN, USED, SCARCE = 0.6, 0.05, 0.375  # a clue token, less for each below it, more for the first
-LATE = 10  # cards in the deck from which on tokens lose their worth
-MUST_CLUE = 0.2  # a clue while nobody may discard
+LATE, MUST_CLUE = 10, 0.2  # deck from which on tokens lose worth; a clue if nobody may discard
 FURTHER = 0.9  # what is left of a clue's worth if others could give it before it counts
 NOT_CHOP, NO_PACE = 0.6, 0.45  # what a discard costs that others do not expect, or that is too slow
 
@@ -48,7 +47,7 @@ Fates = NDArray[np.int64]  # (H,) of the cards of a hand
 
 
 class Known(NamedTuple):
-    """Sets of cards, as common knowledge has them."""
+    """Sets of cards, as common knowledge has them, or what `both`, giver and receiver, know."""
 
     playable: int
     promised: int  # will be played, as their owners know it
@@ -70,8 +69,7 @@ def score(
 ) -> None:
     games = np.zeros(rule.SEATS + 2, rule.RECORD)  # before each turn, now, and after a clue
     for b in range(len(masks)):
-        meant = memory[b].reshape(rules.seats, rules.hand_size)
-        game = games[rules.seats]
+        meant, game = memory[b].reshape(rules.seats, rules.hand_size), games[rules.seats]
         table.lay_out_turns(rules, observations[b], games)
         read_turns(rules, games, meant)
         known = knowledge(rules, game, meant, ME, ME)
@@ -81,9 +79,8 @@ def score(
                 scores[b, action] = play_worth(rules, game, known, meant, slot)
             elif kind == rule.DISCARD:
                 scores[b, action] = discard_worth(rules, game, known, meant, slot)
-            else:
-                seat, trait = rules.offset[action], rules.trait[action]
-                scores[b, action] = clue_worth(rules, games, known, meant, seat, trait)
+        for seat in range(1, rules.seats):
+            score_clues(rules, games, known, meant, seat, masks[b], scores[b])
 
 
 # --- What clues mean
@@ -96,24 +93,24 @@ def read_turns(rules: np.record, games: Games, meant: Sets) -> None:
     for giver in range(rules.seats):
         if now.did[giver] == rule.CLUE:
             seat, trait, touched = now.told[giver], now.trait[giver], now.touched[giver]
-            read_clue(rules, games[giver], meant, giver, seat, trait, touched)
+            both = knowledge(rules, games[giver], meant, giver, seat)
+            read_clue(rules, games[giver], both, meant, seat, trait, touched)
         elif now.did[giver] != rule.NONE:
             let_go(meant[giver], now.slot[giver])
 
 
 @inline
 def read_clue(
-    rules: np.record, game: np.record, meant: Sets, giver: int, seat: int, trait: int, touched: int
+    rules: np.record, game: np.record, both: Known, meant: Sets, seat: int, trait: int, touched: int
 ) -> None:
-    known = knowledge(rules, game, meant, giver, seat)
     chop = chop_of(game, meant, seat)
     focus = focus_of(game, meant, seat, touched)
     for slot in range(game.held[seat]):
-        cards = table.everything(rules) & ~known.trash
+        cards = table.everything(rules) & ~both.trash
         if slot == focus:
-            cards = known.soon & ~known.promised
+            cards = both.soon & ~both.promised
             if slot == chop:
-                cards |= worth_saving(rules, known, trait)
+                cards |= worth_saving(rules, both, trait)
         if touched >> slot & 1:
             before = int(meant[seat, slot])
             cards = cards & before if cards & before else cards
@@ -216,33 +213,37 @@ def clued(rules: np.record, game: np.record, meant: Sets, but: int) -> int:
 
 
 @inline
-def clue_worth(
-    rules: np.record, games: Games, known: Known, meant: Sets, seat: int, trait: int
-) -> float:
-    """What the hand of its receiver promises more than before, less a clue token."""
-    now, then = games[rules.seats], meant.copy()
-    known_then = clue_read(rules, games, then, seat, trait)
-    gain = promise(rules, games[rules.seats + 1], known_then, then, seat)
-    gain -= promise(rules, now, known, meant, seat)
-    gain *= FURTHER if seat > 1 else 1.0
-    return gain - token(now, now.clues) + (now.clues == rules.max_clues) * MUST_CLUE
+def score_clues(
+    rules: np.record, games: Games, known: Known, meant: Sets, seat: int, mask: Any, scores: Any
+) -> None:
+    """What a hand promises more than before, less a clue token, for each clue to its owner."""
+    now, both = games[rules.seats], knowledge(rules, games[rules.seats], meant, ME, seat)
+    before = promise(rules, now, known, meant, seat)
+    for action in np.flatnonzero(mask):
+        if rules.offset[action] == seat:
+            then = meant.copy()
+            known_then = clue_read(rules, games, both, then, seat, rules.trait[action])
+            gain = promise(rules, games[rules.seats + 1], known_then, then, seat) - before
+            gain = gain * (FURTHER if seat > 1 else 1.0) - token(now, now.clues)
+            scores[action] = gain + (now.clues == rules.max_clues) * MUST_CLUE
 
 
 @inline
-def clue_read(rules: np.record, games: Games, meant: Sets, seat: int, trait: int) -> Known:
+def clue_read(
+    rules: np.record, games: Games, both: Known, meant: Sets, seat: int, trait: int
+) -> Known:
     """Give a clue in a copy of the game, and read it as its receiver is expected to."""
     now, after = games[rules.seats], games[rules.seats + 1]
     games[rules.seats + 1] = now
     rule.give_clue(rules, after, seat, trait)
-    read_clue(rules, now, meant, ME, seat, trait, after.touched[ME])
+    read_clue(rules, now, both, meant, seat, trait, after.touched[ME])
     return knowledge(rules, after, meant, ME, ME)
 
 
 @inline
 def token(game: np.record, number: int) -> float:
     """What the clue token of this number is worth."""
-    worth = TOKEN - USED * number + SCARCE * (number <= 1)
-    return worth * min(1.0, game.deck / LATE)
+    return (TOKEN - USED * number + SCARCE * (number <= 1)) * min(1.0, game.deck / LATE)
 
 
 @inline
@@ -258,8 +259,7 @@ def promise(rules: np.record, game: np.record, known: Known, meant: Sets, seat: 
             total -= loss(rules, known, 1 << int(game.hand[seat, slot]))
     chop = chop_of(game, meant, seat)
     if chop != rule.NONE and not taken >> int(game.hand[seat, chop]) & 1:
-        danger = NEXT if seat == 1 else OTHERS
-        danger *= BUSY if busy else 1.0
+        danger = (NEXT if seat == 1 else OTHERS) * (BUSY if busy else 1.0)
         total -= danger * loss(rules, known, 1 << int(game.hand[seat, chop]))
     return total
 

@@ -246,7 +246,8 @@ def write_prospects(rules: np.record, games: Games, known: Known, meant: Sets, l
         count_prospects(rules, now, known, meant, seat, before[seat])
     for action in range(rules.first[rule.CLUE], rules.first[rule.CLUE + 1]):
         seat, trait, then = rules.offset[action], rules.trait[action], meant.copy()
-        known_then = clue_read(rules, games, then, seat, trait)
+        both = knowledge(rules, now, meant, ME, seat)
+        known_then = clue_read(rules, games, both, then, seat, trait)
         if after.touched[ME] or rules.empty_clues:
             changes = -before[seat]
             count_prospects(rules, after, known_then, then, seat, changes)

@@ -198,6 +198,20 @@ def test_games_that_are_alike_have_the_same_luck():
     assert (earned.reshape(-1, 3, 2) == earned.reshape(-1, 3, 2)[:, :1]).all()
 
 
+def test_games_are_left_after_so_many_turns():
+    rules = variant("hanabi:2p")
+    games = midgame(rules, 1, games=20)
+    two, rng = games.copy(), np.random.default_rng(0)
+    greedy, actions = load_policy("greedy", "hanabi:2p"), first_actions(rules, games)
+    kernels.step(rules.rules, games, actions)
+    one = two.copy()
+    earned = play_out(greedy, one, actions, rng, turns=1)
+    np.testing.assert_array_equal(one, games)
+    np.testing.assert_array_equal(earned, games["rewards"][:, : rules.seats])
+    play_out(greedy, two, actions, rng, turns=2)
+    assert (two["player"] == (games["player"] + 1) % rules.seats).all()
+
+
 # --- Strength
 
 

@@ -10,6 +10,7 @@ from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import views
+from hanamachi.policies.search.forecast import Forecast, phases, played
 from hanamachi.training.evaluation import play_games
 from hanamachi.worlds import Worlds
 
@@ -115,16 +116,34 @@ def test_a_player_who_remembers_answers_alike_in_games_it_cannot_tell_apart(game
         kernels.step(search.variant.rules, games, likeliest(chances))
 
 
+@pytest.mark.skipif(UNCOMPILED, reason="thousands of games are played")
+@pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:4p"])
+def test_a_forecast_tells_what_is_still_to_come(game):
+    expert = load_policy("expert", game)
+    forecast = Forecast(expert)
+    games, ended = played(expert, np.arange(10**6, 10**6 + 500, dtype=np.uint64))
+    late = phases(games) == expert.variant.seats + 8
+    to_come = (ended - games["score"])[late]
+    error = to_come - forecast(games[late])
+    assert abs(error.mean()) < 4 * error.std() / np.sqrt(len(error))
+    assert error.std() < 0.8 * to_come.std()
+
+
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
 def test_one_player_who_looks_ahead_raises_the_score():
     small = {"colours": 3, "ranks": 3, "hand_size": 3, "max_clues": 4}
     search = load_policy("search:single_agent:greedy:worlds=32,hands=100", "hanabi:2p", **small)
-    deals = np.arange(sample(2_000, 0.015), dtype=np.uint64)
+    assert gains(search, sample(2_000, 0.01)).mean() > 0.3
+
+
+def gains(search, count):
+    """How many points more each deal brings if one seat searches, (count,)."""
+    deals = np.arange(count, dtype=np.uint64)
     seating = np.tile([0, 1], (len(deals), 1))
     how = {"deals": deals, "seed": 0, "play": "argmax"}
     with_search, _ = play_games([search, search.blueprint], search.variant, seating, **how)
     without, _ = play_games([search.blueprint], search.variant, 0 * seating, **how)
-    assert (with_search - without)[:, 0].mean() > 0.3
+    return (with_search - without)[:, 0]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 Notation: B games, S seats, M entries of a memory.
 """
 
+from sys import maxsize
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ def play_out(
     memory: Memory | None = None,
     judge: Policy | None = None,
     alike: int = 1,
+    turns: int = maxsize,
 ) -> Returns:
     """What each seat earns, (B, S), if these actions, (B,), are taken and the policy plays on.
 
@@ -31,13 +33,13 @@ def play_out(
     before its next decision there, by default as at the beginning of a game. Where a new round
     begins, the `judge` of two rivals says what it is worth, and the game is left; without one, or
     one that cannot tell, games go to their end. So many games in a row, `alike`, have the same luck
-    in the choices of the policy.
+    in the choices of the policy. After so many `turns` of each game it is left as it is.
     """
     variant, rounds = policy.variant, rounds_of(games)
     earned = np.zeros((len(games), variant.seats))
     memory = initial_memory(policy, *earned.shape) if memory is None else memory.copy()
     going = np.arange(len(games))
-    while True:
+    for _ in range(turns):
         on = games[going]
         kernels.spread(kernels.step, variant.rules, on, actions)
         games[going] = on
@@ -54,6 +56,7 @@ def play_out(
         seen = views(variant, games[going], seats)
         chances, _, memory[going, seats] = policy.distribution(*seen, memory[going, seats])
         actions = sample(chances, rng.random(1 + len(games) // alike)[going // alike])
+    return earned
 
 
 def rounds_of(games: NDArray[Any]) -> NDArray[Any]:

@@ -2,9 +2,9 @@
 
 The player keeps a belief of the own hand (`belief.py`), as the clues and what the others have done
 tell it. For each action the blueprint plays on, in all seats, from hands of the belief and with
-the same luck for every action; what is clearly worse than another action is soon left out. The
-blueprint's own action is played unless another one is clearly better (after SPARTA: Lerer, Hu,
-Foerster and Brown 2020).
+the same luck for every action; after some turns a forecast says what is still to come. What is
+clearly worse than another action is soon left out. The blueprint's own action is played unless
+another one is clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
 
 Notation: W hands of the belief, K worlds, J actions, P seats, H cards, M entries of the
 blueprint's memory.
@@ -20,6 +20,7 @@ from hanamachi.hanabi.rules import HAND
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
 from hanamachi.policies.search import belief
 from hanamachi.policies.search.budget import above_zero, at_least_one
+from hanamachi.policies.search.forecast import Forecast
 from hanamachi.policies.search.playout import play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 
@@ -31,7 +32,7 @@ class SingleAgent(Search):
     """Tries the `top` actions of its blueprint.
 
     `hands` is the size of the belief; `sure`, in standard errors, how clearly better an action
-    must be than the blueprint's to be played.
+    must be than the blueprint's to be played; `turns`, how far worlds are played on.
     """
 
     kind = "single_agent"
@@ -45,12 +46,15 @@ class SingleAgent(Search):
         hands: int = 1000,
         top: int = 6,
         sure: float = 1.0,
+        turns: int = 12,
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
         self.hands = at_least_one(hands, "hands")
         self.top = at_least_one(top, "top")
         self.sure = above_zero(sure, "sure")
+        self.turns = at_least_one(turns, "turns")
+        self.forecast = Forecast(self._start)
         self.notes = notes(self._start, self.hands)
 
     # --- Memory
@@ -148,24 +152,26 @@ class SingleAgent(Search):
     def _results(
         self,
         decision: Decision,
-        games: NDArray[np.void],
+        hands: NDArray[np.void],
         memory: Memory,
         actions: NDArray[np.int64],
         count: int,
     ) -> NDArray[np.float64]:
         """The points that each action brings in so many worlds, (K, J)."""
-        rows = decision.rng.integers(len(games), size=count)
-        worlds, alike = games[rows], len(actions)
+        rows = decision.rng.integers(len(hands), size=count)
+        worlds, alike = hands[rows], len(actions)
         worlds["rng"] = scatter(decision.rng.integers(SEEDS, size=count, dtype=np.uint64))
+        games = np.repeat(worlds, alike)
         earned = play_out(
             self._start,
-            np.repeat(worlds, alike),
+            games,
             np.tile(actions, count),
             decision.rng,
             memory=np.repeat(memory[rows], alike, axis=0),
             alike=alike,
+            turns=self.turns,
         )
-        return earned[:, 0].reshape(count, alike)
+        return (earned[:, 0] + self.forecast(games)).reshape(count, alike)
 
 
 def notes(policy: Policy, hands: int) -> np.dtype[Any]:
