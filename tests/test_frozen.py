@@ -61,6 +61,13 @@ FEATURES = {
 }
 
 
+def batch(rules):
+    """Games of the first seeds, whatever seeds a batch gives its games."""
+    games = SelfPlayVecEnv(rules, GAMES)
+    games.games["rng"] = rules.new(np.arange(GAMES, dtype=np.uint64))["rng"]
+    return games
+
+
 def decisions(games, policy):
     """What a policy would do at each decision of games that go astray, (B, A)."""
     teacher = Teacher(policy, games)
@@ -74,7 +81,7 @@ def decisions(games, policy):
 @pytest.mark.parametrize(("game", "name"), POLICIES)
 def test_a_rule_policy_plays_as_it_was_measured(game, name):
     digest = sha256()
-    for chances in decisions(SelfPlayVecEnv(variant(game), GAMES), load_policy(name, game)):
+    for chances in decisions(batch(variant(game)), load_policy(name, game)):
         digest.update((chances > 0).tobytes())
     assert digest.hexdigest()[:12] == POLICIES[game, name]
 
@@ -82,7 +89,7 @@ def test_a_rule_policy_plays_as_it_was_measured(game, name):
 @pytest.mark.parametrize(("game", "name"), FEATURES)
 def test_features_say_what_saved_policies_have_learned_from(game, name):
     rules, digest = variant(game), sha256()
-    games = FeaturedVecEnv(SelfPlayVecEnv(rules, GAMES), Features(rules, [name]))
+    games = FeaturedVecEnv(batch(rules), Features(rules, [name]))
     for _ in decisions(games, load_policy("greedy", game)):
         features = games.observations[:, rules.observation.size :]
         digest.update(np.round(features * 1000).astype(np.int32).tobytes())
