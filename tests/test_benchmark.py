@@ -21,6 +21,7 @@ from hanamachi.training.benchmark import (
     peers,
     ratios,
     scale,
+    searching,
     start,
 )
 from hanamachi.training.benchmark import training as learning
@@ -188,6 +189,16 @@ def test_start_compiles_in_an_empty_cache_and_else_does_not(monkeypatch):
 
 def test_start_takes_a_step():
     assert start.seconds_of(start.FIRST_STEP, "hanamikoji") > 0
+
+
+def test_search_simulates_whole_games(monkeypatch):
+    monkeypatch.setattr(searching, "MANY", 8)
+    monkeypatch.setattr(searching, "SECONDS", 0)
+    report = benchmark.run(["search"], ["hanamikoji"], **TINY)
+    (figure,) = report.figures
+    assert figure.measure.startswith("random play")
+    assert figure.values[0] > 0
+    assert searching.whole_games(variant("hanamikoji")) > 8 * 8  # a round has more decisions
 
 
 def test_a_kind_that_does_not_exist_is_refused():
