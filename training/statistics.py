@@ -34,7 +34,7 @@ def interval(scores: Floats, level: float = LEVEL) -> tuple[float, float]:
     won are added, as Agresti and Coull do for single games: with them the normal interval also
     holds near 0 and 1 and for few deals, where the variance of the sample says nothing. From 200
     deals on and for means from 0.03 to 0.97, 95 % intervals held the truth in 93 to 97 % of
-    simulated evaluations, whatever the luck of the deals; with fewer they are rather too wide
+    simulated evaluations, whatever the luck of the deals; with fewer in 91 to 100 %
     (tests/test_statistics.py).
     """
     padded = np.concatenate([scores, ADDED])

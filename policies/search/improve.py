@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hanamachi.game import Variant
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
-from hanamachi.policies.search.playout import play_out
+from hanamachi.policies.search.playout import behind, play_out
 from hanamachi.policies.search.reach import resampled, weights
 from hanamachi.policies.search.search import Decision, Search
 
@@ -53,7 +53,8 @@ class Improve(Search):
         results = np.empty((0, len(tried)))
         for count in self.budget.portions(MANY if mixes else FEW):
             results = np.concatenate((results, self._results(decision, tried, count)))
-            left = not_clearly_worse(results)
+            lag, error = behind(results)
+            left = lag <= CLEARLY * error
             tried, results = tried[left], results[:, left]
             if len(tried) == 1:
                 break
@@ -65,8 +66,7 @@ class Improve(Search):
 
     def _liking(self, decision: Decision) -> NDArray[np.float32]:
         """What the blueprint thinks of each action, (A,); -inf where it is illegal."""
-        seen = decision.observation[None], decision.mask[None], decision.memory[None]
-        liking = self._start.preference(*seen)[0]
+        liking = self._preference(decision, decision.memory)
         unlikely = np.isneginf(liking) & (decision.mask == 1)
         return np.where(unlikely, np.float32(np.log(LEAST)), liking)
 
@@ -86,14 +86,6 @@ class Improve(Search):
         # one that comes twice goes on in two ways
         worlds["rng"] = self.variant.new(decision.seeds(count))["rng"]
         return worlds
-
-
-def not_clearly_worse(results: Results) -> NDArray[np.bool_]:
-    """Which actions may still be the best, (J,), by their results in the same worlds."""
-    means = results.mean(0)
-    behind = results[:, [means.argmax()]] - results
-    error = behind.std(0) / np.sqrt(len(results))
-    return behind.mean(0) <= CLEARLY * error
 
 
 def softmax(scores: NDArray[Any]) -> NDArray[Any]:

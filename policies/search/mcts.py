@@ -63,8 +63,7 @@ class Mcts(Search):
         """In which order the actions are tried at the root, (A,); in any without a blueprint."""
         if self.blueprint is None:
             return decision.rng.random(len(decision.mask), np.float32)
-        seen = decision.observation[None], decision.mask[None], decision.memory[None]
-        return self.blueprint.preference(*seen)[0]
+        return self._preference(decision, decision.memory)
 
     def _play_on(
         self, worlds: NDArray[np.void], earned: NDArray[np.float64], rng: np.random.Generator

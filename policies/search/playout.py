@@ -1,6 +1,6 @@
 """Games played on by a policy in all seats, many at once: to their end, or to that of the round.
 
-Notation: B games, S seats, M entries of a memory.
+Notation: B games, S seats, M entries of a memory, K worlds, J actions.
 """
 
 from sys import maxsize
@@ -94,3 +94,12 @@ def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
     decisions = np.empty(len(games), np.int64)
     kernels.spread(kernels.play_out, policy.variant.rules, games, masks, earned, decisions)
     return earned.astype(np.float64)
+
+
+def behind(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far each action is behind the best, (J,), by results in the same worlds, (K, J).
+
+    Also the standard error of that, (J,).
+    """
+    apart = results[:, [results.mean(0).argmax()]] - results  # (K, J)
+    return apart.mean(0), apart.std(0) / np.sqrt(len(apart))

@@ -141,6 +141,11 @@ class Search(Policy):
             out[row] = self.search(Decision(*seen, self._generator(*known), worlds, int(row)))
         return out, None, after
 
+    def _preference(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
+        """How the blueprint ranks the actions, (A,), with this memory of its own, (M,)."""
+        seen = decision.observation[None], decision.mask[None], memory[None]
+        return self._start.preference(*seen)[0]
+
     def _checked_worlds(self, rows: int) -> Worlds:
         if self.worlds is None:
             raise UserError(

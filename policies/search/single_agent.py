@@ -21,7 +21,7 @@ from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Proba
 from hanamachi.policies.search import belief
 from hanamachi.policies.search.budget import above_zero, at_least_one
 from hanamachi.policies.search.forecast import Forecast
-from hanamachi.policies.search.playout import play_out
+from hanamachi.policies.search.playout import behind, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 
 PORTION = 16  # worlds played side by side, each with all actions that are left
@@ -133,20 +133,19 @@ class SingleAgent(Search):
         for count in self.budget.portions(PORTION):
             more = self._results(decision, games, memory, actions, count)
             results = np.concatenate((results, more))
-            ahead, error = lead(results)
+            ahead, error = behind(results)
             left = np.flatnonzero((ahead < HOPELESS * error) | (ahead == 0))
             actions, results = actions[left], results[:, left]
             if len(actions) == 1:
                 break
-        ahead, error = lead(results)
+        ahead, error = behind(results)
         if actions[0] == own and ahead[0] <= self.sure * error[0]:
             return decision.prior
         return np.eye(len(decision.prior), dtype=np.float32)[actions[ahead.argmin()]]
 
     def _tried(self, decision: Decision) -> NDArray[np.int64]:
         """The actions that the blueprint likes best, its own choice first, (J,)."""
-        seen = decision.observation[None], decision.mask[None], decision.memory["own"][None]
-        liking = self._start.preference(*seen)[0, decision.actions]
+        liking = self._preference(decision, decision.memory["own"])[decision.actions]
         return decision.actions[np.argsort(-liking, kind="stable")[: self.top]]
 
     def _results(
@@ -186,9 +185,3 @@ def notes(policy: Policy, hands: int) -> np.dtype[Any]:
             ("others", own.dtype, (hands, seats, size)),
         ]
     )
-
-
-def lead(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far the best action is ahead of each, (J,), and the standard error of that, (J,)."""
-    ahead = results[:, [results.mean(0).argmax()]] - results  # (K, J)
-    return ahead.mean(0), ahead.std(0) / np.sqrt(len(ahead))
