@@ -176,6 +176,8 @@ class Config(Model):
     network: Network = Network()
     clone: Clone = Clone()
     ppo: PPO = PPO()
+    critic: Literal["own", "all"] = "own"
+    """What judges decisions in training sees: what the own seat does, or all hands."""
     magnet: Magnet = Magnet()
     average: Average = Average()
     export: Literal["policy", "average"] = "policy"

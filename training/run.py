@@ -158,7 +158,8 @@ def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
         "max_grad_norm": config.ppo.max_grad_norm,
         "seed": config.seed,
         "device": config.device,
-        "policy_kwargs": network_settings(config.network, games),
+        "policy_kwargs": network_settings(config.network, games)
+        | {"others": games.others if config.critic == "all" else None},
     }
 
 
@@ -262,10 +263,12 @@ def clone(config: Config, out: Path) -> None:
 
 def cloning_learner(config: Config) -> Cloning:
     other_deals = config.seed ^ 1 << 31  # than those of the self-play that follows
-    alone = config.model_copy(update={"opponents": {"self": 1.0}, "seed": other_deals})
+    alone = config.model_copy(
+        update={"opponents": {"self": 1.0}, "seed": other_deals, "critic": "own"}
+    )
     games = make_games(alone)
     teacher = load_policy(str(config.teacher), config.game, **config.options)
-    settings = learner_settings(config, games)
+    settings = learner_settings(alone, games)
     settings["learning_rate"] = schedule(config.clone.learning_rate)
     learner = Cloning(SelfPlayPolicy, games, teacher=teacher, **settings)
     begin_games(learner)

@@ -25,12 +25,13 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.buffers import BaseBuffer
 from stable_baselines3.common.callbacks import BaseCallback
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from hanamachi.policies.legal import Chances
 from hanamachi.policies.network import Head, Network, largest, plain_head
 from hanamachi.policies.policy import sample
+from hanamachi.training.critic import Critic
 from hanamachi.training.magnet import MovingAverage, SlowCopy
 from hanamachi.training.vecenv import TurnBasedVecEnv
 
@@ -58,7 +59,12 @@ def mover_signed_advantages(
 
 
 class SelfPlayPolicy(MaskableActorCriticPolicy):
-    """The network in stable-baselines3's frame: one forward pass, one log-softmax."""
+    """The network in stable-baselines3's frame: one forward pass, one log-softmax.
+
+    `critic`, where there is one, sees all hands; only learning asks it.
+    """
+
+    critic: Critic | None
 
     def __init__(
         self,
@@ -69,28 +75,40 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         hidden: tuple[int, ...] = (256, 256),
         head: Head | None = None,
         feature_sets: tuple[str, ...] = (),
+        others: spaces.Box | None = None,
         **kwargs: Any,
     ) -> None:
         """`head` describes the actions; without it they have nothing in common.
 
-        `feature_sets` are those that the observations end with.
+        `feature_sets` are those that the observations end with. `others` is what all other seats
+        see, and gives the learner a critic that sees it too.
         """
         bound = largest(observation_space.low, observation_space.high)
         told = head or plain_head(int(action_space.n))
         self.make_network = lambda: Network(bound, told, hidden, feature_sets)
+        self.make_critic = lambda: (
+            Critic(np.concatenate((bound, largest(others.low, others.high))), hidden)
+            if others
+            else None
+        )
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         self.network = self.make_network()
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=lr_schedule(1), eps=1e-5, fused=True
-        )
+        self.critic = self.make_critic()
+        weights = [weight for part in self.learned() for weight in part.parameters()]
+        self.optimizer = torch.optim.Adam(weights, lr=lr_schedule(1), eps=1e-5, fused=True)
+
+    def learned(self) -> list[nn.Module]:
+        return [self.network, self.critic] if self.critic else [self.network]
 
     def sample(
-        self, observation: Tensor, mask: Tensor, generator: torch.Generator
+        self, observation: Tensor, mask: Tensor, others: Tensor, generator: torch.Generator
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Actions (B,) drawn from the policy, their log-probabilities (B,), values (B,)."""
         chances, values = self.network(observation, mask)
+        if self.critic:
+            values = self.critic(observation, others, values)
         drawn = torch.rand(len(mask), generator=generator, dtype=torch.float64)
         actions = sample(chances.table(mask).cpu().numpy(), drawn.numpy())
         taken = torch.from_numpy(actions).to(self.device)
@@ -127,6 +145,7 @@ class Minibatch(NamedTuple):
     advantages: Tensor  # (M,)
     returns: Tensor  # (M,)
     near: Tensor  # (M, A) log-probabilities of the magnet, where legal; or (M, 0)
+    others: Tensor  # (M, K) what the other seats see, if there is a critic for it; or (M, 0)
 
 
 class SelfPlayBuffer(BaseBuffer):
@@ -152,6 +171,7 @@ class SelfPlayBuffer(BaseBuffer):
         self.signs = np.zeros(decisions, np.float32)
         self.values = np.zeros((self.buffer_size + 1, self.n_envs), np.float32)
         self.near = np.zeros((*decisions, 0), np.float32)
+        self.others = np.zeros((*decisions, 0), np.float32)
 
     def view(self, env: TurnBasedVecEnv) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Keep what the seats to move see, and return it: (B, N), (B, A)."""
@@ -188,7 +208,7 @@ class SelfPlayBuffer(BaseBuffer):
         """What minibatches are taken from, in the order of their fields."""
         return (
             self.observations, self.masks, self.actions,
-            self.log_probabilities, self.advantages, self.returns, self.near,
+            self.log_probabilities, self.advantages, self.returns, self.near, self.others,
         )  # fmt: skip
 
     def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
@@ -231,6 +251,9 @@ class SelfPlayPPO(MaskablePPO):
     def _setup_model(self) -> None:
         super()._setup_model()
         self.generator = torch.Generator().manual_seed(self.seed or 0)
+        if self.policy.critic:
+            buffer, size = self.rollout_buffer, self.env.others.shape[0]
+            buffer.others = np.zeros((buffer.buffer_size, buffer.n_envs, size), np.float32)
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "generator", "magnet", "average"]
@@ -257,7 +280,8 @@ class SelfPlayPPO(MaskablePPO):
             self.num_timesteps += env.num_envs
             if not callback.on_step():
                 return False
-        rollout_buffer.values[-1] = self._decide(env.observations, env.masks != 0)[2]
+        beyond = env.observations, env.masks != 0, self._seen_by_others(env)
+        rollout_buffer.values[-1] = self._decide(*beyond)[2]
         rollout_buffer.finish()
         callback.on_rollout_end()
         return True
@@ -265,16 +289,22 @@ class SelfPlayPPO(MaskablePPO):
     def _choose(self, env: TurnBasedVecEnv, buffer: SelfPlayBuffer) -> NDArray[np.int64]:
         """An action in every game, (B,); the buffer keeps what the policy thought of it."""
         t, (observations, masks) = buffer.pos, buffer.view(env)
-        actions, log_probabilities, values = self._decide(observations, masks)
+        others = buffer.others[t] = self._seen_by_others(env)
+        actions, log_probabilities, values = self._decide(observations, masks, others)
         buffer.actions[t] = actions
         buffer.log_probabilities[t] = log_probabilities
         buffer.values[t] = values
         return actions
 
+    def _seen_by_others(self, env: TurnBasedVecEnv) -> NDArray[np.float32]:
+        """What the critic sees beside the observations, (B, K)."""
+        return env.seen_by_others() if self.policy.critic else np.zeros((env.num_envs, 0), "f4")
+
     @torch.no_grad()
-    def _decide(self, observations: NDArray[Any], masks: NDArray[Any]) -> list[NDArray[Any]]:
-        seen, legal = (torch.from_numpy(x).to(self.device) for x in (observations, masks))
-        return [x.cpu().numpy() for x in self.policy.sample(seen, legal, self.generator)]
+    def _decide(self, *views: NDArray[Any]) -> list[NDArray[Any]]:
+        """Actions, their log-probabilities and values, (B,) each, where such is seen."""
+        seen, legal, others = (torch.from_numpy(x).to(self.device) for x in views)
+        return [x.cpu().numpy() for x in self.policy.sample(seen, legal, others, self.generator)]
 
     def train(self) -> None:
         """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
@@ -289,7 +319,8 @@ class SelfPlayPPO(MaskablePPO):
                 loss, parts = self.loss(batch, scheduled)
                 self.policy.optimizer.zero_grad()
                 loss.backward()
-                torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+                for net in self.policy.learned():  # or the critic's would shorten the policy's
+                    torch.nn.utils.clip_grad_norm_(net.parameters(), self.max_grad_norm)
                 self.policy.optimizer.step()
                 if self.average:
                     self.average.after_step(self.policy.network)
@@ -344,6 +375,11 @@ class SelfPlayPPO(MaskablePPO):
                 "approx_kl": (ratio - 1 - log_ratio).mean(),
                 "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
             }
+        if self.policy.critic:
+            judged = self.policy.critic(batch.observations, batch.others, values)
+            critic_loss = value_error(judged, batch.returns)
+            loss = loss + self.vf_coef * critic_loss
+            parts["critic_loss"] = critic_loss.detach()
         if self.kl_schedule:
             away = divergence(chances, batch.near)
             loss = loss + scheduled["kl_coefficient"] * away

@@ -34,6 +34,7 @@ class TurnBasedVecEnv(VecEnv):
     over: NDArray[np.bool_]  # (B,) the game ended; the row shows a new one
     signs: NDArray[np.float32]  # (B,) +1 if the seat to move is on the side of the last, else -1
     last: NDArray[np.float32]  # (B, N) where over: what the seat that moved saw at the end
+    others: spaces.Box  # (K,) what `seen_by_others` gives a row
 
     def __init__(self, num_envs: int, size: int, actions: int, low: Any, high: Any) -> None:
         self.render_mode = None
@@ -49,6 +50,10 @@ class TurnBasedVecEnv(VecEnv):
     def seen(self) -> NDArray[np.float32]:
         """What the seats to move see, without anything that is added for the learner."""
         return self.observations
+
+    @abstractmethod
+    def seen_by_others(self) -> NDArray[np.float32]:
+        """What all other seats see, in turn from the next, (B, K): for a critic in training."""
 
     @abstractmethod
     def reseed(self, seed: int) -> None:
@@ -128,6 +133,11 @@ def seeds_of(seed: int, games: int) -> NDArray[np.uint64]:
     return seeds
 
 
+def repeated(low: NDArray[Any], high: NDArray[Any], times: int) -> spaces.Box:
+    """The space of so many observations, one after the other."""
+    return spaces.Box(np.tile(low, times), np.tile(high, times))
+
+
 class SelfPlayVecEnv(TurnBasedVecEnv):
     """Games of one rule set, played by the learner alone or in part against given opponents.
 
@@ -146,6 +156,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.variant = variant
         layout, actions = variant.observation, variant.actions
         super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
+        self.others = repeated(layout.low, layout.high, variant.seats - 1)
         self.games = np.zeros(num_envs, variant.game.record)
         self.reseed(seed)
         self.earned = np.zeros((num_envs, variant.seats), np.float32)
@@ -165,6 +176,14 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     def worlds(self) -> Worlds:
         """What the seats to move may imagine."""
         return Worlds(self.variant, self.games, self.movers)
+
+    def seen_by_others(self) -> NDArray[np.float32]:
+        seats, size = self.variant.seats, self.observations.shape[1]
+        seen = np.empty((seats - 1, self.num_envs, size), np.float32)
+        for ahead, of_seat in enumerate(seen, start=1):
+            seat = (self.movers + ahead) % seats
+            kernels.spread(kernels.observations, self.variant.rules, self.games, seat, of_seat)
+        return seen.swapaxes(0, 1).reshape(self.num_envs, -1)
 
     def reseed(self, seed: int) -> None:
         self.games["rng"] = self.variant.new(seeds_of(seed, self.num_envs))["rng"]
@@ -272,6 +291,7 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         super().__init__(plain.num_envs, layout.size, actions.size, layout.low, layout.high)
         self.plain, self.features = plain, features
         self.variant, self.guests = plain.variant, plain.guests
+        self.others = plain.others
         self.masks, self.rewards = plain.masks, plain.rewards  # one array for both
         self.over, self.signs = plain.over, plain.signs
         # before what the seats to move see now, (B, S, M), and theirs after it, (B, M)
@@ -290,6 +310,9 @@ class FeaturedVecEnv(TurnBasedVecEnv):
     @property
     def worlds(self) -> Worlds:
         return self.plain.worlds
+
+    def seen_by_others(self) -> NDArray[np.float32]:
+        return self.plain.seen_by_others()
 
     def reseed(self, seed: int) -> None:
         self.plain.reseed(seed)
@@ -349,6 +372,15 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         low, high = (np.asarray(x, np.float32).ravel() for x in (seen.low, seen.high))
         actions = int(self.envs[0].action_space(agent).n)
         super().__init__(num_envs, len(low), actions, low, high)
+        self.others = repeated(low, high, len(self.envs[0].possible_agents) - 1)
+
+    def seen_by_others(self) -> NDArray[np.float32]:
+        rows = []
+        for env in self.envs:
+            mover = env.possible_agents.index(env.agent_selection)
+            others = env.possible_agents[mover + 1 :] + env.possible_agents[:mover]
+            rows.append(np.concatenate([self._flat(env.observe(other)) for other in others]))
+        return np.stack(rows)
 
     def reseed(self, seed: int) -> None:
         self.seeds = iter(range(seed, 1 << 62))

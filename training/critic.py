@@ -1,0 +1,45 @@
+"""A critic that sees all hands, for training alone.
+
+How a game ends depends on cards that the seat to move cannot see, and to its policy that is noise.
+While it learns, advantages may come from values that know those cards: they stay unbiased, as no
+hand depends on the action, and vary less. The policy that is exported never sees more than its own
+seat does. (Learning in the whole, playing in parts: Lowe et al. 2017; in games with imperfect
+information, Sokota et al. 2023 and most card-playing programs since Suphx, Li et al. 2020.)
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+
+class Critic(nn.Module):
+    """What hidden cards change about the value that the seat to move can tell.
+
+    It begins as no change at all, so that it is never worse than the value it adds to.
+    """
+
+    scale: Tensor
+
+    def __init__(self, bound: NDArray[Any], hidden: Sequence[int]) -> None:
+        """`bound` (N + K,) is the largest size of each entry that it sees."""
+        super().__init__()
+        scale = torch.as_tensor(bound, dtype=torch.float32).clamp(min=1).rsqrt()
+        self.register_buffer("scale", scale, persistent=False)
+        self.trunk = nn.Sequential()
+        for width, next_width in pairwise([len(bound), *hidden]):
+            layer = nn.Linear(width, next_width)
+            nn.init.orthogonal_(layer.weight, 2**0.5)
+            nn.init.zeros_(layer.bias)
+            self.trunk.extend([layer, nn.ReLU()])
+        self.change = nn.Linear(hidden[-1], 1)
+        nn.init.zeros_(self.change.weight)
+        nn.init.zeros_(self.change.bias)
+
+    def forward(self, observation: Tensor, others: Tensor, values: Tensor) -> Tensor:
+        """What all seats see, (B, N) and (B, K), and values (B,) by the first -> values (B,)."""
+        seen = torch.cat([observation, others], -1) * self.scale
+        return values.detach() + self.change(self.trunk(seen)).squeeze(-1)
