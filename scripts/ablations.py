@@ -51,6 +51,7 @@ PIECES: Mapping[str, Mapping[str, Any]] = {  # what is changed, one thing each
     "magnet: refreshed": {"magnet": {"kind": "refreshed", "kl_coef": 0.2, "every": 30_000}},
     "entropy: constant": {"ppo": {"ent_coef": 0.1}},
     "entropy: low": {"ppo": {"ent_coef": [0.02, 0.004]}},
+    "critic: all hands": {"critic": "all"},
     "credit: unsigned": {},
     "head: plain": {},
 }

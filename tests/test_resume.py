@@ -56,6 +56,7 @@ ROAD = SETTINGS | {
     "game": "geishas_road:advanced",
     "options": {"colours": 2, "item_values": [1, 2, 3, 4], "actions": ["reveal", "gift"]},
     "steps": 3_000,
+    "critic": "all",
     "magnet": {"kind": "average", "kl_coef": 0.1},
     "export": "policy",
 }
@@ -66,6 +67,7 @@ CLONE = SETTINGS | {
     "opponents": {"self": 1},
     "init_from": "expert",
     "clone": {"steps": 1_000},
+    "critic": "all",
     "magnet": {"kind": "start", "kl_coef": 0.1},
     "export": "policy",
     "network": {"hidden": [32], "features": ["convention"]},
