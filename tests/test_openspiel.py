@@ -304,12 +304,12 @@ def test_the_figures_of_a_small_hanamikoji():
     sets = pyspiel.UniformRandomPolicy(tree)
     assert pyspiel.nash_conv(tree, sets) == pytest.approx(1.0103, abs=5e-5)
     solver = pyspiel.CFRPlusSolver(tree)
-    for _ in range(60):
+    for _ in range(100):
         solver.evaluate_and_update_policy()
     average = solver.average_policy()
     value = pyspiel.expected_returns(tree.new_initial_state(), average, -1, True)
-    assert value == pytest.approx([0.0322, -0.0322], abs=1e-3)
-    assert pyspiel.nash_conv(tree, average) < 0.01
+    assert value == pytest.approx([0.03214, -0.03214], abs=1e-4)
+    assert pyspiel.nash_conv(tree, average) < 0.001
 
 
 # --- Parameters

@@ -286,6 +286,15 @@ def test_hints_are_the_opponents_own_probabilities():
     assert all(words in game.choices().values() for _, words in hints)
 
 
+def test_the_humans_moves_cost_a_search_that_remembers_nothing_no_time(monkeypatch):
+    game = contest(opponent="search:mcts:worlds=1")
+    asked = []
+    monkeypatch.setattr(game.opponent, "distribution", lambda *seen: asked.append(seen))
+    while game.my_turn:
+        game.act(next(iter(game.choices())))
+    assert asked == []
+
+
 def test_a_game_can_be_left_and_its_record_kept():
     game = contest()
     words = next(iter(game.choices().values()))

@@ -370,11 +370,12 @@ def test_a_run_that_has_ended_is_only_judged_again(uninterrupted, rollouts, tmp_
     assert_same_end(out, uninterrupted)
 
 
-def test_a_run_that_has_been_judged_stays_as_it_is(uninterrupted, monkeypatch, tmp_path):
+def test_a_run_that_has_been_judged_stays_as_it_is(uninterrupted, monkeypatch, tmp_path, capsys):
     out = Path(shutil.copytree(uninterrupted[0], tmp_path / "run"))
     monkeypatch.setattr("hanamachi.training.run.judge", None)
     assert resume(out) == out / "policy"
     assert_same_end(out, uninterrupted)
+    assert "against each opponent" in capsys.readouterr().out
 
 
 def test_a_save_cut_between_its_two_renames_is_put_right(run, uninterrupted):

@@ -120,7 +120,8 @@ class Contest:
 
     def act(self, action: int) -> None:
         """The human's move."""
-        self.distribution()  # the opponent's memory of this seat, which gives the hints
+        if self.memory.shape[1]:  # of this seat, for hints; a search without any thinks for nothing
+            self.distribution()
         self.step(action)
 
     def reply(self) -> str:

@@ -195,6 +195,12 @@ def write_rows(rows: Rows, path: Path) -> None:
     write_json([asdict(row) for row in rows], path)
 
 
+def read_rows(path: Path) -> Rows:
+    """What `write_rows` has written."""
+    rows: list[Any] = json.loads(path.read_text(encoding="utf-8"))
+    return [Row(**row) if "opponent" in row else TeamScore(**row) for row in rows]
+
+
 def write_json(content: Any, path: Path) -> None:
     with replacing(path) as file:
         file.write((json.dumps(content, indent=2) + "\n").encode())

@@ -33,7 +33,7 @@ from hanamachi.training.config import Network as NetworkSettings
 from hanamachi.training.evaluation import Rows, against, beside
 from hanamachi.training.magnet import MovingAverage, Snapshot
 from hanamachi.training.modelcard import model_card, provenance
-from hanamachi.training.report import print_rows, write_rows
+from hanamachi.training.report import print_rows, read_rows, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
 
@@ -49,6 +49,7 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
     check_device(config.device)
     open_run(config, out, resume)
     if resume and judged(out):
+        print_rows(read_rows(out / "evaluation.json"), config)
         return out / "policy"
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
