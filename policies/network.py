@@ -45,6 +45,13 @@ def plain_head(actions: int) -> Head:
     return Head(np.zeros((actions, 1), np.float32), {})
 
 
+def orthogonal(layer: nn.Linear) -> nn.Linear:
+    """Let a layer, which a ReLU follows, keep the size of what goes through it."""
+    nn.init.orthogonal_(layer.weight, 2**0.5)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
 class Worths(nn.Module):
     """What the things of one kind are worth in each of their roles."""
 
@@ -102,8 +109,7 @@ class Network(nn.Module):
         """Orthogonal layers, and a policy that begins almost uniform."""
         for layer in self.trunk:
             if isinstance(layer, nn.Linear):
-                nn.init.orthogonal_(layer.weight, 2**0.5)
-                nn.init.zeros_(layer.bias)
+                orthogonal(layer)
         nn.init.normal_(self.kinds.weight, std=0.01)
         for weights in self.worths.parameters():
             nn.init.normal_(weights, std=0.01)

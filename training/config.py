@@ -177,7 +177,7 @@ class Config(Model):
     clone: Clone = Clone()
     ppo: PPO = PPO()
     critic: Literal["own", "all"] = "own"
-    """What judges decisions in training sees: what the own seat does, or all hands."""
+    """By which values training judges decisions: they know what the own seat sees, or all hands."""
     magnet: Magnet = Magnet()
     average: Average = Average()
     export: Literal["policy", "average"] = "policy"

@@ -3,8 +3,7 @@
 How a game ends depends on cards that the seat to move cannot see, and to its policy that is noise.
 While it learns, advantages may come from values that know those cards: they stay unbiased, as no
 hand depends on the action, and vary less. The policy that is exported never sees more than its own
-seat does. (Learning in the whole, playing in parts: Lowe et al. 2017; in games with imperfect
-information, Sokota et al. 2023 and most card-playing programs since Suphx, Li et al. 2020.)
+seat does (as in Lowe et al. 2017, and at cards in Suphx, Li et al. 2020).
 """
 
 from collections.abc import Sequence
@@ -14,6 +13,8 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from hanamachi.policies.network import orthogonal
 
 
 class Critic(nn.Module):
@@ -31,10 +32,7 @@ class Critic(nn.Module):
         self.register_buffer("scale", scale, persistent=False)
         self.trunk = nn.Sequential()
         for width, next_width in pairwise([len(bound), *hidden]):
-            layer = nn.Linear(width, next_width)
-            nn.init.orthogonal_(layer.weight, 2**0.5)
-            nn.init.zeros_(layer.bias)
-            self.trunk.extend([layer, nn.ReLU()])
+            self.trunk.extend([orthogonal(nn.Linear(width, next_width)), nn.ReLU()])
         self.change = nn.Linear(hidden[-1], 1)
         nn.init.zeros_(self.change.weight)
         nn.init.zeros_(self.change.bias)

@@ -96,10 +96,11 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         self.network = self.make_network()
         self.critic = self.make_critic()
-        weights = [weight for part in self.learned() for weight in part.parameters()]
+        weights = [weight for part in self.networks() for weight in part.parameters()]
         self.optimizer = torch.optim.Adam(weights, lr=lr_schedule(1), eps=1e-5, fused=True)
 
-    def learned(self) -> list[nn.Module]:
+    def networks(self) -> list[nn.Module]:
+        """Those that learn."""
         return [self.network, self.critic] if self.critic else [self.network]
 
     def sample(
@@ -319,7 +320,7 @@ class SelfPlayPPO(MaskablePPO):
                 loss, parts = self.loss(batch, scheduled)
                 self.policy.optimizer.zero_grad()
                 loss.backward()
-                for net in self.policy.learned():  # or the critic's would shorten the policy's
+                for net in self.policy.networks():  # or the critic's would shorten the policy's
                     torch.nn.utils.clip_grad_norm_(net.parameters(), self.max_grad_norm)
                 self.policy.optimizer.step()
                 if self.average:
