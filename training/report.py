@@ -197,8 +197,9 @@ def write_rows(rows: Rows, path: Path) -> None:
 
 def read_rows(path: Path) -> Rows:
     """What `write_rows` has written."""
-    rows: list[Any] = json.loads(path.read_text(encoding="utf-8"))
-    return [Row(**row) if "opponent" in row else TeamScore(**row) for row in rows]
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    kind: Any = Row if "opponent" in rows[0] else TeamScore
+    return [kind(**row) for row in rows]
 
 
 def write_json(content: Any, path: Path) -> None:
