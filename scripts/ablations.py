@@ -1,11 +1,11 @@
 """What each piece of the learner is worth: how near to equilibrium self-play comes without it.
 
-    python scripts/ablations.py --out runs/ablations --docs docs
+    python scripts/ablations.py --out docs
 
 Every setting learns on small games whose NashConv is computed exactly: Kuhn and Leduc poker, played
-through OpenSpiel, two small versions of Hanamikoji and one of Geisha's Road. `--out` keeps each
-result in ablations.json, so that a script that was stopped goes on; `--docs` gets the table and the
-plot.
+through OpenSpiel, two small versions of Hanamikoji and one of Geisha's Road. Each result is kept in
+ablations.json, so that a script that was stopped goes on; all results together make a page with
+tables and a plot.
 """
 
 import argparse
@@ -56,6 +56,17 @@ PIECES: Mapping[str, Mapping[str, Any]] = {  # what is changed, one thing each
     "head: plain": {},
 }
 EXPORTS = ("policy", "average")
+PAGE = """# What each piece of the learner is worth
+
+NashConv as a share of that of random play: the median of some seeds, and their range. 0 is an
+equilibrium. Each row changes one piece, and says which policy is measured: the one that learns, or
+the average of its weights. The settings stand in [scripts/ablations.py](../scripts/ablations.py),
+which made this page; [exact solving](exact.md) names the small games.
+{tables}
+![After {steps:,} decisions, every seed a mark](ablations.png)
+"""
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 class Run(NamedTuple):
@@ -142,29 +153,46 @@ def tree_named(game: str) -> Tree:
 # --- All runs
 
 
-def missing(rows: Sequence[Mapping[str, Any]], given: argparse.Namespace) -> Iterator[Run]:
+def missing(rows: Rows, given: argparse.Namespace) -> Iterator[Run]:
     """The runs that are asked for and not there yet."""
     known = {Run(*(row[name] for name in Run._fields)) for row in rows}
     for seed in range(given.seeds):
         for game in given.games:
-            for piece in PIECES:
+            for piece in given.pieces:
                 if piece == "head: plain" and game in POKER:
                     continue  # nothing is known of its actions anyway
                 if (wanted := Run(game, piece, given.steps, seed)) not in known:
                     yield wanted
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> str:
+def page(rows: Rows) -> str:
+    """A table for each number of decisions, and the plot's name."""
+    tables = (
+        f"\n## After {steps:,} decisions\n\n{table(after(rows, steps))}" for steps in lengths(rows)
+    )
+    return PAGE.format(tables="".join(tables), steps=lengths(rows)[0])
+
+
+def lengths(rows: Rows) -> list[int]:
+    return sorted({row["steps"] for row in rows})
+
+
+def after(rows: Rows, steps: int) -> Rows:
+    return [row for row in rows if row["steps"] == steps]
+
+
+def table(rows: Rows) -> str:
     """NashConv as a share of random play's, the median of the seeds with their range."""
     games = list(dict.fromkeys(row["game"] for row in rows))
-    lines = ["| |" + "|".join(games) + "|", "|---|" + "---|" * len(games)]
+    lines = ["| | " + " | ".join(games) + " |", "|---|" + "---|" * len(games)]
     for piece, export in product(PIECES, EXPORTS):
         cells = [cell(shares(rows, game, piece, export)) for game in games]
-        lines.append(f"| {piece}, {export} |" + "|".join(cells) + "|")
+        if any(cells):
+            lines.append(f"| {piece}, {export} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def shares(rows: Sequence[Mapping[str, Any]], game: str, piece: str, export: str) -> list[float]:
+def shares(rows: Rows, game: str, piece: str, export: str) -> list[float]:
     """NashConv over that of random play, of every seed."""
     chosen = (row for row in rows if (row["game"], row["piece"]) == (game, piece))
     return [row[export] / row["uniform"] for row in chosen]
@@ -176,7 +204,7 @@ def cell(values: Sequence[float]) -> str:
     return f"{median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
 
 
-def plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def plot(rows: Rows, path: Path) -> None:
     """A panel for each game: every piece's seeds, on a scale of shares of random play."""
     games = list(dict.fromkeys(row["game"] for row in rows))
     figure, panels = plt.subplots(1, len(games), sharey=True, figsize=(3 * len(games), 4))
@@ -195,10 +223,10 @@ def plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", nargs="+", default=GAMES, choices=[*POKER, *SMALL])
+    parser.add_argument("--pieces", nargs="+", default=list(PIECES), choices=PIECES)
     parser.add_argument("--steps", type=int, default=300_000)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--out", type=Path, required=True, help="folder of ablations.json")
-    parser.add_argument("--docs", type=Path, help="folder for the table and the plot")
+    parser.add_argument("--out", type=Path, required=True, help="folder of results and page")
     given = parser.parse_args()
     kept = given.out / "ablations.json"
     rows = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
@@ -206,9 +234,8 @@ def main() -> None:
         rows.append(measure(*wanted))
         print(rows[-1], flush=True)
         write_json(rows, kept)
-    if given.docs:
-        (given.docs / "ablations.md").write_text(table(rows), encoding="utf-8")
-        plot(rows, given.docs / "ablations.png")
+    (given.out / "ablations.md").write_text(page(rows), encoding="utf-8")
+    plot(after(rows, lengths(rows)[0]), given.out / "ablations.png")
 
 
 if __name__ == "__main__":

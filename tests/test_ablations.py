@@ -16,7 +16,7 @@ def ablations(out, *more):
 
 
 def test_every_piece_is_measured_once_and_shown(tmp_path):
-    assert ablations(tmp_path, "--docs", str(tmp_path))
+    assert ablations(tmp_path)
     rows = json.loads((tmp_path / "ablations.json").read_text())
     pieces = {game: {row["piece"] for row in rows if row["game"] == game} for game in GAMES}
     assert pieces["hanamikoji-gifts"] - pieces["kuhn_poker"] == {"head: plain"}
