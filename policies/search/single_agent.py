@@ -2,9 +2,9 @@
 
 The player keeps a belief of the own hand (`belief.py`), as the clues and what the others have done
 tell it. For each action the blueprint plays on, in all seats, from hands of the belief and with
-the same luck for every action; after some turns a forecast says what is still to come. What is
-clearly worse than another action is soon left out. The blueprint's own action is played unless
-another one is clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
+the same luck for every action; after some turns a forecast says what is still to come. What does
+worse than another action is soon left out, except for the blueprint's own action, which is played
+unless another one is clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
 
 Notation: W hands of the belief, K worlds, J actions, P seats, H cards, M entries of the
 blueprint's memory.
