@@ -163,17 +163,25 @@ def agreed(rules: np.record, game: np.record, meant: Sets, seat: int, slot: int,
 
 @inline
 def knowledge(rules: np.record, game: np.record, meant: Sets, giver: int, receiver: int) -> Known:
-    """Plays that are known to come are found one after the other, as each may allow the next."""
     playable, dead = table.next_cards(rules, game.fireworks), table.trash(rules, game)
-    promised, soon, found = 0, playable, 1
+    nothing = Known(playable, 0, playable, dead, table.critical(rules, game))
+    return with_promises(rules, game, nothing, meant, giver, receiver)
+
+
+@inline
+def with_promises(
+    rules: np.record, game: np.record, known: Known, meant: Sets, giver: int, receiver: int
+) -> Known:
+    """Plays that are known to come are found one after the other, as each may allow the next."""
+    promised, soon, found = 0, known.playable, 1
     while found:
         found = 0
         for seat in range(rules.seats):
             seen = seat != ME and seat != giver and seat != receiver
-            found |= known_plays(rules, game, meant, seat, soon, dead, seen) & ~promised
+            found |= known_plays(rules, game, meant, seat, soon, known.trash, seen) & ~promised
         promised |= found
         soon |= (found & ~table.last_cards(rules)) << 1
-    return Known(playable, promised, soon, dead, table.critical(rules, game))
+    return Known(known.playable, promised, soon, known.trash, known.critical)
 
 
 @inline
@@ -183,9 +191,10 @@ def known_plays(
     """The clued cards of a hand that its owner takes for playable, as far as they are known."""
     plays = 0
     for slot in range(game.held[seat]):
-        cards = agreed(rules, game, meant, seat, slot, dead)
-        if meant[seat, slot] and cards & ~soon == 0:
-            plays |= identity(game, cards, seat, slot, seen)
+        if meant[seat, slot]:
+            cards = agreed(rules, game, meant, seat, slot, dead)
+            if cards & ~soon == 0:
+                plays |= identity(game, cards, seat, slot, seen)
     return plays & soon
 
 
@@ -217,7 +226,8 @@ def score_clues(
     rules: np.record, games: Games, known: Known, meant: Sets, seat: int, mask: Any, scores: Any
 ) -> None:
     """What a hand promises more than before, less a clue token, for each clue to its owner."""
-    now, both = games[rules.seats], knowledge(rules, games[rules.seats], meant, ME, seat)
+    now = games[rules.seats]
+    both = with_promises(rules, now, known, meant, ME, seat)
     before = promise(rules, now, known, meant, seat)
     for action in np.flatnonzero(mask):
         if rules.offset[action] == seat:
@@ -237,7 +247,7 @@ def clue_read(
     games[rules.seats + 1] = now
     rule.give_clue(rules, after, seat, trait)
     read_clue(rules, now, both, meant, seat, trait, after.touched[ME])
-    return knowledge(rules, after, meant, ME, ME)
+    return with_promises(rules, after, both, meant, ME, ME)  # a clue changes nothing else
 
 
 @inline

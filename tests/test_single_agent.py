@@ -10,6 +10,7 @@ from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import views
+from hanamachi.policies.search.belief import different
 from hanamachi.policies.search.forecast import Forecast, phases, played
 from hanamachi.training.evaluation import play_games
 from hanamachi.worlds import Worlds
@@ -97,6 +98,36 @@ def believed(search, number, decisions):
             if decisions == 0:
                 return own[:, ME].view(search.notes)["hands"].reshape(search.hands, -1)
         kernels.step(rules.rules, games, actions)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+def test_no_card_that_is_held_is_ruled_out():
+    search = load_policy("search:single_agent:expert:worlds=1", "hanabi:2p")
+    rules, blueprint = search.variant, search.blueprint
+    games = begun(rules, sample(4, 0.5))
+    own, memory = memories(search, len(games)), memories(blueprint, len(games))
+    while len(games):
+        mine = games["mover"] == ME
+        if mine.any():
+            now, kept = games[mine], own[mine]
+            chances_of(search, now, kept)
+            hands = (
+                kept[:, ME].copy().view(search.notes)["hands"].reshape(len(now), search.hands, -1)
+            )
+            assert (hands == now["hand"][:, None, ME]).any(1).all()
+            own[mine] = kept
+        kernels.step(rules.rules, games, likeliest(chances_of(blueprint, games, memory)))
+        going = games["mover"] >= 0
+        games, own, memory = games[going], own[going], memory[going]
+
+
+def test_worlds_that_another_seat_cannot_tell_apart_are_asked_about_once():
+    hands = np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.int8)
+    memory = np.array([[0], [0], [0], [7]], np.int32)
+    one, each = different(hands, memory)
+    assert len(one) == 3
+    np.testing.assert_array_equal(hands[one][each], hands)
+    np.testing.assert_array_equal(memory[one][each], memory)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")

@@ -24,10 +24,11 @@ from hanamachi.kernels import apply, resolve, settle, start
 from hanamachi.policies.policy import Memory, Policy, views
 
 DOUBT = 0.01  # added to the probability of every action: the others may play another policy
-FEW = 0.1  # of the hands
+FEW = 0.5  # of the hands; with fewer left, too many of them would be the same
 
 Games = NDArray[Any]  # (W,) of rule.RECORD
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 
 def live_through(
@@ -43,12 +44,22 @@ def live_through(
         worlds, likely = games[on], likelihood[on]
         action = action_of(variant.rules, now[0], seat)
         if seat != me:
-            seen = views(variant, worlds, np.full(len(on), seat))
-            chances, _, memory[on, seat] = policy.distribution(*seen, memory[on, seat])
-            likely *= chances[:, action] + DOUBT
+            one, each = different(worlds["hand"][:, me], memory[on, seat])
+            seen = views(variant, worlds[one], np.full(len(one), seat))
+            chances, _, after = policy.distribution(*seen, memory[on[one], seat])
+            likely *= chances[each, action] + DOUBT
+            memory[on, seat] = after[each]
         take_turn(variant.rules, worlds, now, action, seat == me, likely)
         games[on], likelihood[on] = worlds, likely
     return likelihood
+
+
+def different(hands: NDArray[np.int8], memory: Memory) -> tuple[Rows, Rows]:
+    """One row for all worlds that another seat, of this memory, cannot tell apart; and each's."""
+    entries = np.concatenate((hands, np.ascontiguousarray(memory).view(np.int8)), axis=1)
+    numbers = np.random.default_rng(0).integers(2**62, size=entries.shape[1])
+    _, one, each = np.unique(entries @ numbers, return_index=True, return_inverse=True)  # a hash
+    return one, each
 
 
 def carried_over(

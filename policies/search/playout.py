@@ -39,7 +39,7 @@ def play_out(
     earned = np.zeros((len(games), variant.seats))
     memory = initial_memory(policy, *earned.shape) if memory is None else memory.copy()
     going = np.arange(len(games))
-    for _ in range(turns):
+    for turn in range(turns):
         on = games[going]
         kernels.spread(kernels.step, variant.rules, on, actions)
         games[going] = on
@@ -50,7 +50,7 @@ def play_out(
             return earned
         if judge is not None:
             going = judged(judge, games, going, rounds, earned)
-        if going.size == 0:
+        if going.size == 0 or turn + 1 == turns:
             return earned
         seats = games["mover"][going].astype(np.int64)
         seen = views(variant, games[going], seats)

@@ -2,9 +2,9 @@
 
 The player keeps a belief of the own hand (`belief.py`), as the clues and what the others have done
 tell it. For each action the blueprint plays on, in all seats, from hands of the belief and with
-the same luck for every action; after some turns a forecast says what is still to come. What is
-clearly worse than another action is soon left out. The blueprint's own action is played unless
-another one is clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
+the same luck for every action; after some turns a forecast says what is still to come. What does
+worse than another action is soon left out, except for the blueprint's own action, which is played
+unless another one is clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
 
 Notation: W hands of the belief, K worlds, J actions, P seats, H cards, M entries of the
 blueprint's memory.
@@ -25,7 +25,7 @@ from hanamachi.policies.search.playout import behind, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 
 PORTION = 16  # worlds played side by side, each with all actions that are left
-HOPELESS = 2.5  # standard errors by which an action is worse when it is left out
+HOPELESS = 1.0  # standard errors by which an action is worse when it is left out
 
 
 class SingleAgent(Search):
@@ -43,8 +43,8 @@ class SingleAgent(Search):
         variant: Variant,
         blueprint: Policy | None,
         *,
-        hands: int = 1000,
-        top: int = 6,
+        hands: int = 3000,
+        top: int = 20,
         sure: float = 1.0,
         turns: int = 12,
         **common: Any,
@@ -128,18 +128,18 @@ class SingleAgent(Search):
     ) -> NDArray[np.float32]:
         """All on the action that does best, or the blueprint's choice if that may be luck."""
         actions = self._tried(decision)
-        own = actions[0]
         results = np.empty((0, len(actions)))
         for count in self.budget.portions(PORTION):
             more = self._results(decision, games, memory, actions, count)
             results = np.concatenate((results, more))
             ahead, error = behind(results)
-            left = np.flatnonzero((ahead < HOPELESS * error) | (ahead == 0))
+            left = ahead <= HOPELESS * error
+            left[0] = True  # the blueprint's stays: few worlds alone never speak against it
             actions, results = actions[left], results[:, left]
             if len(actions) == 1:
-                break
+                return decision.prior
         ahead, error = behind(results)
-        if actions[0] == own and ahead[0] <= self.sure * error[0]:
+        if ahead[0] <= self.sure * error[0]:
             return decision.prior
         return np.eye(len(decision.prior), dtype=np.float32)[actions[ahead.argmin()]]
 
