@@ -23,7 +23,7 @@ from hanamachi.policies.features import Features
 from hanamachi.policies.legal import Chances, legal_chances
 from hanamachi.policies.policy import Policy
 
-CHUNK = 256  # rows computed together, so that a row's result never depends on the batch
+CHUNK = 128  # rows computed together, so that a row's result never depends on the batch
 
 
 class Things(NamedTuple):
@@ -153,6 +153,8 @@ def largest(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
 
 class NetworkPolicy(Policy):
     """A network at play; it remembers what its features do."""
+
+    forecasts = True
 
     def __init__(self, variant: Variant, network: Network, name: str = "network") -> None:
         super().__init__(variant)

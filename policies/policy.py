@@ -39,6 +39,7 @@ class Policy(ABC):
         self.set_random_seed(None)
 
     mixes: bool = True  # whether it chooses at random where it could tell a best action
+    forecasts: bool = False  # whether `expectation` knows
 
     @abstractmethod
     def distribution(
@@ -67,7 +68,7 @@ class Policy(ABC):
     def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values | None:
         """The expected result for the seats to move, (B,), where a round begins; None if unknown.
 
-        By default the value that comes with the distribution.
+        By default the value that comes with the distribution. Whoever knows it sets `forecasts`.
         """
         return self.distribution(observation, mask, memory)[1]
 
@@ -180,10 +181,10 @@ class RulePolicy(Policy):
     """Plays what a kernel `score(tables, observations, masks, scores)` scores highest.
 
     The kernel writes the score of every legal action; where several tie, all are equally likely.
+    Where the policy forecasts, scores are expected results.
     """
 
     mixes = False
-    forecasts: bool = False  # whether scores are expected results
 
     def __init__(self, variant: Variant, score: Callable[..., None], tables: Any) -> None:
         super().__init__(variant)

@@ -124,7 +124,7 @@ def test_probabilities_cover_legal_actions_and_sum_to_one(name, case):
     probabilities, value, _ = policy.distribution(observations, masks, empty(masks))
     assert probabilities.shape == masks.shape
     assert probabilities.dtype == np.float32
-    assert (value is not None) == getattr(policy, "forecasts", False)
+    assert (value is not None) == policy.forecasts
     assert value is None or (value.shape == masks.shape[:1] and (abs(value) <= 1).all())
     assert (probabilities >= 0).all()
     assert (probabilities[masks == 0] == 0).all()

@@ -168,6 +168,8 @@ def test_random_play_to_the_end_is_what_the_rules_make_of_the_games_own_luck(gam
 class Sure(RandomPolicy):
     """Knows nothing, but what a round is worth to whoever begins it."""
 
+    forecasts = True
+
     def expectation(self, observation, mask, memory):
         return np.full(len(mask), 0.25, np.float32)
 

@@ -36,6 +36,7 @@ def play_out(
     in the choices of the policy. After so many `turns` of each game it is left as it is.
     """
     variant, rounds = policy.variant, rounds_of(games)
+    judge = judge if judge is not None and judge.forecasts else None
     earned = np.zeros((len(games), variant.seats))
     memory = initial_memory(policy, *earned.shape) if memory is None else memory.copy()
     going = np.arange(len(games))
@@ -45,17 +46,19 @@ def play_out(
         games[going] = on
         earned[going] += on["rewards"][:, : variant.seats]
         going = going[on["mover"] >= 0]
-        if isinstance(policy, RandomPolicy) and judge in (None, policy):  # it cannot tell
+        if isinstance(policy, RandomPolicy) and judge is None:
             earned[going] += play_randomly(policy, games[going])
             return earned
         if judge is not None:
-            going = judged(judge, games, going, rounds, earned)
+            going = going[rounds_of(games[going]) == rounds[going]]
         if going.size == 0 or turn + 1 == turns:
-            return earned
+            break
         seats = games["mover"][going].astype(np.int64)
         seen = views(variant, games[going], seats)
         chances, _, memory[going, seats] = policy.distribution(*seen, memory[going, seats])
         actions = sample(chances, rng.random(1 + len(games) // alike)[going // alike])
+    if judge is not None:
+        add_prospects(judge, games, rounds, earned)
     return earned
 
 
@@ -65,26 +68,18 @@ def rounds_of(games: NDArray[Any]) -> NDArray[Any]:
     return games["round_number"].copy() if has_rounds else np.zeros(len(games), np.int32)
 
 
-def judged(
-    judge: Policy,
-    games: NDArray[Any],
-    going: NDArray[np.int64],
-    rounds: NDArray[Any],
-    earned: Returns,
-) -> NDArray[np.int64]:
-    """Which of the games go on; to the others, where a round has begun, its worth is added."""
-    begun = rounds_of(games[going]) != rounds[going]
-    rows = going[begun]
-    if rows.size == 0:
-        return going
-    seats = games["mover"][rows].astype(np.int64)
-    seen = views(judge.variant, games[rows], seats)
-    values = judge.expectation(*seen, judge.initial_memory(len(rows)))
-    if values is None:
-        return going
-    earned[rows, seats] += values
-    earned[rows, 1 - seats] -= values
-    return going[~begun]
+def add_prospects(
+    judge: Policy, games: NDArray[Any], rounds: NDArray[Any], earned: Returns
+) -> None:
+    """Add, where a round has begun, what that is worth; all at once, as this is cheaper."""
+    rows = np.flatnonzero((games["mover"] >= 0) & (rounds_of(games) != rounds))
+    if rows.size:
+        seats = games["mover"][rows].astype(np.int64)
+        seen = views(judge.variant, games[rows], seats)
+        values = judge.expectation(*seen, judge.initial_memory(len(rows)))
+        assert values is not None, "a policy that forecasts gave no value"
+        earned[rows, seats] += values
+        earned[rows, 1 - seats] -= values
 
 
 def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
