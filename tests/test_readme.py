@@ -25,6 +25,7 @@ PAGES = [
     ROOT / "docs" / "performance.md",
     ROOT / "docs" / "strength.md",
     ROOT / "docs" / "exact.md",
+    ROOT / "docs" / "ablations.md",
 ]
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 
