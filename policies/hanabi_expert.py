@@ -20,7 +20,7 @@ from hanamachi.game import Variant
 from hanamachi.hanabi import rules as rule
 from hanamachi.hanabi import table
 from hanamachi.hanabi.table import ME, Games
-from hanamachi.policies.hanabi_memory import RememberingPolicy, Sets, let_go
+from hanamachi.policies.hanabi_memory import RememberingPolicy, Sets, chop_of, let_go
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 from hanamachi.sets import lowest
 
@@ -118,15 +118,6 @@ def read_clue(
 
 
 @inline
-def chop_of(game: np.record, meant: Sets, seat: int) -> int:
-    """The slot of the oldest card that no clue has touched; NONE if there is none."""
-    for slot in range(game.held[seat]):
-        if meant[seat, slot] == 0:
-            return slot
-    return rule.NONE
-
-
-@inline
 def focus_of(game: np.record, meant: Sets, seat: int, touched: int) -> int:
     """The chop, else the newest card touched for the first time, else the newest touched."""
     chop = chop_of(game, meant, seat)
@@ -163,8 +154,8 @@ def agreed(rules: np.record, game: np.record, meant: Sets, seat: int, slot: int,
 
 @inline
 def knowledge(rules: np.record, game: np.record, meant: Sets, giver: int, receiver: int) -> Known:
-    playable, dead = table.next_cards(rules, game.fireworks), table.trash(rules, game)
-    nothing = Known(playable, 0, playable, dead, table.critical(rules, game))
+    playable, critical = table.next_cards(rules, game.fireworks), table.critical(rules, game)
+    nothing = Known(playable, 0, playable, table.trash(rules, game), critical)
     return with_promises(rules, game, nothing, meant, giver, receiver)
 
 
@@ -172,7 +163,7 @@ def knowledge(rules: np.record, game: np.record, meant: Sets, giver: int, receiv
 def with_promises(
     rules: np.record, game: np.record, known: Known, meant: Sets, giver: int, receiver: int
 ) -> Known:
-    """Plays that are known to come are found one after the other, as each may allow the next."""
+    """With the plays that giver and receiver both see coming: each may allow the next."""
     promised, soon, found = 0, known.playable, 1
     while found:
         found = 0
@@ -226,8 +217,7 @@ def score_clues(
     rules: np.record, games: Games, known: Known, meant: Sets, seat: int, mask: Any, scores: Any
 ) -> None:
     """What a hand promises more than before, less a clue token, for each clue to its owner."""
-    now = games[rules.seats]
-    both = with_promises(rules, now, known, meant, ME, seat)
+    now, both = games[rules.seats], with_promises(rules, games[rules.seats], known, meant, ME, seat)
     before = promise(rules, now, known, meant, seat)
     for action in np.flatnonzero(mask):
         if rules.offset[action] == seat:

@@ -31,7 +31,6 @@ from hanamachi.policies.hanabi_expert import (
     WORTH,
     Known,
     belief,
-    chop_of,
     clue_read,
     clued,
     knowledge,
@@ -39,7 +38,7 @@ from hanamachi.policies.hanabi_expert import (
     read_hand,
     read_turns,
 )
-from hanamachi.policies.hanabi_memory import Sets
+from hanamachi.policies.hanabi_memory import Sets, chop_of
 from hanamachi.policies.policy import Memory, Observations
 
 GROUPS = 3  # of cards, see Groups

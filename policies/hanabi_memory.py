@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.compiled import inline
+from hanamachi.hanabi import rules as rule
 from hanamachi.kernels import spread
 from hanamachi.policies.policy import (
     Masks,
@@ -56,3 +57,12 @@ def let_go(sets: Any, slot: int) -> None:
     for i in range(slot, len(sets) - 1):
         sets[i] = sets[i + 1]
     sets[len(sets) - 1] = 0
+
+
+@inline
+def chop_of(game: np.record, meant: Sets, seat: int) -> int:
+    """The slot of the oldest card that no clue has touched; NONE if there is none."""
+    for slot in range(game.held[seat]):
+        if meant[seat, slot] == 0:
+            return slot
+    return rule.NONE

@@ -39,7 +39,7 @@ class Policy(ABC):
         self.set_random_seed(None)
 
     mixes: bool = True  # whether it chooses at random where it could tell a best action
-    forecasts: bool = False  # whether `expectation` knows
+    forecasts: bool = False  # whether `expectation` gives values
 
     @abstractmethod
     def distribution(
@@ -65,12 +65,15 @@ class Policy(ABC):
         with np.errstate(divide="ignore"):
             return np.log(probabilities)
 
-    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values | None:
-        """The expected result for the seats to move, (B,), where a round begins; None if unknown.
+    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
+        """The expected result for the seats to move, (B,), where a round begins.
 
-        By default the value that comes with the distribution. Whoever knows it sets `forecasts`.
+        By default the value that comes with the distribution. Only asked where `forecasts` is set.
         """
-        return self.distribution(observation, mask, memory)[1]
+        values = self.distribution(observation, mask, memory)[1]
+        if values is None:
+            raise UserError(f"{self.name} sets forecasts, but its distribution gives no values")
+        return values
 
     def act(
         self,

@@ -3,9 +3,9 @@
     python scripts/ablations.py --out docs
 
 Every setting learns on small games whose NashConv is computed exactly: Kuhn and Leduc poker, played
-through OpenSpiel, two small versions of Hanamikoji and one of Geisha's Road. Each result is kept in
-ablations.json, so that a script that was stopped goes on; all results together make a page with
-tables and a plot.
+through OpenSpiel, and small versions of ours, by default two of Hanamikoji and one of Geisha's
+Road. Each result is kept in ablations.json, so that a script that was stopped goes on; all results
+together make a page with tables and a plot.
 """
 
 import argparse
@@ -58,10 +58,11 @@ PIECES: Mapping[str, Mapping[str, Any]] = {  # what is changed, one thing each
 EXPORTS = ("policy", "average")
 PAGE = """# What each piece of the learner is worth
 
-NashConv as a share of that of random play: the median of some seeds, and their range. 0 is an
-equilibrium. Each row changes one piece, and says which policy is measured: the one that learns, or
-the average of its weights. The settings stand in [scripts/ablations.py](../scripts/ablations.py),
-which made this page; [exact solving](exact.md) names the small games.
+NashConv as a share of that of random play: the median of the seeds, and their range where there are
+several. 0 is an equilibrium. Each row changes one piece, and says which policy is measured: the one
+that learns, or the average of its weights. The settings stand in
+[scripts/ablations.py](../scripts/ablations.py), which made this page; [exact solving](exact.md)
+names the small games.
 {tables}
 ![After {steps:,} decisions, every seed a mark](ablations.png)
 """
@@ -129,7 +130,7 @@ def games_of(game: str, piece: str, config: Config) -> TurnBasedVecEnv:
     """The games to learn from, credited and described as the piece says."""
     if game in POKER:
         make = partial(OpenSpielAEC, game)
-        games: Any = AECSelfPlayVecEnv(make, config.num_games, config.seed << 32)
+        games: Any = AECSelfPlayVecEnv(make, config.num_games, config.seed)
     else:
         games = run.make_games(config)
         if piece == "head: plain":
@@ -183,13 +184,19 @@ def after(rows: Rows, steps: int) -> Rows:
 
 def table(rows: Rows) -> str:
     """NashConv as a share of random play's, the median of the seeds with their range."""
-    games = list(dict.fromkeys(row["game"] for row in rows))
+    games = shown(rows)
     lines = ["| | " + " | ".join(games) + " |", "|---|" + "---|" * len(games)]
     for piece, export in product(PIECES, EXPORTS):
         cells = [cell(shares(rows, game, piece, export)) for game in games]
         if any(cells):
             lines.append(f"| {piece}, {export} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def shown(rows: Rows) -> list[str]:
+    """The games that were measured, the smaller ones of a kind first."""
+    measured = {row["game"] for row in rows}
+    return [game for game in (*POKER, *SMALL) if game in measured]
 
 
 def shares(rows: Rows, game: str, piece: str, export: str) -> list[float]:
@@ -201,12 +208,14 @@ def shares(rows: Rows, game: str, piece: str, export: str) -> list[float]:
 def cell(values: Sequence[float]) -> str:
     if not values:
         return ""
+    if len(values) == 1:
+        return f"{values[0]:.3f}"
     return f"{median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
 
 
 def plot(rows: Rows, path: Path) -> None:
     """A panel for each game: every piece's seeds, on a scale of shares of random play."""
-    games = list(dict.fromkeys(row["game"] for row in rows))
+    games = shown(rows)
     figure, panels = plt.subplots(1, len(games), sharey=True, figsize=(3 * len(games), 4))
     for panel, game in zip(np.atleast_1d(panels), games, strict=True):
         for y, piece in enumerate(PIECES):
@@ -228,12 +237,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=Path, required=True, help="folder of results and page")
     given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
     kept = given.out / "ablations.json"
     rows = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
     for wanted in missing(rows, given):
         rows.append(measure(*wanted))
         print(rows[-1], flush=True)
         write_json(rows, kept)
+    if not rows:
+        parser.error("nothing is asked for that can be measured")
     (given.out / "ablations.md").write_text(page(rows), encoding="utf-8")
     plot(after(rows, lengths(rows)[0]), given.out / "ablations.png")
 

@@ -25,3 +25,12 @@ def test_every_piece_is_measured_once_and_shown(tmp_path):
     assert "| all pieces, average |" in (tmp_path / "ablations.md").read_text()
     assert (tmp_path / "ablations.png").stat().st_size > 10_000
     assert ablations(tmp_path) == ""  # all is there already
+
+
+def test_one_piece_can_be_measured_at_another_length(tmp_path):
+    ablations(tmp_path, "--pieces", "all pieces")
+    longer = ablations(tmp_path, "--pieces", "all pieces", "--steps", "200")
+    assert longer.count("'piece': 'all pieces'") == longer.count("'piece'") == len(GAMES)
+    page = (tmp_path / "ablations.md").read_text()
+    assert page.index("## After 100 decisions") < page.index("## After 200 decisions")
+    assert "no magnet" not in page

@@ -10,7 +10,9 @@ from pettingzoo.classic import connect_four_v3
 from hanamachi import kernels
 from hanamachi.aec import AEC
 from hanamachi.games import variant
+from hanamachi.policies import load_policy
 from hanamachi.policies.features import Features
+from hanamachi.policies.network import for_variant
 from hanamachi.training import run
 from hanamachi.training.config import Config
 from hanamachi.training.critic import Critic
@@ -41,8 +43,9 @@ def moved_on(games, decisions=7):
     return games
 
 
-def of_ours(id):
-    return SelfPlayVecEnv(variant(id), 8, seed=3)
+def of_ours(id, *opponents):
+    guests = [(load_policy(name, id), 0.5) for name in opponents]
+    return SelfPlayVecEnv(variant(id), 8, seed=3, opponents=guests)
 
 
 def featured():
@@ -50,9 +53,18 @@ def featured():
     return FeaturedVecEnv(games, Features(games.variant, ("belief",)))
 
 
-@pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced", "hanabi:2p", "hanabi:5p"])
-def test_it_sees_what_the_other_seats_see_in_turn(id):
-    games = moved_on(of_ours(id))
+@pytest.mark.parametrize(
+    ("id", "opponents"),
+    [
+        ("hanamikoji", ()),
+        ("hanamikoji", ("greedy",)),
+        ("geishas_road:advanced", ()),
+        ("hanabi:2p", ()),
+        ("hanabi:5p", ("expert",)),
+    ],
+)
+def test_it_sees_what_the_other_seats_see_in_turn(id, opponents):
+    games = moved_on(of_ours(id, *opponents), 40)
     rules, seats = games.variant, games.variant.seats
     for game, mover, seen in zip(games.games, games.movers, games.seen_by_others(), strict=True):
         others = np.empty((seats - 1, games.observations.shape[1]), np.float32)
@@ -108,16 +120,20 @@ def test_hidden_hands_change_its_values_and_never_the_policys():
 
 def test_it_tells_more_of_how_games_end_than_the_networks_value_can():
     learner = learned(60_000, ppo={"batch_size": 128, "gae_lambda": 1.0})
-    buffer = learner.rollout_buffer
-    told = [(torch.from_numpy(seen), torch.from_numpy(legal)) for seen, legal in views_of(buffer)]
+    network, critic = learner.policy.networks()
+    (games,) = learner.rollout_buffer.get(None, torch.Generator())
     with torch.no_grad():
-        values = np.stack([learner.policy.network(*view)[1] for view in told])
-    errors = [(buffer.returns - v).var() for v in (buffer.values[:-1], values)]
+        values = network(games.observations, games.masks)[1]
+        judged = critic(games.observations, games.others, values)
+    errors = [(games.returns - told).var() for told in (judged, values)]
     assert errors[0] < 0.97 * errors[1]
 
 
-def views_of(buffer):
-    return zip(buffer.observations, buffer.masks, strict=True)
+def test_what_is_exported_is_a_network_like_any_other():
+    learner = learned(2_048)
+    plain = for_variant(learner.env.variant, (32,)).state_dict()
+    exported = learner.policy.network.state_dict()
+    assert {name: w.shape for name, w in exported.items()} == {n: w.shape for n, w in plain.items()}
 
 
 def test_without_it_nothing_is_kept():

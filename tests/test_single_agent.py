@@ -10,7 +10,7 @@ from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import views
-from hanamachi.policies.search.belief import different
+from hanamachi.policies.search.belief import told_apart
 from hanamachi.policies.search.forecast import Forecast, phases, played
 from hanamachi.training.evaluation import play_games
 from hanamachi.worlds import Worlds
@@ -124,10 +124,10 @@ def test_no_card_that_is_held_is_ruled_out():
 def test_worlds_that_another_seat_cannot_tell_apart_are_asked_about_once():
     hands = np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.int8)
     memory = np.array([[0], [0], [0], [7]], np.int32)
-    one, each = different(hands, memory)
-    assert len(one) == 3
-    np.testing.assert_array_equal(hands[one][each], hands)
-    np.testing.assert_array_equal(memory[one][each], memory)
+    first, group = told_apart(hands, memory)
+    assert len(first) == 3
+    np.testing.assert_array_equal(hands[first][group], hands)
+    np.testing.assert_array_equal(memory[first][group], memory)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")

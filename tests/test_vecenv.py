@@ -477,7 +477,7 @@ ANYBODYS = {
 def test_every_row_is_a_game_of_the_environment(name):
     maker = ANYBODYS[name]
     batch, rng = AECSelfPlayVecEnv(maker, 3, seed=11), np.random.default_rng(0)
-    single, seeds = [maker() for _ in range(3)], iter(range(11, 1_000))
+    single, seeds = [maker() for _ in range(3)], AECSelfPlayVecEnv(maker, 1, seed=11).seeds
     batch.reset()
     for env in single:
         env.reset(seed=next(seeds))

@@ -192,6 +192,8 @@ class Config(Model):
         if abs(sum(self.opponents.values()) - 1) > 1e-6:
             raise ValueError(f"opponents must add up to 1, not {sum(self.opponents.values()):g}")
         Features(self.variant(), self.network.features)
+        if not (self.evaluation.final_opponents or self.variant().game.cooperative):
+            raise ValueError("evaluation.final_opponents must name at least one policy")
         if self.teacher is None and self.clone != Clone():
             raise ValueError(
                 "clone says how to clone a policy, and init_from names none: "

@@ -1,9 +1,10 @@
 """A critic that sees all hands, for training alone.
 
 How a game ends depends on cards that the seat to move cannot see, and to its policy that is noise.
-While it learns, advantages may come from values that know those cards: they stay unbiased, as no
-hand depends on the action, and vary less. The policy that is exported never sees more than its own
-seat does (as in Lowe et al. 2017, and at cards in Suphx, Li et al. 2020).
+While it learns, advantages may come from values that know those cards: as baselines they add no
+bias, for what they know was settled before the action, and the advantages vary less. The policy
+that is exported never sees more than its own seat does (as in Lowe et al. 2017, and at cards in
+Suphx, Li et al. 2020).
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from hanamachi.policies.network import orthogonal
 class Critic(nn.Module):
     """What hidden cards change about the value that the seat to move can tell.
 
-    It begins as no change at all, so that it is never worse than the value it adds to.
+    It begins as no change at all: learning begins with the network's own value.
     """
 
     scale: Tensor

@@ -47,6 +47,7 @@ ALL = "all"  # among opponents: every rule policy of the game
 TWICE = 2  # games of one deal, between rivals
 LEAST = 2  # games of partners, for an interval
 BATCH = 8192  # games played side by side
+MEMORY = 1 << 28  # bytes that policies may remember in these
 SEEDS = 2**63  # each gives two streams of random numbers
 
 
@@ -339,7 +340,7 @@ def match(
     if games < TWICE or games % TWICE:
         raise UserError(f"games must be even, as every deal is played twice, not {games}")
     deals = np.arange(games // TWICE, dtype=np.uint64)
-    shares = range(0, len(deals), max(1, batch // TWICE))
+    shares = range(0, len(deals), max(1, side_by_side(pair, variant, batch) // TWICE))
     return np.concatenate(
         [play_deals(pair, variant, deals[i : i + shares.step], seed, play) for i in shares]
     )
@@ -401,12 +402,19 @@ def play_together(
     if games < LEAST:
         raise UserError(f"games must be at least {LEAST}, not {games}")
     scores, lost = np.zeros(games), np.zeros(games, np.bool_)
+    batch = side_by_side(team, variant, batch)
     for start in range(0, games, batch):
         deals = np.arange(start, min(start + batch, games))
         seating = (deals[:, None] + np.arange(variant.seats)) % len(team)
         returns, ended = play_games(team, variant, seating, deals.astype(np.uint64), seed, play)
         scores[deals], lost[deals] = returns[:, 0], variant.lost(ended)
     return scores, lost
+
+
+def side_by_side(policies: Sequence[Policy], variant: Variant, batch: int) -> int:
+    """How many games are played at once: fewer than `batch` where policies remember much."""
+    remembered = variant.seats * sum(policy.initial_memory(1).nbytes for policy in policies)
+    return max(1, min(batch, MEMORY // max(1, remembered)))
 
 
 def play_games(

@@ -120,7 +120,7 @@ class Contest:
 
     def act(self, action: int) -> None:
         """The human's move."""
-        if self.memory.shape[1]:  # of this seat, for hints; a search without any thinks for nothing
+        if self.memory.shape[1]:  # for hints; a search without memory would think in vain
             self.distribution()
         self.step(action)
 

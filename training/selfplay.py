@@ -86,11 +86,10 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         bound = largest(observation_space.low, observation_space.high)
         told = head or plain_head(int(action_space.n))
         self.make_network = lambda: Network(bound, told, hidden, feature_sets)
-        self.make_critic = lambda: (
-            Critic(np.concatenate((bound, largest(others.low, others.high))), hidden)
-            if others
-            else None
-        )
+        self.make_critic: Callable[[], Critic | None] = lambda: None
+        if others is not None:
+            whole = np.concatenate((bound, largest(others.low, others.high)))
+            self.make_critic = lambda: Critic(whole, hidden)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
@@ -299,13 +298,19 @@ class SelfPlayPPO(MaskablePPO):
 
     def _seen_by_others(self, env: TurnBasedVecEnv) -> NDArray[np.float32]:
         """What the critic sees beside the observations, (B, K)."""
-        return env.seen_by_others() if self.policy.critic else np.zeros((env.num_envs, 0), "f4")
+        if self.policy.critic is None:
+            return np.zeros((env.num_envs, 0), np.float32)
+        return env.seen_by_others()
 
     @torch.no_grad()
-    def _decide(self, *views: NDArray[Any]) -> list[NDArray[Any]]:
-        """Actions, their log-probabilities and values, (B,) each, where such is seen."""
-        seen, legal, others = (torch.from_numpy(x).to(self.device) for x in views)
-        return [x.cpu().numpy() for x in self.policy.sample(seen, legal, others, self.generator)]
+    def _decide(
+        self, observations: NDArray[Any], masks: NDArray[Any], others: NDArray[Any]
+    ) -> list[NDArray[Any]]:
+        """Actions, their log-probabilities and values, (B,) each."""
+        seen, legal, hidden = (
+            torch.from_numpy(x).to(self.device) for x in (observations, masks, others)
+        )
+        return [x.cpu().numpy() for x in self.policy.sample(seen, legal, hidden, self.generator)]
 
     def train(self) -> None:
         """Improve the policy on the last rollout: several epochs of clipped policy gradient."""

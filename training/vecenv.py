@@ -8,7 +8,7 @@ Notation: B games, S seats, A actions, N entries of an observation, M numbers of
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,10 @@ class TurnBasedVecEnv(VecEnv):
 
     @abstractmethod
     def seen_by_others(self) -> NDArray[np.float32]:
-        """What all other seats see, in turn from the next, (B, K): for a critic in training."""
+        """What all other seats see, in turn from the next, (B, K): for a critic in training.
+
+        Without anything that is added for the learner.
+        """
 
     @abstractmethod
     def reseed(self, seed: int) -> None:
@@ -354,7 +357,8 @@ Games = SelfPlayVecEnv | FeaturedVecEnv
 class AECSelfPlayVecEnv(TurnBasedVecEnv):
     """Self-play of any turn-based PettingZoo AEC environment whose observations hold a mask.
 
-    All agents must share one observation and one action space; observations are flattened.
+    All agents must share one observation and one action space, and stay to the end; observations
+    are flattened.
     Slower than compiled games, as each row is an environment in Python.
     """
 
@@ -383,7 +387,8 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         return np.stack(rows)
 
     def reseed(self, seed: int) -> None:
-        self.seeds = iter(range(seed, 1 << 62))
+        (first,) = seeds_of(seed, 1)
+        self.seeds = count(int(first >> np.uint64(33)))  # 31 bits: more than these some refuse
 
     def restart(self) -> None:
         for row in range(self.num_envs):

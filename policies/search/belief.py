@@ -44,22 +44,26 @@ def live_through(
         worlds, likely = games[on], likelihood[on]
         action = action_of(variant.rules, now[0], seat)
         if seat != me:
-            one, each = different(worlds["hand"][:, me], memory[on, seat])
-            seen = views(variant, worlds[one], np.full(len(one), seat))
-            chances, _, after = policy.distribution(*seen, memory[on[one], seat])
-            likely *= chances[each, action] + DOUBT
-            memory[on, seat] = after[each]
+            first, group = told_apart(worlds["hand"][:, me], memory[on, seat])
+            seen = views(variant, worlds[first], np.full(len(first), seat))
+            chances, _, after = policy.distribution(*seen, memory[on[first], seat])
+            likely *= chances[group, action] + DOUBT
+            memory[on, seat] = after[group]
         take_turn(variant.rules, worlds, now, action, seat == me, likely)
         games[on], likelihood[on] = worlds, likely
     return likelihood
 
 
-def different(hands: NDArray[np.int8], memory: Memory) -> tuple[Rows, Rows]:
-    """One row for all worlds that another seat, of this memory, cannot tell apart; and each's."""
+def told_apart(hands: NDArray[np.int8], memory: Memory) -> tuple[Rows, Rows]:
+    """Groups of worlds that another seat, which sees these hands and remembers this, takes for one:
+    the first world of each group, and the group of each world, (W,).
+
+    Rows are compared by a random sum of 64 bits.
+    """
     entries = np.concatenate((hands, np.ascontiguousarray(memory).view(np.int8)), axis=1)
     numbers = np.random.default_rng(0).integers(2**62, size=entries.shape[1])
-    _, one, each = np.unique(entries @ numbers, return_index=True, return_inverse=True)  # a hash
-    return one, each
+    _, first, group = np.unique(entries @ numbers, return_index=True, return_inverse=True)
+    return first, group
 
 
 def carried_over(

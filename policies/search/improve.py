@@ -25,7 +25,7 @@ from hanamachi.policies.search.search import Decision, Search
 FEW, MANY = 8, 32  # worlds played side by side, MANY where a batch is cheap, as in networks
 OFFERED = 3  # worlds that each of them is drawn from, by how likely they are
 CLEARLY = 2.0  # standard errors by which an action is worse that is dropped
-TRUST = 0.5  # worlds / eta
+TRUST = 0.5  # eta is the number of worlds over this
 LEAST = 1e-3  # probability that an action is given which the blueprint rules out
 
 Results = NDArray[np.float64]  # (K, J) what each action brings in each world

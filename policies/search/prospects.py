@@ -42,8 +42,8 @@ class Prospects:
         deals = self._dealt(game)
         seats = deals["mover"].astype(np.int64)
         seen = *views(self.policy.variant, deals, seats), self.policy.initial_memory(len(deals))
-        values = self.policy.expectation(*seen)
-        if values is not None:
+        if self.policy.forecasts:
+            values = self.policy.expectation(*seen)
             first = float(np.where(seats == 0, values, -values).mean())
             return np.array([first, -first])
         rng = np.random.default_rng(0)

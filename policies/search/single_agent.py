@@ -25,14 +25,15 @@ from hanamachi.policies.search.playout import behind, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 
 PORTION = 16  # worlds played side by side, each with all actions that are left
-HOPELESS = 1.0  # standard errors by which an action is worse when it is left out
+BEHIND = 1.0  # standard errors by which an action is worse when it is left out
 
 
 class SingleAgent(Search):
     """Tries the `top` actions of its blueprint.
 
-    `hands` is the size of the belief; `sure`, in standard errors, how clearly better an action
-    must be than the blueprint's to be played; `turns`, how far worlds are played on.
+    `hands` is the size of the belief; each takes some 100 bytes of memory in every seat. `sure`, in
+    standard errors, says how clearly better an action must be than the blueprint's to be played;
+    `turns`, how far worlds are played on.
     """
 
     kind = "single_agent"
@@ -133,7 +134,7 @@ class SingleAgent(Search):
             more = self._results(decision, games, memory, actions, count)
             results = np.concatenate((results, more))
             ahead, error = behind(results)
-            left = ahead <= HOPELESS * error
+            left = ahead <= BEHIND * error
             left[0] = True  # the blueprint's stays: few worlds alone never speak against it
             actions, results = actions[left], results[:, left]
             if len(actions) == 1:
