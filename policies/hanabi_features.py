@@ -37,6 +37,7 @@ from hanamachi.policies.hanabi_expert import (
     loss,
     read_hand,
     read_turns,
+    with_promises,
 )
 from hanamachi.policies.hanabi_memory import Sets, chop_of
 from hanamachi.policies.policy import Memory, Observations
@@ -245,7 +246,7 @@ def write_prospects(rules: np.record, games: Games, known: Known, meant: Sets, l
         count_prospects(rules, now, known, meant, seat, before[seat])
     for action in range(rules.first[rule.CLUE], rules.first[rule.CLUE + 1]):
         seat, trait, then = rules.offset[action], rules.trait[action], meant.copy()
-        both = knowledge(rules, now, meant, ME, seat)
+        both = with_promises(rules, now, known, meant, ME, seat)
         known_then = clue_read(rules, games, both, then, seat, trait)
         if after.touched[ME] or rules.empty_clues:
             changes = -before[seat]

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from learners import learned
 from pettingzoo.classic import connect_four_v3
 
 from hanamachi import kernels
@@ -13,27 +14,10 @@ from hanamachi.games import variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features import Features
 from hanamachi.policies.network import for_variant
-from hanamachi.training import run
-from hanamachi.training.config import Config
 from hanamachi.training.critic import Critic
 from hanamachi.training.vecenv import AECSelfPlayVecEnv, FeaturedVecEnv, SelfPlayVecEnv
 
-SETTINGS = {
-    "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
-    "num_games": 64,
-    "network": {"hidden": [32]},
-    "ppo": {"batch_size": 128, "n_epochs": 2},
-    "critic": "all",
-    "device": "cpu",
-}
-
-
-def learned(decisions, **settings):
-    learner = run.new_learner(Config(**SETTINGS | settings))
-    learner.set_logger(run.quiet())
-    learner.learn(decisions, reset_num_timesteps=False)
-    return learner
+learned_with_it = partial(learned, num_games=64, critic="all")
 
 
 def moved_on(games, decisions=7):
@@ -103,7 +87,7 @@ def test_it_learns_without_moving_the_networks_value():
 
 
 def test_hidden_hands_change_its_values_and_never_the_policys():
-    learner = learned(4_096)
+    learner = learned_with_it(4_096)
     games, policy = learner.env, learner.policy
     seen, legal = torch.from_numpy(games.observations), torch.from_numpy(games.masks != 0)
     hands = torch.from_numpy(games.seen_by_others())
@@ -119,7 +103,7 @@ def test_hidden_hands_change_its_values_and_never_the_policys():
 
 
 def test_it_tells_more_of_how_games_end_than_the_networks_value_can():
-    learner = learned(60_000, ppo={"batch_size": 128, "gae_lambda": 1.0})
+    learner = learned_with_it(60_000, ppo={"batch_size": 128, "gae_lambda": 1.0})
     network, critic = learner.policy.networks()
     (games,) = learner.rollout_buffer.get(None, torch.Generator())
     with torch.no_grad():
@@ -130,13 +114,13 @@ def test_it_tells_more_of_how_games_end_than_the_networks_value_can():
 
 
 def test_what_is_exported_is_a_network_like_any_other():
-    learner = learned(2_048)
+    learner = learned_with_it(2_048)
     plain = for_variant(learner.env.variant, (32,)).state_dict()
     exported = learner.policy.network.state_dict()
     assert {name: w.shape for name, w in exported.items()} == {n: w.shape for n, w in plain.items()}
 
 
 def test_without_it_nothing_is_kept():
-    learner = learned(2_048, critic="own")
+    learner = learned(critic="own")
     assert learner.policy.critic is None
     assert learner.rollout_buffer.others.size == 0

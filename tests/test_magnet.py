@@ -3,22 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from learners import SETTINGS, learned
 from torch import nn
 
-from hanamachi.training import run
 from hanamachi.training.callbacks import exported
 from hanamachi.training.config import Config
 from hanamachi.training.magnet import MovingAverage, Snapshot
 from hanamachi.training.selfplay import divergence
-
-SETTINGS = {
-    "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
-    "num_games": 32,
-    "network": {"hidden": [32]},
-    "ppo": {"batch_size": 128, "n_epochs": 2},
-    "device": "cpu",
-}
 
 
 def weight(network):
@@ -30,13 +21,6 @@ def constant(value):
     network = nn.Linear(1, 1, bias=False)
     nn.init.constant_(network.weight, value)
     return network
-
-
-def learned(decisions=2_048, **settings):
-    learner = run.new_learner(Config(**SETTINGS | settings))
-    learner.set_logger(run.quiet())
-    learner.learn(decisions, reset_num_timesteps=False)
-    return learner
 
 
 def same(a, b):

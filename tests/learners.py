@@ -1,0 +1,21 @@
+"""A learner of a small game, as several files of tests want one."""
+
+from hanamachi.training import run
+from hanamachi.training.config import Config
+
+SETTINGS = {
+    "game": "hanamikoji",
+    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "num_games": 32,
+    "network": {"hidden": [32]},
+    "ppo": {"batch_size": 128, "n_epochs": 2},
+    "device": "cpu",
+}
+
+
+def learned(decisions=2_048, **settings):
+    """It has learned from so many decisions; `settings` come before those above."""
+    learner = run.new_learner(Config(**SETTINGS | settings))
+    learner.set_logger(run.quiet())
+    learner.learn(decisions, reset_num_timesteps=False)
+    return learner
