@@ -1,13 +1,15 @@
 """Features: what is worked out for a network beside what a player sees at once.
 
-A feature set belongs to a game. It follows from the observation and from a memory of its own,
-which each seat carries from one decision of a game to the next; so it knows no more than the
-player does. `Features` puts any number of sets behind the observation; with none of them, the
+A feature set belongs to a game. It follows from the observation, the legal actions, and a memory of
+its own, which each seat carries from one decision of a game to the next; so it knows no more than
+the player does. `Features` puts any number of sets behind the observation; with none of them, the
 observation stays as it is.
 
-Notation: B observations, N entries of an observation, F entries of the features, M of a memory.
+Notation: B observations, N entries of an observation, A actions, F entries of the features, M of a
+memory.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
@@ -18,9 +20,11 @@ from hanamachi.game import Variant
 from hanamachi.kernels import spread
 from hanamachi.layout import Layout
 from hanamachi.policies.load import imported
-from hanamachi.policies.policy import Memory, Observations
+from hanamachi.policies.policy import Masks, Memory, Observations
 
 FEATURE_SETS: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
+    "hanamikoji": {"advice": "hanamachi.policies.advice:Advice"},
+    "geishas_road": {"advice": "hanamachi.policies.advice:Advice"},
     "hanabi": {
         "belief": "hanamachi.policies.hanabi_features:Belief",
         "convention": "hanamachi.policies.hanabi_features:Convention",
@@ -28,23 +32,38 @@ FEATURE_SETS: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its c
 }
 
 
-class FeatureSet:
-    """What a kernel `write(rules, observations, memory, features)` works out for each row.
+class FeatureSet(ABC):
+    """What is worked out of one kind, as `layout` names it: F entries, all of them bounded."""
 
-    The kernel brings the memory, (B, M), up to date and fills the features, (B, F), which are 0
-    before. A memory begins as zeros.
+    memory_size = 0
+
+    def __init__(self, variant: Variant, layout: Layout) -> None:
+        """Blocks of the layout are features that describe slots, clues or actions."""
+        self.variant, self.layout = variant, layout
+
+    @abstractmethod
+    def work_out(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Observations, Memory]:
+        """The features (B, F) of observations (B, N) and masks (B, A), and the new memory (B, M),
+        which begins as zeros."""
+
+
+class Compiled(FeatureSet):
+    """What a kernel `write(rules, observations, memory, features)` writes for each row.
+
+    The kernel brings the memory up to date and fills the features, which are 0 before.
     """
 
     def __init__(
         self, variant: Variant, layout: Layout, write: Callable[..., None], memory_size: int = 0
     ) -> None:
-        """`layout` names the features, and those of them that describe slots or clues."""
-        self.variant, self.layout = variant, layout
-        self.write = write
-        self.memory_size = memory_size
+        super().__init__(variant, layout)
+        self.write, self.memory_size = write, memory_size
 
-    def work_out(self, observation: Observations, memory: Memory) -> tuple[Observations, Memory]:
-        """The features (B, F) of observations (B, N), and the new memory."""
+    def work_out(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Observations, Memory]:
         rows = np.ascontiguousarray(observation, np.float32)
         features = np.zeros((len(rows), self.layout.size), np.float32)
         memory = np.array(memory, np.int32, order="C")
@@ -70,23 +89,24 @@ class Features:
     def initial_memory(self, batch: int) -> Memory:
         return np.zeros((batch, self.ends[-1]), np.int32)
 
-    def extend(self, observation: Observations, memory: Memory) -> tuple[Observations, Memory]:
+    def extend(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Observations, Memory]:
         """Observations with their features, (B, N + F), and the new memory (B, M)."""
         if not self.sets:
             return observation, memory
         parts = [memory[:, a:b] for a, b in pairwise(self.ends)]
         worked_out = [
-            one.work_out(observation, part) for one, part in zip(self.sets, parts, strict=True)
+            one.work_out(observation, mask, part)
+            for one, part in zip(self.sets, parts, strict=True)
         ]
         features, memories = zip(*worked_out, strict=True)
         return np.hstack((observation, *features)), np.hstack(memories)
 
 
 def feature_set(variant: Variant, name: str) -> FeatureSet:
-    game = variant.game.name
-    if game not in FEATURE_SETS:
-        raise UserError(f"{game} has no feature sets: leave out {name!r}")
-    if name not in FEATURE_SETS[game]:
-        raise unknown(f"feature set of {game} called", name, FEATURE_SETS[game])
-    made: FeatureSet = imported(FEATURE_SETS[game][name])(variant)
+    known = FEATURE_SETS[variant.game.name]
+    if name not in known:
+        raise unknown(f"feature set of {variant.game.name} called", name, known)
+    made: FeatureSet = imported(known[name])(variant)
     return made

@@ -25,7 +25,7 @@ from hanamachi.hanabi.table import (
     trash,
 )
 from hanamachi.layout import Layout, Segment
-from hanamachi.policies.features import FeatureSet
+from hanamachi.policies.features import Compiled
 from hanamachi.policies.hanabi_expert import (
     OPEN,
     WORTH,
@@ -53,14 +53,14 @@ Row = NDArray[np.float32]  # the features of one observation, (F,), or what is l
 Groups = tuple[int, int, int]  # the cards that are playable, trash and critical
 
 
-class Belief(FeatureSet):
+class Belief(Compiled):
     """What each slot can be given its clues and the cards that its owner and I see."""
 
     def __init__(self, variant: Variant) -> None:
         super().__init__(variant, belief_layout(variant.rules), write_belief)
 
 
-class Convention(FeatureSet):
+class Convention(Compiled):
     """What the convention player `expert` reads into the clues so far, and into the next one.
 
     The memory is his: the cards that each clued card is meant to be.

@@ -45,22 +45,31 @@ class Chances(NamedTuple):
         return table
 
 
-def legal_chances(asked: Tensor, offered: Tensor, mask: Tensor) -> Chances:
-    """The softmax of asked . offered over the legal actions: (B, K), (A, K), (B, A) bool."""
+def legal_chances(
+    asked: Tensor, offered: Tensor, mask: Tensor, more: Tensor | None = None
+) -> Chances:
+    """The softmax of asked . offered, and more, over the legal actions.
+
+    asked (B, K), offered (A, K), mask (B, A) bool, more (B, A).
+    """
     way = by_loops if mask.device.type == "cpu" else by_matrices
-    return way(asked, offered, mask)
+    return way(asked, offered, mask, more)
 
 
-def by_matrices(asked: Tensor, offered: Tensor, mask: Tensor) -> Chances:
+def by_matrices(
+    asked: Tensor, offered: Tensor, mask: Tensor, more: Tensor | None = None
+) -> Chances:
     rows, actions = mask.nonzero(as_tuple=True)
-    logits = (asked @ offered.T).masked_fill(~mask, ILLEGAL)
+    logits = asked @ offered.T if more is None else torch.addmm(more, asked, offered.T)
+    logits = logits.masked_fill(~mask, ILLEGAL)
     return Chances(rows, actions, logits.log_softmax(-1)[rows, actions])
 
 
-def by_loops(asked: Tensor, offered: Tensor, mask: Tensor) -> Chances:
+def by_loops(asked: Tensor, offered: Tensor, mask: Tensor, more: Tensor | None = None) -> Chances:
     places, edges = found(mask.numpy())
     rows, actions = torch.from_numpy(places)
-    return Chances(rows, actions, LegalLogSoftmax.apply(asked, offered, places, edges))
+    few = torch.zeros(len(rows)) if more is None else more[rows, actions]
+    return Chances(rows, actions, LegalLogSoftmax.apply(asked, offered, few, places, edges))
 
 
 def found(masks: NDArray[np.bool_]) -> tuple[Integers, Integers]:
@@ -72,14 +81,14 @@ def found(masks: NDArray[np.bool_]) -> tuple[Integers, Integers]:
 
 
 class LegalLogSoftmax(torch.autograd.Function):
-    """Log-probabilities (L,) from asked (B, K), offered (A, K) and the legal actions."""
+    """Log-probabilities (L,) from asked (B, K), offered (A, K), more (L,) and the legal actions."""
 
     @staticmethod
     def forward(
-        ctx: Any, asked: Tensor, offered: Tensor, places: Integers, edges: Integers
+        ctx: Any, asked: Tensor, offered: Tensor, more: Tensor, places: Integers, edges: Integers
     ) -> Tensor:
         _, actions = places
-        log_probabilities = torch.empty(len(actions))
+        log_probabilities = more.detach().clone()
         tables = offered.detach().numpy(), actions, log_probabilities.numpy()
         spread(log_softmax, tables, asked.detach().numpy(), edges[:-1], edges[1:])
         ctx.save_for_backward(asked, offered, log_probabilities)
@@ -98,7 +107,7 @@ class LegalLogSoftmax(torch.autograd.Function):
             partial(add_products, of_logits, rows, offered, actions, of_asked),
             partial(add_products, of_logits, actions, asked, rows, of_offered),
         )
-        return torch.from_numpy(of_asked), torch.from_numpy(of_offered), None, None
+        return *map(torch.from_numpy, (of_asked, of_offered, of_logits)), None, None
 
 
 def at_once(rows: int, *loops: Callable[[], None]) -> None:
@@ -130,12 +139,12 @@ def find(masks: NDArray[np.bool_], places: Integers, edges: Integers) -> None:
 
 @loop
 def log_softmax(tables: Any, asked: Floats, begins: Integers, ends: Integers) -> None:
-    """Logits of each row's legal actions, and from them log-probabilities."""
+    """Logits of each row's legal actions, to what is there, and from them log-probabilities."""
     offered, actions, log_probabilities = tables
     for b in range(len(asked)):
         few = log_probabilities[begins[b] : ends[b]]
         for i in range(len(few)):
-            action, logit = actions[begins[b] + i], np.float32(0)
+            action, logit = actions[begins[b] + i], few[i]
             for k in range(asked.shape[1]):
                 logit += asked[b, k] * offered[action, k]
             few[i] = logit

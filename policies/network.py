@@ -5,7 +5,8 @@ hidden layer, f(a) the catalogue's features of action a, and e(a) free and zero 
 what is learned of one action (offer two of a geisha's cards) holds for all that are like it.
 Where actions use things that the observation describes, such as slots of the hand, each thing that
 an action uses in a role r adds h . R(r) c, with c what the observation says of it: what is learned
-of a card then holds wherever in the hand it is.
+of a card then holds wherever in the hand it is. What features say of an action itself, the advice
+d(a), adds t(h) . d(a): how far it is trusted depends on the position, and the trunk is spared it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,11 +39,12 @@ class Head(NamedTuple):
 
     features: NDArray[np.float32]  # (A, F) what each is made of
     things: Mapping[str, Things]  # by their kind
+    advice: NDArray[np.int64]  # (A, D) the entries of an observation that describe each action
 
 
 def plain_head(actions: int) -> Head:
     """Actions that have nothing in common."""
-    return Head(np.zeros((actions, 1), np.float32), {})
+    return Head(np.zeros((actions, 1), np.float32), {}, np.zeros((actions, 0), np.int64))
 
 
 def orthogonal(layer: nn.Linear) -> nn.Linear:
@@ -74,11 +76,30 @@ class Worths(nn.Module):
         return (roles * described).sum(-1).flatten(1)
 
 
+class Trust(nn.Module):
+    """How far advice is followed; it begins close to nothing."""
+
+    advice: Tensor
+
+    def __init__(self, advice: NDArray[np.int64], width: int) -> None:
+        super().__init__()
+        self.register_buffer("advice", torch.as_tensor(advice), persistent=False)
+        self.weights = nn.Linear(width, advice.shape[1])  # t
+        nn.init.normal_(self.weights.weight, std=0.01)
+        nn.init.zeros_(self.weights.bias)
+
+    def forward(self, observation: Tensor, h: Tensor) -> Tensor:
+        """(B, N), (B, W) -> what it adds to the logits, (B, A)."""
+        given = observation.index_select(1, self.advice.flatten()).unflatten(1, self.advice.shape)
+        return (self.weights(h).unsqueeze(1) * given).sum(-1)
+
+
 class Network(nn.Module):
     """Policy and value on one trunk of fully connected layers."""
 
     scale: Tensor
     features: Tensor
+    seen: Tensor
 
     def __init__(
         self,
@@ -91,17 +112,20 @@ class Network(nn.Module):
         super().__init__()
         features = head.features
         self.hidden, self.feature_sets = tuple(hidden), tuple(feature_sets)
+        seen = np.setdiff1d(np.arange(len(bound)), head.advice)
         # by the square root: small counts keep most of their size, large ones do not drown them
-        scale = torch.as_tensor(bound, dtype=torch.float32).clamp(min=1).rsqrt()
+        scale = torch.as_tensor(bound[seen], dtype=torch.float32).clamp(min=1).rsqrt()
         self.register_buffer("scale", scale, persistent=False)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
-        sizes = [len(bound), *self.hidden]
+        self.register_buffer("seen", torch.as_tensor(seen), persistent=False)
+        sizes = [len(seen), *self.hidden]
         self.trunk = nn.Sequential()
         for width, next_width in pairwise(sizes):
             self.trunk.extend([nn.Linear(width, next_width), nn.ReLU()])
         self.kinds = nn.Linear(features.shape[1], sizes[-1], bias=False)  # E
         self.free = nn.Parameter(torch.zeros(len(features), sizes[-1]))  # e
         self.worths = nn.ModuleDict({k: Worths(t, sizes[-1]) for k, t in head.things.items()})
+        self.trust = Trust(head.advice, sizes[-1]) if head.advice.size else None
         self.value = nn.Linear(sizes[-1], 1)
         self.reset_parameters()
 
@@ -118,12 +142,14 @@ class Network(nn.Module):
 
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[Chances, Tensor]:
         """(B, N), (B, A) bool -> chances of the legal actions, values (B,)."""
-        h = self.trunk(observation * self.scale)
+        seen = observation.index_select(1, self.seen) if self.trust else observation
+        h = self.trunk(seen * self.scale)
         worths = [worth(observation, h) for worth in self.worths.values()]
         uses = [worth.get_buffer("uses") for worth in self.worths.values()]
         asked = torch.cat([h, *worths], -1)
         offered = torch.cat([self.kinds(self.features) + self.free, *uses], -1)
-        return legal_chances(asked, offered, mask), self.value(h).squeeze(-1)
+        followed = self.trust(observation, h) if self.trust else None
+        return legal_chances(asked, offered, mask, followed), self.value(h).squeeze(-1)
 
 
 def for_variant(
@@ -142,7 +168,7 @@ def head_of(actions: Actions, seen: Layout) -> Head:
         for kind, uses in actions.uses.items()
         if any(kind == described for described, _ in seen.blocks)
     }
-    return Head(actions.features, things)
+    return Head(actions.features, things, seen.describing("action", actions.size))
 
 
 def largest(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
@@ -169,7 +195,7 @@ class NetworkPolicy(Policy):
     def distribution(
         self, observation: NDArray[np.float32], mask: NDArray[np.int8], memory: NDArray[Any]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[Any]]:
-        observation, memory = self.features.extend(observation, memory)
+        observation, memory = self.features.extend(observation, mask, memory)
         batch = len(observation)
         probabilities = np.empty(mask.shape, np.float32)
         values = np.empty(batch, np.float32)

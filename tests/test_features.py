@@ -155,7 +155,8 @@ def at_the_table(table):
     features, game = Features(table.variant, ["convention"]), np.array([table.game])
     seen = np.zeros((1, table.variant.observation.size), np.float32)
     kernels.observations(table.rules, game, game["mover"].astype(np.int64), seen)
-    rows, _ = features.extend(seen, features.initial_memory(1))
+    legal = np.ones((1, table.variant.actions.size), np.int8)
+    rows, _ = features.extend(seen, legal, features.initial_memory(1))
     return lambda name, *shape: rows[0, features.layout.slice(name)].reshape(shape)
 
 
@@ -245,15 +246,15 @@ def test_what_describes_a_clue_counts_for_the_action_that_gives_it(rules):
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_are_independent_of_each_other_and_given_arrays_stay(name, rules):
     features, played = Features(rules, [name]), Played(rules, [name])
-    for (seen, _, _), _ in played.decisions(STEPS // 4):
+    for (seen, legal, _), _ in played.decisions(STEPS // 4):
         memory = played.env.memory[played.movers]
         before = seen.copy(), memory.copy()
-        rows, after = features.extend(seen, memory)
+        rows, after = features.extend(seen, legal, memory)
         np.testing.assert_array_equal(rows, played.env.observations)
         order = played.rng.permutation(ROWS)
-        shuffled = features.extend(seen[order], memory[order])
+        shuffled = features.extend(seen[order], legal[order], memory[order])
         for b in (0, ROWS - 1):
-            alone = features.extend(seen[b : b + 1], memory[b : b + 1])
+            alone = features.extend(*(each[b : b + 1] for each in (seen, legal, memory)))
             np.testing.assert_array_equal(alone[0][0], rows[b])
             np.testing.assert_array_equal(alone[1][0], after[b])
         for found, expected in zip(shuffled, (rows, after), strict=True):
@@ -265,7 +266,8 @@ def test_rows_are_independent_of_each_other_and_given_arrays_stay(name, rules):
 def test_without_features_observations_stay_what_they_are(rules):
     none = Features(rules, ())
     seen = np.zeros((3, rules.observation.size), np.float32)
-    assert none.extend(seen, none.initial_memory(3))[0] is seen
+    legal = np.ones((3, rules.actions.size), np.int8)
+    assert none.extend(seen, legal, none.initial_memory(3))[0] is seen
     assert none.layout.digest == rules.observation.digest
 
 
@@ -291,7 +293,11 @@ def test_the_end_of_a_game_is_shown_without_features(rules):
             ["convenion"],
             "there is no feature set of hanabi called 'convenion' (did you mean convention?)",
         ),
-        ("hanamikoji", ["belief"], "hanamikoji has no feature sets: leave out 'belief'"),
+        (
+            "hanamikoji",
+            ["belief"],
+            "there is no feature set of hanamikoji called 'belief' (choose from advice)",
+        ),
         (
             "hanabi:2p",
             ["belief", "belief"],

@@ -59,6 +59,23 @@ def test_chances_and_their_gradients_are_those_among_all_actions(given, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_what_is_added_to_the_logits_counts_and_learns(given, way):
+    asked, offered, mask = given
+    more = torch.randn(DECISIONS, ACTIONS, requires_grad=True)
+    found = way(*given, more).log_probabilities
+    logits = (asked @ offered.T + more).masked_fill(~mask, -1e9)
+    expected = F.log_softmax(logits, -1)[mask]
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    weights = torch.randn(len(found))
+    for mine, other in zip(
+        torch.autograd.grad((weights * found).sum(), (asked, offered, more)),
+        torch.autograd.grad((weights * expected).sum(), (asked, offered, more)),
+        strict=True,
+    ):
+        torch.testing.assert_close(mine, other, atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_a_row_without_legal_actions_has_no_chances(given, way):
     asked, offered, mask = given
     mask[7] = False

@@ -94,7 +94,7 @@ class Network(Model):
     )
     """Sizes of the hidden layers."""
     features: tuple[str, ...] = ()
-    """Feature sets that are worked out for it; for Hanabi there are belief and convention."""
+    """Feature sets that are worked out for it: for Hanabi belief and convention, else advice."""
 
 
 class Clone(Model):

@@ -89,7 +89,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         self.make_critic: Callable[[], Critic | None] = lambda: None
         if others is not None:
             whole = np.concatenate((bound, largest(others.low, others.high)))
-            self.make_critic = lambda: Critic(whole, hidden)
+            self.make_critic = lambda: Critic(whole, hidden, told.advice)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:

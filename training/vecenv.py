@@ -335,7 +335,9 @@ class FeaturedVecEnv(TurnBasedVecEnv):
     def _extend(self) -> None:
         """Put the features of what the seats to move see behind it."""
         memory = self.memory[np.arange(self.num_envs), self.movers]
-        self.observations[:], self.memory_after = self.features.extend(self.seen, memory)
+        self.observations[:], self.memory_after = self.features.extend(
+            self.seen, self.masks, memory
+        )
 
     # --- Saving
 

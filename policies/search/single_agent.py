@@ -6,8 +6,7 @@ the same luck for every action; after some turns a forecast says what is still t
 worse than another action is soon left out, except for the blueprint's own action, which is played
 unless another one is clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
 
-Notation: W hands of the belief, K worlds, J actions, P seats, H cards, M entries of the
-blueprint's memory.
+Notation: K worlds, J actions.
 """
 
 from typing import Any
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from hanamachi.game import Variant, scatter
 from hanamachi.hanabi.rules import HAND
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
-from hanamachi.policies.search import belief
+from hanamachi.policies.search.belief import Belief, first_belief, next_belief, own_hands
 from hanamachi.policies.search.budget import above_zero, at_least_one
 from hanamachi.policies.search.forecast import Forecast
 from hanamachi.policies.search.playout import behind, play_out
@@ -31,9 +30,8 @@ BEHIND = 1.0  # standard errors by which an action is worse when it is left out
 class SingleAgent(Search):
     """Tries the `top` actions of its blueprint.
 
-    `hands` is the size of the belief; each takes some 100 bytes of memory in every seat. `sure`, in
-    standard errors, says how clearly better an action must be than the blueprint's to be played;
-    `turns`, how far worlds are played on.
+    `hands` is the size of the belief. `sure`, in standard errors, says how clearly better an action
+    must be than the blueprint's to be played; `turns`, how far worlds are played on.
     """
 
     kind = "single_agent"
@@ -85,53 +83,29 @@ class SingleAgent(Search):
 
     def search(self, decision: Decision) -> NDArray[np.float32]:
         """Brings `decision.memory`, a record of notes, up to date."""
-        games, memory = self._belief(decision)
-        me, held = games["mover"][0], decision.memory
-        held["game"], held["hands"], held["others"] = games[0], games["hand"][:, me], memory
-        memory[:, me] = decision.memory_after
-        return (
-            self._choice(decision, games, memory) if len(decision.actions) > 1 else decision.prior
-        )
+        believed = self._belief(decision)
+        believed.memory[:, believed.games["mover"][0]] = decision.memory_after
+        return self._choice(decision, believed) if len(decision.actions) > 1 else decision.prior
 
-    def _belief(self, decision: Decision) -> tuple[NDArray[np.void], Memory]:
-        """Worlds, (W,), and what all seats but the own remember in each, (W, P, M)."""
-        rules, held = self.variant.rules, decision.memory
-        games = decision.sample(self.hands)
-        now, me = games[:1].copy(), int(games["mover"][0])
-        first = now["did"][0, me] < 0
-        seats = [(me + i) % rules.seats for i in range(rules.seats)]
-        memory = np.zeros_like(held["others"])
-        if not first and not held["game"]["held"].any():
-            return games, self._blank(memory)  # the policy has joined in later
-        before = games.copy()
-        if first:
-            belief.deal_again(rules, before, me)
-            memory = self._blank(memory)
-            seats = [s for s in seats[1:] if now["did"][0, s] >= 0]
-        else:
-            before[:] = held["game"]
-            before["rng"] = games["rng"][::-1]
-            belief.take_hands(rules, before, me, held["hands"])
-            rows = belief.carried_over(self.variant, before, now, me, decision.rng)
-            before, memory = before[rows], held["others"][rows]
-            before["rng"] = games["rng"]
-        likelihood = belief.live_through(self._start, before, memory, now, seats, me)
-        if not likelihood.any():
-            return games, memory
-        rows = belief.drawn_by(likelihood, self.hands, decision.rng)
-        return before[rows], memory[rows]
+    def _belief(self, decision: Decision) -> Belief:
+        notes, worlds = decision.memory, decision.sample(self.hands)
+        notes["history"][notes["decisions"]] = worlds[0]
+        notes["decisions"] += 1
+        history, believed = notes["history"][: notes["decisions"]], None
+        if len(history) > 1:
+            last = notes["hands"], notes["likelihood"]
+            believed = next_belief(self._start, history, *last, decision.rng)
+        if believed is None:
+            believed = first_belief(self._start, history, own_hands(worlds), decision.rng)
+        notes["hands"], notes["likelihood"] = believed.hands, believed.likelihood
+        return believed
 
-    def _blank(self, memory: Memory) -> Memory:
-        return self._start.initial_memory(memory.shape[0] * memory.shape[1]).reshape(memory.shape)
-
-    def _choice(
-        self, decision: Decision, games: NDArray[np.void], memory: Memory
-    ) -> NDArray[np.float32]:
+    def _choice(self, decision: Decision, believed: Belief) -> NDArray[np.float32]:
         """All on the action that does best, or the blueprint's choice if that may be luck."""
         actions = self._tried(decision)
         results = np.empty((0, len(actions)))
         for count in self.budget.portions(PORTION):
-            more = self._results(decision, games, memory, actions, count)
+            more = self._results(decision, believed, actions, count)
             results = np.concatenate((results, more))
             ahead, error = behind(results)
             left = ahead <= BEHIND * error
@@ -152,14 +126,13 @@ class SingleAgent(Search):
     def _results(
         self,
         decision: Decision,
-        hands: NDArray[np.void],
-        memory: Memory,
+        believed: Belief,
         actions: NDArray[np.int64],
         count: int,
     ) -> NDArray[np.float64]:
         """The points that each action brings in so many worlds, (K, J)."""
-        rows = decision.rng.integers(len(hands), size=count)
-        worlds, alike = hands[rows], len(actions)
+        rows = decision.rng.integers(self.hands, size=count)
+        worlds, alike = believed.games[rows], len(actions)
         worlds["rng"] = scatter(decision.rng.integers(SEEDS, size=count, dtype=np.uint64))
         games = np.repeat(worlds, alike)
         earned = play_out(
@@ -167,7 +140,7 @@ class SingleAgent(Search):
             games,
             np.tile(actions, count),
             decision.rng,
-            memory=np.repeat(memory[rows], alike, axis=0),
+            memory=np.repeat(believed.memory[rows], alike, axis=0),
             alike=alike,
             turns=self.turns,
         )
@@ -175,14 +148,21 @@ class SingleAgent(Search):
 
 
 def notes(policy: Policy, hands: int) -> np.dtype[Any]:
-    """What a player remembers: the policy's own memory, the last decision, and the belief then."""
+    """What a player remembers: the policy's own memory, the positions in which he decided, as he
+    saw them, and the belief at the last of them."""
     variant, own = policy.variant, policy.initial_memory(1)
-    seats, size = variant.rules.seats, own.shape[1]
     return np.dtype(
         [
-            ("own", own.dtype, (size,)),
-            ("game", variant.game.record),
+            ("own", own.dtype, own.shape[1:]),
+            ("decisions", np.int32),
+            ("history", variant.game.record, most_decisions(variant.rules)),
             ("hands", np.int8, (hands, HAND)),
-            ("others", own.dtype, (hands, seats, size)),
+            ("likelihood", np.float64, hands),
         ]
     )
+
+
+def most_decisions(rules: np.record) -> int:
+    """How many decisions one seat can come to: each card that leaves a hand may bring a clue."""
+    cards = int(rules.copies.sum()) - rules.seats * (rules.hand_size - 1)
+    return 1 + (2 * cards + int(rules.max_clues)) // int(rules.seats)
