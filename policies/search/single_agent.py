@@ -24,7 +24,7 @@ from hanamachi.policies.search.playout import behind, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 
 PORTION = 16  # worlds played side by side, each with all actions that are left
-BEHIND = 1.0  # standard errors by which an action is worse when it is left out
+BEHIND = 2.0  # standard errors by which an action is worse when it is left out
 
 
 class SingleAgent(Search):
