@@ -42,7 +42,7 @@ class SingleAgent(Search):
         variant: Variant,
         blueprint: Policy | None,
         *,
-        hands: int = 3000,
+        hands: int = 2000,
         top: int = 20,
         sure: float = 1.0,
         turns: int = 12,
