@@ -8,10 +8,13 @@ from samples import UNCOMPILED, sample
 
 from hanamachi import kernels
 from hanamachi.errors import UserError
+from hanamachi.games import variant
+from hanamachi.hanabi.rules import PLAY
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import views
 from hanamachi.policies.search.belief import told_apart
 from hanamachi.policies.search.forecast import Forecast, phases, played
+from hanamachi.policies.search.single_agent import most_decisions
 from hanamachi.training.evaluation import play_games
 from hanamachi.worlds import Worlds
 
@@ -119,6 +122,20 @@ def test_no_card_that_is_held_is_ruled_out():
         kernels.step(rules.rules, games, likeliest(chances_of(blueprint, games, memory)))
         going = games["mover"] >= 0
         games, own, memory = games[going], own[going], memory[going]
+
+
+@pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:3p:multicolour", "hanabi:5p"])
+def test_no_seat_comes_to_more_decisions_than_it_can_remember(game):
+    rules, rng = variant(game), np.random.default_rng(0)
+    games, decisions = begun(rules, 40), np.zeros((40, rules.seats), int)
+    while (going := np.flatnonzero(games["mover"] >= 0)).size:
+        now, seats = games[going], games["mover"][going].astype(np.int64)
+        legal = views(rules, now, seats)[1] * (rules.rules.kind != PLAY)[: rules.actions.size]
+        kernels.step(rules.rules, now, (legal * rng.random(legal.shape)).argmax(1))
+        games[going] = now
+        decisions[going, seats] += 1
+    most = most_decisions(rules.rules)
+    assert 0.9 * most < decisions.max() <= most
 
 
 def test_worlds_that_another_seat_cannot_tell_apart_are_asked_about_once():
