@@ -94,12 +94,34 @@ class Trust(nn.Module):
         return (self.weights(h).unsqueeze(1) * given).sum(-1)
 
 
+class Seen(nn.Module):
+    """What a trunk sees of an observation: all but the advice, in sizes that suit it.
+
+    By the square root: small counts keep most of their size, large ones do not drown them.
+    """
+
+    entries: Tensor
+    scale: Tensor
+
+    def __init__(self, bound: NDArray[Any], advice: NDArray[np.int64]) -> None:
+        """`bound` (N,) is the largest size of each entry, `advice` those that are left out."""
+        super().__init__()
+        entries = np.setdiff1d(np.arange(len(bound)), advice)
+        scale = torch.as_tensor(bound[entries], dtype=torch.float32).clamp(min=1).rsqrt()
+        self.register_buffer("entries", torch.as_tensor(entries), persistent=False)
+        self.register_buffer("scale", scale, persistent=False)
+        self.size, self.whole = len(entries), len(entries) == len(bound)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """(B, N) -> (B, size)."""
+        seen = observation if self.whole else observation.index_select(1, self.entries)
+        return seen * self.scale
+
+
 class Network(nn.Module):
     """Policy and value on one trunk of fully connected layers."""
 
-    scale: Tensor
     features: Tensor
-    seen: Tensor
 
     def __init__(
         self,
@@ -112,13 +134,9 @@ class Network(nn.Module):
         super().__init__()
         features = head.features
         self.hidden, self.feature_sets = tuple(hidden), tuple(feature_sets)
-        seen = np.setdiff1d(np.arange(len(bound)), head.advice)
-        # by the square root: small counts keep most of their size, large ones do not drown them
-        scale = torch.as_tensor(bound[seen], dtype=torch.float32).clamp(min=1).rsqrt()
-        self.register_buffer("scale", scale, persistent=False)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
-        self.register_buffer("seen", torch.as_tensor(seen), persistent=False)
-        sizes = [len(seen), *self.hidden]
+        self.seen = Seen(bound, head.advice)
+        sizes = [self.seen.size, *self.hidden]
         self.trunk = nn.Sequential()
         for width, next_width in pairwise(sizes):
             self.trunk.extend([nn.Linear(width, next_width), nn.ReLU()])
@@ -142,8 +160,7 @@ class Network(nn.Module):
 
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[Chances, Tensor]:
         """(B, N), (B, A) bool -> chances of the legal actions, values (B,)."""
-        seen = observation.index_select(1, self.seen) if self.trust else observation
-        h = self.trunk(seen * self.scale)
+        h = self.trunk(self.seen(observation))
         worths = [worth(observation, h) for worth in self.worths.values()]
         uses = [worth.get_buffer("uses") for worth in self.worths.values()]
         asked = torch.cat([h, *worths], -1)
@@ -199,7 +216,7 @@ class NetworkPolicy(Policy):
         batch = len(observation)
         probabilities = np.empty(mask.shape, np.float32)
         values = np.empty(batch, np.float32)
-        device = self.network.scale.device
+        device = self.network.features.device
         rows = torch.zeros(CHUNK, observation.shape[1], device=device)
         legal = torch.zeros(CHUNK, mask.shape[1], dtype=torch.bool, device=device)
         for start in range(0, batch, CHUNK):

@@ -97,8 +97,9 @@ def test_a_learner_comes_to_trust_it():
     learner = advised(8_192)
     games = learner.env
     seen = torch.from_numpy(games.observations)
-    h = learner.policy.network.trunk(seen[:, learner.policy.network.seen])
-    assert (learner.policy.network.trust.weights(h) > 0).float().mean() > 0.9
+    network = learner.policy.network
+    h = network.trunk(network.seen(seen))
+    assert (network.trust.weights(h) > 0).float().mean() > 0.9
 
 
 def test_with_it_a_learner_that_sees_all_hands_exports_a_policy_that_loads(tmp_path):

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hanamachi.policies.network import orthogonal
+from hanamachi.policies.network import Seen, orthogonal
 
 NOTHING = np.zeros(0, np.int64)
 
@@ -27,20 +27,14 @@ class Critic(nn.Module):
     It begins as no change at all: learning begins with the network's own value.
     """
 
-    scale: Tensor
-    seen: Tensor
-
     def __init__(
         self, bound: NDArray[Any], hidden: Sequence[int], advice: NDArray[np.int64] = NOTHING
     ) -> None:
         """`bound` (N + K,) is the largest size of each entry; it does without those of `advice`."""
         super().__init__()
-        seen = np.setdiff1d(np.arange(len(bound)), advice)
-        scale = torch.as_tensor(bound[seen], dtype=torch.float32).clamp(min=1).rsqrt()
-        self.register_buffer("scale", scale, persistent=False)
-        self.register_buffer("seen", torch.as_tensor(seen), persistent=False)
+        self.seen = Seen(bound, advice)
         self.trunk = nn.Sequential()
-        for width, next_width in pairwise([len(seen), *hidden]):
+        for width, next_width in pairwise([self.seen.size, *hidden]):
             self.trunk.extend([orthogonal(nn.Linear(width, next_width)), nn.ReLU()])
         self.change = nn.Linear(hidden[-1], 1)
         nn.init.zeros_(self.change.weight)
@@ -48,5 +42,5 @@ class Critic(nn.Module):
 
     def forward(self, observation: Tensor, others: Tensor, values: Tensor) -> Tensor:
         """What all seats see, (B, N) and (B, K), and values (B,) by the first -> values (B,)."""
-        seen = torch.cat([observation, others], -1).index_select(1, self.seen) * self.scale
+        seen = self.seen(torch.cat([observation, others], -1))
         return values.detach() + self.change(self.trunk(seen)).squeeze(-1)

@@ -129,15 +129,16 @@ def lived_through(policy: Policy, history: Games, hands: Hands) -> Belief:
     if history["did"][0, me] == rule.NONE:
         deal_again(variant.rules, games)
     memory = initial_memory(policy, len(hands), variant.seats)
-    likelihood, turns = np.zeros(len(hands)), seats_between(history, variant.seats)
+    likelihood, drawn = np.zeros(len(hands)), np.empty(len(hands), np.int8)
+    turns = seats_between(history, variant.seats)
     for now, own, seats in zip(history, held, turns, strict=True):
         for seat in seats:
             action = action_of(variant.rules, now, seat)
             if seat != me:
                 likelihood += np.log(chance_of(policy, games, memory, me, action) + DOUBT)
             newest = now["held"][seat] - 1
-            cards = own if seat == me else now["hand"][[seat]].repeat(len(hands), axis=0)
-            take_turn(variant.rules, games, action, cards[:, newest])
+            drawn[:] = own[:, newest] if seat == me else now["hand"][seat, newest]
+            take_turn(variant.rules, games, action, drawn)
     return Belief(hands, likelihood, games, memory)
 
 

@@ -88,16 +88,16 @@ class SingleAgent(Search):
         return self._choice(decision, believed) if len(decision.actions) > 1 else decision.prior
 
     def _belief(self, decision: Decision) -> Belief:
-        notes, worlds = decision.memory, decision.sample(self.hands)
-        notes["history"][notes["decisions"]] = worlds[0]
-        notes["decisions"] += 1
-        history, believed = notes["history"][: notes["decisions"]], None
+        held, worlds = decision.memory, decision.sample(self.hands)
+        held["history"][held["decisions"]] = worlds[0]
+        held["decisions"] += 1
+        history, believed = held["history"][: held["decisions"]], None
         if len(history) > 1:
-            last = notes["hands"], notes["likelihood"]
+            last = held["hands"], held["likelihood"]
             believed = next_belief(self._start, history, *last, decision.rng)
         if believed is None:
             believed = first_belief(self._start, history, own_hands(worlds), decision.rng)
-        notes["hands"], notes["likelihood"] = believed.hands, believed.likelihood
+        held["hands"], held["likelihood"] = believed.hands, believed.likelihood
         return believed
 
     def _choice(self, decision: Decision, believed: Belief) -> NDArray[np.float32]:
