@@ -20,11 +20,12 @@ class Advice(FeatureSet):
     def __init__(self, variant: Variant) -> None:
         super().__init__(variant, advice_layout(variant.actions.size))
         self.expert = load_policy("expert", variant.id, **variant.options)
+        self.memory_size = self.expert.initial_memory(1).shape[1]
 
     def work_out(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Observations, Memory]:
-        worths = self.expert.preference(observation, mask, self.expert.initial_memory(len(mask)))
+        worths, memory = self.expert.preference(observation, mask, memory)
         best = worths.max(1, keepdims=True)
         behind = np.where(mask, (worths - best).clip(-MOST * UNIT, 0) / UNIT, 0)
         return np.hstack((behind, best.clip(-1, 1))).astype(np.float32), memory

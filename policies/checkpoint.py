@@ -172,7 +172,9 @@ def fitting_variant(
         if right[what] != config[what]:
             raise refused(folder, f"it was made for another version of the {what} of {own.id}")
         if getattr(rules, what).digest != getattr(own, what).digest:
-            raise refused(folder, f"it plays {own.id}, whose {what} are not those of {rules.id}")
+            other = f"{rules.id} with these options" if rules.id == own.id else rules.id
+            things = what if what == "actions" else "observations"
+            raise refused(folder, f"it plays {own.id}, whose {things} are not those of {other}")
     return rules
 
 

@@ -26,6 +26,7 @@ FEATURE_SETS: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its c
     "hanamikoji": {"advice": "hanamachi.policies.advice:Advice"},
     "geishas_road": {"advice": "hanamachi.policies.advice:Advice"},
     "hanabi": {
+        "advice": "hanamachi.policies.advice:Advice",
         "belief": "hanamachi.policies.hanabi_features:Belief",
         "convention": "hanamachi.policies.hanabi_features:Convention",
     },

@@ -8,15 +8,7 @@ from numpy.typing import NDArray
 from hanamachi.compiled import inline
 from hanamachi.hanabi import rules as rule
 from hanamachi.kernels import spread
-from hanamachi.policies.policy import (
-    Masks,
-    Memory,
-    Observations,
-    Probabilities,
-    RulePolicy,
-    Scores,
-    best,
-)
+from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores
 
 Sets = NDArray[np.int32]  # (P, H) one set of cards for each slot, all empty at first
 
@@ -31,16 +23,7 @@ class RememberingPolicy(RulePolicy):
         rules = self.variant.rules
         return np.zeros((batch, rules.seats * rules.hand_size), np.int32)
 
-    def distribution(
-        self, observation: Observations, mask: Masks, memory: Memory
-    ) -> tuple[Probabilities, None, Memory]:
-        scores, memory = self._judge(observation, mask, memory)
-        return best(scores), None, memory
-
-    def preference(self, observation: Observations, mask: Masks, memory: Memory) -> Scores:
-        return self._judge(observation, mask, memory)[0]
-
-    def _judge(
+    def preference(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """The scores, and the new memory."""

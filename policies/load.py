@@ -4,11 +4,12 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from hanamachi.errors import UserError, unknown
 from hanamachi.game import Variant
-from hanamachi.games import VARIANTS, variant
+from hanamachi.games import GAMES, VARIANTS, variant
 from hanamachi.policies.policy import Policy, as_policy
 
 SEARCH = "search:"
@@ -29,11 +30,15 @@ RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its 
     },
 }
 NAMES = sorted({name for policies in (RANDOM, *RULE_POLICIES.values()) for name in policies})
+PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
+PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variants that another's agent plays as well
 
 
 def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     """The policy that `spec` names.
 
+    - a variant's id, such as "hanamikoji" or "hanabi:2p": the agent that was trained for it and
+      comes with the package;
     - "random", "greedy", "expert" or, for Hanabi, "hat": a rule policy for the variant `game`;
     - the path of a checkpoint folder, which knows its own variant;
     - "search:KIND:POLICY:SETTINGS": a search that starts from one of these policies, such as
@@ -51,24 +56,46 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         return load_search(spec, game, options)
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
+    if spec in VARIANTS:
+        return agent(spec, game or spec, options)
     if is_checkpoint(spec):
         from hanamachi.policies.checkpoint import load_checkpoint
 
-        return load_checkpoint(spec, game=game, **options)
+        return load_checkpoint(spec, game, **options)
+    if spec.partition(":")[0] in GAMES:
+        raise unknown("game", spec, VARIANTS)
     if ":" in spec:
         return own_policy(spec, game, options)
-    raise unknown(
-        "policy",
-        spec,
-        [*NAMES, "a checkpoint folder", "search:KIND:POLICY:SETTINGS", "module:factory"],
-    )
+    others = ["a checkpoint folder", "search:KIND:POLICY:SETTINGS", "module:factory"]
+    raise unknown("policy", spec, [*NAMES, *agents(), *others])
 
 
 def is_checkpoint(spec: str) -> bool:
-    """Whether a folder is meant, be it there or not."""
+    """Whether weights are meant: those of a folder, be it there or not, or of an agent."""
     if spec in NAMES or spec.startswith(SEARCH):
         return False
-    return bool(os.path.exists(spec) or os.sep in spec or "/" in spec)
+    return bool(spec in VARIANTS or os.path.exists(spec) or os.sep in spec or "/" in spec)
+
+
+def agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
+    """The agent that ships for a variant, in a game with the same actions and observations."""
+    from hanamachi.policies.checkpoint import load_checkpoint
+
+    folder = agent_folder(PLAYED_BY.get(id, id))
+    if not folder.is_dir():
+        raise UserError(f"no agent ships for {id}; there is one for each of {', '.join(agents())}")
+    policy = load_checkpoint(folder, game, **options)
+    policy.name = id
+    return policy
+
+
+def agent_folder(id: str) -> Path:
+    return PRETRAINED / id.replace(":", "-")
+
+
+def agents() -> list[str]:
+    """The variants that agents ship for."""
+    return [id for id in VARIANTS if agent_folder(id).is_dir()]
 
 
 def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> Variant:

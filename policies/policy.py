@@ -59,11 +59,16 @@ class Policy(ABC):
         """The memory at the start of a game; most policies need none, and get (B, 0)."""
         return np.zeros((batch, 0), np.float32)
 
-    def preference(self, observation: Observations, mask: Masks, memory: Memory) -> Scores:
-        """How much it thinks of each action, to rank them: the logarithm of its probability."""
-        probabilities = self.distribution(observation, mask, memory)[0]
+    def preference(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Scores, Memory]:
+        """How much it thinks of each action, to rank them: the logarithm of its probability.
+
+        And the new memory.
+        """
+        probabilities, _, memory = self.distribution(observation, mask, memory)
         with np.errstate(divide="ignore"):
-            return np.log(probabilities)
+            return np.log(probabilities), memory
 
     def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
         """The expected result for the seats to move, (B,), where a round begins.
@@ -197,15 +202,17 @@ class RulePolicy(Policy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, Values | None, Memory]:
-        scores = self.preference(observation, mask, memory)
+        scores, memory = self.preference(observation, mask, memory)
         return best(scores), scores.max(1).clip(-1, 1) if self.forecasts else None, memory
 
-    def preference(self, observation: Observations, mask: Masks, memory: Memory) -> Scores:
-        """The scores."""
+    def preference(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Scores, Memory]:
+        """The scores, and the new memory."""
         scores = np.full(np.shape(mask), -np.inf, np.float32)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         spread(self.score, self.tables, *rows, scores)
-        return scores
+        return scores, memory
 
 
 # --- What policies are asked

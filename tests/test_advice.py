@@ -15,7 +15,14 @@ from hanamachi.policies.network import NetworkPolicy, for_variant
 from hanamachi.training.critic import Critic
 from hanamachi.training.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 
-GAMES = ("hanamikoji", "hanamikoji:eight_suits", "geishas_road:2021", "geishas_road:advanced")
+GAMES = (
+    "hanamikoji",
+    "hanamikoji:eight_suits",
+    "geishas_road:2021",
+    "geishas_road:advanced",
+    "hanabi:2p",
+    "hanabi:3p:multicolour",
+)
 advised = partial(learned, network={"hidden": [32], "features": ["advice"]})
 
 
@@ -31,10 +38,14 @@ def games(request):
     return games
 
 
+def views(games):
+    """What the seats to move see, may do, and remember of the game: as the expert does."""
+    return games.seen, games.masks, games.memory[np.arange(games.num_envs), games.movers]
+
+
 def worths(games):
-    """What `expert` expects of each action, (B, A); -inf where it is not legal."""
-    expert = load_policy("expert", games.variant.id)
-    return expert.preference(games.seen, games.masks, expert.initial_memory(games.num_envs))
+    """What `expert` thinks of each action, (B, A); -inf where it is not legal."""
+    return load_policy("expert", games.variant.id).preference(*views(games))[0]
 
 
 def advice(games):
@@ -63,8 +74,7 @@ def test_whoever_trusts_it_plays_like_the_expert(games):
     network = for_variant(games.variant, (16,), ["advice"])
     torch.nn.init.constant_(network.trust.weights.bias, 1_000)
     policy = NetworkPolicy(games.variant, network)
-    given = games.seen, games.masks, policy.initial_memory(games.num_envs)
-    chosen, expected = policy.distribution(*given)[0].argmax(1), worths(games)
+    chosen, expected = policy.distribution(*views(games))[0].argmax(1), worths(games)
     taken = expected[np.arange(games.num_envs), chosen]
     np.testing.assert_allclose(taken, expected.max(1), atol=1e-4)
 

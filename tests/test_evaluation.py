@@ -352,7 +352,7 @@ def test_scores_are_shown_and_written(policies, tmp_path):
 def test_a_histogram_shows_the_least_that_occurs():
     counts = [800, 0, 1, 400]
     score = TeamScore("p", "p", "argmax", 1201, 1.0, 0.9, 1.1, 0.3, 0.6, counts)
-    assert report.bars(score) == "█ ▁▄"
+    assert report.bars(score.histogram) == "█ ▁▄"
 
 
 def test_rows_are_written_as_a_list(tmp_path):

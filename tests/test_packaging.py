@@ -2,12 +2,16 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
+
+from hanamachi.policies.load import agents
 
 ROOT = Path(__file__).parents[1]
 SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
@@ -89,6 +93,40 @@ def test_importing_it_loads_no_learning_library():
     _, loaded = imported("hanamachi")
     heavy = ("torch", "stable_baselines3", "sb3_contrib", "pydantic", "typer", "matplotlib", "PIL")
     assert not set(heavy) & set(loaded)
+
+
+PLAYED = """
+import sys
+import hanamachi
+from hanamachi.policies.load import agents
+from hanamachi.training import evaluate
+from hanamachi.games import VARIANTS
+
+assert hanamachi.__file__.startswith(sys.argv[1]), hanamachi.__file__
+for id in agents():
+    others = [] if VARIANTS[id].cooperative else ["random"]
+    evaluate([id, *others], id, games=2)
+print(*agents())
+"""
+
+
+def test_a_wheel_away_from_the_repository_plays_all_agents(tmp_path):
+    source = tmp_path / "source"  # or what an earlier build has left would come along
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, source / folder)
+    for file in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, source)
+    build = ["-m", "build", "--wheel", "--outdir", tmp_path, source]
+    subprocess.run([sys.executable, *build], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    environment = os.environ | {"PYTHONPATH": str(site), "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", PLAYED, site]  # uncompiled, as it plays few moves
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
+    assert done.stdout.split() == agents()
 
 
 def test_importing_it_adds_at_most_two_fifths_to_its_dependencies():

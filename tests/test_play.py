@@ -14,7 +14,8 @@ from hanamachi.games import variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.record import load, record_of, replay
-from hanamachi.training.play import Contest, listed, overview, play, tidy
+from hanamachi.training.exact import SMALL
+from hanamachi.training.play import Contest, listed, overview, play, tidy, usual_opponent
 
 PLAYERS = (2, 3, 4, 5)
 
@@ -280,10 +281,63 @@ def test_hints_are_the_opponents_own_probabilities():
     game = contest()
     observation, mask = game.session.view(0)
     chances, _, _ = game.opponent.distribution(observation[None], mask[None], np.zeros((1, 0)))
-    hints = game.hints()
+    hints = game.hint().choices
     assert 0 < len(hints) <= 5
     assert hints[0][0] == pytest.approx(chances.max(), abs=1e-6)
     assert all(words in game.choices().values() for _, words in hints)
+
+
+def test_a_network_says_what_it_expects_of_the_position():
+    game = contest(opponent="hanamikoji")
+    observation, mask = game.session.view(0)
+    memory = game.opponent.initial_memory(1)
+    chances, values, _ = game.opponent.distribution(observation[None], mask[None], memory)
+    choices, value = game.hint()
+    assert value == pytest.approx(values[0], abs=1e-6)
+    assert choices[0][0] == pytest.approx(chances.max(), abs=1e-6)
+    script = Script("hint")
+    script.hold(game)
+    assert f"{value:+.2f}  expected" in script.text
+
+
+def test_each_reply_can_come_with_what_the_policy_thought():
+    game = contest(max_rounds=1)
+    script = FirstChoice(game)
+    play(game, script.ask, script.heard.append, thoughts=True)
+    replies = [words for words in script.heard if "player 1 (greedy): " in words]
+    assert replies
+    for words in replies:
+        *thoughts, reply = words.splitlines()
+        assert thoughts
+        assert all("%" in line for line in thoughts)
+        assert reply.startswith("player 1 (greedy): ")
+
+
+def test_the_opponent_is_the_agent_that_ships_unless_another_is_named():
+    assert usual_opponent(variant("hanamikoji")).name == "hanamikoji"
+    assert usual_opponent(variant("hanamikoji:eight_suits")).name == "hanamikoji:eight_suits"
+    assert usual_opponent(SMALL["hanamikoji-gifts"].variant()).name == "expert"
+
+
+class Torn(RandomPolicy):
+    """As likely plays the first legal action as any other."""
+
+    def distribution(self, observation, mask, memory):
+        chances = np.where(mask, 1.0, 0.0)
+        chances[np.arange(len(mask)), mask.argmax(1)] += mask.sum(1)
+        return (chances / chances.sum(1, keepdims=True)).astype(np.float32), None, memory
+
+
+@pytest.mark.parametrize(("id", "surely"), [("hanabi:2p", True), ("hanamikoji", False)])
+def test_a_partner_plays_its_most_probable_action_and_a_rival_draws(id, surely, monkeypatch):
+    rules, taken = variant(id, starter=0), []
+    monkeypatch.setattr(Contest, "step", lambda game, action: taken.append(action))
+    games = [Contest(rules, Torn(rules), seat=1, seed=seed) for seed in range(20)]
+    for game in games:
+        game.reply()
+    first = [game.session.view(0)[1].argmax() for game in games]
+    agreeing = sum(a == b for a, b in zip(first, taken, strict=True))
+    assert agreeing == 20 if surely else 0 < agreeing < 20
 
 
 def test_the_humans_moves_cost_a_search_that_remembers_nothing_no_time(monkeypatch):

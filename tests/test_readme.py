@@ -24,6 +24,7 @@ PAGES = [
     ROOT / "envs" / "hanamikoji" / "RULES.md",
     ROOT / "docs" / "performance.md",
     ROOT / "docs" / "strength.md",
+    ROOT / "docs" / "leaderboard.md",
     ROOT / "docs" / "exact.md",
     ROOT / "docs" / "ablations.md",
 ]
@@ -46,6 +47,7 @@ SMALLER = (
     (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
+    (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
     (r"worlds=\d+", "worlds=2"),
     (r"seconds=[\d.]+", "seconds=0.01"),
     (r"--games \d+", "--games 2"),
@@ -72,6 +74,10 @@ def words_of(line):
 def run(line, folder):
     """Run a command of ours in this Python; nobody is at the keyboard."""
     program, *arguments = words_of(line)
+    if program == "python":
+        script, *arguments = arguments
+        execute([sys.executable, ROOT / script, *arguments], folder)
+        return
     assert Path(program).name == "hanamachi"
     execute([sys.executable, "-m", "hanamachi.training.cli", *arguments], folder)
 
@@ -115,6 +121,7 @@ def test_training_leaves_what_the_page_says(workshop):
     assert TRAINING
     for name in ("policy/model.safetensors", "policy/README.md", "evaluation.json", "tensorboard"):
         assert (workshop / "runs" / "first" / name).exists()
+        assert (workshop / "runs" / "hanamikoji" / name).exists(), "named after its settings"
 
 
 @pytest.mark.parametrize("block", [block for kind, block in BLOCKS if kind == "python"])

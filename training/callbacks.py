@@ -86,6 +86,7 @@ class KeepTheBest(EveryFew):
         results = self.results(policy)
         for name, result in results.items():
             self.learner.logger.record(f"selfplay/{name}", result)
+        self.learner.logger.dump(self.learner.num_timesteps)  # the next would be a rollout later
         mean = sum(results.values()) / len(results)
         best = self.learner.saved_state["best"]
         if best is None or mean > best:

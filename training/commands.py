@@ -33,7 +33,9 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of every c
 @app.command()
 def train(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file of the run.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; by default runs/NAME for NAME.yaml.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting to change, such as ppo.learning_rate=1e-3."),
@@ -44,7 +46,7 @@ def train(
     from hanamachi.training.config import Config
     from hanamachi.training.run import train
 
-    train(Config.load(config, settings or ()), out, resume=resume)
+    train(Config.load(config, settings or ()), out or Path("runs", config.stem), resume=resume)
 
 
 @app.command()
@@ -133,23 +135,40 @@ def exploit(
 @app.command()
 def play(
     game: GameId,
-    opponent: Annotated[str, typer.Option(help="Name of a policy, or a checkpoint.")] = "greedy",
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of a policy, or a checkpoint; else the agent that ships, or expert."
+        ),
+    ] = None,
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the game.")] = None,
     record: Annotated[Path | None, typer.Option(help="File to save the game in.")] = None,
+    thoughts: Annotated[
+        bool, typer.Option("--thoughts", help="Show what it thinks, which may betray its hand.")
+    ] = False,
     options: GameOptions = None,
 ) -> None:
     """Play a game with a policy in all other seats."""
     from hanamachi.games import variant
     from hanamachi.policies import load_policy
+    from hanamachi.policies.search.search import Search
     from hanamachi.record import record_of, save
-    from hanamachi.training.play import Contest, play
+    from hanamachi.training.play import Contest, play, usual_opponent
 
     rules = variant(game, **assignments(options))
     with console.status("the first game ever takes a minute to compile"):
-        contest = Contest(rules, load_policy(opponent, rules.id, **rules.options), seat, seed)
+        policy = (
+            usual_opponent(rules)
+            if opponent is None
+            else load_policy(opponent, rules.id, **rules.options)
+        )
+        contest = Contest(rules, policy, seat, seed)
+        if not isinstance(policy, Search):  # which would think for as long as it always does
+            contest.hint()  # compiles what the policy thinks with: it answers at once
+    say(f"{policy.name} plays in all other seats.")
     try:
-        play(contest, ask, say)
+        play(contest, ask, say, thoughts)
     finally:
         if record:
             save(record_of(contest.session), record)

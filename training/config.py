@@ -94,7 +94,7 @@ class Network(Model):
     )
     """Sizes of the hidden layers."""
     features: tuple[str, ...] = ()
-    """Feature sets that are worked out for it: for Hanabi belief and convention, else advice."""
+    """Feature sets that are worked out for it: advice, and for Hanabi belief and convention."""
 
 
 class Clone(Model):
@@ -170,9 +170,10 @@ class Config(Model):
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """Where the network learns."""
     opponents: dict[str, Unit] = {"self": 1.0}
-    """Share of the games by who has all other seats: self, past, or a policy's name or path."""
+    """Share of the games by who has all other seats: self, past, or what loads a policy."""
     init_from: Annotated[str, Field(min_length=1)] | None = None
-    """What to start from: a checkpoint's folder (with a / in it), or a policy to clone first."""
+    """What to start from: a checkpoint's folder (with a / in it), an agent that ships, by the id of
+    its game, or a policy to clone first."""
     network: Network = Network()
     clone: Clone = Clone()
     ppo: PPO = PPO()

@@ -3,16 +3,23 @@
 import platform
 import subprocess
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import yaml
+from stable_baselines3.common.utils import get_device
 
 from hanamachi import __version__
+from hanamachi.policies.checkpoint import digests
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import Row, Rows, TeamScore
+from hanamachi.training.machine import processor
+
+if TYPE_CHECKING:
+    from hanamachi.training.exploit import Exploitation
 
 CARD = """---
 {metadata}---
@@ -25,15 +32,17 @@ It plays {game} {options}, in {which} seat, and was fitted by `hanamachi train` 
 ```python
 from hanamachi.policies import load_policy
 
-policy = load_policy("path/to/this/folder")
+policy = load_policy("{name}")
 ```
+
+{played}
 
 ## How it scores
 
 {table}
 
 {measured} These deals had no part in choosing the checkpoint.
-
+{exploited}
 ## How it was made
 
 {method}
@@ -41,7 +50,12 @@ policy = load_policy("path/to/this/folder")
 ```yaml
 {settings}```
 
-Versions: {versions}.
+Made with: {versions}.
+
+It is refused where the actions or what it sees have other digests than these:
+
+- actions `{actions}`
+- observation, with its features `{observation}`
 
 ## Limits
 
@@ -50,22 +64,27 @@ Versions: {versions}.
 RIVALS = {
     "which": "either",
     "beside": "against",
+    "played": """\
+Let it sample its actions, as it does unless told otherwise: whoever knows its most probable ones
+can answer them.""",
     "measured": """\
 Each deal is played twice with the seats exchanged, draws count half, and the 95 % intervals are
 clustered by deal.""",
     "limits": """\
-It was measured against the opponents above only: an opponent that adapts to it may find more.
-It knows no other rule set, and remembers nothing from one round to the next but the markers.""",
+{weakest}Whoever adapts to it may find more than the opponents above have found.
+It remembers nothing from one round to the next but the markers.""",
 }
 PARTNERS = {
     "which": "any",
     "beside": "with",
+    "played": """\
+Let it play its most probable action (`deterministic=True`): its partners count on that.""",
     "measured": """\
 The policy and its partners sit in turn, on new cards in every game; itself means that all seats are
 played by copies of it.""",
     "limits": """\
-It was measured with the partners above only: with others it may do worse.
-It knows no other rule set, and remembers nothing but what it sees in its turn{memory}.""",
+{weakest}It was measured with the partners above only: with others it may do worse.
+It remembers nothing but what it sees in its turn{memory}.""",
 }
 CLONING = """\
 Cloning: in games that {0} led at first and the network played later, it learned by cross-entropy
@@ -81,10 +100,25 @@ TEAM_HEADINGS = [
 ]
 
 
-def model_card(config: Config, run: Mapping[str, Any], learned: int, rows: Rows) -> str:
+EXPLOITED = """
+Who knows it may win more. Of {count} policies that learned to beat it, the best one, from {start}
+weights and {steps:,} decisions, wins {rate:.1%} ({low:.1%} to {high:.1%}) of {games:,} games, so a
+best response wins at least {low:.1%}.
+"""
+
+
+def model_card(
+    config: Config,
+    run: Mapping[str, Any],
+    learned: int,
+    rows: Rows,
+    *,
+    name: str = "path/to/this/folder",
+    exploitation: "Exploitation | None" = None,
+) -> str:
     """The card of a run's policy after so many decisions in its games: 0 for a mere clone.
 
-    `rows` may be empty before the final evaluation.
+    `rows` may be empty before the final evaluation. `name` is what loads the policy.
     """
     words = PARTNERS if config.variant().game.cooperative else RIVALS
     memory = " and what its features keep" if config.network.features else ""
@@ -98,11 +132,37 @@ def model_card(config: Config, run: Mapping[str, Any], learned: int, rows: Rows)
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),
-        versions=", ".join(f"{name} {value}" for name, value in run.items() if value is not None),
+        versions=", ".join(
+            f"{what} {value}"
+            for what, value in run.items()
+            if what != "decisions" and value is not None
+        ),
+        name=name,
+        played=words["played"],
+        **digests(config.variant(), config.network.features),
+        exploited=exploited(exploitation) if exploitation else "",
         which=words["which"],
         measured=words["measured"],
-        limits=words["limits"].format(memory=memory),
+        limits=words["limits"].format(memory=memory, weakest=weakest(rows)),
     )
+
+
+def exploited(exploitation: "Exploitation") -> str:
+    """What the best response to it wins."""
+    best = exploitation.responses[exploitation.best]
+    start = "its own" if best.start == "victim's" else best.start
+    return EXPLOITED.format(count=len(exploitation.responses), **asdict(best) | {"start": start})
+
+
+def weakest(rows: Rows) -> str:
+    """What it is worst at of all that was measured, in its own way of play."""
+    if not rows:
+        return ""
+    if isinstance(rows[0], TeamScore):
+        team = min((row for row in rows if row.play == "argmax"), key=lambda row: row.mean)
+        return f"It does worst with {team.beside}: {team.mean:.2f} points, {team.lost:.1%} lost.\n"
+    rival = min((row for row in rows if row.play == "sample"), key=lambda row: row.rate)
+    return f"It does worst against {rival.opponent}: {rival.rate:.1%} of the games.\n"
 
 
 def origin(config: Config, learned: int) -> str:
@@ -180,19 +240,30 @@ def provenance(config: Config) -> dict[str, Any]:
         "hanamachi": __version__,
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
-        "machine": platform.machine(),
+        "processor": processor(),
+        "device": device(config),
         "threads": torch.get_num_threads(),
         "seed": config.seed,
         "revision": git_revision(),
     }
 
 
+def device(config: Config) -> str:
+    """Where the network learns."""
+    chosen = get_device(config.device)
+    return torch.cuda.get_device_name(chosen) if chosen.type == "cuda" else chosen.type
+
+
 def git_revision() -> str | None:
-    """The commit that this code is, if it runs from a repository."""
+    """The commit that this code is, if it runs from a repository; "-dirty" where it was changed."""
     here = Path(__file__).parent
     try:
         asked = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True
+            ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
+            cwd=here,
+            capture_output=True,
+            text=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -6,7 +6,7 @@ It reads through `ask` and writes through `say`, so that a terminal, a test or a
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.game import OVER, Variant
-from hanamachi.policies.policy import Policy
+from hanamachi.policies.load import PLAYED_BY, agents, load_policy
+from hanamachi.policies.policy import Policy, best
 from hanamachi.session import Session
 from hanamachi.worlds import Worlds
 
@@ -28,9 +29,28 @@ ALTERNATIVES = 2000  # until there are so many moves to compare
 HELP = """\
 Type a choice as it is listed, its first word shortened if you like, and cards in any order.
   ?              list your choices        ? WORDS     those that begin and go on so
-  hint           what the policy would do in your place
+  hint           what the policy would do in your place, and what it expects
   show           the table again          help        this text
   quit           leave the game"""
+
+
+def usual_opponent(variant: Variant) -> Policy:
+    """The agent that ships for these rules; where none fits them, `expert`."""
+    known = variant.id in (*agents(), *PLAYED_BY)
+    fits = known and looks(load_policy(variant.id).variant) == looks(variant)
+    return load_policy(variant.id if fits else "expert", variant.id, **variant.options)
+
+
+def looks(variant: Variant) -> tuple[str, str]:
+    """What a network depends on."""
+    return variant.actions.digest, variant.observation.digest
+
+
+class Thought(NamedTuple):
+    """What a policy thinks in the place of the seat to move."""
+
+    choices: list[tuple[float, str]]  # its likeliest ones, with their probabilities
+    value: float | None  # what it expects for that seat, if it says
 
 
 class Contest:
@@ -45,6 +65,7 @@ class Contest:
         self.session = Session(variant)
         self.session.begin(seed)
         self.earned = np.zeros(variant.seats)  # (S,)
+        self.thought = Thought([], None)  # before the last reply
         self.round_end = ""  # the table of the round that the last move ended, if it did
         self.memory = opponent.initial_memory(variant.seats)  # (S, M)
         self.rng = np.random.default_rng(seed)
@@ -121,12 +142,20 @@ class Contest:
     def act(self, action: int) -> None:
         """The human's move."""
         if self.memory.shape[1]:  # for hints; a search without memory would think in vain
-            self.distribution()
+            self.judgement()
         self.step(action)
 
     def reply(self) -> str:
-        """The move of the policy in the seat to move, in the words that the human may know."""
-        chances = self.distribution()
+        """The move of the policy in the seat to move, in the words that the human may know.
+
+        It samples against a rival, and plays its most probable action with a partner. `thought` is
+        then what it thought before.
+        """
+        chances, value = self.judgement()
+        self.thought = self.thought_of(chances, value)
+        if self.variant.game.cooperative:
+            chances = best(chances[None].astype(np.float32))[0].astype(np.float64)
+            chances /= chances.sum()
         action = int(self.rng.choice(len(chances), p=chances))
         told = f"player {self.session.mover} ({self.opponent.name}): {self.audible(action)}"
         self.step(action)
@@ -139,25 +168,27 @@ class Contest:
         self.earned += self.session.rewards()
         self.round_end = round_end(self.variant, before, action, self.seat)
 
-    def hints(self) -> list[tuple[float, str]]:
-        """What the opponent would do in the human's place, most probable first."""
-        chances = self.distribution(keep=False)
-        order = np.argsort(-chances, kind="stable")[:HINTS]
-        return [(float(chances[a]), self.describe(int(a))) for a in order if chances[a] > 0]
+    def hint(self) -> Thought:
+        """What the opponent would think in the human's place."""
+        return self.thought_of(*self.judgement(keep=False))
 
-    def distribution(self, keep: bool = True) -> NDArray[np.float64]:
-        """The policy's probabilities for the seat to move, (A,)."""
+    def thought_of(self, chances: NDArray[np.float64], value: float | None) -> Thought:
+        order = np.argsort(-chances, kind="stable")[:HINTS]
+        likely = [(float(chances[a]), self.describe(int(a))) for a in order if chances[a] > 0]
+        return Thought(likely, value)
+
+    def judgement(self, keep: bool = True) -> tuple[NDArray[np.float64], float | None]:
+        """The policy's probabilities for the seat to move, (A,), and its value if it has one."""
         mover = self.session.mover
         observation, mask = self.session.view(mover)
         worlds = Worlds(self.variant, self.session.games, [mover])
-        chances, _, memory = self.opponent.given(worlds).distribution(
+        chances, values, memory = self.opponent.given(worlds).distribution(
             observation[None], mask[None], self.memory[mover, None]
         )
         if keep:
             self.memory[mover] = memory[0]
         exact = chances[0].astype(np.float64)
-        normalised: NDArray[np.float64] = exact / exact.sum()
-        return normalised
+        return exact / exact.sum(), None if values is None else float(values[0])
 
     def audible(self, action: int) -> str:
         """The words of a move, or only the first where the human could not tell it from others."""
@@ -225,15 +256,19 @@ def verbs_of(choices: Any) -> list[str]:
 # --- The conversation
 
 
-def play(contest: Contest, ask: Ask, say: Say) -> bool:
-    """Play to the end, or until the human leaves; returns whether the game was finished."""
+def play(contest: Contest, ask: Ask, say: Say, thoughts: bool = False) -> bool:
+    """Play to the end, or until the human leaves; returns whether the game was finished.
+
+    With `thoughts`, each reply comes with what the policy thought, which may betray its hand.
+    """
     say(HELP)
     try:
         while not contest.over:
             if contest.my_turn:
                 take_turn(contest, ask, say)
             else:
-                say(contest.reply())
+                reply = contest.reply()
+                say(f"{spoken(contest, contest.thought)}\n{reply}" if thoughts else reply)
             if contest.round_end:
                 say(f"\n{contest.round_end}\n")
     except EOFError:
@@ -268,11 +303,22 @@ def follow(contest: Contest, line: str, say: Say) -> bool:
     elif line == "show":
         say(contest.table())
     elif line == "hint":
-        say("\n".join(f"{chance:7.1%}  {words}" for chance, words in contest.hints()))
+        say(spoken(contest, contest.hint()))
     elif line:
         contest.act(contest.find(line))
         return True
     return False
+
+
+def spoken(contest: Contest, thought: Thought) -> str:
+    """A line for each choice, and one for the value."""
+    lines = [f"{chance:7.1%}  {words}" for chance, words in thought.choices]
+    if thought.value is None:
+        return "\n".join(lines)
+    if contest.variant.game.cooperative:
+        expected = f"{thought.value:7.1f}  points more expected, later ones counted less"
+        return "\n".join([*lines, expected])
+    return "\n".join([*lines, f"{thought.value:+7.2f}  expected, from -1 (lost) to 1 (won)"])
 
 
 def overview(contest: Contest) -> str:

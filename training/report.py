@@ -64,15 +64,15 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
         mean = Text(f"{s.mean:.2f}").append(f" ± {(s.high - s.low) / 2:.2f}", style="dim")
         shares = f"{s.perfect:.1%}", f"{s.lost:.1%}"
         table.add_row(s.policy, s.beside, s.play, f"{s.games:,}", mean, *shares)
-        histograms.add_row(s.policy, s.beside, s.play, f"{bars(s)}▏")
+        histograms.add_row(s.policy, s.beside, s.play, f"{bars(s.histogram)}▏")
     best = len(scores[0].histogram) - 1
     return Group(table, Text(f"scores from 0 to {best}:", style="dim"), histograms)
 
 
-def bars(score: TeamScore) -> str:
-    """The histogram, a character a score; the least that occurs can be seen."""
-    most = max(score.histogram)
-    return "".join(BARS[-(-count * (len(BARS) - 1) // most)] for count in score.histogram)
+def bars(histogram: Sequence[int]) -> str:
+    """A character for each count; the least that occurs can be seen."""
+    most = max(histogram)
+    return "".join(BARS[-(-count * (len(BARS) - 1) // most)] for count in histogram)
 
 
 def rates_table(rows: Sequence[Row]) -> Table:

@@ -1,9 +1,10 @@
 """A run: from settings to an evaluated checkpoint, going on from wherever it was stopped.
 
-A run's folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision),
-`resume.zip` (the learner as last saved: stable-baselines3's file, to be loaded only if you trust
-it), `policy/` (the best checkpoint so far), `evaluation.json` and `tensorboard/`; and `clone/`, the
-checkpoint that the run starts from, if it clones a policy first.
+A run's folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision, machine,
+and at the end the decisions that made the policy), `resume.zip` (the learner as last saved:
+stable-baselines3's file, to be loaded only if you trust it), `policy/` (the best checkpoint so
+far), `evaluation.json` and `tensorboard/`; and `clone/`, the checkpoint that the run starts from,
+if it clones a policy first.
 """
 
 import json
@@ -33,7 +34,7 @@ from hanamachi.training.config import Network as NetworkSettings
 from hanamachi.training.evaluation import Rows, against, beside
 from hanamachi.training.magnet import MovingAverage, Snapshot
 from hanamachi.training.modelcard import model_card, provenance
-from hanamachi.training.report import print_rows, read_rows, write_rows
+from hanamachi.training.report import print_rows, read_rows, write_json, write_rows
 from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
 
@@ -94,8 +95,7 @@ def open_run(config: Config, out: Path, resume: bool) -> None:
     if (out / "clone").exists():
         raise UserError(f"{out / 'clone'} is left from another run; delete it or name a new folder")
     check_policies(config)
-    with replacing(out / "run.json") as file:
-        file.write(json.dumps(provenance(config), indent=2).encode())
+    write_json(provenance(config), out / "run.json")
     with replacing(begun) as file:
         file.write(config.to_yaml().encode())
 
@@ -201,7 +201,9 @@ def log_to(learner: SelfPlayPPO, folder: Path) -> None:
 
 def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
     """Those of the checkpoint to start from, whose network must be of the same make."""
-    network = load_checkpoint(start, config.game, **config.options).network
+    policy = load_policy(str(start), config.game, **config.options)
+    assert isinstance(policy, NetworkPolicy), "only checkpoints are started from"
+    network = policy.network
     if network.hidden != config.network.hidden:
         raise UserError(
             f"init_from: {start} has hidden layers {list(network.hidden)}; "
@@ -293,8 +295,9 @@ def judge(config: Config, out: Path, learned: int) -> Rows:
         seed=config.final_seed,
         **config.options,
     )
+    run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": learned}
+    write_json(run, out / "run.json")
     with replacing(out / "policy" / "README.md") as file:
-        run = json.loads((out / "run.json").read_text(encoding="utf-8"))
         file.write(model_card(config, run, learned, rows).encode())
     write_rows(rows, out / "evaluation.json")  # last: it says that the run has ended
     return rows

@@ -144,7 +144,7 @@ class Search(Policy):
     def _preference(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
         """How the blueprint ranks the actions, (A,), with this memory of its own, (M,)."""
         seen = decision.observation[None], decision.mask[None], memory[None]
-        return self._start.preference(*seen)[0]
+        return self._start.preference(*seen)[0][0]
 
     def _checked_worlds(self, rows: int) -> Worlds:
         if self.worlds is None:

@@ -13,10 +13,10 @@ from typing import Any
 from hanamachi.errors import unknown
 from hanamachi.game import Variant
 from hanamachi.games import variant
+from hanamachi.training import machine
 from hanamachi.training.benchmark import (
     engine,
     faces,
-    machine,
     memory,
     playing,
     scale,

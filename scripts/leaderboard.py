@@ -1,0 +1,202 @@
+"""The leaderboard: every policy that ships, against each other, beside each other, and searching.
+
+    python scripts/leaderboard.py --out docs
+    python scripts/leaderboard.py --out docs --games hanamikoji --add my_package:policy
+
+For each game that an agent ships for, all rule policies, the agent, and whoever else is named play
+a tournament; the agent searching plays the agent that does not. Results are kept in
+leaderboard.json, so that a script that was stopped goes on, and make the page leaderboard.md. A
+game is measured again with --anew, or where somebody is missing.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hanamachi.games import VARIANTS, variant
+from hanamachi.policies.load import agent_folder, agents, rule_policies_for
+from hanamachi.training.cli import run
+from hanamachi.training.evaluation import evaluate
+from hanamachi.training.report import bars, write_json
+
+SEED = 20_000  # of deals that no training and no evaluation of a run has seen
+PAGE = """# Leaderboard
+
+Who plays how well, measured by `scripts/leaderboard.py`. Rivals meet in every pair, each deal twice
+with the seats exchanged, a draw counts half; they sample their actions. Elo is the fit to all
+pairings of a game, its mean 0. Partners sit in turn and play their most probable actions. All
+intervals are of 95 %. The agents ship with the package under the ids of their games, as in
+`load_policy("hanamikoji")`; [their cards](../policies/pretrained) tell how they were made.
+
+{games}
+## Published scores of Hanabi
+
+Mean scores that others report of their own policies for 2 to 5 players, not measured here. The
+first two count the points of a game that a third error ended; above, such a game counts 0.
+
+{published}
+## Your policy
+
+Any policy can be measured in the same way, a checkpoint or a function of your own:
+
+```bash
+python scripts/leaderboard.py --out mine --games hanamikoji --add runs/first/policy
+```
+
+To be listed, open a pull request with the checkpoint, or with the package that `module:factory` is
+in, and the `leaderboard.json` that this wrote. Before it is merged, it is measured again against
+everybody who is listed.
+"""
+PUBLISHED = (  # who, where, mean scores for 2 to 5 players
+    ("SmartBot, conventions", "https://github.com/Quuxplusone/Hanabi", 23.09, 23.30, 22.44, 20.69),
+    ("InfoBot, hat guessing", "https://github.com/Quuxplusone/Hanabi", 19.99, 24.26, 24.86, 24.89),
+    ("SPARTA over SAD, search", "https://arxiv.org/abs/1912.02318", 24.61, None, None, None),
+    ("SAD, deep Q-learning", "https://arxiv.org/abs/1912.02288", 24.01, 23.93, 23.81, 23.01),
+    ("IPPO, policy gradient", "https://arxiv.org/abs/2103.01955", 24.0, 23.3, 22.5, 20.8),
+    ("Rainbow, deep Q-learning", "https://arxiv.org/abs/1902.00506", 20.6, 18.7, 18.0, 15.3),
+)
+
+
+# --- Measuring
+
+
+def measured(id: str, added: Sequence[str], games: int, search_games: int) -> dict[str, Any]:
+    """The tournament of a game, and its agent searching."""
+    players = [*rule_policies_for(variant(id)), id, *added]
+    result = {"tournament": evaluate(players, id, games, SEED).as_json()}
+    if not VARIANTS[id].cooperative:
+        thinker = f"search:improve:{id}:worlds=16"
+        result["search"] = evaluate(
+            [thinker], id, search_games, SEED, opponents=[id], play="sample"
+        ).as_json()
+    return result
+
+
+# --- The page
+
+
+def page(results: Mapping[str, Any]) -> str:
+    games = "\n".join(section(id, result) for id, result in results.items())
+    return PAGE.format(games=games, published=published())
+
+
+def section(id: str, result: Mapping[str, Any]) -> str:
+    tournament = result["tournament"]
+    lines = partners(tournament) if VARIANTS[id].cooperative else rivals(id, result)
+    games = f"{tournament['games']:,} games of each pairing."
+    return "\n".join([f"## {id}", "", games, "", *lines, ""])
+
+
+def rivals(id: str, result: Mapping[str, Any]) -> Iterator[str]:
+    """Strongest first: their ratings, and what each wins against each."""
+    names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
+    order = sorted(range(len(names)), key=lambda i: -play["elo"][i])
+    yield from heading("policy", "Elo", *(names[j] for j in order))
+    for i in order:
+        rating = f"{play['elo'][i]:+.0f} ± {play['elo_high'][i] - play['elo'][i]:.0f}"
+        yield row(f"`{names[i]}`", rating, *(rate(play, i, j) for j in order))
+    yield ""
+    cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
+    yield f"{cyclic} of the log odds are cyclic (noise alone: up to {noise})."
+    for found in result["search"]["results"]:
+        yield (
+            f"`{found['policy']}` wins {share(found)} of {found['games']:,} games against "
+            f"`{found['opponent']}`."
+        )
+    response = best_response(id)
+    if response:
+        yield (
+            f"Of the policies that learned to beat `{id}`, the best wins {share(response)} of "
+            f"{response['games']:,} games."
+        )
+
+
+def rate(play: Mapping[str, Any], i: int, j: int) -> str:
+    if i == j:
+        return "-"
+    half = (play["high"][i][j] - play["low"][i][j]) / 2
+    return f"{100 * play['rate'][i][j]:.1f} ± {100 * half:.1f}"
+
+
+def share(found: Mapping[str, Any]) -> str:
+    return f"{found['rate']:.1%} ({found['low']:.1%} to {found['high']:.1%})"
+
+
+def best_response(id: str) -> Any:
+    """The one that the agent's folder tells of, if it does."""
+    told = agent_folder(id) / "exploit.json"
+    if not told.exists():
+        return None
+    found = json.loads(told.read_text(encoding="utf-8"))
+    return found["responses"][found["best"]]
+
+
+def partners(tournament: Mapping[str, Any]) -> Iterator[str]:
+    """Best score first, each with copies of itself; then with each other."""
+    scores = tournament["results"]
+    alone = sorted((s for s in scores if s["policy"] == s["partners"]), key=lambda s: -s["mean"])
+    names = [s["policy"] for s in alone]
+    means = {frozenset((s["policy"], s["partners"])): s["mean"] for s in scores}
+    most = len(alone[0]["histogram"]) - 1
+    yield from heading("policy", "score", "perfect", "lost", f"games by score, 0 to {most}")
+    for s in alone:
+        score = f"{s['mean']:.2f} ± {(s['high'] - s['low']) / 2:.2f}"
+        shares = f"{s['perfect']:.1%}", f"{s['lost']:.1%}"
+        yield row(f"`{s['policy']}`", score, *shares, f"`{bars(s['histogram'])}`")
+    yield ""
+    yield "Beside each other:"
+    yield ""
+    yield from heading("policy", *names)
+    for a in names:
+        yield row(f"`{a}`", *(f"{means[frozenset((a, b))]:.2f}" for b in names))
+
+
+def published() -> str:
+    lines = [*heading("policy", "2", "3", "4", "5")]
+    for name, source, *scores in PUBLISHED:
+        cells = ("" if score is None else f"{score:g}" for score in scores)
+        lines.append(row(f"[{name}]({source})", *cells))
+    return "\n".join([*lines, ""])
+
+
+def heading(*names: str) -> Iterator[str]:
+    yield row(*names)
+    yield row(*("---" for _ in names))
+
+
+def row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def missing(result: Mapping[str, Any] | None, added: Sequence[str]) -> bool:
+    """Whether a game has not been measured, or not with all of these."""
+    return result is None or not set(added) <= set(result["tournament"]["policies"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="folder of the page and its data")
+    parser.add_argument("--games", nargs="+", choices=agents(), default=agents(), metavar="GAME")
+    parser.add_argument("--add", nargs="+", default=[], metavar="POLICY", help="others to measure")
+    parser.add_argument("--each", type=int, default=10_000, help="games of each pairing")
+    parser.add_argument("--search-each", type=int, default=1_000, help="games of the search")
+    parser.add_argument("--anew", action="store_true", help="measure again what is there")
+    given = parser.parse_args()
+    data = given.out / "leaderboard.json"
+    results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
+    for id in given.games:
+        if given.anew or missing(results.get(id), given.add):
+            results[id] = measured(id, given.add, given.each, given.search_each)
+            write_json(results, data)
+            print(f"measured: {id}", flush=True)
+    ordered = {id: results[id] for id in VARIANTS if id in results}
+    (given.out / "leaderboard.md").write_text(page(ordered), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.path.append(os.getcwd())  # where a module:factory is looked for
+    sys.exit(run(main))

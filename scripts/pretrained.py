@@ -1,0 +1,111 @@
+"""Make the agents that ship, and put them into the package.
+
+    python scripts/pretrained.py hanamikoji geishas_road:2021 --out runs --responses
+    python scripts/pretrained.py hanamikoji --cards
+
+Each is trained as configs/pretrained says, in OUT/NAME, where NAME is the id of its game with - for
+each colon. Where players compete, best responses to it can follow in OUT/NAME-responses, which take
+longer than the agent. Then the checkpoint goes to policies/pretrained/NAME with all that tells
+where it comes from: its card, `run.json`, `curve.json`, `evaluation.json` and `exploit.json`. What
+is in OUT already is gone on with, so a script that was stopped loses little. --cards only writes
+the cards anew, from the papers that are there.
+"""
+
+import argparse
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from hanamachi.games import VARIANTS
+from hanamachi.policies.checkpoint import CARD, CONFIG, WEIGHTS
+from hanamachi.policies.load import agent_folder
+from hanamachi.saving import replacing_folder
+from hanamachi.training.config import Config
+from hanamachi.training.exploit import exploit, read_exploitation
+from hanamachi.training.modelcard import model_card
+from hanamachi.training.report import read_rows, write_json
+from hanamachi.training.run import train
+
+CONFIGS = Path(__file__).parents[1] / "configs" / "pretrained"
+RUN, EVALUATION, EXPLOITATION = "run.json", "evaluation.json", "exploit.json"
+CURVE = "selfplay/"  # the results of the evaluations that chose the checkpoint
+
+
+def make(id: str, out: Path, with_responses: bool) -> None:
+    """Train the agent of a variant, measure it, and put it into the package."""
+    config, name = settings(id), agent_folder(id).name
+    train(config, out / name, resume=True)
+    responses = out / f"{name}-responses"
+    if with_responses and not VARIANTS[id].cooperative:
+        find_responses(config, out / name / "policy", responses)
+    ship(config, out / name, responses, agent_folder(id))
+
+
+def settings(id: str) -> Config:
+    return Config.load(CONFIGS / f"{agent_folder(id).name}.yaml")
+
+
+def find_responses(config: Config, policy: Path, out: Path) -> None:
+    """The first learns from as many decisions as the policy did."""
+    if not (out / EXPLOITATION).exists():
+        as_often = config.evaluation.model_dump(include={"games", "final_games"})
+        how = Config.from_dict({"game": config.game, "evaluation": as_often})
+        exploit(policy, out, config.steps, config=how, resume=True)
+
+
+def ship(config: Config, run: Path, responses: Path, to: Path) -> None:
+    """Put the checkpoint of a run into a folder of the package, with its papers."""
+    with replacing_folder(to) as aside:
+        for name in (WEIGHTS, CONFIG):
+            (aside / name).write_bytes((run / "policy" / name).read_bytes())
+        for name in (RUN, EVALUATION):
+            (aside / name).write_bytes((run / name).read_bytes())
+        write_json(learning_curve(run / "tensorboard"), aside / "curve.json")
+        if (responses / EXPLOITATION).exists():
+            found = read_exploitation(responses / EXPLOITATION)
+            write_json(asdict(replace(found, victim=config.game)), aside / EXPLOITATION)
+        (aside / CARD).write_text(card(config, aside), encoding="utf-8")
+    print(f"{config.game} ships: {to}")
+
+
+def card(config: Config, folder: Path) -> str:
+    """What the papers of an agent say, as its card."""
+    made = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    found = folder / EXPLOITATION
+    exploitation = read_exploitation(found) if found.exists() else None
+    about: dict[str, Any] = {"name": config.game, "exploitation": exploitation}
+    return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
+
+
+def learning_curve(log: Path) -> dict[str, list[Any]]:
+    """Each result on the way: [decisions, result] for every evaluation."""
+    events = EventAccumulator(str(log)).Reload()
+    return {
+        name.removeprefix(CURVE): [[at.step, round(at.value, 4)] for at in events.Scalars(name)]
+        for name in events.Tags()["scalars"]
+        if name.startswith(CURVE)
+    }
+
+
+def main() -> None:
+    ids = [id for id in VARIANTS if (CONFIGS / f"{agent_folder(id).name}.yaml").exists()]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("games", nargs="+", choices=ids, metavar="GAME", help=", ".join(ids))
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--out", type=Path, help="folder of the runs")
+    what.add_argument("--cards", action="store_true", help="only write their cards anew")
+    parser.add_argument("--responses", action="store_true", help="find best responses, too")
+    given = parser.parse_args()
+    for id in given.games:
+        if given.cards:
+            folder = agent_folder(id)
+            (folder / CARD).write_text(card(settings(id), folder), encoding="utf-8")
+        else:
+            make(id, given.out, given.responses)
+
+
+if __name__ == "__main__":
+    main()

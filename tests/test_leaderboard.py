@@ -1,0 +1,39 @@
+"""The leaderboard is what its script measured, and anybody can measure their own policy by it."""
+
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+from hanamachi.games import variant
+from hanamachi.policies.load import agents, rule_policies_for
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / "scripts" / "leaderboard.py"
+GAMES = ("hanamikoji", "hanabi:2p")
+FEW = ("--each", "2", "--search-each", "2")
+
+
+def leaderboard(out, *more):
+    command = [sys.executable, str(SCRIPT), "--out", str(out), "--games", *GAMES, *FEW, *more]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_everybody_is_measured_once_and_listed(tmp_path):
+    leaderboard(tmp_path, "--add", "random")
+    page = (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
+    for game in GAMES:
+        for name in [*rule_policies_for(variant(game)), game]:
+            assert f"| `{name}` |" in page
+    assert "search:improve:hanamikoji:worlds=16` wins" in page
+    assert "random (2)" in page
+    assert leaderboard(tmp_path) == ""  # all is there already
+    assert leaderboard(tmp_path, "--add", "greedy") == ""
+
+
+def test_the_page_shows_what_was_measured():
+    results = json.loads((ROOT / "docs" / "leaderboard.json").read_text(encoding="utf-8"))
+    page = runpy.run_path(str(SCRIPT))["page"]
+    assert sorted(results) == sorted(agents())
+    assert (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8") == page(results)
