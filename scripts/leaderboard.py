@@ -64,6 +64,11 @@ PUBLISHED = (  # who, where, mean scores for 2 to 5 players
 # --- Measuring
 
 
+def missing(result: Mapping[str, Any] | None, added: Sequence[str]) -> bool:
+    """Whether a game has not been measured, or not with all of these."""
+    return result is None or not set(added) <= set(result["tournament"]["policies"])
+
+
 def measured(id: str, added: Sequence[str], games: int, search_games: int) -> dict[str, Any]:
     """The tournament of a game, and its agent searching."""
     players = [*rule_policies_for(variant(id)), id, *added]
@@ -170,11 +175,6 @@ def heading(*names: str) -> Iterator[str]:
 
 def row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def missing(result: Mapping[str, Any] | None, added: Sequence[str]) -> bool:
-    """Whether a game has not been measured, or not with all of these."""
-    return result is None or not set(added) <= set(result["tournament"]["policies"])
 
 
 def main() -> None:

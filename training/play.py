@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hanamachi import kernels
 from hanamachi.errors import UserError
 from hanamachi.game import OVER, Variant
+from hanamachi.games import variant as make_variant
 from hanamachi.policies.load import PLAYED_BY, agents, load_policy
 from hanamachi.policies.policy import Policy, best
 from hanamachi.session import Session
@@ -37,7 +38,7 @@ Type a choice as it is listed, its first word shortened if you like, and cards i
 def usual_opponent(variant: Variant) -> Policy:
     """The agent that ships for these rules; where none fits them, `expert`."""
     known = variant.id in (*agents(), *PLAYED_BY)
-    fits = known and looks(load_policy(variant.id).variant) == looks(variant)
+    fits = known and looks(make_variant(variant.id)) == looks(variant)
     return load_policy(variant.id if fits else "expert", variant.id, **variant.options)
 
 
