@@ -65,6 +65,7 @@ class SaveRun(EveryFew):
             "games": self.games.get_state(),
             "generator": self.learner.generator.get_state(),
             "slow copies": self.learner.slow_copies(),
+            "crew": self.learner.crew.states if self.learner.crew else [],
         }
         with replacing(self.out / "resume.zip") as file:
             self.learner.save(file)

@@ -28,6 +28,7 @@ GameOptions = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of every choice.")]
+OnRay = Annotated[bool, typer.Option("--ray", help="Use the processors of a Ray cluster.")]
 
 
 @app.command()
@@ -41,12 +42,42 @@ def train(
         typer.Option("--set", help="A setting to change, such as ppo.learning_rate=1e-3."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.")] = False,
+    on_ray: Annotated[
+        bool, typer.Option("--ray", help="Let actors of a Ray cluster play.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many actors; by default all processors.")
+    ] = None,
 ) -> None:
     """Train a policy by self-play, evaluate it, and export it to OUT/policy."""
     from hanamachi.training.config import Config
     from hanamachi.training.run import train
 
-    train(Config.load(config, settings or ()), out or Path("runs", config.stem), resume=resume)
+    if workers and not on_ray:
+        raise UserError("--workers are actors of a Ray cluster: add --ray")
+    run = Config.load(config, settings or ())
+    crew = 0
+    if on_ray:
+        from hanamachi.training.cluster import processors
+
+        crew = workers or processors()
+    train(run, out or Path("runs", config.stem), resume=resume, workers=crew)
+
+
+@app.command()
+def sweep(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file with ranges.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the trials; by default runs/NAME for NAME.yaml.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the sweep in OUT.")] = False,
+) -> None:
+    """Try settings by Ray Tune, and write the best of them to OUT/best.yaml."""
+    from hanamachi.training.cluster import sweep
+
+    best, trials = sweep.sweep(config, out or Path("runs", config.stem), resume)
+    console.print(sweep.table(trials))
+    console.print(f"written: {best}", highlight=False)
 
 
 @app.command()
@@ -73,6 +104,7 @@ def evaluate(
         Path | None, typer.Option(help="Folder for evaluation.json and evaluation.png.")
     ] = None,
     options: GameOptions = None,
+    on_ray: OnRay = False,
 ) -> None:
     """Let policies play on the same deals: rank rivals, score partners."""
     from hanamachi.training import report
@@ -80,6 +112,10 @@ def evaluate(
 
     with console.status(f"{games:,} games a pairing"):
         how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
+        if on_ray:
+            from hanamachi.training.cluster.spread import share, spread
+
+            how |= {"spread": spread, "batch": share(games)}
         evaluation = evaluate(policies, game, games, seed, **how, **assignments(options))
     console.print(report.tables(evaluation))
     if out:
@@ -109,6 +145,7 @@ def exploit(
     ] = None,
     options: GameOptions = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the runs in OUT.")] = False,
+    on_ray: OnRay = False,
 ) -> None:
     """Say how far a policy is from equilibrium, by the best responses to it."""
     if exact == (steps is not None):
@@ -129,6 +166,10 @@ def exploit(
 
     settings = Config.load(config) if config else None
     how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
+    if on_ray:
+        from hanamachi.training.cluster.spread import spread
+
+        how["spread"] = spread
     console.print(table(exploit(policy, out, steps, seeds, **how, **assignments(options))))
 
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -55,6 +55,16 @@ class Model(BaseModel):
         if isinstance(value, bool):  # pydantic would take it for 0 or 1
             raise ValueError("must be neither true nor false")
         return value
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], source: str = "settings") -> Self:
+        """Check settings; UserError names the first that does not fit."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise UserError(f"{source}: {explain(error, cls)}") from error
+        except RecursionError as error:
+            raise UserError(f"{source}: the settings are nested too deep") from error
 
 
 class PPO(Model):
@@ -225,31 +235,27 @@ class Config(Model):
     @classmethod
     def load(cls, path: Path | str, overrides: Sequence[str] = ()) -> "Config":
         """Read a YAML file; `overrides` are settings such as `ppo.learning_rate=1e-3`."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"{path} cannot be read: {reason(error)}") from error
-        data = parse_yaml(text, str(path))
-        if not isinstance(data, dict):
-            raise UserError(f"{path} is no run's settings: it must begin with 'game: ...'")
+        data = read_settings(path)
         for override in overrides:
             override_setting(data, override)
         return cls.from_dict(data, str(path))
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], source: str = "settings") -> "Config":
-        """Check settings; UserError names the first that does not fit."""
-        try:
-            return cls.model_validate(data)
-        except ValidationError as error:
-            raise UserError(f"{source}: {explain(error)}") from error
-        except RecursionError as error:
-            raise UserError(f"{source}: the settings are nested too deep") from error
 
     def to_yaml(self) -> str:
         """Every setting, defaults included."""
         text: str = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
         return text
+
+
+def read_settings(path: Path | str) -> dict[str, Any]:
+    """What a YAML file says, unchecked."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {reason(error)}") from error
+    data = parse_yaml(text, str(path))
+    if not isinstance(data, dict):
+        raise UserError(f"{path} is no run's settings: it must begin with 'game: ...'")
+    return data
 
 
 def reason(error: Exception) -> str:
@@ -305,23 +311,30 @@ def override_setting(data: dict[str, Any], override: str) -> None:
     name, equals, value = override.partition("=")
     if not equals or not name:
         raise UserError(f"--set {override} must have the form name=value, as in seed=1")
-    *path, last = name.strip().split(".")
+    put_setting(data, name.strip(), parse_yaml(value, f"--set {override}"))
+
+
+def put_setting(data: dict[str, Any], name: str, value: Any) -> None:
+    """Put the value of `a.b` into the settings."""
+    *path, last = name.split(".")
     for part in path:
         data = data.setdefault(part, {})
         if not isinstance(data, dict):
-            raise UserError(f"--set {override}: {part} has no settings below it")
-    data[last] = parse_yaml(value, f"--set {override}")
+            raise UserError(f"{name}: {part} has no settings below it")
+    data[last] = value
 
 
 # --- Saying what is wrong
 
 
-def explain(error: ValidationError) -> str:
+def explain(error: ValidationError, model: type[Model]) -> str:
     """The first mistake as one sentence."""
     first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
     place = ".".join(named(part) for part in first["loc"] if isinstance(part, str) and known(part))
     if first["type"] == "extra_forbidden":
-        return f"{'.'.join(map(named, first['loc']))}: no such setting ({hint(first['loc'])})"
+        return (
+            f"{'.'.join(map(named, first['loc']))}: no such setting ({hint(model, first['loc'])})"
+        )
     if first["type"] == "missing":
         return f"{place} is missing"
     message = first["msg"].removeprefix("Value error, ")
@@ -344,16 +357,15 @@ def shown(value: Any) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
-def hint(place: tuple[int | str, ...]) -> str:
+def hint(model: type[Model], place: tuple[int | str, ...]) -> str:
     """The nearest setting, or all there are."""
-    names = list(settings(place[:-1]))
+    names = list(settings(model, place[:-1]))
     near = get_close_matches(str(place[-1]), names, n=1)
     return f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
 
 
-def settings(place: tuple[int | str, ...]) -> Iterator[str]:
+def settings(model: Any, place: tuple[int | str, ...]) -> Iterator[str]:
     """The names of the settings at a place."""
-    model: Any = Config
     for part in place:
         model = model.model_fields[str(part)].annotation
         if isinstance(model, UnionType):

@@ -10,8 +10,9 @@ one half.
 Notation: G games, D deals, S seats, K policies, n rows of one call, A actions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain, combinations, combinations_with_replacement
 from pathlib import Path
 from typing import Any, Literal
@@ -42,6 +43,7 @@ from hanamachi.worlds import Worlds
 Play = Literal["sample", "argmax"]
 PLAYS: tuple[Play, ...] = ("sample", "argmax")
 Given = str | Path | Policy  # a policy, as a caller names it
+Spread = Callable[..., Iterable[Any]]  # does what `map` does, maybe on many processors
 
 ALL = "all"  # among opponents: every rule policy of the game
 TWICE = 2  # games of one deal, between rivals
@@ -145,6 +147,7 @@ def evaluate(
     opponents: Sequence[Given] = (),
     play: Play | Literal["both"] | None = None,
     batch: int = BATCH,
+    spread: Spread = map,
     **options: Any,
 ) -> Evaluation:
     """Let every two of the policies play `games` games, and rank or score them all.
@@ -153,12 +156,14 @@ def evaluate(
     "all" stands for every other rule policy that plays the game. In cooperative games each policy
     also plays with itself alone. `play` is how all of them choose: "sample" from their
     distributions, "argmax" for the most probable action (ties are broken at random), or "both",
-    one after the other; None is "sample" for rivals and "argmax" for partners. `options` are the
-    game's. Raises UserError if anything given does not fit.
+    one after the other; None is "sample" for rivals and "argmax" for partners. At most `batch`
+    games are played side by side, and `spread`, which does what `map` does, may play such parts at
+    once: neither changes the result. `options` are the game's. Raises UserError if anything given
+    does not fit.
     """
     variant = make_variant(game, **options)
     plays = chosen_plays(play, variant)
-    how = {"games": games, "seed": seed, "batch": batch}
+    how: dict[str, Any] = {"games": games, "seed": seed, "batch": batch, "spread": spread}
     about = variant.id, dict(variant.options)
     if opponents:
         rows = each_against(policies, opponents, variant, plays, **how)
@@ -189,12 +194,13 @@ def tournament(
     games: int,
     seed: int,
     batch: int,
+    spread: Spread,
 ) -> CrossPlay:
     if len(players) < 2:
         raise UserError("name at least two policies to let them play each other, or --against all")
     pairs = list(combinations(range(len(players)), 2))
     scores = [
-        match((players[i], players[j]), variant, games, seed, play=play, batch=batch)
+        match((players[i], players[j]), variant, games, seed, play=play, batch=batch, spread=spread)
         for i, j in pairs
     ]
     return cross_play(play, names, pairs, np.array(scores))
@@ -225,6 +231,7 @@ def against(
     *,
     plays: Sequence[Play] = PLAYS,
     batch: int = BATCH,
+    spread: Spread = map,
     **options: Any,
 ) -> list[Row]:
     """How one policy fares against each opponent, both playing in each of the ways of `plays`."""
@@ -234,7 +241,7 @@ def against(
     rows = []
     for name, other in zip(labels(opponents, others), others, strict=True):
         for play in plays:
-            scores = match((me, other), variant, games, seed, play=play, batch=batch)
+            scores = match((me, other), variant, games, seed, play=play, batch=batch, spread=spread)
             low, high = interval(scores)
             rows.append(Row(mine, name, play, games, *map(rounded, (scores.mean(), low, high))))
     return rows
@@ -249,13 +256,14 @@ def beside(
     *,
     plays: Sequence[Play] = PLAYS[::-1],
     batch: int = BATCH,
+    spread: Spread = map,
     **options: Any,
 ) -> list[TeamScore]:
     """How one policy scores in a cooperative game: with itself alone, then with each partner."""
     variant = make_variant(game, **options)
     me, *others = loaded([policy, *partners], variant)
     name, *names = labels([policy, *partners], [me, *others])
-    how = {"games": games, "seed": seed, "batch": batch}
+    how: dict[str, Any] = {"games": games, "seed": seed, "batch": batch, "spread": spread}
     return [
         team_score((me, other), (name, partner), variant, play, **how)
         for other, partner in zip([me, *others], [name, *names], strict=True)
@@ -268,7 +276,7 @@ def each_against(
     opponents: Sequence[Given],
     variant: Variant,
     plays: Sequence[Play],
-    **how: int,
+    **how: Any,
 ) -> Rows:
     """Every policy against each opponent, or beside each partner."""
     meet: Any = beside if variant.game.cooperative else against
@@ -335,19 +343,23 @@ def match(
     *,
     play: Play = "sample",
     batch: int = BATCH,
+    spread: Spread = map,
 ) -> Floats:
     """The first policy's score on each deal, (D,): the mean of its two games."""
     if games < TWICE or games % TWICE:
         raise UserError(f"games must be even, as every deal is played twice, not {games}")
     deals = np.arange(games // TWICE, dtype=np.uint64)
-    shares = range(0, len(deals), max(1, side_by_side(pair, variant, batch) // TWICE))
-    return np.concatenate(
-        [play_deals(pair, variant, deals[i : i + shares.step], seed, play) for i in shares]
-    )
+    parts = divided(deals, side_by_side(pair, variant, batch) // TWICE)
+    return np.concatenate([*spread(partial(play_deals, pair, variant, seed, play), parts)])
+
+
+def divided(deals: NDArray[np.uint64], most: int) -> list[NDArray[np.uint64]]:
+    """In parts of at most so many."""
+    return [deals[i : i + max(1, most)] for i in range(0, len(deals), max(1, most))]
 
 
 def play_deals(
-    pair: tuple[Policy, Policy], variant: Variant, deals: NDArray[np.uint64], seed: int, play: Play
+    pair: tuple[Policy, Policy], variant: Variant, seed: int, play: Play, deals: NDArray[np.uint64]
 ) -> Floats:
     """Play each deal twice; the seats of the second game are those of the first, exchanged."""
     first = np.arange(variant.seats) % TWICE
@@ -358,7 +370,7 @@ def play_deals(
 
 
 def team_scores(
-    players: Sequence[Policy], names: Sequence[str], variant: Variant, play: Play, **how: int
+    players: Sequence[Policy], names: Sequence[str], variant: Variant, play: Play, **how: Any
 ) -> list[TeamScore]:
     """Each policy with copies of itself, and every two of them."""
     pairs = combinations_with_replacement(zip(players, names, strict=True), 2)
@@ -374,9 +386,10 @@ def team_score(
     games: int,
     seed: int,
     batch: int,
+    spread: Spread,
 ) -> TeamScore:
     """How two policies score together; they may be the same."""
-    scores, lost = play_together(team, variant, games, seed, play=play, batch=batch)
+    scores, lost = play_together(team, variant, games, seed, play=play, batch=batch, spread=spread)
     low, high = normal_interval(scores)
     counts = np.bincount(scores.astype(np.int64), minlength=variant.best_score + 1)
     return TeamScore(
@@ -393,22 +406,31 @@ def team_score(
 
 
 def play_together(
-    team: tuple[Policy, Policy], variant: Variant, games: int, seed: int, *, play: Play, batch: int
+    team: tuple[Policy, Policy],
+    variant: Variant,
+    games: int,
+    seed: int,
+    *,
+    play: Play,
+    batch: int,
+    spread: Spread = map,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """The score of each game, (G,), and whether it was lost, (G,).
-
-    The two policies sit in turn, and which of them is in the first seat changes from deal to deal.
-    """
+    """The score of each game, (G,), and whether it was lost, (G,)."""
     if games < LEAST:
         raise UserError(f"games must be at least {LEAST}, not {games}")
-    scores, lost = np.zeros(games), np.zeros(games, np.bool_)
-    batch = side_by_side(team, variant, batch)
-    for start in range(0, games, batch):
-        deals = np.arange(start, min(start + batch, games))
-        seating = (deals[:, None] + np.arange(variant.seats)) % len(team)
-        returns, ended = play_games(team, variant, seating, deals.astype(np.uint64), seed, play)
-        scores[deals], lost[deals] = returns[:, 0], variant.lost(ended)
-    return scores, lost
+    parts = divided(np.arange(games, dtype=np.uint64), side_by_side(team, variant, batch))
+    played = [*spread(partial(play_deals_together, team, variant, seed, play), parts)]
+    scores, lost = zip(*played, strict=True)
+    return np.concatenate(scores), np.concatenate(lost)
+
+
+def play_deals_together(
+    team: tuple[Policy, Policy], variant: Variant, seed: int, play: Play, deals: NDArray[np.uint64]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """The two policies sit in turn, and which of them is first changes from deal to deal."""
+    seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(team)
+    returns, ended = play_games(team, variant, seating, deals, seed, play)
+    return returns[:, 0], variant.lost(ended)
 
 
 def side_by_side(policies: Sequence[Policy], variant: Variant, batch: int) -> int:

@@ -39,12 +39,12 @@ from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
 
 
-def train(config: Config, out: Path | str, resume: bool = False) -> Path:
+def train(config: Config, out: Path | str, resume: bool = False, workers: int = 0) -> Path:
     """Fit one policy by self-play as `config` says, and export its best state to `out`/policy.
 
     With `resume`, goes on from the last save in `out`, or begins if there is none; a run that has
-    ended stays as it is. The final evaluation is written to `out`/evaluation.json. Raises UserError
-    if something does not fit.
+    ended stays as it is. With `workers`, so many actors of a Ray cluster play the games. The final
+    evaluation is written to `out`/evaluation.json. Raises UserError if something does not fit.
     """
     out = Path(out)
     check_device(config.device)
@@ -52,8 +52,16 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
     if resume and judged(out):
         print_rows(read_rows(out / "evaluation.json"), config)
         return out / "policy"
+    learner = fit(config, out, resume, workers)
+    print_rows(judge(config, out, learner.saved_state["learned"]), config)
+    return out / "policy"
+
+
+def fit(config: Config, out: Path, resume: bool, workers: int = 0) -> SelfPlayPPO:
+    """The learner at the end of an open run; its best state is in `out`/policy."""
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
+    engage(learner, config, workers)
     log_to(learner, out / "tensorboard")
     with progress_bar("learning") as bar:  # closed whatever happens, or the terminal would keep it
         learner.learn(
@@ -66,8 +74,7 @@ def train(config: Config, out: Path | str, resume: bool = False) -> Path:
             ],
             reset_num_timesteps=False,
         )
-    print_rows(judge(config, out, learner.saved_state["learned"]), config)
-    return out / "policy"
+    return learner
 
 
 # --- Beginning and going on
@@ -85,8 +92,8 @@ def check_device(wanted: str) -> None:
 def open_run(config: Config, out: Path, resume: bool) -> None:
     """Write down what the run is, or see that it is the one that was begun here."""
     begun = out / "config.yaml"
-    if begun.exists() and not resume:
-        raise UserError(f"{out} holds a run already; add --resume to go on, or name another folder")
+    if not resume:
+        refuse_begun(out)
     if begun.exists():
         if begun.read_text(encoding="utf-8") != config.to_yaml():
             raise UserError(f"{out} was begun with other settings; see {begun}")
@@ -98,6 +105,11 @@ def open_run(config: Config, out: Path, resume: bool) -> None:
     write_json(provenance(config), out / "run.json")
     with replacing(begun) as file:
         file.write(config.to_yaml().encode())
+
+
+def refuse_begun(out: Path) -> None:
+    if (out / "config.yaml").exists():
+        raise UserError(f"{out} holds a run already; add --resume to go on, or name another folder")
 
 
 def check_policies(config: Config) -> None:
@@ -183,6 +195,18 @@ def follow(learner: SelfPlayPPO, config: Config) -> None:
         learner.magnet = learner.average
     elif learner.kl_schedule:
         learner.magnet = Snapshot(network, magnet.every if magnet.kind == "refreshed" else 0)
+
+
+def engage(learner: SelfPlayPPO, config: Config, workers: int) -> None:
+    """Let so many actors play for the learner, as many as when it was saved."""
+    states = learner.saved_state.get("crew")
+    if states is not None and len(states) != workers:
+        how = f"--ray --workers {len(states)}" if states else "no --ray"
+        raise UserError(f"the run was begun with {how}: go on with it in the same way")
+    if workers:
+        from hanamachi.training.cluster.rollouts import Actors
+
+        learner.crew = Actors(config, workers, states or ())
 
 
 def begin_games(learner: SelfPlayPPO) -> None:

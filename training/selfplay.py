@@ -15,7 +15,7 @@ Notation: T decisions a game and rollout, B games, A actions, N entries of an ob
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -148,6 +148,12 @@ class Minibatch(NamedTuple):
     others: Tensor  # (M, K) what the other seats see, if there is a critic for it; or (M, 0)
 
 
+PLAYED = (
+    "observations", "masks", "actions", "log_probabilities", "rewards", "over", "signs",
+    "values", "others",
+)  # fmt: skip
+
+
 class SelfPlayBuffer(BaseBuffer):
     """T decisions in each of B games, in the order in which they were made."""
 
@@ -178,6 +184,15 @@ class SelfPlayBuffer(BaseBuffer):
         self.observations[self.pos] = env.observations
         self.masks[self.pos] = env.masks
         return self.observations[self.pos], self.masks[self.pos]
+
+    def played(self) -> dict[str, NDArray[Any]]:
+        """What has come of the games: (T, B, ...) each, but `values` of (T + 1, B)."""
+        return {name: getattr(self, name) for name in PLAYED}
+
+    def put(self, games: slice, played: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what has come of some of the games."""
+        for name, array in played.items():
+            getattr(self, name)[:, games] = array
 
     def credit(self, env: TurnBasedVecEnv) -> None:
         """Keep what the decisions just made have brought."""
@@ -218,13 +233,23 @@ class SelfPlayBuffer(BaseBuffer):
 # --- The learner
 
 
+class Crew(Protocol):
+    """Plays a learner's games elsewhere."""
+
+    states: list[Any]  # all that the coming games depend on, of each member
+
+    def play(self, policy: SelfPlayPolicy, games: Any, buffer: SelfPlayBuffer) -> None:
+        """Fill the buffer with T decisions of every game; guests are those of `games`."""
+
+
 class SelfPlayPPO(MaskablePPO):
     """MaskablePPO over every seat's decisions, with mover-signed advantages.
 
     `env` is a TurnBasedVecEnv. `entropy_schedule` gives the entropy coefficient from the share of
     the run that is left (1 at the start), `kl_schedule` likewise the weight of the divergence from
     `magnet`, which is to be set before it learns. `average`, where it is set, follows the policy,
-    and may be the magnet too. Other settings are those of MaskablePPO.
+    and may be the magnet too. A `crew`, where it is set, plays in its place. Other settings are
+    those of MaskablePPO.
     """
 
     env: TurnBasedVecEnv
@@ -244,6 +269,7 @@ class SelfPlayPPO(MaskablePPO):
         self.entropy_schedule, self.kl_schedule = entropy_schedule, kl_schedule
         self.magnet: SlowCopy | None = None
         self.average: MovingAverage | None = None
+        self.crew: Crew | None = None
         self.saved_state: dict[str, Any] = {}
         kind: Any = buffer  # not a RolloutBuffer, whose arrays it does without
         super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
@@ -256,7 +282,7 @@ class SelfPlayPPO(MaskablePPO):
             buffer.others = np.zeros((buffer.buffer_size, buffer.n_envs, size), np.float32)
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "generator", "magnet", "average"]
+        return [*super()._excluded_save_params(), "generator", "magnet", "average", "crew"]
 
     def slow_copies(self) -> dict[str, dict[str, Any]]:
         """The states of those that there are, by name."""
@@ -271,19 +297,31 @@ class SelfPlayPPO(MaskablePPO):
         n_rollout_steps: int,
         use_masking: bool = True,
     ) -> bool:
-        """Play T decisions in every game with the policy as it is."""
-        rollout_buffer.reset()
+        """Fill the buffer with what the policy as it is does, or what a crew has done with it."""
         callback.on_rollout_start()
-        for _ in range(n_rollout_steps):
-            env.advance(self._choose(env, rollout_buffer))
-            rollout_buffer.credit(env)
+        if self.crew:
+            self.crew.play(self.policy, self.env, rollout_buffer)
+            self.num_timesteps += n_rollout_steps * env.num_envs
+            goes_on = callback.on_step()
+        else:
+            goes_on = self.play(callback.on_step)
+        if goes_on:
+            rollout_buffer.finish()
+            callback.on_rollout_end()
+        return goes_on
+
+    def play(self, on_step: Callable[[], bool] = lambda: True) -> bool:
+        """Make T decisions in every game, while `on_step` says to go on."""
+        env, buffer = self.env, self.rollout_buffer
+        buffer.reset()
+        for _ in range(buffer.buffer_size):
+            env.advance(self._choose(env, buffer))
+            buffer.credit(env)
             self.num_timesteps += env.num_envs
-            if not callback.on_step():
+            if not on_step():
                 return False
         beyond = env.observations, env.masks != 0, self._seen_by_others(env)
-        rollout_buffer.values[-1] = self._decide(*beyond)[2]
-        rollout_buffer.finish()
-        callback.on_rollout_end()
+        buffer.values[-1] = self._decide(*beyond)[2]
         return True
 
     def _choose(self, env: TurnBasedVecEnv, buffer: SelfPlayBuffer) -> NDArray[np.int64]:

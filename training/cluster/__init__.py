@@ -1,0 +1,30 @@
+"""One run on many processors: Ray's actors play, its tasks evaluate and try settings.
+
+What was lost with a worker or with its machine is done again somewhere else, and comes out the
+same, as all that happens depends on seeds and on what was sent alone.
+"""
+
+import logging
+from typing import Any
+
+from hanamachi.errors import missing_extra
+
+# of every worker, as there is one for each processor
+ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def connect() -> Any:
+    """Ray's module, joined to the cluster that there is, or to one of this machine alone."""
+    try:
+        import ray
+    except ImportError as error:
+        raise missing_extra("ray", "ray") from error
+    if not ray.is_initialized():
+        threads = {"env_vars": ONE_THREAD}
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, runtime_env=threads)
+    return ray
+
+
+def processors() -> int:
+    """How many the cluster has."""
+    return int(connect().cluster_resources()["CPU"])
