@@ -23,7 +23,8 @@ from hanamachi.errors import UserError
 from hanamachi.game import OVER
 from hanamachi.games import variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.checkpoint import config_digest, save_checkpoint
+from hanamachi.policies.checkpoint import save_checkpoint
+from hanamachi.policies.description import config_digest
 from hanamachi.policies.network import Network, for_variant
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training import cli
