@@ -1,7 +1,7 @@
 """What comes with weights: which game, which actions and which observation they are for.
 
-A checkpoint keeps this description in `config.json`, an ONNX file in its metadata. It also holds the
-SHA-256 of the weights and of itself. Whatever does not fit is refused with one sentence.
+A checkpoint keeps this description in `config.json`, an ONNX file in its metadata. It also holds
+the SHA-256 of the weights and of itself. Whatever does not fit is refused with one sentence.
 """
 
 import json

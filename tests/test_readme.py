@@ -26,6 +26,7 @@ PAGES = [
     ROOT / "docs" / "strength.md",
     ROOT / "docs" / "leaderboard.md",
     ROOT / "docs" / "exact.md",
+    ROOT / "docs" / "onnx.md",
     ROOT / "docs" / "ablations.md",
 ]
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
