@@ -21,6 +21,7 @@ from hanamachi.training.config import Config
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     ROOT / "envs" / "hanamikoji" / "RULES.md",
     ROOT / "docs" / "performance.md",
     ROOT / "docs" / "strength.md",
