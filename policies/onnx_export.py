@@ -7,7 +7,7 @@ version to version, so that a reader could not tell a network from something els
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ def graph_of(network: Network, size: int) -> onnx.GraphProto:
     h = trunk(write, network)
     logits = write("MatMul", h, (network.kinds(network.features) + network.free).T)
     for worths in network.worths.values():
-        logits = write("Add", logits, worth(write, worths, h))
+        logits = write("Add", logits, worth(write, cast(Worths, worths), h))
     if network.trust:
         logits = write("Add", logits, followed(write, network.trust, h))
     logits = write("Where", MASK, logits, np.float32(ILLEGAL))

@@ -37,7 +37,7 @@ class OnnxPolicy(Trained):
         given = {OBSERVATION: observation, MASK: legal}
         probabilities, values = self.session.run([PROBABILITIES, VALUE], given)
         asked = legal.any(1)
-        check_distribution(probabilities[asked], legal[asked], self.name)
+        check_distribution(probabilities[asked], legal[asked].astype(np.int8), self.name)
         if not np.isfinite(values[asked]).all():
             raise UserError(f"{self.name} gives values that are not finite")
         return probabilities, values
