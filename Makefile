@@ -4,7 +4,7 @@
 
 PYTHON ?= python3
 TORCH_INDEX ?=
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
 RATIOS ?= --against
@@ -17,7 +17,7 @@ UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
   hanamikoji_information.py hanamikoji_redeal.py hanamikoji_rules.py policies.py random_play.py \
   records.py rendering.py saving.py vecenv.py)
 
-.PHONY: train test verify coverage bench lint clean
+.PHONY: train test verify coverage bench dist lint clean
 
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
@@ -37,6 +37,10 @@ coverage: .venv/dev
 bench: .venv/dev
 	HANAMACHI_THREADS=1 $(BIN)/hanamachi benchmark engine --game hanamikoji --game hanabi:2p \
 	  --peers --rounds 3 --seconds 0.2 $(RATIOS) benchmarks/ratios.json
+
+# what is released, installed in fresh environments
+dist: .venv/dev
+	$(BIN)/python scripts/dist.py
 
 lint: .venv/dev
 	$(BIN)/ruff check .

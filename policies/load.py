@@ -12,7 +12,7 @@ from hanamachi.game import Variant
 from hanamachi.games import GAMES, VARIANTS, variant
 from hanamachi.policies.policy import Policy, as_policy
 
-SEARCH = "search:"
+SEARCH, ONNX = "search:", ".onnx"
 RANDOM = {"random": "hanamachi.policies.policy:RandomPolicy"}
 RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
     "hanamikoji": {
@@ -40,7 +40,8 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     - a variant's id, such as "hanamikoji" or "hanabi:2p": the agent that was trained for it and
       comes with the package;
     - "random", "greedy", "expert" or, for Hanabi, "hat": a rule policy for the variant `game`;
-    - the path of a checkpoint folder, which knows its own variant;
+    - the path of a checkpoint folder, which knows its own variant, or of an ONNX file made from
+      one by `hanamachi export`, which does as well;
     - "search:KIND:POLICY:SETTINGS": a search that starts from one of these policies, such as
       "search:improve:expert:worlds=64" (see hanamachi.policies.search);
     - "module:factory": a class or function of yours, called as `factory(variant, **own)`, that
@@ -58,6 +59,10 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if spec in VARIANTS:
         return agent(spec, game or spec, options)
+    if spec.endswith(ONNX):
+        from hanamachi.policies.onnx_policy import load_onnx
+
+        return load_onnx(spec, game, **options)
     if is_checkpoint(spec):
         from hanamachi.policies.checkpoint import load_checkpoint
 
@@ -66,13 +71,16 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         raise unknown("game", spec, VARIANTS)
     if ":" in spec:
         return own_policy(spec, game, options)
-    others = ["a checkpoint folder", "search:KIND:POLICY:SETTINGS", "module:factory"]
+    others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "module:factory"]
     raise unknown("policy", spec, [*NAMES, *agents(), *others])
 
 
 def is_checkpoint(spec: str) -> bool:
-    """Whether weights are meant: those of a folder, be it there or not, or of an agent."""
-    if spec in NAMES or spec.startswith(SEARCH):
+    """Whether weights are meant: those of a folder, be it there or not, or of an agent.
+
+    An ONNX file only plays, like a rule policy.
+    """
+    if spec in NAMES or spec.startswith(SEARCH) or spec.endswith(ONNX):
         return False
     return bool(spec in VARIANTS or os.path.exists(spec) or os.sep in spec or "/" in spec)
 

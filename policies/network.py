@@ -22,9 +22,7 @@ from hanamachi.game import Actions, Variant
 from hanamachi.layout import Layout
 from hanamachi.policies.features import Features
 from hanamachi.policies.legal import Chances, legal_chances
-from hanamachi.policies.policy import Policy
-
-CHUNK = 128  # rows computed together, so that a row's result never depends on the batch
+from hanamachi.policies.trained import Trained
 
 
 class Things(NamedTuple):
@@ -194,37 +192,18 @@ def largest(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
     return np.where(np.isfinite(size), size, 1)
 
 
-class NetworkPolicy(Policy):
-    """A network at play; it remembers what its features do."""
-
-    forecasts = True
+class NetworkPolicy(Trained):
+    """A network at play, computed by PyTorch where its weights are."""
 
     def __init__(self, variant: Variant, network: Network, name: str = "network") -> None:
-        super().__init__(variant)
-        self.name = name
+        super().__init__(variant, network.feature_sets, name)
         self.network = network.eval()
-        self.features = Features(variant, network.feature_sets)
-
-    def initial_memory(self, batch: int) -> NDArray[Any]:
-        return self.features.initial_memory(batch)
 
     @torch.no_grad()
-    def distribution(
-        self, observation: NDArray[np.float32], mask: NDArray[np.int8], memory: NDArray[Any]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[Any]]:
-        observation, memory = self.features.extend(observation, mask, memory)
-        batch = len(observation)
-        probabilities = np.empty(mask.shape, np.float32)
-        values = np.empty(batch, np.float32)
+    def answer(
+        self, observation: NDArray[np.float32], legal: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         device = self.network.features.device
-        rows = torch.zeros(CHUNK, observation.shape[1], device=device)
-        legal = torch.zeros(CHUNK, mask.shape[1], dtype=torch.bool, device=device)
-        for start in range(0, batch, CHUNK):
-            part = slice(start, min(start + CHUNK, batch))
-            size = part.stop - start
-            rows[:size] = torch.from_numpy(np.ascontiguousarray(observation[part], np.float32))
-            legal[:size], legal[size:] = torch.from_numpy(mask[part] != 0), False
-            chances, value = self.network(rows, legal)
-            probabilities[part] = chances.table(legal)[:size].cpu().numpy()
-            values[part] = value[:size].cpu().numpy()
-        return probabilities, values, memory
+        mask = torch.from_numpy(legal).to(device)
+        chances, values = self.network(torch.from_numpy(observation).to(device), mask)
+        return chances.table(mask).cpu().numpy(), values.cpu().numpy()

@@ -55,12 +55,28 @@ PIECES: Mapping[str, Mapping[str, Any]] = {  # what is changed, one thing each
     "credit: unsigned": {},
     "head: plain": {},
 }
+# noise and circles are what is left in Leduc: more games, whole returns, and an average over more
+SLOW: Mapping[str, Mapping[str, Any]] = {
+    "slow": {
+        "num_games": 1024,
+        "critic": "all",
+        "ppo": {
+            "ent_coef": [0.3, 0.03],
+            "batch_size": 4096,
+            "gae_lambda": 1.0,
+            "learning_rate": [2e-3, 1e-5],
+        },
+        "magnet": {"kind": "average", "kl_coef": 1.0},
+        "average": {"decay": 0.9995},
+    }
+}
+ROWS = {**PIECES, **SLOW}
 EXPORTS = ("policy", "average")
 PAGE = """# What each piece of the learner is worth
 
 NashConv as a share of that of random play: the median of the seeds, and their range where there are
 several. 0 is an equilibrium. Each row changes one piece, and says which policy is measured: the one
-that learns, or the average of its weights. The settings stand in
+that learns, or the average of its weights; `slow` is for many decisions. The settings stand in
 [scripts/ablations.py](../scripts/ablations.py), which made this page; [exact solving](exact.md)
 names the small games.
 {tables}
@@ -123,7 +139,7 @@ def settings(game: str, piece: str, steps: int, seed: int) -> Config:
     """Of the learner; in poker the game that they name is not the one that is played."""
     small = SMALL["hanamikoji-gifts" if game in POKER else game]
     played = {"game": small.id, "options": dict(small.options), "seed": seed, "steps": steps}
-    return Config.from_dict({**WHOLE, **PIECES[piece], **played})
+    return Config.from_dict({**WHOLE, **ROWS[piece], **played})
 
 
 def games_of(game: str, piece: str, config: Config) -> TurnBasedVecEnv:
@@ -186,7 +202,7 @@ def table(rows: Rows) -> str:
     """NashConv as a share of random play's, the median of the seeds with their range."""
     games = shown(rows)
     lines = ["| | " + " | ".join(games) + " |", "|---|" + "---|" * len(games)]
-    for piece, export in product(PIECES, EXPORTS):
+    for piece, export in product(ROWS, EXPORTS):
         cells = [cell(shares(rows, game, piece, export)) for game in games]
         if any(cells):
             lines.append(f"| {piece}, {export} | " + " | ".join(cells) + " |")
@@ -232,7 +248,7 @@ def plot(rows: Rows, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", nargs="+", default=GAMES, choices=[*POKER, *SMALL])
-    parser.add_argument("--pieces", nargs="+", default=list(PIECES), choices=PIECES)
+    parser.add_argument("--pieces", nargs="+", default=list(PIECES), choices=ROWS)
     parser.add_argument("--steps", type=int, default=300_000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=Path, required=True, help="folder of results and page")

@@ -15,7 +15,8 @@ from hanamachi.errors import UserError
 from hanamachi.games import variant
 from hanamachi.hanabi.rules import CLUE
 from hanamachi.policies import load_policy
-from hanamachi.policies.checkpoint import config_digest, save_checkpoint
+from hanamachi.policies.checkpoint import save_checkpoint
+from hanamachi.policies.description import config_digest
 from hanamachi.policies.features import FEATURE_SETS, Features
 from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import sample as draw
@@ -353,7 +354,7 @@ def test_a_checkpoint_with_more_to_its_network_than_it_needs_is_refused(tmp_path
     config["network"] |= more
     config["digest"] = config_digest(config)
     (tmp_path / "plain" / "config.json").write_text(json.dumps(config))
-    with pytest.raises(UserError, match=r"config\.json describes no network"):
+    with pytest.raises(UserError, match="it describes no network"):
         load_policy(str(tmp_path / "plain"))
 
 

@@ -110,23 +110,81 @@ print(*agents())
 """
 
 
-def test_a_wheel_away_from_the_repository_plays_all_agents(tmp_path):
-    source = tmp_path / "source"  # or what an earlier build has left would come along
-    for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, source / folder)
-    for file in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / file, source)
-    build = ["-m", "build", "--wheel", "--outdir", tmp_path, source]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder in which the wheel is installed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"  # or what an earlier build has left would come along
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, source / name)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    build = ["-m", "build", "--wheel", "--outdir", folder, source]
     subprocess.run([sys.executable, *build], check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    site = tmp_path / "site"
-    zipfile.ZipFile(wheel).extractall(site)
+    (wheel,) = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "site")
+    return folder / "site"
+
+
+def elsewhere(site, folder, *arguments):
+    """What Python prints in a folder that knows the wheel, and no other copy, with its own modules.
+
+    Uncompiled, as few moves are played.
+    """
     environment = os.environ | {"PYTHONPATH": str(site), "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-c", PLAYED, site]  # uncompiled, as it plays few moves
     done = subprocess.run(
-        command, check=True, capture_output=True, text=True, cwd=tmp_path, env=environment
-    )
-    assert done.stdout.split() == agents()
+        [sys.executable, *arguments],
+        capture_output=True, text=True, check=False, cwd=folder, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_wheel_away_from_the_repository_plays_all_agents(site, tmp_path):
+    assert elsewhere(site, tmp_path, "-c", PLAYED, site).split() == agents()
+
+
+STRANGER = {
+    "envs/__init__.py": "OWN = 'envs'",
+    "training/__init__.py": "OWN = 'training'",
+    "policies/__init__.py": "OWN = 'policies'",
+    "policies/first.py": """
+def legal(variant):
+    return lambda observation, mask: int(mask.argmax())
+""",
+    "configs/__init__.py": "OWN = 'configs'",
+    "configs/own.yaml": """
+game: hanamikoji
+options: {cards: [2, 3, 4], actions: [secret, gift], max_rounds: 1}
+steps: 32
+num_games: 4
+network: {hidden: [8]}
+ppo: {batch_size: 16}
+opponents: {self: 0.5, policies.first:legal: 0.5}
+evaluation: {games: 2, opponents: [random], final_games: 2, final_opponents: [random]}
+""",
+    "main.py": """
+import sys
+import configs, envs, policies, training
+import hanamachi.configs, hanamachi.policies, hanamachi.training
+from hanamachi.policies import load_policy
+
+assert hanamachi.__file__.startswith(sys.argv[1]), hanamachi.__file__
+print(envs.OWN, training.OWN, policies.OWN, configs.OWN)
+print(load_policy("runs/own/policy").network.hidden)
+print(load_policy("policies.first:legal", "hanamikoji").variant.id)
+""",
+}
+
+
+def test_it_gets_along_with_a_project_whose_folders_have_the_same_names(site, tmp_path):
+    for name, text in STRANGER.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    command = "-P", "-m", "hanamachi.training.cli"  # like the script that pip installs
+    elsewhere(site, tmp_path, *command, "train", "configs/own.yaml")
+    printed = elsewhere(site, tmp_path, "main.py", site).splitlines()
+    assert printed == ["envs training policies configs", "(8,)", "hanamikoji"]
 
 
 def test_importing_it_adds_at_most_two_fifths_to_its_dependencies():

@@ -21,11 +21,13 @@ from hanamachi.training.config import Config
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     ROOT / "envs" / "hanamikoji" / "RULES.md",
     ROOT / "docs" / "performance.md",
     ROOT / "docs" / "strength.md",
     ROOT / "docs" / "leaderboard.md",
     ROOT / "docs" / "exact.md",
+    ROOT / "docs" / "onnx.md",
     ROOT / "docs" / "ablations.md",
 ]
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}

@@ -124,6 +124,24 @@ def evaluate(
 
 
 @app.command()
+def export(
+    policy: Annotated[
+        str, typer.Argument(metavar="POLICY", help="A checkpoint, or the id of a game's agent.")
+    ],
+    onnx: Annotated[bool, typer.Option("--onnx", help="As an ONNX file (extra: onnx).")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="The file; by default NAME.onnx for a POLICY called NAME.")
+    ] = None,
+) -> None:
+    """Write a checkpoint for other programs; without PyTorch, hanamachi plays it, too."""
+    if not onnx:
+        raise UserError("say what to export it as: --onnx")
+    from hanamachi.policies.onnx_export import export
+
+    console.print(f"written: {export(policy, out)}", highlight=False)
+
+
+@app.command()
 def exploit(
     policy: Annotated[str, typer.Argument(metavar="POLICY", help="Name of it, or a checkpoint.")],
     exact: Annotated[

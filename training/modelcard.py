@@ -13,7 +13,7 @@ import yaml
 from stable_baselines3.common.utils import get_device
 
 from hanamachi import __version__
-from hanamachi.policies.checkpoint import digests
+from hanamachi.policies.description import digests
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import Row, Rows, TeamScore
 from hanamachi.training.machine import processor
