@@ -1,9 +1,9 @@
 """Saved games: a small JSON file with which a game can be played again, to the last bit.
 
-record = env.record()
-save(record, "game.json")
-for game, what_happened in positions(load("game.json")):
-    ...
+    record = env.record()
+    save(record, "game.json")
+    for game, what_happened in positions(load("game.json")):
+        ...
 """
 
 import json
