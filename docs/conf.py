@@ -12,19 +12,28 @@ author = "The Hanamachi developers"
 version = release = __version__
 language = "en-GB"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "repository", "docstrings"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "repository",
+    "docstrings",
+]
 exclude_patterns = ["_static"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3  # as GitHub has them
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
+autodoc_inherit_docstrings = False  # other libraries explain their own
 python_use_unqualified_type_names = True
 default_role = "code"  # docstrings say `this` of what they name
 nitpick_ignore_regex = [  # types of other libraries, and those of ours that only pass through
-    (r"py:.*", r"(annotated_types|collections|numpy|os|pathlib|pyspiel|types)\..*"),
-    (r"py:.*", r"NDArray|ArrayLike|NoneType|FieldInfo|Ge|Le|MinLen"),
+    (
+        r"py:.*",
+        r"(annotated_types|collections|gymnasium|np|numpy|os|pathlib|pyspiel|spaces|types)\..*",
+    ),
+    (r"py:.*", r"[A-Za-z_]+"),  # aliases, and what is imported from libraries
     (r"py:.*", r"hanamachi\.(.*\.F|session\.Session|policies\.network\.Head|openspiel\.SpielGame)"),
     (r"py:.*", r"hanamachi\.training\.(config|exact|selfplay|statistics)\..*"),
 ]

@@ -3,9 +3,9 @@
 Every page also reads well where the repository is shown. There, a link alone under the comment
 `<!-- include -->` is a link; on the site, what it leads to stands in its place: a section
 (`README.md#train`, or of a module's docstring), a program, or a page without its title. A link to
-what is included somewhere leads there; a link to any other file leads to a page that shows it. A list under
-`<!-- contents: Caption -->` is also a part of the sidebar; `<!-- program: PATH -->` includes a program
-if it is there.
+what is included somewhere leads there; a link to any other file leads to a page that shows it. A
+list under `<!-- contents: Caption -->` is also a part of the sidebar; `<!-- program: PATH -->`
+includes a program if it is there.
 """
 
 import ast
