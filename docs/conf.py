@@ -26,7 +26,6 @@ myst_heading_anchors = 3  # as GitHub has them
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_inherit_docstrings = False  # other libraries explain their own
-python_use_unqualified_type_names = True
 default_role = "code"  # docstrings say `this` of what they name
 nitpick_ignore_regex = [  # types of other libraries, and those of ours that only pass through
     (
@@ -43,6 +42,7 @@ html_title = "Hanamachi"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_show_copyright = False
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#9c3d54",

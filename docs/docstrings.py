@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]")
+ARRAY = re.compile(r"ndarray\[tuple\[Any, (?:\.\.\.|…)\], dtype\[(\w+)\]\]")
 BEFORE_CODE = re.compile(r"^(\S.*)\n\n(?=    )", re.MULTILINE)
 
 
@@ -28,7 +28,7 @@ def as_written(
     thing = getattr(thing, "__func__", thing)  # of a class method
     function = inspect.unwrap(thing.__init__ if inspect.isclass(thing) else thing)
     if not is_written_here(function):
-        return ("", None) if inspect.isclass(thing) else None
+        return ("", None) if what == "class" else None
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     assert isinstance(definition, ast.FunctionDef)
     linked = Linked(function.__globals__)
@@ -47,8 +47,9 @@ def is_written_here(function: Any) -> bool:
 
 
 def with_short_arrays(app: Sphinx, page: nodes.document) -> None:
-    """The types of attributes, which autodoc takes from Python: NDArray[float64] is enough."""
-    for written in page.findall(addnodes.desc_annotation):
+    """Types that autodoc takes from Python, of attributes and aliases: NDArray[int8] is enough."""
+    aliases = [p for p in page.findall(nodes.paragraph) if p.astext().startswith("alias of ")]
+    for written in [*page.findall(addnodes.desc_annotation), *aliases]:
         short = ARRAY.sub(r"NDArray[\1]", written.astext())
         if short != written.astext():
             written.clear()

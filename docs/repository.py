@@ -213,8 +213,8 @@ def complete_page(app: Sphinx, docname: str, source: list[str]) -> None:
     page = Path(app.env.doc2path(docname))
     if page.suffix == ".md":
         text = text_of(page)
-        for target in INCLUDE.findall(text):
-            app.env.note_dependency(str(place_of(target, page.parent)[0]))
+        for target in [*INCLUDE.findall(text), *PROGRAM.findall(source[0])]:
+            app.env.note_dependency(str(page.parent / target.partition("#")[0]))
         source[0] = Pages().complete(text, page)
 
 
