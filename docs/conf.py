@@ -24,6 +24,7 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3  # as GitHub has them
 
 autodoc_member_order = "bysource"
+viewcode_follow_imported_members = False  # or it takes all of aec.py for the package's own
 autodoc_typehints_format = "short"
 autodoc_inherit_docstrings = False  # other libraries explain their own
 default_role = "code"  # docstrings say `this` of what they name
