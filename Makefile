@@ -17,7 +17,7 @@ UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
   hanamikoji_information.py hanamikoji_redeal.py hanamikoji_rules.py policies.py random_play.py \
   records.py rendering.py saving.py vecenv.py)
 
-.PHONY: train test verify coverage bench dist lint clean
+.PHONY: train test verify coverage bench docs dist lint clean
 
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
@@ -37,6 +37,10 @@ coverage: .venv/dev
 bench: .venv/dev
 	HANAMACHI_THREADS=1 $(BIN)/hanamachi benchmark engine --game hanamikoji --game hanabi:2p \
 	  --peers --rounds 3 --seconds 0.2 $(RATIOS) benchmarks/ratios.json
+
+# the site, into build/site; whatever is not as it should be is an error
+docs: .venv/dev
+	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going docs build/site
 
 # what is released, installed in fresh environments
 dist: .venv/dev

@@ -312,9 +312,9 @@ class Actions(ABC):
 class Length(NamedTuple):
     """How long the games of a rule set can last at most."""
 
-    rounds: int  # 1 in games without rounds; 0 if there is no limit
-    decisions: int  # of all seats together, in a round
-    chances: int  # events of chance in a round
+    rounds: int  #: 1 in games without rounds; 0 if there is no limit
+    decisions: int  #: of all seats together, in a round
+    chances: int  #: events of chance in a round
 
 
 @dataclass(frozen=True)
@@ -325,16 +325,16 @@ class Game:
     title: str
     cooperative: bool
     record: np.dtype[Any]
-    rules: np.dtype[Any]  # of its options and tables
-    functions: Mapping[str, Implementation]  # the contract, by name
-    variants: Mapping[str, Mapping[str, Any]]  # id -> every option and its default
-    options: Mapping[str, str]  # option -> what it accepts and means
-    build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  # UserError if options clash
-    length: Callable[[np.record], Length]  # of a rule set
-    fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # id -> more for `build`
-    last_round: str | None = None  # the entry of a rule set that numbers it, if there are rounds
-    best_score: Callable[[np.record], int] | None = None  # of a rule set, if cooperative
-    lost: Callable[..., NDArray[np.bool_]] | None = None  # (rules, games ended), if cooperative
+    rules: np.dtype[Any]  #: of its options and tables
+    functions: Mapping[str, Implementation]  #: the contract, by name
+    variants: Mapping[str, Mapping[str, Any]]  #: id -> every option and its default
+    options: Mapping[str, str]  #: option -> what it accepts and means
+    build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  #: UserError if options clash
+    length: Callable[[np.record], Length]  #: of a rule set
+    fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: id -> more for `build`
+    last_round: str | None = None  #: the entry of a rule set that numbers it, if there are rounds
+    best_score: Callable[[np.record], int] | None = None  #: of a rule set, if cooperative
+    lost: Callable[..., NDArray[np.bool_]] | None = None  #: (rules, games ended), if cooperative
 
     def __post_init__(self) -> None:
         missing = set(CONTRACT) - self.functions.keys()

@@ -1,9 +1,11 @@
 """Saved games: a small JSON file with which a game can be played again, to the last bit.
 
-record = env.record()
-save(record, "game.json")
-for game, what_happened in positions(load("game.json")):
-    ...
+    record = env.record()
+    save(record, "game.json")
+    for game, what_happened in positions(load("game.json")):
+        ...
+
+A file holds what chance brought and what was chosen, in order.
 """
 
 import json
@@ -32,9 +34,9 @@ class Record:
     """All that happened in one game, finished or not."""
 
     variant: Variant
-    generator: int  # the state of the game's random generator at its start
-    chance: tuple[int, ...]  # what chance brought, in order
-    actions: tuple[int, ...]  # what the seats chose, in order
+    generator: int  #: the state of the game's random generator at its start
+    chance: tuple[int, ...]  #: what chance brought, in order
+    actions: tuple[int, ...]  #: what the seats chose, in order
 
 
 def record_of(session: Session) -> Record:

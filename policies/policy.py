@@ -16,12 +16,12 @@ from hanamachi.game import Variant
 from hanamachi.kernels import masks, observations, spread
 from hanamachi.worlds import Worlds
 
-Observations = NDArray[np.float32]  # (B, N)
-Masks = NDArray[np.int8]  # (B, A) 1 where an action is legal; at least one in every row
-Probabilities = NDArray[np.float32]  # (B, A) summing to 1, zero where an action is illegal
-Scores = NDArray[np.float32]  # (B, A) the higher, the better; -inf where an action is illegal
-Values = NDArray[np.float32]  # (B,) the expected result for the seat that is to move
-Memory = NDArray[Any]  # (B, M) what a policy carries from one decision of a game to the next
+Observations = NDArray[np.float32]  #: (B, N)
+Masks = NDArray[np.int8]  #: (B, A) 1 where an action is legal; at least one in every row
+Probabilities = NDArray[np.float32]  #: (B, A) summing to 1, zero where an action is illegal
+Scores = NDArray[np.float32]  #: (B, A) the higher, the better; -inf where an action is illegal
+Values = NDArray[np.float32]  #: (B,) the expected result for the seat that is to move
+Memory = NDArray[Any]  #: (B, M) what a policy carries from one decision of a game to the next
 
 TIE = 1e-6  # scores closer than this count as equal: they differ by rounding alone
 

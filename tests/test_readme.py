@@ -22,14 +22,14 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    ROOT / "envs" / "hanamikoji" / "RULES.md",
-    ROOT / "docs" / "performance.md",
-    ROOT / "docs" / "strength.md",
-    ROOT / "docs" / "leaderboard.md",
-    ROOT / "docs" / "exact.md",
-    ROOT / "docs" / "onnx.md",
-    ROOT / "docs" / "ablations.md",
+    *sorted((ROOT / "envs").glob("*/RULES.md")),
+    *(
+        page
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+        if ROOT / "docs" / "source" not in page.parents
+    ),
 ]
+FOLLOWED = ROOT / "docs" / "adding-a-game.md"  # as a whole, by test_adding_a_game.py
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -50,6 +50,7 @@ SMALLER = (
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
     (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
+    (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
     (r"worlds=\d+", "worlds=2"),
     (r"seconds=[\d.]+", "seconds=0.01"),
     (r"--games \d+", "--games 2"),
@@ -57,7 +58,7 @@ SMALLER = (
     (r'("MlpPolicy", env)\)\.learn\([\d_]+\)', r"\1, n_steps=64).learn(64)"),
 )
 
-BLOCKS = [block for text in TEXT.values() for block in BLOCK.findall(text)]
+BLOCKS = [block for page in PAGES if page != FOLLOWED for block in BLOCK.findall(TEXT[page])]
 LINES = [line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines()]
 TRAINING = [line for line in LINES if line.startswith("hanamachi train")]
 
@@ -143,7 +144,7 @@ def test_commands_run(kind_and_block, workshop):
             run(line, workshop)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_stand_in_blocks_where_they_are_run(page):
     lines = [line for line in BLOCK.sub("", TEXT[page]).splitlines() if COMMAND.search(line)]
     assert lines == []
@@ -165,7 +166,7 @@ def test_the_budget_is_made_small():
 # --- What the page speaks of
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page):
     inside = [link for link in LINK.findall(TEXT[page]) if "://" not in link]
     assert not [link for link in inside if not (page.parent / link).exists()]

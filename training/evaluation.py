@@ -74,15 +74,15 @@ class CrossPlay:
     """All pairings of K policies under one way of play; rates are the row's against the column."""
 
     play: Play
-    rate: Floats  # (K, K), one half on the diagonal
-    low: Floats  # (K, K)
-    high: Floats  # (K, K)
-    elo: Floats  # (K,), mean 0
-    elo_low: Floats  # (K,)
-    elo_high: Floats  # (K,)
-    cyclic: float  # share of the log odds that no ratings explain, see `cyclic_share`
-    noise: float  # the share that noise alone stays below, 19 times in 20
-    cycle: Cycle | None  # of three policies, the strongest
+    rate: Floats  #: (K, K), one half on the diagonal
+    low: Floats  #: (K, K)
+    high: Floats  #: (K, K)
+    elo: Floats  #: (K,), mean 0
+    elo_low: Floats  #: (K,)
+    elo_high: Floats  #: (K,)
+    cyclic: float  #: share of the log odds that no ratings explain, see `cyclic_share`
+    noise: float  #: the share that noise alone stays below, 19 times in 20
+    cycle: Cycle | None  #: of three policies, the strongest
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,9 @@ class TeamScore:
     mean: float
     low: float
     high: float
-    perfect: float  # share of the games with the best score that there is
-    lost: float  # share of the games that ended in a defeat
-    histogram: list[int]  # games by score, from 0
+    perfect: float  #: share of the games with the best score that there is
+    lost: float  #: share of the games that ended in a defeat
+    histogram: list[int]  #: games by score, from 0
 
     @property
     def beside(self) -> str:
@@ -116,10 +116,12 @@ class Evaluation:
     game: str
     options: dict[str, Any]
     policies: list[str]
-    opponents: list[str]  # of each policy; none if all policies meet each other
-    games: int  # of each pairing
+    opponents: list[str]  #: of each policy; none if all policies meet each other
+    games: int  #: of each pairing
     seed: int
-    results: list[Any]  # a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
+    results: list[
+        Any
+    ]  #: a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
 
     @property
     def cooperative(self) -> bool:

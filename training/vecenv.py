@@ -28,13 +28,13 @@ from hanamachi.worlds import Worlds
 class TurnBasedVecEnv(VecEnv):
     """What a learner needs to know of a batch of games after each decision."""
 
-    observations: NDArray[np.float32]  # (B, N) of the seats to move
-    masks: NDArray[np.int8]  # (B, A) of the seats to move
-    rewards: NDArray[np.float32]  # (B,) of the seats that have just moved
-    over: NDArray[np.bool_]  # (B,) the game ended; the row shows a new one
-    signs: NDArray[np.float32]  # (B,) +1 if the seat to move is on the side of the last, else -1
-    last: NDArray[np.float32]  # (B, N) where over: what the seat that moved saw at the end
-    others: spaces.Box  # (K,) what `seen_by_others` gives a row
+    observations: NDArray[np.float32]  #: (B, N) of the seats to move
+    masks: NDArray[np.int8]  #: (B, A) of the seats to move
+    rewards: NDArray[np.float32]  #: (B,) of the seats that have just moved
+    over: NDArray[np.bool_]  #: (B,) the game ended; the row shows a new one
+    signs: NDArray[np.float32]  #: (B,) +1 if the seat to move is on the side of the last, else -1
+    last: NDArray[np.float32]  #: (B, N) where over: what the seat that moved saw at the end
+    others: spaces.Box  #: (K,) what `seen_by_others` gives a row
 
     def __init__(self, num_envs: int, size: int, actions: int, low: Any, high: Any) -> None:
         self.render_mode = None

@@ -46,14 +46,14 @@ SEEDS = 2**64
 class Decision:
     """One choice that a seat has to make, and all that may be known of it."""
 
-    observation: NDArray[np.float32]  # (N,)
-    mask: NDArray[np.int8]  # (A,)
-    prior: NDArray[np.float32]  # (A,) what the blueprint would do; uniform without one
-    memory: NDArray[Any]  # (M,) the blueprint's, before this decision
-    memory_after: NDArray[Any]  # (M,)
+    observation: NDArray[np.float32]  #: (N,)
+    mask: NDArray[np.int8]  #: (A,)
+    prior: NDArray[np.float32]  #: (A,) what the blueprint would do; uniform without one
+    memory: NDArray[Any]  #: (M,) the blueprint's, before this decision
+    memory_after: NDArray[Any]  #: (M,)
     rng: np.random.Generator
     worlds: Worlds
-    row: int  # of `worlds`
+    row: int  #: of `worlds`
 
     @property
     def actions(self) -> NDArray[np.int64]:

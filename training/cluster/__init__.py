@@ -5,6 +5,7 @@ same, as all that happens depends on seeds and on what was sent alone.
 """
 
 import logging
+import os
 from typing import Any
 
 from hanamachi.errors import missing_extra
@@ -14,14 +15,18 @@ ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS
 
 
 def connect() -> Any:
-    """Ray's module, joined to the cluster that there is, or to one of this machine alone."""
+    """Ray's module, joined to the cluster at RAY_ADDRESS, or else to one of this machine alone."""
     try:
         import ray
     except ImportError as error:
         raise missing_extra("ray", "ray") from error
     if not ray.is_initialized():
-        threads = {"env_vars": ONE_THREAD}
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, runtime_env=threads)
+        ray.init(
+            address=os.environ.get("RAY_ADDRESS", "local"),
+            runtime_env={"env_vars": ONE_THREAD},
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
     return ray
 
 

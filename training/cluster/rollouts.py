@@ -83,7 +83,9 @@ class Actors:
                 return self.ray.get(answer)
             except self.ray.exceptions.RayTaskError:
                 raise  # a mistake, which another would make as well
-            except self.ray.exceptions.RayError:
+            except self.ray.exceptions.RayError as error:
+                if getattr(error, "actor_init_failed", False):
+                    raise
                 self.actors[number] = self.begun(number)
                 answer = self.actors[number].rollout.remote(sent, guests)
 

@@ -25,7 +25,7 @@ ZERO_SUM = 1e-9  # what payoffs may sum to, by rounding
 class Solution:
     """The average policy of all iterations, and how far it is from an equilibrium."""
 
-    policy: Floats  # (Q,)
+    policy: Floats  #: (Q,)
     found: Exploitability
 
     @property

@@ -23,16 +23,16 @@ from hanamachi.training.report import write_json
 class Seat:
     """What one seat can expect, all others playing the policy."""
 
-    value: float  # by the policy
-    best_response: float  # by a best response
+    value: float  #: by the policy
+    best_response: float  #: by a best response
 
 
 @dataclass(frozen=True)
 class Equilibrium:
     """The reference: what CFR+ finds."""
 
-    value: float  # for seat 0
-    nash_conv: float  # which bounds the error of the value
+    value: float  #: for seat 0
+    nash_conv: float  #: which bounds the error of the value
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Exact:
     policy: str
     states: int
     information_sets: int
-    choices: int  # information sets with more than one legal action
+    choices: int  #: information sets with more than one legal action
     seats: list[Seat]
     nash_conv: float
-    uniform_nash_conv: float  # of random play, to compare with
-    equilibrium: Equilibrium | None  # None between partners
-    best_team: float | None  # the most that partners can make; None for rivals, or if not known
+    uniform_nash_conv: float  #: of random play, to compare with
+    equilibrium: Equilibrium | None  #: None between partners
+    best_team: float | None  #: the most that partners can make; None for rivals, or if not known
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

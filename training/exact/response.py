@@ -43,8 +43,8 @@ class Asked(Protocol):
 class Exploitability:
     """What a policy is worth in each seat, and what a best response makes there of the others."""
 
-    values: Floats  # (S,)
-    responses: Floats  # (S,)
+    values: Floats  #: (S,)
+    responses: Floats  #: (S,)
 
     @property
     def nash_conv(self) -> float:

@@ -22,10 +22,10 @@ ROUNDED = 6  # digits of a probability that the solver finds
 
 
 class Team(NamedTuple):
-    """The best joint policy, (Q,), and what it makes."""
+    """The best joint policy, and what it makes."""
 
-    policy: Floats
-    value: float
+    policy: Floats  #: (Q,)
+    value: float  #: of the game, for each of them
 
 
 def best_team(tree: Tree) -> Team | None:

@@ -30,15 +30,15 @@ Floats = NDArray[np.float64]
 class Tree(ABC):
     """Information sets with their sequences, and leaves; a decision without a choice counts too."""
 
-    size: int  # A
-    states: int  # decisions and ends of the game that were walked
-    seat: Integers  # (I,) whose information set
-    before: Integers  # (I,) the seat's sequence that leads there
-    first: Integers  # (I + 1,) first sequence of each, which ascend with the actions; and Q
-    action: Integers  # (Q,) the action that ends a sequence; -1 for an empty one
-    leaves: Integers  # (L, S) the last sequence of every seat, each row once, ascending
-    chance: Floats  # (L,) chance's part in the probability of these ends
-    payoff: Floats  # (L, S) their mean for each seat, by chance
+    size: int  #: A
+    states: int  #: decisions and ends of the game that were walked
+    seat: Integers  #: (I,) whose information set
+    before: Integers  #: (I,) the seat's sequence that leads there
+    first: Integers  #: (I + 1,) first sequence of each, which ascend with the actions; and Q
+    action: Integers  #: (Q,) the action that ends a sequence; -1 for an empty one
+    leaves: Integers  #: (L, S) the last sequence of every seat, each row once, ascending
+    chance: Floats  #: (L,) chance's part in the probability of these ends
+    payoff: Floats  #: (L, S) their mean for each seat, by chance
 
     @property
     def seats(self) -> int:

@@ -1,0 +1,58 @@
+"""The site that Sphinx makes of these pages: `make docs`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # for repository.py and docstrings.py
+
+from hanamachi import __version__
+
+project = "Hanamachi"
+author = "The Hanamachi developers"
+version = release = __version__
+language = "en-GB"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "repository",
+    "docstrings",
+]
+exclude_patterns = ["_static"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3  # as GitHub has them
+
+autodoc_member_order = "bysource"
+viewcode_follow_imported_members = False  # or it takes all of aec.py for the package's own
+autodoc_typehints_format = "short"
+autodoc_inherit_docstrings = False  # other libraries explain their own
+default_role = "code"  # docstrings say `this` of what they name
+nitpick_ignore_regex = [  # types of other libraries, and those of ours that only pass through
+    (
+        r"py:.*",
+        r"(annotated_types|collections|gymnasium|np|numpy|os|pathlib|pyspiel|spaces|types)\..*",
+    ),
+    (r"py:.*", r"[A-Za-z_]+"),  # aliases, and what is imported from libraries
+    (r"py:.*", r"hanamachi\.(.*\.F|session\.Session|policies\.network\.Head|openspiel\.SpielGame)"),
+    (r"py:.*", r"hanamachi\.training\.(config|exact|selfplay|statistics)\..*"),
+]
+
+html_theme = "furo"
+html_title = "Hanamachi"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_copyright = False
+html_theme_options = {
+    "light_css_variables": {
+        "color-brand-primary": "#9c3d54",
+        "color-brand-content": "#9c3d54",
+        "color-background-secondary": "#f7f3ea",
+        "color-sidebar-background": "#f7f3ea",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#e59bb0",
+        "color-brand-content": "#e59bb0",
+    },
+}

@@ -1,0 +1,224 @@
+"""What the pages take from the repository: sections of other files, and links to any of them.
+
+Every page also reads well where the repository is shown. There, a link alone under the comment
+`<!-- include -->` is a link; on the site, what it leads to stands in its place: a section
+(`README.md#train`, or of a module's docstring), a program, or a page without its title. A link to
+what is included somewhere leads there; a link to any other file leads to a page that shows it. A
+list under `<!-- contents: Caption -->` is also a part of the sidebar; `<!-- program: PATH -->`
+includes a program if it is there.
+"""
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+SHOWN = DOCS / "source"  # pages that are made for files, and for folders
+LANGUAGES = {".py": "python", ".yaml": "yaml", ".json": "json", ".toml": "toml"}
+
+INCLUDE = re.compile(r"^<!-- include -->\n\[[^\]]*\]\(([^)\s]+)\)$", re.MULTILINE)
+CONTENTS = re.compile(r"^<!-- contents: (.+) -->\n((?:[*] .+\n|  .+\n)+)", re.MULTILINE)
+PROGRAM = re.compile(r"^<!-- program: (\S+) -->$", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE = re.compile(r"(^(?P<fence>`{3,}|:{3,}).*?^(?P=fence)$)", re.DOTALL | re.MULTILINE)
+FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
+HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
+
+Place = tuple[Path, str]  # a file, and the anchor of one of its sections or ""
+
+
+# --- What a link leads to
+
+
+def place_of(target: str, folder: Path) -> Place:
+    file, _, anchor = target.partition("#")
+    path = (folder / file).resolve()
+    if not path.exists():
+        raise ExtensionError(f"{target} leads nowhere from {folder}")
+    return path, anchor
+
+
+def prose(path: Path) -> str:
+    """The Markdown in a file, which may be a module's docstring."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return ast.get_docstring(ast.parse(text)) or ""
+    return FRONT_MATTER.sub("", text)
+
+
+def headings(text: str) -> Iterator[re.Match[str]]:
+    """Those outside of code."""
+    without_code = CODE.sub(lambda code: " " * len(code[0]), text)
+    return HEADING.finditer(without_code)
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def section(path: Path, anchor: str) -> str:
+    """What stands under a heading, up to the next."""
+    text = prose(path)
+    found = list(headings(text))
+    ends = [heading.start() for heading in found[1:]] + [len(text)]
+    for heading, end in zip(found, ends, strict=True):
+        if slug(heading[2]) == anchor:
+            return text[heading.end() : end].strip()
+    raise ExtensionError(f"{path} has no section {anchor}")
+
+
+def title(path: Path) -> str:
+    """Of a page its own, of any other file its path."""
+    if path.suffix == ".md":
+        return next(headings(prose(path)))[2]
+    return f"`{path.relative_to(ROOT).as_posix()}`"
+
+
+def content(path: Path, anchor: str) -> str:
+    """What stands on the site in the place of a link."""
+    if anchor:
+        return section(path, anchor)
+    if path.suffix == ".md":
+        text = prose(path)
+        return text[next(headings(text)).end() :].strip()
+    if path.is_dir():
+        return listing(path)
+    text = path.read_text(encoding="utf-8").strip()
+    return f"````{LANGUAGES.get(path.suffix, '')}\n{text}\n````"
+
+
+def listing(folder: Path) -> str:
+    entries = [p for p in sorted(folder.iterdir()) if p.is_dir() or p.suffix in {".py", ".md"}]
+    return "\n".join(f"* [{p.name}]({p.name})" for p in entries if p.name != "__pycache__")
+
+
+# --- Pages
+
+
+def own_pages() -> list[Path]:
+    return [page for page in sorted(DOCS.rglob("*.md")) if not page.is_relative_to(SHOWN)]
+
+
+def text_of(page: Path) -> str:
+    """A page with all its marks, those for programs that are there among them."""
+
+    def mark(program: re.Match[str]) -> str:
+        there = (page.parent / program[1]).exists()
+        return f"## A whole program\n\n<!-- include -->\n[It]({program[1]})" if there else ""
+
+    return PROGRAM.sub(mark, page.read_text(encoding="utf-8"))
+
+
+def homes() -> dict[Place, Path]:
+    """Which page includes what; a file of which parts are included is where its beginning is."""
+    found: dict[Place, Path] = {}
+    for page in own_pages():
+        for target in INCLUDE.findall(text_of(page)):
+            path, anchor = place_of(target, page.parent)
+            found[path, anchor] = page
+            if path.suffix == ".md" and anchor == slug(title(path)):
+                found[path, ""] = page
+    return found
+
+
+def is_of_the_site(path: Path) -> bool:
+    """A page, or a picture."""
+    return path.suffix == ".png" or (path.is_relative_to(DOCS) and path.suffix in {".md", ".rst"})
+
+
+def shown(path: Path) -> Path:
+    """The page that is made for a file that no page includes."""
+    return SHOWN / f"{path.relative_to(ROOT).as_posix()}.md"
+
+
+class Pages:
+    """The pages as the site has them, and whatever they need beside them."""
+
+    def __init__(self) -> None:
+        self.homes = homes()
+        self.wanted: set[Path] = set()  # files that pages are to be made for
+
+    def complete(self, text: str, page: Path) -> str:
+        """The text of a page, with all that it includes and with links as the site has them."""
+        pieces = INCLUDE.split(text)
+        own = [self.linked(piece, page.parent, page) for piece in pieces[::2]]
+        places = [place_of(target, page.parent) for target in pieces[1::2]]
+        taken = [self.linked(content(*at), folder_of(at[0]), page) for at in places]
+        whole = "".join(chain.from_iterable(zip(own, [*taken, ""], strict=True)))
+        return CONTENTS.sub(with_toctree, whole)
+
+    def linked(self, text: str, folder: Path, page: Path) -> str:
+        """Text from a folder with links that lead from a page."""
+        pieces = CODE.split(text)
+        for i in range(0, len(pieces), 3):  # then come code and its fence
+            pieces[i] = LINK.sub(lambda link: f"]({self.link(link[1], folder, page)})", pieces[i])
+        return "".join(piece for i, piece in enumerate(pieces) if i % 3 < 2)
+
+    def link(self, target: str, folder: Path, page: Path) -> str:
+        if "://" in target or target.startswith("#"):
+            return target
+        path, anchor = place_of(target, folder)
+        if (path, anchor) in self.homes:
+            path, anchor = self.homes[path, anchor], ""
+        elif (path, "") in self.homes:
+            path = self.homes[path, ""]
+        elif not is_of_the_site(path):
+            self.wanted.add(path)
+            path = shown(path)
+        leads = os.path.relpath(path, page.parent)
+        return f"{leads}#{anchor}" if anchor else leads
+
+
+def with_toctree(contents: re.Match[str]) -> str:
+    """A list of pages, which are also what the sidebar lists."""
+    caption, entries = contents.groups()
+    pages = "\n".join(LINK.findall(entries))
+    return f"{entries}\n:::{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n:::\n"
+
+
+def folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def show_files(app: Sphinx) -> None:
+    """Make a page for every file that a page links to and none includes."""
+    pages, done = Pages(), set()
+    for page in own_pages():
+        pages.complete(text_of(page), page)
+    written = set()
+    while pages.wanted - done:
+        path = min(pages.wanted - done)
+        done.add(path)
+        page = shown(path)
+        back = os.path.relpath(path, page.parent)
+        text = f"---\norphan: true\n---\n\n# {title(path)}\n\n<!-- include -->\n[It]({back})\n"
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(text, encoding="utf-8")
+        pages.complete(text, page)
+        written.add(page)
+    for page in set(SHOWN.rglob("*.md")) - written:
+        page.unlink()
+
+
+def complete_page(app: Sphinx, docname: str, source: list[str]) -> None:
+    page = Path(app.env.doc2path(docname))
+    if page.suffix == ".md":
+        text = text_of(page)
+        for target in [*INCLUDE.findall(text), *PROGRAM.findall(source[0])]:
+            app.env.note_dependency(str(page.parent / target.partition("#")[0]))
+        source[0] = Pages().complete(text, page)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", show_files)
+    app.connect("source-read", complete_page)
+    return {"parallel_read_safe": True}
