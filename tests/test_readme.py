@@ -44,8 +44,10 @@ SMALL_RUN = {
     "evaluation.games": 2,
     "evaluation.final_games": 2,
 }
+SET = "".join(f" --set {name}={value}" for name, value in SMALL_RUN.items())
 SMALLER = (
-    (r"(hanamachi train .*)", r"\1" + "".join(f" --set {k}={v}" for k, v in SMALL_RUN.items())),
+    (r"(hanamachi train .*)", r"\1" + SET),
+    (r"(hanamachi sweep .*)", r"\1 --set sweep.trials=1" + SET),
     (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),

@@ -28,6 +28,10 @@ GameOptions = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of every choice.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting to change, such as ppo.learning_rate=1e-3."),
+]
 OnRay = Annotated[bool, typer.Option("--ray", help="Use the processors of a Ray cluster.")]
 
 
@@ -37,10 +41,7 @@ def train(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the run; by default runs/NAME for NAME.yaml.")
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting to change, such as ppo.learning_rate=1e-3."),
-    ] = None,
+    settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.")] = False,
     on_ray: Annotated[
         bool, typer.Option("--ray", help="Let actors of a Ray cluster play.")
@@ -70,12 +71,13 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the trials; by default runs/NAME for NAME.yaml.")
     ] = None,
+    settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the sweep in OUT.")] = False,
 ) -> None:
     """Try settings by Ray Tune, and write the best of them to OUT/best.yaml."""
     from hanamachi.training.cluster import sweep
 
-    best, trials = sweep.sweep(config, out or Path("runs", config.stem), resume)
+    best, trials = sweep.sweep(config, out or Path("runs", config.stem), resume, settings or ())
     console.print(sweep.table(trials))
     console.print(f"written: {best}", highlight=False)
 

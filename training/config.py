@@ -235,10 +235,7 @@ class Config(Model):
     @classmethod
     def load(cls, path: Path | str, overrides: Sequence[str] = ()) -> "Config":
         """Read a YAML file; `overrides` are settings such as `ppo.learning_rate=1e-3`."""
-        data = read_settings(path)
-        for override in overrides:
-            override_setting(data, override)
-        return cls.from_dict(data, str(path))
+        return cls.from_dict(read_settings(path, overrides), str(path))
 
     def to_yaml(self) -> str:
         """Every setting, defaults included."""
@@ -246,8 +243,8 @@ class Config(Model):
         return text
 
 
-def read_settings(path: Path | str) -> dict[str, Any]:
-    """What a YAML file says, unchecked."""
+def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """What a YAML file says, and what overrides it, unchecked."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -255,6 +252,8 @@ def read_settings(path: Path | str) -> dict[str, Any]:
     data = parse_yaml(text, str(path))
     if not isinstance(data, dict):
         raise UserError(f"{path} is no run's settings: it must begin with 'game: ...'")
+    for override in overrides:
+        override_setting(data, override)
     return data
 
 

@@ -69,13 +69,16 @@ class Sought(Model):
     sweep: Sweep
 
 
-def sweep(file: Path | str, out: Path | str, resume: bool = False) -> tuple[Path, Trials]:
+def sweep(
+    file: Path | str, out: Path | str, resume: bool = False, overrides: Sequence[str] = ()
+) -> tuple[Path, Trials]:
     """Try settings as `file` says, in the runs `out`/trials/..., and write the best of them.
 
-    Returns `out`/best.yaml, the settings of a run, and all trials, which are also written to
-    `out`/sweep.json. Raises UserError if something does not fit.
+    `overrides` are settings such as `sweep.trials=4`. Returns `out`/best.yaml, the settings of a
+    run, and all trials, which are also written to `out`/sweep.json. Raises UserError if something
+    does not fit.
     """
-    data, out = read_settings(file), Path(out).resolve()
+    data, out = read_settings(file, overrides), Path(out).resolve()
     if "sweep" not in data:
         raise UserError(f"{file} says nothing of a sweep: give it a section such as sweep: ...")
     wanted = Sought.from_dict({"sweep": data.pop("sweep")}, str(file)).sweep
