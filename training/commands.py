@@ -273,7 +273,8 @@ def benchmark(
         list[str] | None,
         typer.Argument(
             metavar="[KIND]...",
-            help="engine, faces, training, evaluation, scale, memory, start, search; all if none.",
+            help="engine, faces, training, evaluation, scale, memory, start, search, cluster; "
+            "all if none.",
         ),
     ] = None,
     games: Annotated[

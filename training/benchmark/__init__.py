@@ -15,6 +15,7 @@ from hanamachi.game import Variant
 from hanamachi.games import variant
 from hanamachi.training import machine
 from hanamachi.training.benchmark import (
+    cluster,
     engine,
     faces,
     memory,
@@ -33,7 +34,7 @@ UP_TO: dict[str, Any] = {
     "scale": scale.curves,
     "memory": memory.figures,
 }
-FIGURES = {"start": start.figures, "search": searching.figures}
+FIGURES = {"start": start.figures, "search": searching.figures, "cluster": cluster.figures}
 MANY = 1_000_000
 KINDS = (*CONTESTS, *UP_TO, *FIGURES)
 

@@ -6,6 +6,8 @@ same, as all that happens depends on seeds and on what was sent alone.
 
 import logging
 import os
+import sys
+from collections.abc import Callable
 from typing import Any
 
 from hanamachi.errors import missing_extra
@@ -23,11 +25,21 @@ def connect() -> Any:
     if not ray.is_initialized():
         ray.init(
             address=os.environ.get("RAY_ADDRESS", "local"),
-            runtime_env={"env_vars": ONE_THREAD},
+            runtime_env={"env_vars": ONE_THREAD, "worker_process_setup_hook": same_modules()},
             log_to_driver=False,
             logging_level=logging.ERROR,
         )
     return ray
+
+
+def same_modules() -> Callable[[], None]:
+    """Lets a worker import what can be imported here, such as a policy of the user's own."""
+    here = [os.path.abspath(path) for path in sys.path]
+
+    def extend() -> None:
+        sys.path.extend(path for path in here if path not in sys.path)
+
+    return extend
 
 
 def processors() -> int:

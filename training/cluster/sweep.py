@@ -12,6 +12,7 @@ choose its checkpoint; no deal of a final evaluation has any part in it.
 """
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -88,9 +89,8 @@ def sweep(
     if (out / "tune").exists() and not resume:
         raise UserError(f"{out} holds a sweep already; add --resume to go on")
     trials = tried(data, wanted, out)
-    best = max(trials, key=lambda trial: trial["result"])
     write_json(trials, out / "sweep.json")
-    settings = yaml.safe_dump(with_settings(data, best["settings"]), sort_keys=False)
+    settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
     with replacing(out / "best.yaml") as written:
         written.write(settings.encode())
     return out / "best.yaml", trials
@@ -108,7 +108,8 @@ def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[st
 
 
 def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
-    """Run them all, or those that are left."""
+    """Run them all, or those that are left; the best comes first."""
+    os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # the one that can be silent
     connect()
     from ray import tune
     from ray.tune.search.basic_variant import BasicVariantGenerator
@@ -139,7 +140,8 @@ def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
     if ended.errors:
         raise ended.errors[0]
     rows = [ended[n] for n in range(len(ended))]
-    return [{"settings": row.config, "result": (row.metrics or {})["result"]} for row in rows]
+    trials = [{"settings": row.config, "result": (row.metrics or {})["result"]} for row in rows]
+    return sorted(trials, key=lambda trial: (-trial["result"], str(trial["settings"])))
 
 
 def result(config: Config, folder: Path) -> float:
@@ -159,10 +161,10 @@ def space(tune: Any, values: Range | Sequence[Any]) -> Any:
 
 
 def table(trials: Trials) -> Table:
-    """All trials, the best first."""
+    """All trials."""
     names = list(trials[0]["settings"])
     rows = Table(*names, "result", title="what each trial reached on the way")
-    for trial in sorted(trials, key=lambda trial: -trial["result"]):
+    for trial in trials:
         values = [trial["settings"][name] for name in names]
         shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
         rows.add_row(*shown, f"{trial['result']:.3f}")
