@@ -81,8 +81,8 @@ class Actors:
         while True:
             try:
                 return self.ray.get(answer)
-            except self.ray.exceptions.RayTaskError:
-                raise  # a mistake, which another would make as well
+            except self.ray.exceptions.RayTaskError as error:
+                raise error.cause from None  # a mistake, which another would make as well
             except self.ray.exceptions.RayError as error:
                 if getattr(error, "actor_init_failed", False):
                     raise
