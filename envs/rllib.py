@@ -6,6 +6,8 @@
     from hanamachi.rllib import for_rllib
 
     register_env("hanamikoji", lambda _: PettingZooEnv(for_rllib(hanamachi.make("hanamikoji"))))
+
+Its ActionMaskingTorchRLModule takes the logarithm of the mask and wants no other names.
 """
 
 from typing import Any

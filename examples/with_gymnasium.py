@@ -3,7 +3,7 @@
 128 games run compiled, and the network plays all seats of each: one learns, and in the others sits
 the same network as the environment's opponent. The masks come in the infos.
 
-    pip install -e ".[train]"
+    pip install -e ".[train]" gymnasium
 """
 
 import argparse
@@ -122,7 +122,7 @@ def update(network: Network, optimiser: torch.optim.Optimizer, games: Games) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=400_000, help="decisions to learn from")
+    parser.add_argument("--steps", type=int, default=300_000, help="decisions to learn from")
     steps = parser.parse_args().steps
     torch.manual_seed(0)
     network = Network(GAME.observation.size, GAME.actions.size)

@@ -1,9 +1,8 @@
 """OpenSpiel: its own PPO learns our game as OpenSpiel sees it, where chance is a player.
 
-The learner sits in seat 0 of eight games, and the other plays at random. What it observes is
-what the engine shows, so that it can be judged outside of OpenSpiel.
+The learner sits in seat 0 of eight games, sees what the engine shows, and meets random play.
 
-    pip install -e ".[train,openspiel]"
+    pip install -e ".[train]" open-spiel
 """
 
 import argparse
@@ -19,7 +18,7 @@ from hanamachi.policies import BatchPolicy
 from hanamachi.training import evaluate
 
 GAME = load("hanamikoji")
-LEARNER, GAMES, ROLLOUT = 0, 8, 256
+LEARNER, GAMES, ROLLOUT, LUCK = 0, 8, 256, np.random.default_rng(0)
 
 
 class OneSeat(Environment):
@@ -33,35 +32,29 @@ class OneSeat(Environment):
 
     def to_the_learner(self, now: TimeStep) -> TimeStep:
         while not now.last() and now.current_player() != LEARNER:
-            legal = now.observations["legal_actions"][now.current_player()]
-            now = super().step([np.random.choice(legal)])
+            now = super().step([LUCK.choice(now.observations["legal_actions"][1 - LEARNER])])
         return now
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=100_000, help="decisions to learn from")
-    steps = parser.parse_args().steps
-    seen = ObservationType.OBSERVATION
-    games = SyncVectorEnv([OneSeat(GAME, observation_type=seen) for _ in range(GAMES)])
-    ppo = PPO(
-        (GAME.variant.observation.size,), GAME.num_distinct_actions(), 2, LEARNER, GAMES,
-        steps_per_batch=ROLLOUT, learning_rate=1e-3, gamma=1.0, agent_fn=PPOAgent,
-    )  # fmt: skip
-    now = games.reset()
-    for step in range(1, -(-steps // GAMES) + 1):
-        now, rewards, over, _ = games.step(ppo.step(now), reset_if_done=True)
-        ppo.post_step([each[LEARNER] for each in rewards], over)
-        if step % ROLLOUT == 0:
-            ppo.learn(now)
-
-    def learned(observations, masks):
-        legal = torch.from_numpy(masks)
-        return ppo.get_action_and_value(torch.from_numpy(observations), legal)[-1].argmax(1).numpy()
-
-    judged = evaluate([BatchPolicy(learned, GAME.variant)], "hanamikoji", 2_000, opponents=["random"])
-    print(f"with_openspiel: {judged.results[0]}")
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--steps", type=int, default=40_000, help="decisions to learn from")
+steps = parser.parse_args().steps
+seen = ObservationType.OBSERVATION
+games = SyncVectorEnv([OneSeat(GAME, observation_type=seen) for _ in range(GAMES)])
+sizes = (GAME.variant.observation.size,), GAME.num_distinct_actions()
+ppo = PPO(*sizes, 2, LEARNER, GAMES, ROLLOUT, learning_rate=1e-3, gamma=1.0, agent_fn=PPOAgent)
+now = games.reset()
+for step in range(1, -(-steps // GAMES) + 1):
+    now, rewards, over, _ = games.step(ppo.step(now), reset_if_done=True)
+    ppo.post_step([each[LEARNER] for each in rewards], over)
+    if step % ROLLOUT == 0:
+        ppo.learn(now)
 
 
-if __name__ == "__main__":
-    main()
+def learned(observations, masks):
+    seen = torch.from_numpy(observations), torch.from_numpy(masks)
+    return ppo.get_action_and_value(*seen)[-1].argmax(1).numpy()
+
+
+judged = evaluate([BatchPolicy(learned, GAME.variant)], "hanamikoji", 2_000, opponents=["random"])
+print(f"with_openspiel: {judged.results[0]}")

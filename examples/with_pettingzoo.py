@@ -3,7 +3,7 @@
 The network plays every seat itself; after each of its decisions it is told what the shipped agent
 thinks of the same position, and learns to choose as that would.
 
-    pip install -e ".[train]"
+    pip install -e ".[train]" pettingzoo
 """
 
 import argparse
@@ -26,38 +26,32 @@ network = nn.Sequential(
 @torch.no_grad()
 def learned(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """What the network thinks best, among the legal actions."""
-    logits = network(torch.from_numpy(observations))
-    return logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf).argmax(1).numpy()
+    return np.where(masks, network(torch.from_numpy(observations)), -np.inf).argmax(1)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=40_000, help="decisions to learn from")
-    steps = parser.parse_args().steps
-    teacher = load_policy("hanamikoji")
-    optimiser = torch.optim.Adam(network.parameters(), 2e-3)
-    env, met = hanamikoji_v0.env(), []
-    while steps > 0:
-        env.reset()
-        for _ in env.agent_iter():
-            seen, _, over, _, _ = env.last()
-            if over:
-                env.step(None)
-                continue
-            met.append((seen["observation"], seen["action_mask"]))
-            env.step(int(learned(*(rows[None] for rows in met[-1]))[0]))
-            if len(met) == BATCH:
-                observations, masks = map(np.stack, zip(*met, strict=True))
-                wanted, *_ = teacher.distribution(observations, masks, teacher.initial_memory(BATCH))
-                optimiser.zero_grad()
-                nn.functional.cross_entropy(
-                    network(torch.from_numpy(observations)), torch.from_numpy(wanted)
-                ).backward()
-                optimiser.step()
-                steps, met = steps - BATCH, []
-    judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])
-    print(f"with_pettingzoo: {judged.results[0]}")
-
-
-if __name__ == "__main__":
-    main()
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--steps", type=int, default=20_000, help="decisions to learn from")
+steps = parser.parse_args().steps
+teacher = load_policy("hanamikoji")
+nothing = teacher.initial_memory(BATCH)  # it needs no memory
+optimiser = torch.optim.Adam(network.parameters(), 2e-3)
+env, met = hanamikoji_v0.env(), []
+while steps > 0:
+    env.reset()
+    for _ in env.agent_iter():
+        seen, _, over, _, _ = env.last()
+        if over:
+            env.step(None)
+            continue
+        met.append((seen["observation"], seen["action_mask"]))
+        env.step(int(learned(*(rows[None] for rows in met[-1]))[0]))
+        if len(met) == BATCH:
+            observations, masks = map(np.stack, zip(*met, strict=True))
+            wanted, *_ = teacher.distribution(observations, masks, nothing)
+            logits = network(torch.from_numpy(observations))
+            optimiser.zero_grad()
+            nn.functional.cross_entropy(logits, torch.from_numpy(wanted)).backward()
+            optimiser.step()
+            steps, met = steps - BATCH, []
+judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])
+print(f"with_pettingzoo: {judged.results[0]}")

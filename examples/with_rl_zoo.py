@@ -23,25 +23,21 @@ GAME = variant("hanamikoji")
 SETTINGS = Path(__file__).with_name("rl_zoo.yml")
 COMMAND = "--algo ppo_mask --env hanamachi/Hanamikoji-v0 --gym-packages hanamachi --eval-freq -1"
 
-
-def main() -> None:
-    parser = ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", default="-1", help="decisions to learn from; -1: as in the file")
-    given, more = parser.parse_known_args()
-    rl_zoo3.ALGOS["ppo_mask"] = MaskablePPO
-    with TemporaryDirectory() as folder:
-        files = ["--conf-file", str(SETTINGS), "--log-folder", folder]
-        sys.argv = ["rl_zoo3", *COMMAND.split(), *files, "--n-timesteps", given.steps, *more]
-        train()
-        (saved,) = Path(folder).rglob("hanamachi-Hanamikoji-v0.zip")
-        model = MaskablePPO.load(saved)
-
-    def learned(observations, masks):
-        return model.predict(observations, action_masks=masks, deterministic=True)[0]
-
-    judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])
-    print(f"with_rl_zoo: {judged.results[0]}")
+parser = ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--steps", default="-1", help="decisions to learn from; -1: as in the file")
+given, more = parser.parse_known_args()
+rl_zoo3.ALGOS["ppo_mask"] = MaskablePPO
+with TemporaryDirectory() as folder:
+    files = ["--conf-file", str(SETTINGS), "--log-folder", folder]
+    sys.argv = ["rl_zoo3", *COMMAND.split(), *files, "--n-timesteps", given.steps, *more]
+    train()
+    (saved,) = Path(folder).rglob("hanamachi-Hanamikoji-v0.zip")
+    model = MaskablePPO.load(saved)
 
 
-if __name__ == "__main__":
-    main()
+def learned(observations, masks):
+    return model.predict(observations, action_masks=masks, deterministic=True)[0]
+
+
+judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])
+print(f"with_rl_zoo: {judged.results[0]}")

@@ -4,7 +4,7 @@ It finds the masks by itself. Against a given opponent a game is an ordinary env
 MaskablePPO learns it; with --self-play all seats learn, from games that run compiled, with the
 credit of hanamachi.training.selfplay.
 
-    pip install -e ".[train]"
+    pip install -e ".[train]" stable-baselines3 sb3-contrib
 """
 
 import argparse
@@ -36,7 +36,7 @@ def against_itself(steps: int) -> MaskablePPO:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=200_000, help="decisions to learn from")
+    parser.add_argument("--steps", type=int, default=100_000, help="decisions to learn from")
     parser.add_argument("--self-play", action="store_true", help="let all seats learn")
     given = parser.parse_args()
     model = (against_itself if given.self_play else against_random)(given.steps)

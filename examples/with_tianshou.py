@@ -8,6 +8,7 @@ the game instead of one step: its last reward counts, whoever made the last deci
 
 import argparse
 
+import numpy as np
 import torch
 from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
 from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
@@ -30,36 +31,30 @@ def make() -> PettingZooEnv:
     return PettingZooEnv(hanamachi.make(GAME.id))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=100_000, help="decisions of both agents")
-    steps = parser.parse_args().steps
-    env, sizes = make(), (GAME.observation.size, GAME.actions.size)
-    network = Net(state_shape=sizes[0], action_shape=sizes[1], hidden_sizes=[256, 256])
-    policy = DiscreteQLearningPolicy(
-        model=network, action_space=env.action_space, eps_training=0.1
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--steps", type=int, default=60_000, help="decisions of both agents")
+steps = parser.parse_args().steps
+env, sizes = make(), (GAME.observation.size, GAME.actions.size)
+network = Net(state_shape=sizes[0], action_shape=sizes[1], hidden_sizes=[256, 256])
+policy = DiscreteQLearningPolicy(model=network, action_space=env.action_space, eps_training=0.1)
+dqn = DQN(policy=policy, optim=AdamOptimizerFactory(1e-3), gamma=1.0, n_step_return_horizon=LONGEST)
+other = MARLRandomDiscreteMaskedOffPolicyAlgorithm(env.action_space)
+both = MultiAgentOffPolicyAlgorithm(algorithms=[dqn, other], env=env)
+buffer = VectorReplayBuffer(40_000, GAMES)
+games = Collector(both, DummyVectorEnv([make] * GAMES), buffer, exploration_noise=True)
+both.run_training(
+    OffPolicyTrainerParams(
+        training_collector=games, max_epochs=1, epoch_num_steps=steps, batch_size=512,
+        collection_step_num_env_steps=512, update_step_num_gradient_steps_per_sample=1 / 64,
+        show_progress=False, verbose=False,
     )
-    adam = AdamOptimizerFactory(lr=1e-3)
-    dqn = DQN(policy=policy, optim=adam, gamma=1.0, n_step_return_horizon=LONGEST)
-    other = MARLRandomDiscreteMaskedOffPolicyAlgorithm(env.action_space)
-    both = MultiAgentOffPolicyAlgorithm(algorithms=[dqn, other], env=env)
-    buffer = VectorReplayBuffer(40_000, GAMES)
-    games = Collector(both, DummyVectorEnv([make] * GAMES), buffer, exploration_noise=True)
-    both.run_training(
-        OffPolicyTrainerParams(
-            training_collector=games, max_epochs=1, epoch_num_steps=steps, batch_size=512,
-            collection_step_num_env_steps=512, update_step_num_gradient_steps_per_sample=1 / 64,
-            show_progress=False, verbose=False,
-        )
-    )  # fmt: skip
-
-    @torch.no_grad()
-    def learned(observations, masks):
-        return network(observations)[0].masked_fill(torch.from_numpy(masks) == 0, -torch.inf).argmax(1).numpy()
-
-    judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])
-    print(f"with_tianshou: {judged.results[0]}")
+)  # fmt: skip
 
 
-if __name__ == "__main__":
-    main()
+@torch.no_grad()
+def learned(observations, masks):
+    return np.where(masks, network(observations)[0], -np.inf).argmax(1)
+
+
+judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])
+print(f"with_tianshou: {judged.results[0]}")
