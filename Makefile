@@ -10,7 +10,7 @@ SEED ?= 0
 RATIOS ?= --against
 # two files of tests at a time, each on one core
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
-UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
+UNCOMPILED := $(addprefix tests/test_,actions.py adapters.py eight_suits.py faces.py \
   geishas_road_information.py geishas_road_invariants.py geishas_road_pages.py \
   geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py hanabi_pages.py \
   hanabi_rendering.py hanabi_rules.py hanabi_table.py \
