@@ -51,7 +51,7 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
         self._over = np.ones(games.num_envs, np.bool_)  # games that wait for reset
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, Any]]:
         """Begin all games, or go on with those of "reset_mask", (B,) bool."""
         asked = (options or {}).get("reset_mask")

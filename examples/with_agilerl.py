@@ -1,7 +1,8 @@
 """AgileRL: its PPO on the Gymnasium VectorEnv, whose infos give it the masks.
 
 AgileRL 2.58 asks for PettingZoo before 1.27 and for tensordict 0.13, so it needs an environment of
-its own. Its multi-agent algorithms want agents that act at once, which these do not.
+its own; it imports peft without asking for it. Its multi-agent algorithms want agents that act at
+once, which these do not.
 
     pip install -e ".[train]" agilerl peft
 """
@@ -21,7 +22,7 @@ GAME = variant("hanamikoji")
 GAMES, ROLLOUT = 64, 64
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=150_000, help="decisions to learn from")
+parser.add_argument("--steps", type=int, default=200_000, help="decisions to learn from")
 steps = parser.parse_args().steps
 games = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=GAMES)
 ppo = PPO(
@@ -30,7 +31,7 @@ ppo = PPO(
     num_envs=GAMES,
     learn_step=GAMES * ROLLOUT,
     batch_size=512,
-    lr=5e-4,
+    lr=1e-3,
     gamma=1.0,
     net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 128},
 )

@@ -38,7 +38,7 @@ config = (
     .training(train_batch_size_per_learner=4_000, minibatch_size=500, num_epochs=5)
     .training(lr=1e-3, gamma=1.0, lambda_=0.95, entropy_coeff=0.01)
 )
-ray.init(include_dashboard=False)
+ray.init("local", include_dashboard=False)  # whatever cluster else may run
 algorithm = config.build_algo()
 for _ in range(-(-steps // 4_000)):
     algorithm.train()

@@ -24,7 +24,7 @@ from hanamachi.policies import BatchPolicy
 from hanamachi.training import evaluate
 
 GAME = hanamachi.variant("hanamikoji")
-GAMES, LONGEST = 16, 200  # decisions in a game
+GAMES, LONGEST = 16, 100  # decisions in a game
 
 
 def make() -> PettingZooEnv:
@@ -44,8 +44,8 @@ buffer = VectorReplayBuffer(40_000, GAMES)
 games = Collector(both, DummyVectorEnv([make] * GAMES), buffer, exploration_noise=True)
 both.run_training(
     OffPolicyTrainerParams(
-        training_collector=games, max_epochs=1, epoch_num_steps=steps, batch_size=512,
-        collection_step_num_env_steps=512, update_step_num_gradient_steps_per_sample=1 / 64,
+        training_collector=games, max_epochs=1, epoch_num_steps=steps, batch_size=256,
+        collection_step_num_env_steps=256, update_step_num_gradient_steps_per_sample=1 / 16,
         show_progress=False, verbose=False,
     )
 )  # fmt: skip
