@@ -37,7 +37,7 @@ class OneSeat(Environment):
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=40_000, help="decisions to learn from")
+parser.add_argument("--steps", type=int, default=100_000, help="decisions to learn from")
 steps = parser.parse_args().steps
 seen = ObservationType.OBSERVATION
 games = SyncVectorEnv([OneSeat(GAME, observation_type=seen) for _ in range(GAMES)])

@@ -25,7 +25,7 @@ GAME = hanamachi.variant("hanamikoji")
 NETWORK = {"fcnet_hiddens": [256, 256], "fcnet_activation": "relu"}
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=40_000, help="decisions to learn from")
+parser.add_argument("--steps", type=int, default=100_000, help="decisions to learn from")
 steps = parser.parse_args().steps
 register_env(GAME.id, lambda _: PettingZooEnv(for_rllib(hanamachi.make(GAME.id))))
 shared = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=NETWORK)

@@ -25,7 +25,9 @@ SETTINGS = {"batch_size": 512, "n_epochs": 4, "gamma": 1.0, "ent_coef": 0.01, "d
 def against_random(steps: int) -> MaskablePPO:
     """Learn from games in which the other seat plays at random."""
     games = make_vec_env("hanamachi/Hanamikoji-v0", n_envs=16, seed=0)
-    return MaskablePPO("MlpPolicy", games, n_steps=256, seed=0, **SETTINGS).learn(steps)
+    network = {"net_arch": [256, 256]}
+    ppo = MaskablePPO("MlpPolicy", games, n_steps=256, policy_kwargs=network, seed=0, **SETTINGS)
+    return ppo.learn(steps)
 
 
 def against_itself(steps: int) -> MaskablePPO:
@@ -36,7 +38,7 @@ def against_itself(steps: int) -> MaskablePPO:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=100_000, help="decisions to learn from")
+    parser.add_argument("--steps", type=int, default=200_000, help="decisions to learn from")
     parser.add_argument("--self-play", action="store_true", help="let all seats learn")
     given = parser.parse_args()
     model = (against_itself if given.self_play else against_random)(given.steps)

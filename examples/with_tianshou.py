@@ -32,7 +32,7 @@ def make() -> PettingZooEnv:
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=60_000, help="decisions of both agents")
+parser.add_argument("--steps", type=int, default=150_000, help="decisions of both agents")
 steps = parser.parse_args().steps
 env, sizes = make(), (GAME.observation.size, GAME.actions.size)
 network = Net(state_shape=sizes[0], action_shape=sizes[1], hidden_sizes=[256, 256])
@@ -44,8 +44,8 @@ buffer = VectorReplayBuffer(40_000, GAMES)
 games = Collector(both, DummyVectorEnv([make] * GAMES), buffer, exploration_noise=True)
 both.run_training(
     OffPolicyTrainerParams(
-        training_collector=games, max_epochs=1, epoch_num_steps=steps, batch_size=256,
-        collection_step_num_env_steps=256, update_step_num_gradient_steps_per_sample=1 / 16,
+        training_collector=games, max_epochs=1, epoch_num_steps=steps, batch_size=512,
+        collection_step_num_env_steps=256, update_step_num_gradient_steps_per_sample=1 / 32,
         show_progress=False, verbose=False,
     )
 )  # fmt: skip

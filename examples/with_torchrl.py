@@ -29,7 +29,7 @@ SHAPE = {"in_features": GAME.observation.size, "num_cells": [256, 256], "activat
 GAMES, BATCH, EPOCHS, MINIBATCH = 64, 4096, 4, 512
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=150_000, help="decisions to learn from")
+parser.add_argument("--steps", type=int, default=200_000, help="decisions to learn from")
 steps = parser.parse_args().steps
 games = for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=GAMES))
 env = TransformedEnv(GymWrapper(games, categorical_action_encoding=True), ActionMask())
