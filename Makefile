@@ -10,14 +10,14 @@ SEED ?= 0
 RATIOS ?= --against
 # two files of tests at a time, each on one core
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
-UNCOMPILED := $(addprefix tests/test_,actions.py eight_suits.py faces.py \
+UNCOMPILED := $(addprefix tests/test_,actions.py adapters.py eight_suits.py faces.py \
   geishas_road_information.py geishas_road_invariants.py geishas_road_pages.py \
   geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py hanabi_pages.py \
   hanabi_rendering.py hanabi_rules.py hanabi_table.py \
   hanamikoji_information.py hanamikoji_redeal.py hanamikoji_rules.py policies.py random_play.py \
   records.py rendering.py saving.py vecenv.py)
 
-.PHONY: train test verify coverage bench docs dist lint clean
+.PHONY: train test verify verify-clients coverage bench docs dist lint clean
 
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
@@ -27,6 +27,10 @@ test: lint
 
 verify: lint
 	HANAMACHI_VERIFY=1 $(PYTEST)
+
+# every example in an environment of its own, with its library as it is today, as one table
+verify-clients:
+	$(if $(TORCH_INDEX),PIP_EXTRA_INDEX_URL=$(TORCH_INDEX)) $(PYTHON) scripts/clients.py $(CLIENTS)
 
 # lines and branches of the games and faces, run as plain Python
 coverage: .venv/dev
@@ -52,7 +56,7 @@ lint: .venv/dev
 	$(BIN)/python scripts/typecheck.py
 
 clean:
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-clients build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/train .venv/dev: pyproject.toml

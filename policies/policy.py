@@ -14,6 +14,7 @@ from hanamachi.compiled import kernel
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.game import Variant
 from hanamachi.kernels import masks, observations, spread
+from hanamachi.opponents import check_legal
 from hanamachi.worlds import Worlds
 
 Observations = NDArray[np.float32]  #: (B, N)
@@ -172,6 +173,34 @@ class FunctionPolicy(Policy):
                 "legal actions; choose among numpy.flatnonzero(mask)"
             )
         return int(action)
+
+
+class BatchPolicy(Policy):
+    """A function `(observations, masks) -> actions`, asked about many games at once.
+
+    This is how a learner of any library is judged, or sits in the other seats of an environment.
+    Its distribution is certain of the actions it returned. IllegalAction if one is not legal.
+    """
+
+    mixes = False
+
+    def __init__(
+        self, function: Callable[[Observations, Masks], NDArray[Any]], variant: Variant
+    ) -> None:
+        super().__init__(variant)
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, None, Memory]:
+        actions = np.asarray(self.function(observation, mask))
+        if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
+            raise UserError(f"{self.name} must return {len(mask)} whole numbers, not {actions!r}")
+        check_legal(actions, mask, self.name)
+        probabilities = np.zeros(mask.shape, np.float32)
+        probabilities[np.arange(len(mask)), actions] = 1
+        return probabilities, None, memory
 
 
 def as_policy(candidate: Any, variant: Variant) -> Policy:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from hanamachi.errors import UserError
 from hanamachi.games import variant
-from hanamachi.policies import load_policy
+from hanamachi.policies import BatchPolicy, load_policy
 from hanamachi.policies.load import rule_policies_for
 from hanamachi.policies.network import NetworkPolicy, for_variant
 from hanamachi.policies.policy import Policy, RandomPolicy
@@ -101,6 +101,25 @@ def test_a_draw_counts_half():
     assert (returns == tied).all(1).any(), "this small game is often a draw"
     rows = against("random", [last_legal], "hanamikoji", 200, **small)
     assert all(row.low <= 0.5 <= row.high for row in rows)
+
+
+def test_a_function_of_many_games_at_once_is_judged_as_one_of_each():
+    def last_of_each(observations, masks):
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
+
+    at_once = BatchPolicy(last_of_each, ONE_ROUND)
+    rows = [
+        against(policy, ["random"], "hanamikoji", 40, plays=["sample"], max_rounds=1)[0]
+        for policy in (at_once, last_legal)
+    ]
+    assert rows[0].policy == "last_of_each"
+    assert rows[0].rate == rows[1].rate
+    assert str(rows[0]) == str(rows[1])
+
+
+def test_a_row_is_a_sentence():
+    row = Row("mine", "random", "sample", 2_000, 0.7124, 0.69, 0.7341)
+    assert str(row) == "71.2 % against random (69.0 to 73.4), 2,000 games"
 
 
 def test_memory_belongs_to_a_game_and_a_seat_and_only_going_games_are_asked():

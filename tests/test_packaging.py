@@ -69,7 +69,7 @@ def modules_named(tree):
             yield node.module
 
 
-@pytest.mark.parametrize("folder", [*FOLDERS, "tests", "scripts"])
+@pytest.mark.parametrize("folder", [*FOLDERS, "tests", "scripts", "examples"])
 def test_everything_is_imported_by_its_installed_name(folder):
     for path in (ROOT / folder).rglob("*.py"):
         tops = {name.split(".")[0] for name in modules_named(ast.parse(path.read_text()))}
@@ -81,6 +81,8 @@ def test_the_environments_know_no_learning_library_and_no_policy():
         "torch",
         "stable_baselines3",
         "sb3_contrib",
+        "tensordict",
+        "ray",
         "hanamachi.policies",
         "hanamachi.training",
     )

@@ -12,7 +12,7 @@ from hanamachi import kernels
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.game import OVER
 from hanamachi.games import variant
-from hanamachi.policies import Policy, load_policy
+from hanamachi.policies import BatchPolicy, Policy, load_policy
 from hanamachi.policies.policy import FunctionPolicy, as_policy
 from hanamachi.policies.policy import sample as draw
 
@@ -375,6 +375,24 @@ def test_a_function_that_chooses_an_illegal_action_is_told_so(answer):
     mask[0, [1, 3]] = 1
     with pytest.raises(IllegalAction, match="none of the 2 legal actions"):
         policy.distribution(np.zeros((1, policy.variant.observation.size)), mask, empty(mask))
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (lambda masks: masks.argmin(1), IllegalAction),
+        (lambda masks: masks.argmax(1) + masks.shape[1], IllegalAction),
+        (lambda masks: masks.argmax(1)[:-1], UserError),
+        (lambda masks: masks.argmax(1) * 1.0, UserError),
+    ],
+    ids=["illegal", "unknown", "too few", "no whole numbers"],
+)
+def test_a_wrong_answer_for_many_games_is_refused(answer, error):
+    policy = BatchPolicy(lambda observations, masks: answer(masks), variant("hanamikoji"))
+    masks = np.eye(3, policy.variant.actions.size, k=1, dtype=np.int8)
+    seen = np.zeros((3, policy.variant.observation.size), np.float32)
+    with pytest.raises(error):
+        policy.distribution(seen, masks, policy.initial_memory(3))
 
 
 def test_a_factory_gets_the_variant_and_its_own_options():

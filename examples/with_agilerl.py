@@ -1,0 +1,47 @@
+"""AgileRL: its PPO on the Gymnasium VectorEnv, whose infos give it the masks.
+
+AgileRL 2.58 asks for PettingZoo before 1.27 and for tensordict 0.13, so it needs an environment of
+its own; it imports peft without asking for it. Its multi-agent algorithms want agents that act at
+once, which these do not.
+
+    pip install -e ".[train]" agilerl peft
+"""
+
+import argparse
+
+import gymnasium
+import numpy as np
+from agilerl.algorithms import PPO
+from agilerl.training.train_on_policy import train_on_policy
+
+from hanamachi import variant
+from hanamachi.policies import BatchPolicy
+from hanamachi.training import evaluate
+
+GAME = variant("hanamikoji")
+GAMES, ROLLOUT = 64, 64
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--steps", type=int, default=600_000, help="decisions to learn from")
+steps = parser.parse_args().steps
+games = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=GAMES)
+ppo = PPO(
+    games.single_observation_space,
+    games.single_action_space,
+    num_envs=GAMES,
+    learn_step=GAMES * ROLLOUT,
+    batch_size=512,
+    lr=5e-4,
+    gamma=1.0,
+    net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 128},
+)
+train_on_policy(games, GAME.id, "PPO", [ppo], max_steps=steps, evo_steps=steps, verbose=False)
+ppo.set_training_mode(False)
+
+
+def learned(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    return ppo.get_action(observations, action_mask=masks)[0]
+
+
+judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])
+print(f"with_agilerl: {judged.results[0]}")

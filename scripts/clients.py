@@ -1,0 +1,136 @@
+"""Run every example in an environment of its own, with the current version of its library.
+
+    python scripts/clients.py              # all, and what came of them as one table
+    python scripts/clients.py sb3 torchrl  # these
+
+An example needs what the pip line of its docstring says, after our package its library first. The
+environment lies in .venv-clients/NAME, and beside it, in NAME.log, all that was said. Where there
+is a scripts/check_NAME.py, the library's own checks, it runs before the example. A client fails if
+anything does, or if the interval of its figure does not lie above 60 %; the others go on. Chance
+alone gives 50 %, and networks that had learned nothing, but always preferred the same, up to 57 %.
+"""
+
+import argparse
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = {path.stem.removeprefix("with_"): path for path in ROOT.glob("examples/with_*.py")}
+FOLDER = ROOT / ".venv-clients"
+
+PIP = re.compile(r"^ +pip install (.+)$", re.MULTILINE)
+FIGURE = re.compile(r"^with_\w+: (.+ % against random \(([\d.]+) to [\d.]+\), .+ games)$", re.M)
+VERSION = "from importlib.metadata import version; print(version({!r}))"
+LEARNED = 60  # per cent, below the whole interval
+
+
+class Row(NamedTuple):
+    """A client in the table."""
+
+    client: str
+    version: str
+    figure: str  # or why there is none
+    seconds: float  # that the example took
+    passed: bool
+
+
+class Failed(Exception):
+    """A client did not do what it should; the words go into the table."""
+
+
+def requirements(name: str) -> list[str]:
+    """What pip is to install for an example, ours first."""
+    page = ast.get_docstring(ast.parse(EXAMPLES[name].read_text(encoding="utf-8")), clean=False)
+    (line,) = PIP.findall(page or "")
+    return shlex.split(line)
+
+
+def library(name: str) -> str:
+    """The distribution that an example is about: the first after ours."""
+    return requirements(name)[2].partition("[")[0]
+
+
+def examine(name: str, steps: int | None) -> Row:
+    """Make the environment of a client, and run its checks and its example."""
+    version, began = "?", time.monotonic()
+    FOLDER.mkdir(exist_ok=True)
+    with (FOLDER / f"{name}.log").open("w+", encoding="utf-8") as log:
+        try:
+            python = installed(name, log)
+            version = said([python, "-c", VERSION.format(library(name))], log).strip()
+            check = ROOT / "scripts" / f"check_{name}.py"
+            if check.exists():
+                said([python, check], log)
+            began = time.monotonic()
+            given = [] if steps is None else ["--steps", str(steps)]
+            figure, low = figure_of(said([python, EXAMPLES[name], *given], log))
+        except Failed as why:
+            return Row(name, version, str(why), time.monotonic() - began, False)
+    learned = float(low) > LEARNED
+    figure += "" if learned else f": not above {LEARNED} %"
+    return Row(name, version, figure, time.monotonic() - began, learned)
+
+
+def installed(name: str, log: IO[str]) -> Path:
+    """The Python of the client's environment, with the current versions of what it needs."""
+    python = FOLDER / name / "bin" / "python"
+    if not python.exists():
+        said([sys.executable, "-m", "venv", FOLDER / name], log)
+    said([python, "-m", "pip", "install", "--quiet", "--upgrade", *requirements(name)], log)
+    return python
+
+
+def said(command: list[str | Path], log: IO[str]) -> str:
+    """What a command printed; all of it goes to the log. Raises Failed with its last words."""
+    begin = log.tell()
+    alone = os.environ | {"PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=alone, stdout=log, stderr=subprocess.STDOUT, text=True
+    )
+    log.seek(begin)
+    words = log.read()
+    if done.returncode:
+        raise Failed((words.split("\n\n")[-1].strip().splitlines() or ["it said nothing"])[-1])
+    return words
+
+
+def figure_of(words: str) -> tuple[str, str]:
+    """The example's figure, and the lower end of its interval."""
+    found = FIGURE.findall(words)
+    if not found:
+        raise Failed("no figure was printed")
+    figure: tuple[str, str] = found[-1]
+    return figure
+
+
+def table(rows: list[Row]) -> str:
+    lines = ["| client | version | figure | seconds |", "|---|---|---|---|"]
+    lines += [f"| {r.client} | {r.version} | {r.figure} | {r.seconds:.0f} |" for r in rows]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(sorted(EXAMPLES)))
+    parser.add_argument("--steps", type=int, help="for every example, instead of its own number")
+    given = parser.parse_args()
+    if unknown := set(given.clients) - set(EXAMPLES):
+        parser.error(f"no example with {', '.join(sorted(unknown))}")
+    rows = []
+    for name in given.clients or sorted(EXAMPLES):
+        print(f"{name} ...", flush=True)
+        rows.append(examine(name, given.steps))
+        print(table(rows[-1:]).splitlines()[-1], flush=True)
+    print("", table(rows), sep="\n")
+    return 0 if all(row.passed for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
