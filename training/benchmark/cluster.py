@@ -24,6 +24,10 @@ from hanamachi.training.selfplay import SelfPlayPPO
 
 SECONDS = 3.0  # of each side in a round, at least
 WORKERS = 2
+# what there is to do at each decision, beside the game: nothing but the network, or as much as for
+# the agents that ship
+LIGHT: dict[str, Any] = {}
+HEAVY: dict[str, Any] = {"network": {"features": ["advice"]}, "critic": "all"}
 
 
 def figures(games: Sequence[Variant], rounds: int) -> Iterator[Comparison | LeftOut | Figure]:
@@ -33,22 +37,26 @@ def figures(games: Sequence[Variant], rounds: int) -> Iterator[Comparison | Left
         yield LeftOut(f"the cluster is left out: {error}")
         return
     for rules in games:
-        config = Config.from_dict({"game": rules.id, **SETTINGS})
-        for contest in contests(config):
-            yield from compare(contest, rounds, SECONDS)
-        yield from moving(ray, config, rounds)
+        for work in (LIGHT, HEAVY):
+            config = Config.from_dict({"game": rules.id, **SETTINGS, **work})
+            for contest in contests(config):
+                yield from compare(contest, rounds, SECONDS)
+            yield from moving(ray, config, rounds)
 
 
 def contests(config: Config) -> list[Contest]:
     two, one = (partial(rollouts, config, workers) for workers in (WORKERS, 1))
-    together = Side(f"{config.game}, rollouts by {WORKERS} workers", two)
-    spread = Side(
-        f"{config.game}, training by {WORKERS} workers", partial(training, config, WORKERS)
-    )
+    name = described(config)
+    together = Side(f"{name}, rollouts by {WORKERS} workers", two)
+    spread = Side(f"{name}, training by {WORKERS} workers", partial(training, config, WORKERS))
     return [
         Contest(together, [Side("rollouts by 1 worker", one)]),
         Contest(spread, [Side("training without Ray", partial(training, config, 0))]),
     ]
+
+
+def described(config: Config) -> str:
+    return " with ".join([config.game, *config.network.features])
 
 
 def rollouts(config: Config, workers: int) -> Work:
@@ -78,7 +86,7 @@ def moving(ray: Any, config: Config, rounds: int) -> Iterator[Figure]:
         f"{decisions:,} decisions": learner.rollout_buffer.played(),
     }
     for what, things in there.items():
-        name, size = f"{config.game}, {what}", sum(thing.nbytes for thing in things.values())
+        name, size = f"{described(config)}, {what}", sum(thing.nbytes for thing in things.values())
         yield Figure(name, "size", "MiB", [size / 2**20])
         yield Figure(name, "moved", "ms", [1000 * seconds(ray, things) for _ in range(rounds)])
 
