@@ -310,16 +310,17 @@ def override_setting(data: dict[str, Any], override: str) -> None:
     name, equals, value = override.partition("=")
     if not equals or not name:
         raise UserError(f"--set {override} must have the form name=value, as in seed=1")
-    put_setting(data, name.strip(), parse_yaml(value, f"--set {override}"))
+    source = f"--set {override}"
+    put_setting(data, name.strip(), parse_yaml(value, source), source)
 
 
-def put_setting(data: dict[str, Any], name: str, value: Any) -> None:
+def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> None:
     """Put the value of `a.b` into the settings."""
     *path, last = name.split(".")
     for part in path:
         data = data.setdefault(part, {})
         if not isinstance(data, dict):
-            raise UserError(f"{name}: {part} has no settings below it")
+            raise UserError(f"{source}: {part} has no settings below it")
     data[last] = value
 
 

@@ -100,7 +100,7 @@ def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[st
     """The settings of a run with some of them chosen."""
     settings = deepcopy(dict(data))
     for name, value in chosen.items():
-        put_setting(settings, name, value)
+        put_setting(settings, name, value, f"sweep.over.{name}")
     return settings
 
 
