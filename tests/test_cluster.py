@@ -27,7 +27,7 @@ from hanamachi.training.run import train
 
 ray = pytest.importorskip("ray")
 
-KILLS = sample(20, 0.1)
+KILLS = sample(20, 0.05)
 PATIENCE = 300  # seconds
 SMALL = {
     "game": "hanamikoji",
