@@ -154,7 +154,7 @@ def test_workers_without_ray_are_a_mistake(tmp_path, capsys):
 # --- Evaluation
 
 
-@pytest.mark.parametrize("game", ["hanamikoji", *(["hanabi:2p"] if WHOLE else [])])
+@pytest.mark.parametrize("game", ["hanamikoji", "hanabi:2p"] if WHOLE else [])
 def test_an_evaluation_is_the_same_wherever_its_games_are_played(cluster, game):
     how = {"games": 60, "seed": 3, "play": "both"}
     there = evaluate(["greedy", "expert"], game, **how, spread=spread, batch=16).as_json()
