@@ -142,28 +142,37 @@ class RandomPolicy(Policy):
         return uniform(mask), None, memory
 
 
-class FunctionPolicy(Policy):
-    """A user's own function `(observation, mask) -> action`, asked about one game at a time.
-
-    Its distribution is certain of the action it returned. IllegalAction if that is not legal.
-    """
+class Chosen(Policy):
+    """What a function of the user's chooses; the distribution is certain of it."""
 
     mixes = False
 
-    def __init__(
-        self, function: Callable[[NDArray[Any], NDArray[Any]], int], variant: Variant
-    ) -> None:
+    def __init__(self, function: Callable[[Any, Any], Any], variant: Variant) -> None:
         super().__init__(variant)
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
+
+    @abstractmethod
+    def choices(self, observation: Observations, mask: Masks) -> NDArray[Any]:
+        """A legal action in each game, (B,)."""
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
         probabilities = np.zeros(mask.shape, np.float32)
-        for b in range(len(mask)):
-            probabilities[b, self._choice(observation[b], mask[b])] = 1
+        probabilities[np.arange(len(mask)), self.choices(observation, mask)] = 1
         return probabilities, None, memory
+
+
+class FunctionPolicy(Chosen):
+    """A user's own function `(observation, mask) -> action`, asked about one game at a time.
+
+    IllegalAction if what it returns is not legal.
+    """
+
+    def choices(self, observation: Observations, mask: Masks) -> NDArray[np.int64]:
+        chosen = [self._choice(*row) for row in zip(observation, mask, strict=True)]
+        return np.array(chosen, np.int64)
 
     def _choice(self, observation: NDArray[Any], mask: NDArray[Any]) -> int:
         action = self.function(observation, mask)
@@ -175,32 +184,19 @@ class FunctionPolicy(Policy):
         return int(action)
 
 
-class BatchPolicy(Policy):
+class BatchPolicy(Chosen):
     """A function `(observations, masks) -> actions`, asked about many games at once.
 
     This is how a learner of any library is judged, or sits in the other seats of an environment.
-    Its distribution is certain of the actions it returned. IllegalAction if one is not legal.
+    IllegalAction if an action that it returns is not legal.
     """
 
-    mixes = False
-
-    def __init__(
-        self, function: Callable[[Observations, Masks], NDArray[Any]], variant: Variant
-    ) -> None:
-        super().__init__(variant)
-        self.function = function
-        self.name = getattr(function, "__name__", type(function).__name__)
-
-    def distribution(
-        self, observation: Observations, mask: Masks, memory: Memory
-    ) -> tuple[Probabilities, None, Memory]:
+    def choices(self, observation: Observations, mask: Masks) -> NDArray[Any]:
         actions = np.asarray(self.function(observation, mask))
         if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
             raise UserError(f"{self.name} must return {len(mask)} whole numbers, not {actions!r}")
         check_legal(actions, mask, self.name)
-        probabilities = np.zeros(mask.shape, np.float32)
-        probabilities[np.arange(len(mask)), actions] = 1
-        return probabilities, None, memory
+        return actions
 
 
 def as_policy(candidate: Any, variant: Variant) -> Policy:

@@ -123,9 +123,8 @@ class Evaluation:
     opponents: list[str]  #: of each policy; none if all policies meet each other
     games: int  #: of each pairing
     seed: int
-    results: list[
-        Any
-    ]  #: a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
+    #: a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
+    results: list[Any]
 
     @property
     def cooperative(self) -> bool:
