@@ -4,7 +4,7 @@
     python scripts/leaderboard.py --out docs --games hanamikoji --add my_package:policy
 
 For each game that an agent ships for, all rule policies, the agent, and whoever else is named play
-a tournament; the agent searching plays the agent that does not. Results are kept in
+a tournament; the agent searching plays the agent that does not, or beside it. Results are kept in
 leaderboard.json, so that a script that was stopped goes on, and make the page leaderboard.md. A
 game is measured again with --anew, or where somebody is missing.
 """
@@ -17,11 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hanamachi.games import VARIANTS, variant
-from hanamachi.policies.load import agent_folder, agents, rule_policies_for
+from hanamachi.policies.load import agent_folder, agents, load_policy, rule_policies_for
 from hanamachi.training.cli import run
-from hanamachi.training.evaluation import evaluate
+from hanamachi.training.evaluation import evaluate, play_games, rounded
 from hanamachi.training.report import bars, write_json
+from hanamachi.training.statistics import Floats, normal_interval
 
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen
 PAGE = """# Leaderboard
@@ -64,21 +67,42 @@ PUBLISHED = (  # who, where, mean scores for 2 to 5 players
 # --- Measuring
 
 
-def missing(result: Mapping[str, Any] | None, added: Sequence[str]) -> bool:
-    """Whether a game has not been measured, or not with all of these."""
-    return result is None or not set(added) <= set(result["tournament"]["policies"])
+def complete(result: Mapping[str, Any], added: Sequence[str]) -> bool:
+    """Whether all of these have met in a game."""
+    return "tournament" in result and set(added) <= set(result["tournament"]["policies"])
 
 
-def measured(id: str, added: Sequence[str], games: int, search_games: int) -> dict[str, Any]:
-    """The tournament of a game, and its agent searching."""
+def tournament(id: str, added: Sequence[str], games: int) -> dict[str, Any]:
     players = [*rule_policies_for(variant(id)), id, *added]
-    result = {"tournament": evaluate(players, id, games, SEED).as_json()}
-    if not VARIANTS[id].cooperative:
-        thinker = f"search:improve:{id}:worlds=16"
-        result["search"] = evaluate(
-            [thinker], id, search_games, SEED, opponents=[id], play="sample"
-        ).as_json()
-    return result
+    return evaluate(players, id, games, SEED).as_json()
+
+
+def search(id: str, games: int) -> dict[str, Any]:
+    """What the agent gains by search."""
+    if VARIANTS[id].cooperative:
+        return search_beside(id, id, "worlds=64", games)
+    thinker = f"search:improve:{id}:worlds=16"
+    played = evaluate([thinker], id, games, SEED, opponents=[id], play="sample")
+    return played.as_json()["results"][0]
+
+
+def search_beside(game: str, policy: str, budget: str, games: int) -> dict[str, Any]:
+    """The score with a search in one seat, each in turn, and what it is more than without."""
+    rules, thinker = variant(game), f"search:single_agent:{policy}:{budget}"
+    pair = load_policy(policy, game), load_policy(thinker, game)
+    deals = np.arange(games, dtype=np.uint64)
+    turn = (deals.astype(np.int64)[:, None] + np.arange(rules.seats)) % rules.seats
+    plain, searched = (
+        play_games(pair, rules, seating, deals, SEED, "argmax")[0][:, 0]
+        for seating in (np.zeros_like(turn), (turn == 0).astype(np.int64))
+    )
+    about = {"policy": thinker, "partners": policy, "games": games}
+    return {**about, "score": estimate(searched), "gain": estimate(searched - plain)}
+
+
+def estimate(scores: Floats) -> dict[str, float]:
+    low, high = normal_interval(scores)
+    return {"mean": rounded(scores.mean()), "low": rounded(low), "high": rounded(high)}
 
 
 # --- The page
@@ -91,7 +115,7 @@ def page(results: Mapping[str, Any]) -> str:
 
 def section(id: str, result: Mapping[str, Any]) -> str:
     tournament = result["tournament"]
-    lines = partners(tournament) if VARIANTS[id].cooperative else rivals(id, result)
+    lines = partners(result) if VARIANTS[id].cooperative else rivals(id, result)
     games = f"{tournament['games']:,} games of each pairing."
     return "\n".join([f"## {id}", "", games, "", *lines, ""])
 
@@ -107,11 +131,11 @@ def rivals(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
     yield f"{cyclic} of the log odds are cyclic (noise alone: up to {noise})."
-    for found in result["search"]["results"]:
-        yield (
-            f"`{found['policy']}` wins {share(found)} of {found['games']:,} games against "
-            f"`{found['opponent']}`."
-        )
+    found = result["search"]
+    yield (
+        f"`{found['policy']}` wins {share(found)} of {found['games']:,} games against "
+        f"`{found['opponent']}`."
+    )
     response = best_response(id)
     if response:
         yield (
@@ -140,9 +164,9 @@ def best_response(id: str) -> Any:
     return found["responses"][found["best"]]
 
 
-def partners(tournament: Mapping[str, Any]) -> Iterator[str]:
+def partners(result: Mapping[str, Any]) -> Iterator[str]:
     """Best score first, each with copies of itself; then with each other."""
-    scores = tournament["results"]
+    scores = result["tournament"]["results"]
     alone = sorted((s for s in scores if s["policy"] == s["partners"]), key=lambda s: -s["mean"])
     names = [s["policy"] for s in alone]
     means = {frozenset((s["policy"], s["partners"])): s["mean"] for s in scores}
@@ -158,6 +182,17 @@ def partners(tournament: Mapping[str, Any]) -> Iterator[str]:
     yield from heading("policy", *names)
     for a in names:
         yield row(f"`{a}`", *(f"{means[frozenset((a, b))]:.2f}" for b in names))
+    yield ""
+    found = result["search"]
+    yield (
+        f"`{found['policy']}` in one seat and `{found['partners']}` in all others score "
+        f"{points(found['score'], '.2f')} in {found['games']:,} games, by search "
+        f"{points(found['gain'], '+.2f')}."
+    )
+
+
+def points(found: Mapping[str, float], form: str) -> str:
+    return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
 
 
 def published() -> str:
@@ -189,10 +224,15 @@ def main() -> None:
     data = given.out / "leaderboard.json"
     results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
     for id in given.games:
-        if given.anew or missing(results.get(id), given.add):
-            results[id] = measured(id, given.add, given.each, given.search_each)
+        result = results.setdefault(id, {})
+        if given.anew or not complete(result, given.add):
+            result["tournament"] = tournament(id, given.add, given.each)
             write_json(results, data)
-            print(f"measured: {id}", flush=True)
+            print(f"played: {id}", flush=True)
+        if given.anew or "search" not in result:
+            result["search"] = search(id, given.search_each)
+            write_json(results, data)
+            print(f"searched: {id}", flush=True)
     ordered = {id: results[id] for id in VARIANTS if id in results}
     (given.out / "leaderboard.md").write_text(page(ordered), encoding="utf-8")
 

@@ -6,26 +6,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from hanamachi.games import variant
 from hanamachi.policies.load import agents, rule_policies_for
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "scripts" / "leaderboard.py"
-GAMES = ("hanamikoji", "hanabi:2p")
+GAME = "hanamikoji"
 FEW = ("--each", "2", "--search-each", "2")
 
 
 def leaderboard(out, *more):
-    command = [sys.executable, str(SCRIPT), "--out", str(out), "--games", *GAMES, *FEW, *more]
+    command = [sys.executable, str(SCRIPT), "--out", str(out), "--games", GAME, *FEW, *more]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def test_everybody_is_measured_once_and_listed(tmp_path):
     leaderboard(tmp_path, "--add", "random")
     page = (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
-    for game in GAMES:
-        for name in [*rule_policies_for(variant(game)), game]:
-            assert f"| `{name}` |" in page
+    for name in [*rule_policies_for(variant(GAME)), GAME]:
+        assert f"| `{name}` |" in page
     assert "search:improve:hanamikoji:worlds=16` wins" in page
     assert "random (2)" in page
     assert leaderboard(tmp_path) == ""  # all is there already
@@ -37,3 +38,12 @@ def test_the_page_shows_what_was_measured():
     page = runpy.run_path(str(SCRIPT))["page"]
     assert sorted(results) == sorted(agents())
     assert (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8") == page(results)
+
+
+@pytest.mark.parametrize(("tried", "changes"), [(1, False), (20, True)])
+def test_a_search_gains_by_what_its_blueprint_would_not_play(tried, changes):
+    budget = f"worlds=2,hands=10,top={tried}"
+    found = runpy.run_path(str(SCRIPT))["search_beside"]("hanabi:3p", "greedy", budget, 3)
+    assert found["games"] == 3
+    assert (found["gain"]["low"] == found["gain"]["high"] == 0) != changes
+    assert found["score"]["low"] <= found["score"]["mean"] <= found["score"]["high"]
