@@ -61,5 +61,5 @@ clean:
 
 .venv/train .venv/dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet $(SHARE) -e ".[$(@F)]"
+	$(BIN)/python -m pip install --quiet --no-compile $(SHARE) -e ".[$(@F)]"
 	touch $@

@@ -161,9 +161,9 @@ def test_an_evaluation_is_the_same_wherever_its_games_are_played(cluster, game):
     assert there == evaluate(["greedy", "expert"], game, **how).as_json()
 
 
+@pytest.mark.skipif(not WHOLE, reason="workers load and compile much for little")
 def test_checkpoints_and_searches_play_there_too(cluster, undisturbed):
-    another = "search:improve:greedy:worlds=2" if WHOLE else "greedy"  # which takes long to start
-    policies = [str(undisturbed[0]), another]
+    policies = [str(undisturbed[0]), "search:improve:greedy:worlds=2"]
     how = {"games": 12, **SMALL["options"]}
     there = evaluate(policies, "hanamikoji", **how, spread=spread, batch=4).as_json()
     assert there == evaluate(policies, "hanamikoji", **how).as_json()

@@ -36,11 +36,12 @@ print((games["mover"] < 0).sum())
 """
 
 
-@pytest.fixture
-def package(tmp_path):
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
     """A copy of the engine that may be edited, with a cache of its own."""
-    shutil.copytree(SOURCES, tmp_path / "hanamachi", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+    folder = tmp_path_factory.mktemp("package")
+    shutil.copytree(SOURCES, folder / "hanamachi", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
 
 
 def run(program, package):

@@ -26,7 +26,7 @@ from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.run import SelfPlayPPO, resumed_learner, train
 
-KILLS = sample(30, 0.1)
+KILLS = sample(30, 0.07)
 OTHER_RUNS = [("another_game", KILLS // 3), ("a_clone", KILLS // 3)] if WHOLE else []
 FLIPS = sample(1_000, 0.03)
 PATIENCE = 300  # seconds for a run that takes a few
