@@ -8,6 +8,8 @@ BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
 RATIOS ?= --against
+# pip compiles nothing; what is imported, a small part, is compiled by Python once, and kept
+export PYTHONDONTWRITEBYTECODE :=
 # two files of tests at a time, each on one core
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 UNCOMPILED := $(addprefix tests/test_,actions.py adapters.py eight_suits.py faces.py \
