@@ -37,6 +37,9 @@ def test_the_page_shows_what_was_measured():
     results = json.loads((ROOT / "docs" / "leaderboard.json").read_text(encoding="utf-8"))
     page = runpy.run_path(str(SCRIPT))["page"]
     assert sorted(results) == sorted(agents())
+    for game, result in results.items():
+        for name in [*rule_policies_for(variant(game)), game]:
+            assert f"| `{name}` |" in page({game: result})
     assert (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8") == page(results)
 
 

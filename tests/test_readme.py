@@ -1,6 +1,7 @@
 """Every command and every piece of code in the pages runs as it stands, on a small budget.
 
-`tiny` is the only change: it makes runs short and samples small.
+`tiny` is the only change: it makes runs short and samples small. What starts a cluster runs in
+`make verify` alone.
 """
 
 import os
