@@ -1,59 +1,59 @@
-"""Tianshou: DQN in one seat of its PettingZooEnv, against its random agent.
+"""Tianshou: PPO over the legal actions, on the Gymnasium face.
 
-In Tianshou's buffer the step after a decision is the other agent's, so returns reach to the end of
-the game instead of one step: its last reward counts, whoever made the last decision.
+The other seat plays at random.
 
     pip install -e ".[train]" tianshou
 """
 
 import argparse
 
-import numpy as np
+import gymnasium
 import torch
-from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
-from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
+from tianshou.algorithm import PPO
+from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
-from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
-from tianshou.data import Collector, VectorReplayBuffer
-from tianshou.env import DummyVectorEnv, PettingZooEnv
-from tianshou.trainer import OffPolicyTrainerParams
+from tianshou.data import Batch, Collector, VectorReplayBuffer
+from tianshou.env import DummyVectorEnv
+from tianshou.trainer import OnPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
-import hanamachi
+from hanamachi import variant
 from hanamachi.policies import BatchPolicy
+from hanamachi.tianshou import for_tianshou
 from hanamachi.training import evaluate
 
-GAME = hanamachi.variant("hanamikoji")
-GAMES, LONGEST = 16, 100  # decisions in a game
+GAME = variant("hanamikoji")
+SHAPE = {"state_shape": GAME.observation.size, "hidden_sizes": [256, 256]}
+GAMES, BATCH = 64, 4096
 
 
-def make() -> PettingZooEnv:
-    return PettingZooEnv(hanamachi.make(GAME.id))
+class Actor(Net):
+    def forward(self, seen, state=None, info=None):
+        logits, state = super().forward(seen.obs, state)
+        return logits.masked_fill(torch.as_tensor(seen.mask) == 0, -torch.inf), state
+
+
+class Critic(Net):
+    def forward(self, seen):
+        return super().forward(seen.obs)[0]
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=150_000, help="decisions of both agents")
-steps = parser.parse_args().steps
-env, sizes = make(), (GAME.observation.size, GAME.actions.size)
-network = Net(state_shape=sizes[0], action_shape=sizes[1], hidden_sizes=[256, 256])
-policy = DiscreteQLearningPolicy(model=network, action_space=env.action_space, eps_training=0.1)
-dqn = DQN(policy=policy, optim=AdamOptimizerFactory(1e-3), gamma=1.0, n_step_return_horizon=LONGEST)
-other = MARLRandomDiscreteMaskedOffPolicyAlgorithm(env.action_space)
-both = MultiAgentOffPolicyAlgorithm(algorithms=[dqn, other], env=env)
-buffer = VectorReplayBuffer(40_000, GAMES)
-games = Collector(both, DummyVectorEnv([make] * GAMES), buffer, exploration_noise=True)
-both.run_training(
-    OffPolicyTrainerParams(
-        training_collector=games, max_epochs=1, epoch_num_steps=steps, batch_size=512,
-        collection_step_num_env_steps=256, update_step_num_gradient_steps_per_sample=1 / 32,
-        show_progress=False, verbose=False,
-    )
+parser.add_argument("--steps", type=int, default=200_000, help="decisions to learn from")
+games = DummyVectorEnv([lambda: for_tianshou(gymnasium.make("hanamachi/Hanamikoji-v0"))] * GAMES)
+actor, critic = Actor(action_shape=GAME.actions.size, **SHAPE), Critic(action_shape=1, **SHAPE)
+policy = DiscreteActorPolicy(actor=actor, action_space=games.action_space[0])
+ppo = PPO(policy=policy, critic=critic, optim=AdamOptimizerFactory(5e-4), gamma=1.0)
+params = OnPolicyTrainerParams(
+    training_collector=Collector(ppo, games, VectorReplayBuffer(2 * BATCH, GAMES)),
+    collection_step_num_env_steps=BATCH, batch_size=512, update_step_num_repetitions=4,
+    max_epochs=1, epoch_num_steps=parser.parse_args().steps, show_progress=False, verbose=False,
 )  # fmt: skip
+ppo.run_training(params)
 
 
-@torch.no_grad()
 def learned(observations, masks):
-    return np.where(masks, network(observations)[0], -np.inf).argmax(1)
+    return actor(Batch(obs=observations, mask=masks))[0].argmax(1).numpy()
 
 
 judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])

@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode
 import hanamachi
 from hanamachi.errors import UserError
 from hanamachi.rllib import for_rllib
+from hanamachi.tianshou import for_tianshou
 from hanamachi.torchrl import for_torchrl
 
 # --- RLlib
@@ -27,6 +28,26 @@ def test_for_rllib_renames_and_changes_nothing_else(id, capsys):
         np.testing.assert_array_equal(seen["observations"], expected["observation"])
         for each in env, plain:
             each.step(None if over else int(expected["action_mask"].argmax()))
+
+
+# --- Tianshou
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced"])
+def test_for_tianshou_shows_the_mask_of_the_observation_beside_it(id):
+    face = f"hanamachi/{'Hanamikoji' if id == 'hanamikoji' else 'GeishasRoad'}-v0"
+    env, plain = for_tianshou(gymnasium.make(face, game=id)), gymnasium.make(face, game=id)
+    (seen, _), (expected, info) = env.reset(seed=1), plain.reset(seed=1)
+    over = False
+    while not over:
+        assert env.observation_space.contains(seen)
+        np.testing.assert_array_equal(seen["obs"], expected)
+        np.testing.assert_array_equal(seen["mask"], info["action_mask"])
+        action = info["action_mask"].argmax()
+        seen, reward, over, _, _ = env.step(action)
+        expected, same_reward, same_over, _, info = plain.step(action)
+        assert (reward, over) == (same_reward, same_over)
+    assert not seen["mask"].any()
 
 
 # --- TorchRL

@@ -55,6 +55,7 @@ SMALLER = (
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
     (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
     (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
+    (r'"steps=\d+"', '"steps=256"'),
     (r"worlds=\d+", "worlds=2"),
     (r"seconds=[\d.]+", "seconds=0.01"),
     (r"--games \d+", "--games 2"),
