@@ -9,10 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load, save
-
+from hanamachi.errors import missing_extra
 from hanamachi.game import Variant
 from hanamachi.policies.description import (
     description,
@@ -22,8 +19,16 @@ from hanamachi.policies.description import (
     refused,
 )
 from hanamachi.policies.features import Features
-from hanamachi.policies.network import Network, NetworkPolicy, for_variant
 from hanamachi.saving import replacing_folder
+
+try:
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load, save
+except ImportError:
+    raise missing_extra("PyTorch", "train") from None
+
+from hanamachi.policies.network import Network, NetworkPolicy, for_variant
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 

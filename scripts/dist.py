@@ -3,7 +3,8 @@
     python scripts/dist.py
 
 The wheel and the source distribution go to dist/. For each Python that is at hand, both are
-installed with the extra `onnx`, and so without PyTorch, and an exported agent plays a game.
+installed with the extra `onnx`, and so without PyTorch, and an exported agent plays a game; then
+the wheel is with the extra `train`, and every agent that ships does.
 """
 
 import os
@@ -37,6 +38,14 @@ while not over:
     action, _ = agent.predict(seen, action_masks=info["action_mask"])
     seen, _, over, _, info = env.step(int(action))
 """
+ALL_PLAYED = """
+from hanamachi.games import VARIANTS
+from hanamachi.policies.load import agents
+from hanamachi.training import evaluate
+
+for id in agents():
+    evaluate([id] if VARIANTS[id].cooperative else [id, "random"], id, games=2)
+"""
 
 
 def main() -> None:
@@ -54,6 +63,8 @@ def main() -> None:
             for how in ([f"{wheel}[onnx]"], ["--force-reinstall", "--no-deps", source]):
                 run(installed, "-m", "pip", "install", "--quiet", *how)
                 run(installed, "-c", PLAYED, cwd=folder)
+            run(installed, "-m", "pip", "install", "--quiet", f"{wheel}[train]")
+            run(installed, "-c", ALL_PLAYED, cwd=folder)
             print(f"{python} plays what is in {wheel.name} and {source.name}", flush=True)
 
 

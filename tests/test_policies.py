@@ -439,3 +439,13 @@ def test_rule_policies_need_no_learning_library():
         "assert not {'torch', 'stable_baselines3', 'pydantic'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_agents_that_ship_say_which_extra_brings_pytorch():
+    code = (
+        "import sys; sys.modules['torch'] = None; "
+        "from hanamachi.policies import load_policy; load_policy('hanamikoji')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "PyTorch is not installed; run: pip install 'hanamachi[train]'" in done.stderr

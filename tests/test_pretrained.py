@@ -75,6 +75,8 @@ def test_it_loads_by_the_name_of_its_game_and_plays_it(id):
 @each_agent
 def test_its_papers_fit_its_settings(id):
     folder, config = agent_folder(id), settings_of(id)
+    responses = {"exploit.json"} if VARIANTS[id].cooperative else set()
+    assert {path.name for path in folder.iterdir()} == PAPERS - responses
     made = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     rows = read_rows(folder / "evaluation.json")
     curve = json.loads((folder / "curve.json").read_text(encoding="utf-8"))

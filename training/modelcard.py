@@ -81,7 +81,7 @@ PARTNERS = {
 Let it play its most probable action (`deterministic=True`): its partners count on that.""",
     "measured": """\
 The policy and its partners sit in turn, on new cards in every game; itself means that all seats are
-played by copies of it.""",
+played by copies of it. Where others play alone, on the same cards, it has no seat.""",
     "limits": """\
 {weakest}It was measured with the partners above only: with others it may do worse.
 It remembers nothing but what it sees in its turn{memory}.""",
@@ -92,7 +92,8 @@ what {0} would have done at each decision (DAgger)."""
 LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 SELVES = {"self", "past"}
-FEATURES = "Beside the observation its network gets the features {}."
+FEATURES = "Beside the observation its network gets the features {}.{}"
+ADVICE = " `advice` is what the rule policy `expert` makes of each action, asked at every decision."
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
@@ -126,7 +127,7 @@ def model_card(
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
         game=config.game,
         practice=practice(config),
-        options=f"with {config.options}" if config.options else "by its standard rules",
+        options=f"with {config.options}" if config.options else "with its default options",
         origin=origin(config, learned),
         method=method(config, learned),
         seed=config.seed,
@@ -159,7 +160,8 @@ def weakest(rows: Rows) -> str:
     if not rows:
         return ""
     if isinstance(rows[0], TeamScore):
-        team = min((row for row in rows if row.play == "argmax"), key=lambda row: row.mean)
+        own = [row for row in rows if row.play == "argmax" and row.policy == rows[0].policy]
+        team = min(own, key=lambda row: row.mean)
         return f"It does worst with {team.beside}: {team.mean:.2f} points, {team.lost:.1%} lost.\n"
     rival = min((row for row in rows if row.play == "sample"), key=lambda row: row.rate)
     return f"It does worst against {rival.opponent}: {rival.rate:.1%} of the games.\n"
@@ -187,7 +189,8 @@ def method(config: Config, learned: int) -> str:
     """How it was fitted, step by step."""
     steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [LEARNING] * bool(learned)
     if config.network.features:
-        steps.append(FEATURES.format(" and ".join(config.network.features)))
+        advised = ADVICE * ("advice" in config.network.features)
+        steps.append(FEATURES.format(" and ".join(config.network.features), advised))
     return "\n".join(steps)
 
 
@@ -200,6 +203,7 @@ def metadata(config: Config, rows: Rows) -> dict[str, Any]:
             "metrics": [metric(row) | {"verified": False}],
         }
         for row in rows
+        if row.policy == rows[0].policy
     ]
     tags = ["self-play"] * bool(config.opponents.keys() & SELVES)
     return {
@@ -222,14 +226,17 @@ def table(rows: Rows) -> str:
     if not rows:
         return "Not evaluated yet: the run has not ended."
     headings = TEAM_HEADINGS if isinstance(rows[0], TeamScore) else HEADINGS
-    return "\n".join([*headings, *(f"| {' | '.join(cells(row))} |" for row in rows)])
+    lines = (cells(row, own=row.policy == rows[0].policy) for row in rows)
+    return "\n".join([*headings, *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def cells(row: Row | TeamScore) -> list[str]:
+def cells(row: Row | TeamScore, own: bool) -> list[str]:
+    """A line of the table, of the policy's own games or of those that its partners play alone."""
     span = f"{row.low:.3f} to {row.high:.3f}"
     if isinstance(row, TeamScore):
+        who = row.beside if own else f"{row.policy} alone"
         shares = [f"{row.perfect:.1%}", f"{row.lost:.1%}"]
-        return [row.beside, row.play, f"{row.games:,}", f"{row.mean:.3f}", span, *shares]
+        return [who, row.play, f"{row.games:,}", f"{row.mean:.3f}", span, *shares]
     return [row.opponent, row.play, f"{row.games:,}", f"{row.rate:.3f}", span]
 
 

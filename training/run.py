@@ -310,21 +310,27 @@ def judge(config: Config, out: Path, learned: int) -> Rows:
 
     `learned` says how many decisions have made it.
     """
-    measure = beside if config.variant().game.cooperative else against
-    rows: Rows = measure(
-        load_checkpoint(out / "policy", config.game, **config.options),
-        config.evaluation.final_opponents,
-        config.game,
-        config.evaluation.final_games,
-        seed=config.final_seed,
-        **config.options,
-    )
+    rows = final_rows(config, load_checkpoint(out / "policy", config.game, **config.options))
     run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": learned}
     write_json(run, out / "run.json")
     with replacing(out / "policy" / "README.md") as file:
         file.write(model_card(config, run, learned, rows).encode())
     write_rows(rows, out / "evaluation.json")  # last: it says that the run has ended
     return rows
+
+
+def final_rows(config: Config, policy: Policy) -> Rows:
+    """How it fares against each opponent; in a cooperative game with itself and with each partner.
+
+    There the partners among themselves follow, on the same cards: what is to be reached.
+    """
+    others = config.evaluation.final_opponents
+    how = {"games": config.evaluation.final_games, "seed": config.final_seed, **config.options}
+    if not config.variant().game.cooperative:
+        return against(policy, others, config.game, **how)
+    own = beside(policy, others, config.game, **how)
+    theirs = [beside(other, [], config.game, plays=["argmax"], **how) for other in others]
+    return own + [row for rows in theirs for row in rows]
 
 
 def judged(out: Path) -> bool:
