@@ -11,6 +11,7 @@ import argparse
 
 import gymnasium
 import numpy as np
+import torch
 from agilerl.algorithms import PPO
 from agilerl.training.train_on_policy import train_on_policy
 
@@ -22,7 +23,7 @@ GAME = variant("hanamikoji")
 GAMES, ROLLOUT = 64, 64
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=600_000, help="decisions to learn from")
+parser.add_argument("--steps", type=int, default=200_000, help="decisions to learn from")
 steps = parser.parse_args().steps
 games = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=GAMES)
 ppo = PPO(
@@ -39,8 +40,10 @@ train_on_policy(games, GAME.id, "PPO", [ppo], max_steps=steps, evo_steps=steps, 
 ppo.set_training_mode(False)
 
 
+@torch.no_grad()
 def learned(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    return ppo.get_action(observations, action_mask=masks)[0]
+    seen = ppo.actor.extract_features(torch.from_numpy(observations))
+    return np.where(masks, ppo.actor.head_net.wrapped(seen), -np.inf).argmax(1)
 
 
 judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])

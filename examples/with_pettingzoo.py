@@ -1,7 +1,7 @@
-"""PettingZoo: the plain loop, in which a network learns from the agent that ships with the game.
+"""PettingZoo: the plain loop, in which a network plays the agent that ships and learns from it.
 
-The network plays every seat itself; after each of its decisions it is told what the shipped agent
-thinks of the same position, and learns to choose as that would.
+The shipped agent is asked at every turn: in its own seat it plays what it thinks best, in the
+network's it only says so, and the network learns to choose as it would have.
 
     pip install -e ".[train]" pettingzoo
 """
@@ -17,7 +17,7 @@ from hanamachi.policies import BatchPolicy, load_policy
 from hanamachi.training import evaluate
 
 GAME = variant("hanamikoji")
-BATCH = 256  # decisions between two updates
+BATCH = 64  # decisions between two updates
 network = nn.Sequential(
     nn.Linear(GAME.observation.size, 256), nn.ReLU(), nn.Linear(256, GAME.actions.size)
 )
@@ -30,28 +30,31 @@ def learned(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=20_000, help="decisions to learn from")
+parser.add_argument("--steps", type=int, default=40_000, help="decisions to learn from")
 steps = parser.parse_args().steps
-teacher = load_policy("hanamikoji")
-nothing = teacher.initial_memory(BATCH)  # it needs no memory
-optimiser = torch.optim.Adam(network.parameters(), 2e-3)
-env, met = hanamikoji_v0.env(), []
+shipped = load_policy("hanamikoji")
+optimiser = torch.optim.Adam(network.parameters(), 1e-3)
+env, met, seat = hanamikoji_v0.env(), [], 0
 while steps > 0:
     env.reset()
-    for _ in env.agent_iter():
+    memory, seat = dict.fromkeys(env.agents), 1 - seat
+    for agent in env.agent_iter():
         seen, _, over, _, _ = env.last()
         if over:
             env.step(None)
             continue
-        met.append((seen["observation"], seen["action_mask"]))
-        env.step(int(learned(*(rows[None] for rows in met[-1]))[0]))
-        if len(met) == BATCH:
-            observations, masks = map(np.stack, zip(*met, strict=True))
-            wanted, *_ = teacher.distribution(observations, masks, nothing)
-            logits = network(torch.from_numpy(observations))
-            optimiser.zero_grad()
-            nn.functional.cross_entropy(logits, torch.from_numpy(wanted)).backward()
-            optimiser.step()
-            steps, met = steps - BATCH, []
+        observation, mask = seen["observation"], seen["action_mask"]
+        action, memory[agent] = shipped.predict(observation, memory[agent], action_masks=mask)
+        if agent == env.possible_agents[seat]:
+            met.append((observation, action))
+            action = learned(observation[None], mask[None])[0]
+        env.step(int(action))
+    if len(met) >= BATCH:
+        parts = zip(*met, strict=True)
+        observations, actions = (torch.from_numpy(np.stack(rows)) for rows in parts)
+        optimiser.zero_grad()
+        nn.functional.cross_entropy(network(observations), actions).backward()
+        optimiser.step()
+        steps, met = steps - len(met), []
 judged = evaluate([BatchPolicy(learned, GAME)], GAME.id, 2_000, opponents=["random"])
 print(f"with_pettingzoo: {judged.results[0]}")

@@ -1,4 +1,4 @@
-"""Networks as ONNX files, for programs that need neither PyTorch nor Python.
+"""Networks as ONNX files, for programs without PyTorch; what its features add is worked out here.
 
 The graph is written by hand, operation by operation as `Network.forward` computes it: PyTorch's
 own exporters cannot trace the compiled loops over legal actions, and what they write changes from

@@ -4,7 +4,7 @@
     python scripts/clients.py sb3 torchrl  # these
 
 An example needs what the pip line of its docstring says, after our package its library first. The
-environment lies in .venv-clients/NAME, and beside it, in NAME.log, all that was said. Where there
+environment lies in .venv-clients/NAME, and all that was said in NAME.log beside it. Where there
 is a scripts/check_NAME.py, the library's own checks, it runs before the example. A client fails if
 anything does, or if the interval of its figure does not lie above 60 %; the others go on. Chance
 alone gives 50 %, and networks that had learned nothing, but always preferred the same, up to 57 %.
@@ -18,12 +18,15 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = {path.stem.removeprefix("with_"): path for path in ROOT.glob("examples/with_*.py")}
 FOLDER = ROOT / ".venv-clients"
+BIN = "Scripts" if os.name == "nt" else "bin"
+MORE = {"sb3": ["--self-play"]}  # what else an example can do, in a row of its own
 
 PIP = re.compile(r"^ +pip install (.+)$", re.MULTILINE)
 FIGURE = re.compile(r"^with_\w+: (.+ % against random \(([\d.]+) to [\d.]+\), .+ games)$", re.M)
@@ -57,11 +60,11 @@ def library(name: str) -> str:
     return requirements(name)[2].partition("[")[0]
 
 
-def examine(name: str, steps: int | None) -> Row:
+def examine(name: str, flags: list[str], steps: int | None) -> Row:
     """Make the environment of a client, and run its checks and its example."""
-    version, began = "?", time.monotonic()
+    client, version, began = " ".join([name, *flags]), "?", time.monotonic()
     FOLDER.mkdir(exist_ok=True)
-    with (FOLDER / f"{name}.log").open("w+", encoding="utf-8") as log:
+    with (FOLDER / f"{name}{''.join(flags)}.log").open("w+", encoding="utf-8") as log:
         try:
             python = installed(name, log)
             version = said([python, "-c", VERSION.format(library(name))], log).strip()
@@ -69,18 +72,18 @@ def examine(name: str, steps: int | None) -> Row:
             if check.exists():
                 said([python, check], log)
             began = time.monotonic()
-            given = [] if steps is None else ["--steps", str(steps)]
-            figure, low = figure_of(said([python, EXAMPLES[name], *given], log))
+            short = [] if steps is None else ["--steps", str(steps)]
+            figure, low = figure_of(said([python, EXAMPLES[name], *flags, *short], log))
         except Failed as why:
-            return Row(name, version, str(why), time.monotonic() - began, False)
+            return Row(client, version, str(why), time.monotonic() - began, False)
     learned = float(low) > LEARNED
     figure += "" if learned else f": not above {LEARNED} %"
-    return Row(name, version, figure, time.monotonic() - began, learned)
+    return Row(client, version, figure, time.monotonic() - began, learned)
 
 
 def installed(name: str, log: IO[str]) -> Path:
     """The Python of the client's environment, with the current versions of what it needs."""
-    python = FOLDER / name / "bin" / "python"
+    python = FOLDER / name / BIN / "python"
     if not python.exists():
         said([sys.executable, "-m", "venv", FOLDER / name], log)
     said([python, "-m", "pip", "install", "--quiet", "--upgrade", *requirements(name)], log)
@@ -116,6 +119,13 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def runs(names: Iterable[str]) -> Iterator[list[str]]:
+    """Each example as it stands, and what else it can do."""
+    for name in names:
+        yield [name]
+        yield from ([name, flag] for flag in MORE.get(name, []))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(sorted(EXAMPLES)))
@@ -124,9 +134,9 @@ def main() -> int:
     if unknown := set(given.clients) - set(EXAMPLES):
         parser.error(f"no example with {', '.join(sorted(unknown))}")
     rows = []
-    for name in given.clients or sorted(EXAMPLES):
-        print(f"{name} ...", flush=True)
-        rows.append(examine(name, given.steps))
+    for name, *flags in runs(given.clients or sorted(EXAMPLES)):
+        print(name, *flags, "...", flush=True)
+        rows.append(examine(name, flags, given.steps))
         print(table(rows[-1:]).splitlines()[-1], flush=True)
     print("", table(rows), sep="\n")
     return 0 if all(row.passed for row in rows) else 1

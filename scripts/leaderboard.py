@@ -4,9 +4,10 @@
     python scripts/leaderboard.py --out docs --games hanamikoji --add my_package:policy
 
 For each game that an agent ships for, all rule policies, the agent, and whoever else is named play
-a tournament; the agent searching plays the agent that does not, or beside it. Results are kept in
-leaderboard.json, so that a script that was stopped goes on, and make the page leaderboard.md. A
-game is measured again with --anew, or where somebody is missing.
+a tournament; the agent searching plays the agent that does not, or beside it, unless others are
+what is asked for. Results are kept in leaderboard.json, so that a script that was stopped goes on,
+and make the page leaderboard.md. A game is measured again with --anew, where somebody is missing,
+or where its agent is another than it was; who was added once stays.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from hanamachi.training.evaluation import evaluate, play_games, rounded
 from hanamachi.training.report import bars, write_json
 from hanamachi.training.statistics import Floats, normal_interval
 
+SEARCHES = {"hanamikoji": 1_000, "hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen
 PAGE = """# Leaderboard
 
@@ -50,9 +52,9 @@ Any policy can be measured in the same way, a checkpoint or a function of your o
 python scripts/leaderboard.py --out mine --games hanamikoji --add runs/first/policy
 ```
 
-To be listed, open a pull request with the checkpoint, or with the package that `module:factory` is
-in, and the `leaderboard.json` that this wrote. Before it is merged, it is measured again against
-everybody who is listed.
+To be listed, open a pull request with the checkpoint in `policies/guests/NAME`, or with the name of
+the package that `module:factory` is in, and the `leaderboard.json` that this wrote. Before it is
+merged, it is measured again against everybody who is listed.
 """
 PUBLISHED = (  # who, where, mean scores for 2 to 5 players
     ("SmartBot, conventions", "https://github.com/Quuxplusone/Hanabi", 23.09, 23.30, 22.44, 20.69),
@@ -67,18 +69,25 @@ PUBLISHED = (  # who, where, mean scores for 2 to 5 players
 # --- Measuring
 
 
-def complete(result: Mapping[str, Any], added: Sequence[str]) -> bool:
-    """Whether all of these have met in a game."""
-    return "tournament" in result and set(added) <= set(result["tournament"]["policies"])
+def met(result: Mapping[str, Any]) -> list[str]:
+    """Who has played in a game."""
+    return list(result["tournament"]["policies"]) if "tournament" in result else []
 
 
-def tournament(id: str, added: Sequence[str], games: int) -> dict[str, Any]:
-    players = [*rule_policies_for(variant(id)), id, *added]
-    return evaluate(players, id, games, SEED).as_json()
+def players(id: str, result: Mapping[str, Any], added: Sequence[str]) -> list[str]:
+    """Everybody who is at home in a game, who was there before, and who is added."""
+    return list(dict.fromkeys([*rule_policies_for(variant(id)), id, *met(result), *added]))
 
 
-def search(id: str, games: int) -> dict[str, Any]:
+def weights_of(id: str) -> str:
+    """The digest of the agent's weights."""
+    told = json.loads((agent_folder(id) / "config.json").read_text(encoding="utf-8"))
+    return str(told["weights"])
+
+
+def search(id: str, games: int | None) -> dict[str, Any]:
     """What the agent gains by search."""
+    games = games or SEARCHES.get(id, 20 if VARIANTS[id].cooperative else 200)
     if VARIANTS[id].cooperative:
         return search_beside(id, id, "worlds=64", games)
     thinker = f"search:improve:{id}:worlds=16"
@@ -131,11 +140,11 @@ def rivals(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
     yield f"{cyclic} of the log odds are cyclic (noise alone: up to {noise})."
-    found = result["search"]
-    yield (
-        f"`{found['policy']}` wins {share(found)} of {found['games']:,} games against "
-        f"`{found['opponent']}`."
-    )
+    if found := result.get("search"):
+        yield (
+            f"`{found['policy']}` wins {share(found)} of {found['games']:,} games against "
+            f"`{found['opponent']}`."
+        )
     response = best_response(id)
     if response:
         yield (
@@ -183,12 +192,12 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
     for a in names:
         yield row(f"`{a}`", *(f"{means[frozenset((a, b))]:.2f}" for b in names))
     yield ""
-    found = result["search"]
-    yield (
-        f"`{found['policy']}` in one seat and `{found['partners']}` in all others score "
-        f"{points(found['score'], '.2f')} in {found['games']:,} games, by search "
-        f"{points(found['gain'], '+.2f')}."
-    )
+    if found := result.get("search"):
+        yield (
+            f"`{found['policy']}` in one seat and `{found['partners']}` in all others score "
+            f"{points(found['score'], '.2f')} in {found['games']:,} games, by search "
+            f"{points(found['gain'], '+.2f')}."
+        )
 
 
 def points(found: Mapping[str, float], form: str) -> str:
@@ -218,23 +227,27 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", choices=agents(), default=agents(), metavar="GAME")
     parser.add_argument("--add", nargs="+", default=[], metavar="POLICY", help="others to measure")
     parser.add_argument("--each", type=int, default=10_000, help="games of each pairing")
-    parser.add_argument("--search-each", type=int, default=1_000, help="games of the search")
+    parser.add_argument("--search-each", type=int, help="games of the search; default: as listed")
     parser.add_argument("--anew", action="store_true", help="measure again what is there")
     given = parser.parse_args()
     data = given.out / "leaderboard.json"
     results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
     for id in given.games:
         result = results.setdefault(id, {})
-        if given.anew or not complete(result, given.add):
-            result["tournament"] = tournament(id, given.add, given.each)
+        everybody, weights = players(id, result, given.add), weights_of(id)
+        if result.get("weights") != weights:
+            result.clear()  # what another agent did
+            result["weights"] = weights
+        if given.anew or met(result) != everybody:
+            result["tournament"] = evaluate(everybody, id, given.each, SEED).as_json()
             write_json(results, data)
             print(f"played: {id}", flush=True)
-        if given.anew or "search" not in result:
+        if given.anew or not (given.add or "search" in result):
             result["search"] = search(id, given.search_each)
             write_json(results, data)
             print(f"searched: {id}", flush=True)
-    whole = {id: results[id] for id in VARIANTS if "search" in results.get(id, {})}
-    (given.out / "leaderboard.md").write_text(page(whole), encoding="utf-8")
+    listed = {id: results[id] for id in VARIANTS if id in results}
+    (given.out / "leaderboard.md").write_text(page(listed), encoding="utf-8")
 
 
 if __name__ == "__main__":

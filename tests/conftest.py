@@ -2,6 +2,6 @@
 
 import os
 
-TERMINALS_SIGNALS_FORKS = ["test_play.py", "test_resume.py", "test_saving.py"]
+TERMINALS_SIGNALS_FORKS = [f"test_{what}.py" for what in ("cluster", "play", "resume", "saving")]
 
 collect_ignore = [] if os.name == "posix" else TERMINALS_SIGNALS_FORKS

@@ -88,6 +88,17 @@ def weights(checkpoint):
     return (checkpoint / "model.safetensors").read_bytes()
 
 
+def test_workers_are_where_the_command_was_given(cluster, tmp_path):
+    code = (
+        "import os; from hanamachi.training.cluster.spread import spread; "
+        "print(*spread(lambda _: os.getcwd(), range(2)), sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) == {str(tmp_path.resolve())}
+
+
 # --- Training
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from hanamachi.games import variant
-from hanamachi.policies.load import agents, rule_policies_for
+from hanamachi.policies.load import agent_folder, agents, rule_policies_for
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "scripts" / "leaderboard.py"
 GAME = "hanamikoji"
+GUEST = str(agent_folder(GAME))  # by its path it is somebody else
 FEW = ("--each", "2", "--search-each", "2")
 
 
@@ -23,20 +24,30 @@ def leaderboard(out, *more):
 
 
 def test_everybody_is_measured_once_and_listed(tmp_path):
-    leaderboard(tmp_path, "--add", "random")
+    assert leaderboard(tmp_path, "--add", GUEST) == f"played: {GAME}\n"
+    assert leaderboard(tmp_path) == f"searched: {GAME}\n"  # who was added stays
     page = (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
-    for name in [*rule_policies_for(variant(GAME)), GAME]:
+    for name in [*rule_policies_for(variant(GAME)), GAME, GUEST]:
         assert f"| `{name}` |" in page
     assert "search:improve:hanamikoji:worlds=16` wins" in page
-    assert "random (2)" in page
-    assert leaderboard(tmp_path) == ""  # all is there already
-    assert leaderboard(tmp_path, "--add", "greedy") == ""
+    assert leaderboard(tmp_path, "--add", "greedy") == ""  # all is there already
+
+
+def test_an_agent_that_has_changed_is_measured_again(tmp_path):
+    leaderboard(tmp_path)
+    data = tmp_path / "leaderboard.json"
+    results = json.loads(data.read_text(encoding="utf-8"))
+    results[GAME]["weights"] = "those of another"
+    data.write_text(json.dumps(results), encoding="utf-8")
+    assert leaderboard(tmp_path) == f"played: {GAME}\nsearched: {GAME}\n"
 
 
 def test_the_page_shows_what_was_measured():
     results = json.loads((ROOT / "docs" / "leaderboard.json").read_text(encoding="utf-8"))
     page = runpy.run_path(str(SCRIPT))["page"]
-    assert sorted(results) == sorted(agents())
+    assert {game: result["weights"] for game, result in results.items()} == {
+        game: runpy.run_path(str(SCRIPT))["weights_of"](game) for game in agents()
+    }
     for game, result in results.items():
         for name in [*rule_policies_for(variant(game)), game]:
             assert f"| `{name}` |" in page({game: result})

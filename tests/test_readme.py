@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks" / "README.md",
     *sorted((ROOT / "envs").glob("*/RULES.md")),
     *(
         page
@@ -53,9 +54,10 @@ SMALLER = (
     (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
+    (r"(python examples/.*)", r"\1 --steps 64"),
     (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
     (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
-    (r'"steps=\d+"', '"steps=256"'),
+    (r"steps=\d+", "steps=256"),
     (r"worlds=\d+", "worlds=2"),
     (r"seconds=[\d.]+", "seconds=0.01"),
     (r"--games \d+", "--games 2"),
@@ -65,7 +67,8 @@ SMALLER = (
 
 BLOCKS = [block for page in PAGES if page != FOLLOWED for block in BLOCK.findall(TEXT[page])]
 LINES = [line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines()]
-SPREAD = re.compile(r"--ray|hanamachi sweep|runs/spread")  # a cluster takes long to start
+# a cluster takes long to start, and so do all benchmarks
+SPREAD = re.compile(r"--ray|hanamachi sweep|runs/spread|benchmark --peers")
 COMMANDS = [
     line
     for line in dict.fromkeys(shlex.join(shlex.split(line, comments=True)) for line in LINES)

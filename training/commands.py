@@ -259,12 +259,16 @@ def replay(
 
 @app.command()
 def games() -> None:
-    """List the games, their variants and their options."""
+    """List the games, their variants and their options, and which variants have an agent."""
     from hanamachi.games import GAMES
+    from hanamachi.policies.load import PLAYED_BY, agents
 
+    have_one = {*agents(), *PLAYED_BY}
     for game in GAMES.values():
-        console.print(f"[bold]{game.title}[/bold]: {', '.join(game.variants)}", highlight=False)
+        ids = ", ".join(id + "*" * (id in have_one) for id in game.variants)
+        console.print(f"[bold]{game.title}[/bold]: {ids}", highlight=False)
         console.print(options_table(game))
+    console.print("* an agent ships with the package")
 
 
 @app.command()

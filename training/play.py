@@ -318,8 +318,9 @@ def spoken(contest: Contest, thought: Thought) -> str:
         return "\n".join(lines)
     if contest.variant.game.cooperative:
         expected = f"{thought.value:7.1f}  points more expected, later ones counted less"
-        return "\n".join([*lines, expected])
-    return "\n".join([*lines, f"{thought.value:+7.2f}  expected, from -1 (lost) to 1 (won)"])
+    else:
+        expected = f"{thought.value:+7.2f}  expected for who chooses, from -1 (lost) to 1 (won)"
+    return "\n".join([*lines, expected])
 
 
 def overview(contest: Contest) -> str:

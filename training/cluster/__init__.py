@@ -25,21 +25,23 @@ def connect() -> Any:
     if not ray.is_initialized():
         ray.init(
             address=os.environ.get("RAY_ADDRESS", "local"),
-            runtime_env={"env_vars": ONE_THREAD, "worker_process_setup_hook": same_modules()},
+            runtime_env={"env_vars": ONE_THREAD, "worker_process_setup_hook": same_place()},
             log_to_driver=False,
             logging_level=logging.ERROR,
         )
     return ray
 
 
-def same_modules() -> Callable[[], None]:
-    """Lets a worker import what can be imported here, such as a policy of the user's own."""
-    here = [os.path.abspath(path) for path in sys.path]
+def same_place() -> Callable[[], None]:
+    """Lets a worker import what can be imported here, and find by the same paths what it shares."""
+    folder, modules = os.getcwd(), [os.path.abspath(path) for path in sys.path]
 
-    def extend() -> None:
-        sys.path.extend(path for path in here if path not in sys.path)
+    def settle() -> None:
+        if os.path.isdir(folder):
+            os.chdir(folder)
+        sys.path.extend(path for path in modules if path not in sys.path)
 
-    return extend
+    return settle
 
 
 def processors() -> int:
