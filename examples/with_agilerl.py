@@ -23,8 +23,9 @@ GAME = variant("hanamikoji")
 GAMES, ROLLOUT = 64, 64
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--steps", type=int, default=200_000, help="decisions to learn from")
+parser.add_argument("--steps", type=int, default=400_000, help="decisions to learn from")
 steps = parser.parse_args().steps
+torch.manual_seed(0)
 games = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=GAMES)
 ppo = PPO(
     games.single_observation_space,
@@ -32,7 +33,7 @@ ppo = PPO(
     num_envs=GAMES,
     learn_step=GAMES * ROLLOUT,
     batch_size=512,
-    lr=5e-4,
+    lr=2.5e-4,
     gamma=1.0,
     net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 128},
 )

@@ -186,6 +186,7 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
         shares = f"{s['perfect']:.1%}", f"{s['lost']:.1%}"
         yield row(f"`{s['policy']}`", score, *shares, f"`{bars(s['histogram'])}`")
     yield ""
+    yield from reported(result["tournament"]["game"])
     yield "Beside each other:"
     yield ""
     yield from heading("policy", *names)
@@ -202,6 +203,15 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
 
 def points(found: Mapping[str, float], form: str) -> str:
     return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
+
+
+def reported(id: str) -> Iterator[str]:
+    """What others say of as many players with five suits."""
+    if variant(id).options["multicolour"] == "none":
+        column = variant(id).seats - 2
+        scores = [(name, s[column]) for name, _, *s in PUBLISHED if s[column] is not None]
+        yield f"Others report {'; '.join(f'{score:g} by {name}' for name, score in scores)}."
+        yield ""
 
 
 def published() -> str:
