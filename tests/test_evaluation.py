@@ -217,15 +217,19 @@ def test_a_run_of_partners_keeps_and_reports_the_policy_by_its_score(tmp_path):
     policy = train(config, tmp_path / "run")
     rows = json.loads((tmp_path / "run" / "evaluation.json").read_text())
     assert [(row["policy"], row["partners"], row["play"]) for row in rows] == [
-        ("policy", partners, play)
-        for partners in ("policy", "random")
-        for play in ("argmax", "sample")
+        *(
+            ("policy", mates, play)
+            for mates in ("policy", "random")
+            for play in ("argmax", "sample")
+        ),
+        ("random", "random", "argmax"),
     ]
     card = (policy / "README.md").read_text()
     assert f"| itself | argmax | 40 | {rows[0]['mean']:.3f} |" in card
+    assert f"| random alone | argmax | 40 | {rows[-1]['mean']:.3f} |" in card
     assert "in any seat" in card
     again = beside(policy, ["random"], TOGETHER.id, 40, seed=2, **TOGETHER.options)
-    assert [row.histogram for row in again] == [row["histogram"] for row in rows]
+    assert [row.histogram for row in again] == [row["histogram"] for row in rows[:-1]]
 
 
 # --- The same numbers, however they are run

@@ -41,7 +41,8 @@ policy = load_policy("{name}")
 
 {table}
 
-{measured} These deals had no part in choosing the checkpoint.
+{measured}
+These deals had no part in choosing the checkpoint.
 {exploited}
 ## How it was made
 
@@ -93,7 +94,9 @@ LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 SELVES = {"self", "past"}
 FEATURES = "Beside the observation its network gets the features {}.{}"
-ADVICE = " `advice` is what the rule policy `expert` makes of each action, asked at every decision."
+ADVICE = (
+    "\n`advice` is what the rule policy `expert`, asked at every decision, makes of each action."
+)
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
