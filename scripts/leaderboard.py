@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from hanamachi.games import VARIANTS, variant
+from hanamachi.policies.checkpoint import CONFIG
 from hanamachi.policies.load import agent_folder, agents, load_policy, rule_policies_for
 from hanamachi.training.cli import run
 from hanamachi.training.evaluation import evaluate, play_games, rounded
@@ -81,7 +82,7 @@ def players(id: str, result: Mapping[str, Any], added: Sequence[str]) -> list[st
 
 def weights_of(id: str) -> str:
     """The digest of the agent's weights."""
-    told = json.loads((agent_folder(id) / "config.json").read_text(encoding="utf-8"))
+    told = json.loads((agent_folder(id) / CONFIG).read_text(encoding="utf-8"))
     return str(told["weights"])
 
 

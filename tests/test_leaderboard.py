@@ -44,9 +44,10 @@ def test_an_agent_that_has_changed_is_measured_again(tmp_path):
 
 def test_the_page_shows_what_was_measured():
     results = json.loads((ROOT / "docs" / "leaderboard.json").read_text(encoding="utf-8"))
-    page = runpy.run_path(str(SCRIPT))["page"]
+    script = runpy.run_path(str(SCRIPT))
+    page, weights_of = script["page"], script["weights_of"]
     assert {game: result["weights"] for game, result in results.items()} == {
-        game: runpy.run_path(str(SCRIPT))["weights_of"](game) for game in agents()
+        game: weights_of(game) for game in agents()
     }
     for game, result in results.items():
         for name in [*rule_policies_for(variant(game)), game]:

@@ -93,10 +93,8 @@ what {0} would have done at each decision (DAgger)."""
 LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 SELVES = {"self", "past"}
-FEATURES = "Beside the observation its network gets the features {}.{}"
-ADVICE = (
-    "\n`advice` is what the rule policy `expert`, asked at every decision, makes of each action."
-)
+FEATURES = "Beside the observation its network gets the features {}."
+ADVICE = "`advice` is what the rule policy `expert`, asked at every decision, makes of each action."
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
@@ -163,8 +161,8 @@ def weakest(rows: Rows) -> str:
     if not rows:
         return ""
     if isinstance(rows[0], TeamScore):
-        own = [row for row in rows if row.play == "argmax" and row.policy == rows[0].policy]
-        team = min(own, key=lambda row: row.mean)
+        modes = (row for row in rows if row.play == "argmax" and owned(row, rows))
+        team = min(modes, key=lambda row: row.mean)
         return f"It does worst with {team.beside}: {team.mean:.2f} points, {team.lost:.1%} lost.\n"
     rival = min((row for row in rows if row.play == "sample"), key=lambda row: row.rate)
     return f"It does worst against {rival.opponent}: {rival.rate:.1%} of the games.\n"
@@ -192,8 +190,8 @@ def method(config: Config, learned: int) -> str:
     """How it was fitted, step by step."""
     steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [LEARNING] * bool(learned)
     if config.network.features:
-        advised = ADVICE * ("advice" in config.network.features)
-        steps.append(FEATURES.format(" and ".join(config.network.features), advised))
+        steps.append(FEATURES.format(" and ".join(config.network.features)))
+    steps += [ADVICE] * ("advice" in config.network.features)
     return "\n".join(steps)
 
 
@@ -206,7 +204,7 @@ def metadata(config: Config, rows: Rows) -> dict[str, Any]:
             "metrics": [metric(row) | {"verified": False}],
         }
         for row in rows
-        if row.policy == rows[0].policy
+        if owned(row, rows)
     ]
     tags = ["self-play"] * bool(config.opponents.keys() & SELVES)
     return {
@@ -229,8 +227,13 @@ def table(rows: Rows) -> str:
     if not rows:
         return "Not evaluated yet: the run has not ended."
     headings = TEAM_HEADINGS if isinstance(rows[0], TeamScore) else HEADINGS
-    lines = (cells(row, own=row.policy == rows[0].policy) for row in rows)
+    lines = (cells(row, owned(row, rows)) for row in rows)
     return "\n".join([*headings, *(f"| {' | '.join(line)} |" for line in lines)])
+
+
+def owned(row: Row | TeamScore, rows: Rows) -> bool:
+    """Whether the policy of the card played; the others' own scores come after its own."""
+    return row.policy == rows[0].policy
 
 
 def cells(row: Row | TeamScore, own: bool) -> list[str]:
