@@ -14,9 +14,13 @@ Array = NDArray[np.float32]
 @inline
 def add_card(gains: Array, by: int, to_me: float, to_foe: float, out: Array) -> None:
     """What the gains become with one more card, which is worth `by`."""
-    out[:] = (1 - to_me - to_foe) * gains
-    out[by:] += to_me * gains[:-by]
-    out[:-by] += to_foe * gains[by:]
+    stays, most = 1 - to_me - to_foe, len(gains) - 1
+    for i in range(len(gains)):  # a loop, since slices would make new arrays
+        out[i] = stays * gains[i]
+        if i >= by:
+            out[i] += to_me * gains[i - by]
+        if i <= most - by:
+            out[i] += to_foe * gains[i + by]
 
 
 @inline
