@@ -42,6 +42,8 @@ BRINGS_ME, BRINGS_FOE, USES = range(3)
 HELD, TO_MOVE, HELD_THEN, TO_MOVE_THEN, UNSEEN = range(5)
 
 Ranks = NDArray[np.int64]  # (5, N) which cards of each colour, a bit for each rank
+Chances = NDArray[np.float64]  # (3, N + 1) that each geisha is mine, theirs; that so many are
+COUNTS = 2
 
 
 class Tables(NamedTuple):
@@ -92,6 +94,7 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
     gains = np.zeros((subsets, leads), np.float32)
     ends = np.zeros((rules.colours, subsets, leads, 3), np.float32)
     cards = np.zeros((5, rules.colours), np.int64)
+    chances = np.zeros((3, rules.colours + 1))
     games = np.zeros(3, rule.RECORD)  # now, after an action, and after its reply
     for b in range(len(masks)):
         lay_out(rules, observations[b], games[0])
@@ -102,7 +105,9 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
             if kind != forecast_for:
                 forecast(rules, observations[b], kind, cards, gains, ends)
                 forecast_for = kind
-            scores[b, action] = outlook(tables, observations[b], action, games, cards, ends)
+            scores[b, action] = outlook(
+                tables, observations[b], action, games, cards, ends, chances
+            )
 
 
 @inline
@@ -124,7 +129,13 @@ def tell_cards(rules: np.record, seen: Seen, cards: Ranks) -> None:
 
 @inline
 def outlook(
-    tables: Tables, seen: Seen, action: np.intp, games: NDArray, cards: Ranks, ends: Array
+    tables: Tables,
+    seen: Seen,
+    action: np.intp,
+    games: NDArray,
+    cards: Ranks,
+    ends: Array,
+    chances: Chances,
 ) -> float:
     """The value after an action and its reply."""
     rules, kind = tables.rules, tables.rules.kind[action]
@@ -135,7 +146,7 @@ def outlook(
     for number in range(replies):
         games[2] = games[1]
         reply(rules, games[2], replies, number)
-        after = value(tables, seen, games[2], cards, ends)
+        after = value(tables, seen, games[2], cards, ends, chances)
         worst, total = min(worst, after), total + after
     bonus = TIMING[kind] * seen[rules.at[entry.TO_COME] + 2]
     if kind == rule.STARTER:
@@ -159,12 +170,13 @@ def lay_down(rules: np.record, game: np.record, action: np.intp, cards: Ranks) -
 
 
 @inline
-def value(tables: Tables, seen: Seen, game: np.record, cards: Ranks, ends: Array) -> float:
+def value(
+    tables: Tables, seen: Seen, game: np.record, cards: Ranks, ends: Array, chances: Chances
+) -> float:
     """What the table is worth, from -1 to 1, as if geisha were independent."""
     rules = tables.rules
     mean, variance = earlier_and_later(rules, seen)
     mean += points(rules, game, ME) - points(rules, game, FOE)
-    chances = np.empty((2, rules.colours))  # that each geisha is mine, theirs
     for c in range(rules.colours):
         lead = game.influence[ME, c] - game.influence[FOE, c]
         tie, win, loss = ends[c, cards[HELD_THEN, c], ends.shape[2] // 2 + lead]
@@ -177,8 +189,8 @@ def value(tables: Tables, seen: Seen, game: np.record, cards: Ranks, ends: Array
     by_points = mean / np.sqrt(variance + mean**2)
     if rules.instant_win == 0:
         return by_points
-    mine = at_least(chances[ME], rules.instant_win)
-    theirs = at_least(chances[FOE], rules.instant_win)
+    mine = at_least(chances, ME, rules.instant_win)
+    theirs = at_least(chances, FOE, rules.instant_win)
     return mine - theirs + (1 - mine - theirs) * by_points
 
 
@@ -208,14 +220,15 @@ def returning(tables: Tables, game: np.record, c: int, left: int) -> float:
 
 
 @inline
-def at_least(chances: NDArray[np.float64], wanted: int) -> float:
-    """The chance that so many of these come true."""
-    counts = np.zeros(len(chances) + 1)
+def at_least(chances: Chances, player: int, wanted: int) -> float:
+    """The chance that a player has so many geisha."""
+    counts = chances[COUNTS]
+    counts[:] = 0
     counts[0] = 1
-    for i in range(len(chances)):
-        for k in range(i + 1, 0, -1):
-            counts[k] += chances[i] * (counts[k - 1] - counts[k])
-        counts[0] *= 1 - chances[i]
+    for c in range(len(counts) - 1):
+        for k in range(c + 1, 0, -1):
+            counts[k] += chances[player, c] * (counts[k - 1] - counts[k])
+        counts[0] *= 1 - chances[player, c]
     return counts[wanted:].sum()
 
 
