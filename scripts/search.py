@@ -1,0 +1,219 @@
+"""What search is worth: by the time that a choice may take, and by kind.
+
+    python scripts/search.py --out docs
+
+Every search meets the policy it starts from, or whom it is said to meet; in Hanabi it sits beside
+it. Each choice has one thread, and as many games are played at once as there are processors.
+Results are kept in search.json, so that a script that was stopped goes on, and make the page
+search.md with its curve.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from math import hypot
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+
+from hanamachi.games import VARIANTS, variant
+from hanamachi.policies.load import load_policy
+from hanamachi.training.cli import run
+from hanamachi.training.cluster import ONE_THREAD
+from hanamachi.training.evaluation import Row, Spread, TeamScore, against, team_score
+from hanamachi.training.machine import processor
+from hanamachi.training.report import write_json
+
+SEED = 30_000  # of deals that no training and no other evaluation has seen
+PART = 10  # games that a process plays before it asks for more
+PLAIN = 20_000  # games of Hanabi without search
+
+
+class Match(NamedTuple):
+    game: str
+    search: str
+    other: str
+    games: int = 1_000
+
+
+SECONDS = (0.01, 0.03, 0.1, 0.3, 1)
+CURVE = [
+    Match("hanamikoji", f"search:improve:expert:seconds={seconds}", "expert") for seconds in SECONDS
+]
+TENTH = [
+    Match("hanamikoji", "search:improve:hanamikoji:seconds=0.1", "hanamikoji"),
+    Match("hanamikoji", "search:endgame:expert:seconds=0.1", "expert"),
+    Match("hanamikoji", "search:mcts:seconds=0.1", "greedy"),
+    Match(
+        "geishas_road:standard",
+        "search:improve:geishas_road:standard:seconds=0.1",
+        "geishas_road:standard",
+    ),
+]
+BESIDE = [Match("hanabi:2p", "search:single_agent:expert:worlds=512", "expert", 300)]
+PAGE = """# What search is worth
+
+Measured by `scripts/search.py` on {processors}, every choice on one thread and as many games at
+once as there are processors. Rivals play each deal twice with the seats exchanged, and sample where
+they mix; a draw counts half. Intervals are of 95 %. [How strong](strength.md#thinking-ahead) tells
+what the searches do.
+
+## By the time for a choice
+
+In Hanamikoji, against the policy that the search starts from. It uses less than it may where it
+has found out what to play, and forced moves take none; the seconds are those of all choices of a
+game.
+
+{curve}
+
+![Wins by seconds for a choice](search.png)
+
+## In a tenth of a second
+
+{tenth}
+
+## In Hanabi
+
+One of two players searches, the other one is the policy that it starts from. What this policy
+scores in both seats is the mean of {plain:,} other deals: on the same deals it hangs together so
+little with the score of the search that the difference of each deal would tell less.
+
+{beside}
+"""
+Result = dict[str, Any]
+Results = dict[str, Result]
+
+
+# --- Measuring
+
+
+def measure(match: Match, spread: Spread) -> Result:
+    """What came out of a match, and how many seconds of one thread a game took."""
+    together, begun = VARIANTS[match.game].cooperative, perf_counter()
+    result = asdict((beside if together else apart)(match, spread))
+    taken = (perf_counter() - begun) * processes() / match.games
+    result |= {"game": match.game, "seconds": round(taken, 2), "processor": processor()}
+    if together:
+        plain = Match(match.game, match.other, match.other, PLAIN)
+        result["gain"] = difference(result, asdict(beside(plain, spread, SEED + 1)))
+    return result
+
+
+def apart(match: Match, spread: Spread) -> Row:
+    """How a search does against somebody."""
+    game, search, other, games = match
+    how: dict[str, Any] = {"plays": ["sample"], "batch": PART, "spread": spread}
+    (row,) = against(search, [other], game, games, SEED, **how)
+    return row
+
+
+def beside(match: Match, spread: Spread, seed: int = SEED) -> TeamScore:
+    """How it scores with somebody in the other seat."""
+    game, search, other, games = match
+    team = load_policy(search, game), load_policy(other, game)
+    how: dict[str, Any] = {"games": games, "seed": seed, "batch": PART, "spread": spread}
+    return team_score(team, (search, other), variant(game), "argmax", **how)
+
+
+def difference(score: Result, plain: Result) -> dict[str, float]:
+    """Of the means of two independent samples, with its interval."""
+    mean = score["mean"] - plain["mean"]
+    half = hypot(*((each["high"] - each["low"]) / 2 for each in (score, plain)))
+    return {"plain": plain["mean"], "mean": mean, "low": mean - half, "high": mean + half}
+
+
+def processes() -> int:
+    return os.cpu_count() or 1
+
+
+# --- The page
+
+
+def page(results: Results) -> str:
+    processors = {result["processor"] for result in results.values()}
+    return PAGE.format(
+        processors=" and ".join(sorted(processors)),
+        curve="\n".join(rates(results, CURVE)),
+        tenth="\n".join(rates(results, TENTH)),
+        beside="\n".join(scores(results, BESIDE)),
+        plain=PLAIN,
+    )
+
+
+def rates(results: Results, matches: Sequence[Match]) -> Iterator[str]:
+    yield "| game | search | against | games | wins, per cent | seconds a game |"
+    yield "|---|---|---|---|---|---|"
+    for match in matches:
+        found = results[key(match)]
+        span = f"{100 * found['rate']:.1f} ({100 * found['low']:.1f} to {100 * found['high']:.1f})"
+        cells = match.game, f"`{match.search}`", f"`{match.other}`", f"{found['games']:,}", span
+        yield f"| {' | '.join(cells)} | {found['seconds']:.1f} |"
+
+
+def scores(results: Results, matches: Sequence[Match]) -> Iterator[str]:
+    yield "| game | search | games | score | without | gain | seconds a game |"
+    yield "|---|---|---|---|---|---|---|"
+    for match in matches:
+        found = results[key(match)]
+        gain = found["gain"]
+        cells = (
+            match.game,
+            f"`{match.search}`",
+            f"{found['games']:,}",
+            points(found, ".2f"),
+            f"{gain['plain']:.2f}",
+            points(gain, "+.2f"),
+            f"{found['seconds']:.1f}",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def points(found: Result, form: str) -> str:
+    return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
+
+
+def plot(results: Results, path: Path) -> None:
+    """Wins over the seconds that a choice may take."""
+    found = [results[key(match)] for match in CURVE]
+    rate, low, high = ([100 * each[end] for each in found] for end in ("rate", "low", "high"))
+    figure, panel = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    panel.fill_between(SECONDS, low, high, alpha=0.2, linewidth=0)
+    panel.plot(SECONDS, rate, "o-")
+    panel.set(xscale="log", xlabel="seconds for a choice", ylabel="wins, per cent")
+    panel.set_xticks(SECONDS, [f"{seconds:g}" for seconds in SECONDS])
+    panel.grid(axis="y", linewidth=0.5)
+    figure.savefig(path, dpi=120)
+
+
+def key(match: Match) -> str:
+    return f"{match.game}: {match.search} and {match.other}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="folder of the page and its data")
+    parser.add_argument("--each", type=int, help="games of each; by default as many as are shown")
+    given = parser.parse_args()
+    os.environ.update(ONE_THREAD)  # of every process
+    data = given.out / "search.json"
+    results: Results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
+    with ProcessPoolExecutor(processes(), get_context("spawn")) as pool:
+        for match in (*CURVE, *TENTH, *BESIDE):
+            if key(match) not in results:
+                match = match._replace(games=given.each or match.games)
+                results[key(match)] = measure(match, pool.map)
+                write_json(results, data)
+                print(key(match), results[key(match)], flush=True)
+    (given.out / "search.md").write_text(page(results), encoding="utf-8")
+    plot(results, given.out / "search.png")
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))
