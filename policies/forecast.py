@@ -15,7 +15,7 @@ Array = NDArray[np.float32]
 def add_card(gains: Array, by: int, to_me: float, to_foe: float, out: Array) -> None:
     """What the gains become with one more card, which is worth `by`."""
     stays, most = 1 - to_me - to_foe, len(gains) - 1
-    for i in range(len(gains)):  # a loop, since slices would make new arrays
+    for i in range(len(gains)):  # a loop: slices times numbers would be new arrays
         out[i] = stays * gains[i]
         if i >= by:
             out[i] += to_me * gains[i - by]

@@ -43,7 +43,7 @@ HELD, TO_MOVE, HELD_THEN, TO_MOVE_THEN, UNSEEN = range(5)
 
 Ranks = NDArray[np.int64]  # (5, N) which cards of each colour, a bit for each rank
 Chances = NDArray[np.float64]  # (3, N + 1) that each geisha is mine, theirs; that so many are
-COUNTS = 2
+COUNTS = 2  # the row that `at_least` works in
 
 
 class Tables(NamedTuple):

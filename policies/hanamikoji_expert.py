@@ -77,25 +77,25 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
     rules, most = tables.rules, tables.rules.cards.max()
     ends = np.zeros((most + 1, most + 1, 2 * most + 1, 3), np.float32)
     swings = np.zeros((3, rules.geisha), np.float32)
-    first = np.zeros((most + 1, 2 * most + 1, tables.worth.shape[1] // 3), np.float32)
+    settled = np.empty((most + 1, 2 * most + 1, tables.worth.shape[1] // 3), np.float32)
     for b in range(len(masks)):
         forecast_for = rule.NONE
         for action in np.flatnonzero(masks[b]):
             kind = rules.kind[action]
             if kind != forecast_for:
                 forecast(rules, observations[b], kind, ends)
-                forecast_for, first[:, :, 0] = kind, np.nan
-            scores[b, action] = outlook(tables, observations[b], action, swings, ends, first)
+                forecast_for, settled[:, :, 0] = kind, np.nan
+            scores[b, action] = outlook(tables, observations[b], action, swings, ends, settled)
 
 
 @inline
 def outlook(
-    tables: Tables, seen: Array, action: np.intp, swings: Array, ends: Array, first: Array
+    tables: Tables, seen: Array, action: np.intp, swings: Array, ends: Array, settled: Array
 ) -> float:
     """The value after an action and its reply."""
     worst, total, count = np.inf, 0.0, replies(tables.rules, seen, action, swings)
     for i in range(count):
-        after = value(tables, seen, action, swings[i], ends, first)
+        after = value(tables, seen, action, swings[i], ends, settled)
         worst, total = min(worst, after), total + after
     timing = TIMING[tables.rules.kind[action]] * seen[tables.rules.at[entry.TO_COME] + 2]
     return timing + (1 - DOUBT) * worst + DOUBT * total / count
@@ -127,11 +127,11 @@ def replies(rules: np.record, seen: Array, action: np.intp, swings: Array) -> in
 
 @inline
 def value(
-    tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array, first: Array
+    tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array, settled: Array
 ) -> float:
     """The expected worth of the markers after the round, as if geisha were independent.
 
-    The first marker is two thirds of the work, and has few cases: `first` keeps what they make.
+    `settled` keeps the first marker's share, two thirds of the work; NaN is what is not yet known.
     """
     rules, at, n = tables.rules, tables.rules.at, tables.rules.geisha
     worth = tables.worth[int(rules.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)]
@@ -141,7 +141,7 @@ def value(
         spent = rules.piles[action, 0, g] + rules.piles[action, 1, g]
         held = int(seen[at[entry.HAND] + g]) - own * spent
         lead = len(ends) - 1 + int(seen[at[entry.LEAD] + g] + swing[g])
-        out = later[g % 2] if g else first[held, lead]
+        out = later[g % 2] if g else settled[held, lead]
         if g or np.isnan(out[0]):
             tie, win, loss = ends[held, int(seen[at[entry.UNSEEN] + g]), lead]
             mine, theirs = seen[at[entry.MARKERS] + g], seen[at[entry.MARKERS] + n + g]

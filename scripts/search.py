@@ -2,7 +2,7 @@
 
     python scripts/search.py --out docs
 
-Every search meets the policy it starts from, or whom it is said to meet; in Hanabi it sits beside
+Every search meets the policy it starts from, or the one that is named; in Hanabi it sits beside
 it. Each choice has one thread, and as many games are played at once as there are processors.
 Results are kept in search.json, so that a script that was stopped goes on, and make the page
 search.md with its curve.
@@ -57,19 +57,20 @@ TENTH = [
         "geishas_road:standard",
     ),
 ]
-BESIDE = [Match("hanabi:2p", "search:single_agent:expert:worlds=512", "expert", 300)]
+BESIDE = [Match("hanabi:2p", "search:single_agent:expert:worlds=512", "expert", 600)]
 PAGE = """# What search is worth
 
 Measured by `scripts/search.py` on {processors}, every choice on one thread and as many games at
-once as there are processors. Rivals play each deal twice with the seats exchanged, and sample where
-they mix; a draw counts half. Intervals are of 95 %. [How strong](strength.md#thinking-ahead) tells
-what the searches do.
+once as there are processors, with nothing else to do. Rivals play each deal twice with the seats
+exchanged, and sample where they mix; a draw counts half. Intervals are of 95 %. The seconds of a
+game are those on the clock, of all its choices. [How strong](strength.md#thinking-ahead) tells what
+the searches do.
 
 ## By the time for a choice
 
-In Hanamikoji, against the policy that the search starts from. It uses less than it may where it
-has found out what to play, and forced moves take none; the seconds are those of all choices of a
-game.
+In Hanamikoji, against the policy that the search starts from. A search stops where it has found out
+what to play, and forced moves take no time; it may overrun by its first few worlds, which it always
+looks at.
 
 {curve}
 
@@ -82,8 +83,8 @@ game.
 ## In Hanabi
 
 One of two players searches, the other one is the policy that it starts from. What this policy
-scores in both seats is the mean of {plain:,} other deals: on the same deals it hangs together so
-little with the score of the search that the difference of each deal would tell less.
+scores in both seats is the mean of {plain:,} other deals, and the gain is the difference of two
+independent means.
 
 {beside}
 """
@@ -95,7 +96,7 @@ Results = dict[str, Result]
 
 
 def measure(match: Match, spread: Spread) -> Result:
-    """What came out of a match, and how many seconds of one thread a game took."""
+    """What came out of a match, and how many seconds a game took."""
     together, begun = VARIANTS[match.game].cooperative, perf_counter()
     result = asdict((beside if together else apart)(match, spread))
     taken = (perf_counter() - begun) * processes() / match.games
@@ -206,8 +207,8 @@ def main() -> None:
     results: Results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
     with ProcessPoolExecutor(processes(), get_context("spawn")) as pool:
         for match in (*CURVE, *TENTH, *BESIDE):
-            if key(match) not in results:
-                match = match._replace(games=given.each or match.games)
+            match = match._replace(games=given.each or match.games)
+            if results.get(key(match), {}).get("games") != match.games:
                 results[key(match)] = measure(match, pool.map)
                 write_json(results, data)
                 print(key(match), results[key(match)], flush=True)
