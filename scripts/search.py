@@ -61,10 +61,9 @@ BESIDE = [Match("hanabi:2p", "search:single_agent:expert:worlds=512", "expert", 
 PAGE = """# What search is worth
 
 Measured by `scripts/search.py` on {processors}, every choice on one thread and as many games at
-once as there are processors, with nothing else to do. Rivals play each deal twice with the seats
-exchanged, and sample where they mix; a draw counts half. Intervals are of 95 %. The seconds of a
-game are those on the clock, of all its choices. [How strong](strength.md#thinking-ahead) tells what
-the searches do.
+once as there are processors. Rivals play each deal twice with the seats exchanged, and sample where
+they mix; a draw counts half. Intervals are of 95 %. The seconds of a game are those on the clock,
+of all its choices. [How strong](strength.md#thinking-ahead) tells what the searches do.
 
 ## By the time for a choice
 
