@@ -22,6 +22,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
+from leaderboard import heading, points, row
 
 from hanamachi.games import VARIANTS, variant
 from hanamachi.policies.load import load_policy
@@ -148,35 +149,22 @@ def page(results: Results) -> str:
 
 
 def rates(results: Results, matches: Sequence[Match]) -> Iterator[str]:
-    yield "| game | search | against | games | wins, per cent | seconds a game |"
-    yield "|---|---|---|---|---|---|"
+    yield from heading("game", "search", "against", "games", "wins, per cent", "seconds a game")
     for match in matches:
         found = results[key(match)]
         span = f"{100 * found['rate']:.1f} ({100 * found['low']:.1f} to {100 * found['high']:.1f})"
-        cells = match.game, f"`{match.search}`", f"`{match.other}`", f"{found['games']:,}", span
-        yield f"| {' | '.join(cells)} | {found['seconds']:.1f} |"
+        names = match.game, f"`{match.search}`", f"`{match.other}`"
+        yield row(*names, f"{found['games']:,}", span, f"{found['seconds']:.1f}")
 
 
 def scores(results: Results, matches: Sequence[Match]) -> Iterator[str]:
-    yield "| game | search | games | score | without | gain | seconds a game |"
-    yield "|---|---|---|---|---|---|---|"
+    yield from heading("game", "search", "games", "score", "without", "gain", "seconds a game")
     for match in matches:
         found = results[key(match)]
         gain = found["gain"]
-        cells = (
-            match.game,
-            f"`{match.search}`",
-            f"{found['games']:,}",
-            points(found, ".2f"),
-            f"{gain['plain']:.2f}",
-            points(gain, "+.2f"),
-            f"{found['seconds']:.1f}",
-        )
-        yield f"| {' | '.join(cells)} |"
-
-
-def points(found: Result, form: str) -> str:
-    return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
+        means = points(found, ".2f"), f"{gain['plain']:.2f}", points(gain, "+.2f")
+        names = match.game, f"`{match.search}`", f"{found['games']:,}"
+        yield row(*names, *means, f"{found['seconds']:.1f}")
 
 
 def plot(results: Results, path: Path) -> None:
@@ -207,10 +195,11 @@ def main() -> None:
     with ProcessPoolExecutor(processes(), get_context("spawn")) as pool:
         for match in (*CURVE, *TENTH, *BESIDE):
             match = match._replace(games=given.each or match.games)
-            if results.get(key(match), {}).get("games") != match.games:
-                results[key(match)] = measure(match, pool.map)
+            name = key(match)
+            if results.get(name, {}).get("games") != match.games:
+                results[name] = measure(match, pool.map)
                 write_json(results, data)
-                print(key(match), results[key(match)], flush=True)
+                print(name, results[name], flush=True)
     (given.out / "search.md").write_text(page(results), encoding="utf-8")
     plot(results, given.out / "search.png")
 

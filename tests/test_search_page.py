@@ -2,7 +2,7 @@
 
 import json
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,11 +13,9 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
-def script():
-    spec = spec_from_file_location("search_script", ROOT / "scripts" / "search.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    return import_module("search")
 
 
 def test_the_page_shows_what_was_measured(script):
