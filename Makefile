@@ -55,7 +55,7 @@ dist: .venv/dev
 lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python scripts/typecheck.py
+	$(BIN)/python scripts/check_package.py
 
 clean:
 	rm -rf .venv .venv-clients build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

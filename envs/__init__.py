@@ -10,12 +10,14 @@ GAMES and VARIANTS list what there is to play. Policies and training are in hana
 and hanamachi.training, whose libraries come with: pip install 'hanamachi[train]'.
 """
 
-from hanamachi.aec import make
-from hanamachi.errors import IllegalAction, UserError
-from hanamachi.games import GAMES, VARIANTS, variant
-from hanamachi.registration import register
+from importlib.metadata import version
 
-__version__ = "0.1.0"
+from hanamachi.adapters.aec import make
+from hanamachi.adapters.registration import register
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.games.registry import GAMES, VARIANTS, variant
+
+__version__ = version("hanamachi")
 __all__ = ["GAMES", "VARIANTS", "IllegalAction", "UserError", "__version__", "make", "variant"]
 
 for _game in GAMES.values():

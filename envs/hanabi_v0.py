@@ -119,7 +119,7 @@ given: `reset(options={"deal": [...]})` lists what chance brings, first the star
 then each card as it is dealt: the hand of player 0, of player 1, ..., then each draw. Chance brings
 what the list leaves open. `get_state()` copies the whole position, `set_state(state)` and
 `reset(options={"state": state})` go back to it, `clone()` copies the environment. `record()` gives
-the game so far, for `hanamachi.record.save`.
+the game so far, for `hanamachi.sessions.record.save`.
 
 ## Version history
 
@@ -131,7 +131,7 @@ from typing import Any
 
 from pettingzoo.utils import AECEnv
 
-from hanamachi.aec import AEC, make
+from hanamachi.adapters.aec import AEC, make
 from hanamachi.errors import UserError
 
 PLAYERS = (2, 3, 4, 5)

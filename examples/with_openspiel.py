@@ -13,7 +13,7 @@ from open_spiel.python.pytorch.ppo import PPO, PPOAgent
 from open_spiel.python.rl_environment import Environment, ObservationType, TimeStep
 from open_spiel.python.vector_env import SyncVectorEnv
 
-from hanamachi.openspiel import load
+from hanamachi.adapters.openspiel import load
 from hanamachi.policies import BatchPolicy
 from hanamachi.training import evaluate
 

@@ -17,8 +17,8 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 
 import hanamachi
+from hanamachi.adapters.rllib import for_rllib
 from hanamachi.policies import BatchPolicy
-from hanamachi.rllib import for_rllib
 from hanamachi.training import evaluate
 
 GAME = hanamachi.variant("hanamikoji")

@@ -2,7 +2,7 @@
 
 It finds the masks by itself. Against a given opponent a game is an ordinary environment, and any
 MaskablePPO learns it; with --self-play all seats learn, from games that run compiled, with the
-credit of hanamachi.training.selfplay.
+credit of hanamachi.training.learner.selfplay.
 
     pip install -e ".[train]" stable-baselines3 sb3-contrib
 """
@@ -15,8 +15,8 @@ from stable_baselines3.common.env_util import make_vec_env
 from hanamachi import variant
 from hanamachi.policies import BatchPolicy
 from hanamachi.training import evaluate
-from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.vecenv import SelfPlayVecEnv
+from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 GAME = variant("hanamikoji")
 SETTINGS = {"batch_size": 512, "n_epochs": 4, "gamma": 1.0, "ent_coef": 0.01, "device": "cpu"}

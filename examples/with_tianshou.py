@@ -18,8 +18,8 @@ from tianshou.trainer import OnPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
 from hanamachi import variant
+from hanamachi.adapters.tianshou import for_tianshou
 from hanamachi.policies import BatchPolicy
-from hanamachi.tianshou import for_tianshou
 from hanamachi.training import evaluate
 
 GAME = variant("hanamikoji")

@@ -20,8 +20,8 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 from hanamachi import variant
+from hanamachi.adapters.torchrl import for_torchrl
 from hanamachi.policies import BatchPolicy
-from hanamachi.torchrl import for_torchrl
 from hanamachi.training import evaluate
 
 GAME = variant("hanamikoji")

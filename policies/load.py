@@ -2,34 +2,17 @@
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
-from hanamachi.game import Variant
-from hanamachi.games import GAMES, VARIANTS, variant
+from hanamachi.games.registry import GAMES, VARIANTS, variant
+from hanamachi.policies.entry_point import load_entry_point
 from hanamachi.policies.policy import Policy, as_policy
+from hanamachi.policies.rules.registry import NAMES, rule_policy
 
 SEARCH, ONNX = "search:", ".onnx"
-RANDOM = {"random": "hanamachi.policies.policy:RandomPolicy"}
-RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
-    "hanamikoji": {
-        "greedy": "hanamachi.policies.hanamikoji_greedy:Greedy",
-        "expert": "hanamachi.policies.hanamikoji_expert:Expert",
-    },
-    "geishas_road": {
-        "greedy": "hanamachi.policies.geishas_road_greedy:Greedy",
-        "expert": "hanamachi.policies.geishas_road_expert:Expert",
-    },
-    "hanabi": {
-        "greedy": "hanamachi.policies.hanabi_greedy:Greedy",
-        "expert": "hanamachi.policies.hanabi_expert:Expert",
-        "hat": "hanamachi.policies.hanabi_hat:Hat",
-    },
-}
-NAMES = sorted({name for policies in (RANDOM, *RULE_POLICIES.values()) for name in policies})
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
 PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variants that another's agent plays as well
 
@@ -52,19 +35,17 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     """
     spec = os.fspath(spec)
     if spec.startswith(SEARCH):
-        from hanamachi.policies.search.search import load_search
-
-        return load_search(spec, game, options)
+        return searching(spec, game, options)
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if spec in VARIANTS:
         return agent(spec, game or spec, options)
     if spec.endswith(ONNX):
-        from hanamachi.policies.onnx_policy import load_onnx
+        from hanamachi.policies.networks.onnx_policy import load_onnx
 
         return load_onnx(spec, game, **options)
     if is_checkpoint(spec):
-        from hanamachi.policies.checkpoint import load_checkpoint
+        from hanamachi.policies.networks.checkpoint import load_checkpoint
 
         return load_checkpoint(spec, game, **options)
     if spec.partition(":")[0] in GAMES:
@@ -87,7 +68,7 @@ def is_checkpoint(spec: str) -> bool:
 
 def agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
     """The agent that ships for a variant, in a game with the same actions and observations."""
-    from hanamachi.policies.checkpoint import load_checkpoint
+    from hanamachi.policies.networks.checkpoint import load_checkpoint
 
     folder = agent_folder(PLAYED_BY.get(id, id))
     if not folder.is_dir():
@@ -114,26 +95,14 @@ def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> V
     return variant(game, **options)
 
 
-def rule_policies_for(variant: Variant) -> list[str]:
-    """The names of all rule policies that play a variant, "random" first."""
-    names = []
-    for name in places(variant):
-        with suppress(UserError):  # not every policy plays with any number of players
-            rule_policy(name, variant)
-            names.append(name)
-    return names
+def searching(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
+    """The search that "search:KIND:BLUEPRINT:SETTINGS" names, in its blueprint's game if any."""
+    from hanamachi.policies.search.search import new_search, split_spec
 
-
-def places(variant: Variant) -> Mapping[str, str]:
-    """Where the class of each rule policy for a game is, by its name."""
-    return {**RANDOM, **RULE_POLICIES.get(variant.game.name, {})}
-
-
-def rule_policy(name: str, variant: Variant) -> Policy:
-    policies = places(variant)
-    if name not in policies:
-        raise unknown(f"policy for {variant.id} called", name, policies)
-    return as_policy(imported(policies[name])(variant), variant)
+    kind, blueprint, settings = split_spec(spec)
+    policy = load_policy(blueprint, game, **options) if blueprint else None
+    variant = policy.variant if policy else chosen_variant(spec, game, options)
+    return new_search(kind, variant, policy, settings, name=spec)
 
 
 def own_policy(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
@@ -143,16 +112,7 @@ def own_policy(spec: str, game: str | None, options: Mapping[str, Any]) -> Polic
     own = {name: value for name, value in options.items() if name not in known}
     chosen = chosen_variant(spec, game, of_game)
     try:
-        made = imported(spec)(chosen, **own)
+        made = load_entry_point(spec)(chosen, **own)
     except TypeError as error:
         raise UserError(f"{spec} must take (variant, **options): {error}") from error
     return as_policy(made, chosen)
-
-
-def imported(spec: str) -> Any:
-    """What "module:name" stands for."""
-    module, _, name = spec.partition(":")
-    try:
-        return getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UserError(f"{spec} cannot be imported: {error}") from error

@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.compiled import kernel
+from hanamachi.engine.compiled import kernel
+from hanamachi.engine.game import Variant
+from hanamachi.engine.kernels import masks, observations, spread
 from hanamachi.errors import IllegalAction, UserError
-from hanamachi.game import Variant
-from hanamachi.kernels import masks, observations, spread
-from hanamachi.opponents import check_legal
-from hanamachi.worlds import Worlds
+from hanamachi.sessions.opponents import check_legal
+from hanamachi.sessions.worlds import Worlds
 
 Observations = NDArray[np.float32]  #: (B, N)
 Masks = NDArray[np.int8]  #: (B, A) 1 where an action is legal; at least one in every row

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.game import Variant
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, uniform
 
 

@@ -24,15 +24,15 @@ import torch
 from credit import unsigned
 from pyspiel import load_game
 
-from hanamachi.game import Actions
-from hanamachi.openspiel_aec import OpenSpielAEC
-from hanamachi.policies.network import Network
+from hanamachi.adapters.openspiel_aec import OpenSpielAEC
+from hanamachi.engine.game import Actions
+from hanamachi.policies.networks.network import Network
 from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities
 from hanamachi.training import run
 from hanamachi.training.config import Config
+from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.exact import SMALL, Tree, asked, nash_conv, tree_of, tree_of_openspiel
-from hanamachi.training.report import write_json
-from hanamachi.training.vecenv import AECSelfPlayVecEnv, TurnBasedVecEnv
+from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, TurnBasedVecEnv
 
 POKER = ("kuhn_poker", "leduc_poker")
 GAMES = (*POKER, "hanamikoji-gifts", "hanamikoji-competitions", "introductory")

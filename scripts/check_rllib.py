@@ -4,7 +4,7 @@ from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 import hanamachi
-from hanamachi.rllib import for_rllib
+from hanamachi.adapters.rllib import for_rllib
 
 for id in hanamachi.VARIANTS:
     check_multiagent_environments(PettingZooEnv(for_rllib(hanamachi.make(id))))

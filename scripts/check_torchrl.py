@@ -5,7 +5,7 @@ from torchrl.envs import ActionMask, GymWrapper, PettingZooWrapper, TransformedE
 from torchrl.envs.utils import check_env_specs
 
 import hanamachi
-from hanamachi.torchrl import for_torchrl
+from hanamachi.adapters.torchrl import for_torchrl
 
 for id in hanamachi.VARIANTS:
     check_env_specs(PettingZooWrapper(hanamachi.make(id), use_mask=True, categorical_actions=True))

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.policies.network import NetworkPolicy
+from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.training import run
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation import against
-from hanamachi.training.vecenv import TurnBasedVecEnv
+from hanamachi.training.evaluation.matches import against
+from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 
 
 def unsigned(games: TurnBasedVecEnv) -> TurnBasedVecEnv:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hanamachi.policies.onnx_export import export
+from hanamachi.policies.export import export
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -39,7 +39,7 @@ while not over:
     seen, _, over, _, info = env.step(int(action))
 """
 ALL_PLAYED = """
-from hanamachi.games import VARIANTS
+from hanamachi.games.registry import VARIANTS
 from hanamachi.policies.load import agents
 from hanamachi.training import evaluate
 

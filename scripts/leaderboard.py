@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.games import VARIANTS, variant
-from hanamachi.policies.checkpoint import CONFIG
-from hanamachi.policies.load import agent_folder, agents, load_policy, rule_policies_for
-from hanamachi.training.cli import run
-from hanamachi.training.evaluation import evaluate, play_games, rounded
-from hanamachi.training.report import bars, write_json
-from hanamachi.training.statistics import Floats, normal_interval
+from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.policies.load import agent_folder, agents, load_policy
+from hanamachi.policies.networks.checkpoint import CONFIG
+from hanamachi.policies.rules.registry import rule_policies_for
+from hanamachi.training.cli.main import run
+from hanamachi.training.evaluation.matches import evaluate, play_games, rounded
+from hanamachi.training.evaluation.report import bars, write_json
+from hanamachi.training.evaluation.statistics import Floats, normal_interval
 
 SEARCHES = {"hanamikoji": 1_000, "hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen

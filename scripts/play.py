@@ -2,7 +2,7 @@
 
 import sys
 
-from hanamachi.training.cli import main
+from hanamachi.training.cli.main import main
 
 if __name__ == "__main__":
     main(["play", *sys.argv[1:]])

@@ -19,14 +19,14 @@ from typing import Any
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from hanamachi.games import VARIANTS
-from hanamachi.policies.checkpoint import CARD, CONFIG, WEIGHTS
+from hanamachi.games.registry import VARIANTS
 from hanamachi.policies.load import agent_folder
-from hanamachi.saving import replacing_folder
+from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS
+from hanamachi.storage.files import replacing_folder
 from hanamachi.training.config import Config
+from hanamachi.training.evaluation.report import read_rows, write_json
 from hanamachi.training.exploit import exploit, read_exploitation
 from hanamachi.training.modelcard import model_card
-from hanamachi.training.report import read_rows, write_json
 from hanamachi.training.run import train
 
 CONFIGS = Path(__file__).parents[1] / "configs" / "pretrained"

@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 from leaderboard import heading, points, row
 
-from hanamachi.games import VARIANTS, variant
+from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.load import load_policy
-from hanamachi.training.cli import run
+from hanamachi.training.cli.main import run
 from hanamachi.training.cluster import ONE_THREAD
-from hanamachi.training.evaluation import Row, Spread, TeamScore, against, team_score
-from hanamachi.training.machine import processor
-from hanamachi.training.report import write_json
+from hanamachi.training.evaluation.matches import Row, Spread, TeamScore, against, team_score
+from hanamachi.training.evaluation.report import write_json
+from hanamachi.training.provenance import processor
 
 SEED = 30_000  # of deals that no training and no other evaluation has seen
 PART = 10  # games that a process plays before it asks for more

@@ -4,11 +4,10 @@ import re
 import runpy
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from root import ROOT
 
-ROOT = Path(__file__).parents[1]
 CLIENTS = runpy.run_path(str(ROOT / "scripts" / "clients.py"))
 HERE = ("sb3", "pettingzoo", "gymnasium", "openspiel")  # their libraries are ours as well
 LONGEST = {"gymnasium": 150}  # lines; the others at most 60

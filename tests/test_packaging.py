@@ -6,13 +6,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
+from root import ROOT
 
 from hanamachi.policies.load import agents
 
-ROOT = Path(__file__).parents[1]
 SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 FOLDERS = ("envs", "training", "policies", "configs")
 
@@ -20,6 +19,7 @@ IMPORTED = """
 import sys, time
 start = time.perf_counter()
 import {modules}
+from root import ROOT
 print(time.perf_counter() - start, *sorted(sys.modules))
 """
 
@@ -100,8 +100,9 @@ PLAYED = """
 import sys
 import hanamachi
 from hanamachi.policies.load import agents
+from root import ROOT
 from hanamachi.training import evaluate
-from hanamachi.games import VARIANTS
+from hanamachi.games.registry import VARIANTS
 
 assert hanamachi.__file__.startswith(sys.argv[1]), hanamachi.__file__
 for id in agents():

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hanamachi.training.config import Config
-    from hanamachi.training.evaluation import evaluate
+    from hanamachi.training.evaluation.matches import evaluate
     from hanamachi.training.run import train
 
 __all__ = ["Config", "evaluate", "train"]
 
-HOMES = {"Config": "config", "evaluate": "evaluation", "train": "run"}
+HOMES = {"Config": "config", "evaluate": "evaluation.matches", "train": "run"}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,15 +12,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
-from hanamachi.policies.checkpoint import save_checkpoint
-from hanamachi.policies.network import Network, NetworkPolicy
+from hanamachi.policies.networks.checkpoint import save_checkpoint
+from hanamachi.policies.networks.network import Network, NetworkPolicy
 from hanamachi.policies.policy import Policy
-from hanamachi.saving import replacing
+from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation import against, beside
+from hanamachi.training.evaluation.matches import against, beside
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.vecenv import Games
 from hanamachi.training.modelcard import model_card, provenance
-from hanamachi.training.selfplay import SelfPlayPPO
-from hanamachi.training.vecenv import Games
 
 
 class EveryFew(BaseCallback):

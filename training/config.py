@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal, Self, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.game import Variant
-from hanamachi.games import variant
-from hanamachi.policies.features import Features
+from hanamachi.games.registry import variant
+from hanamachi.policies.features.base import Features
 from hanamachi.policies.load import is_checkpoint
 
 Positive = Annotated[int, Field(gt=0)]

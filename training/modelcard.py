@@ -12,11 +12,10 @@ import torch
 import yaml
 from stable_baselines3.common.utils import get_device
 
-from hanamachi import __version__
-from hanamachi.policies.description import digests
+from hanamachi.policies.networks.description import digests
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation import Row, Rows, TeamScore
-from hanamachi.training.machine import processor
+from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
+from hanamachi.training.provenance import processor
 
 if TYPE_CHECKING:
     from hanamachi.training.exploit import Exploitation
@@ -250,7 +249,7 @@ def provenance(config: Config) -> dict[str, Any]:
     """What it takes to make the run again."""
     packages = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
     return {
-        "hanamachi": __version__,
+        "hanamachi": version("hanamachi"),
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
         "processor": processor(),

@@ -16,11 +16,11 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.policies.checkpoint import load_checkpoint, save_checkpoint
-from hanamachi.policies.features import Features
-from hanamachi.policies.network import NetworkPolicy, for_variant, head_of
+from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
+from hanamachi.policies.networks.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
-from hanamachi.saving import replacing, restore_folder
+from hanamachi.storage.files import replacing, restore_folder
 from hanamachi.training.callbacks import (
     KeepTheBest,
     PlayThePast,
@@ -28,15 +28,15 @@ from hanamachi.training.callbacks import (
     ShowProgress,
     progress_bar,
 )
-from hanamachi.training.clone import Cloning
 from hanamachi.training.config import Config, schedule
 from hanamachi.training.config import Network as NetworkSettings
-from hanamachi.training.evaluation import Rows, against, beside
-from hanamachi.training.magnet import MovingAverage, Snapshot
+from hanamachi.training.evaluation.matches import Rows, against, beside
+from hanamachi.training.evaluation.report import print_rows, read_rows, write_json, write_rows
+from hanamachi.training.learner.clone import Cloning
+from hanamachi.training.learner.magnet import MovingAverage, Snapshot
+from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
 from hanamachi.training.modelcard import model_card, provenance
-from hanamachi.training.report import print_rows, read_rows, write_json, write_rows
-from hanamachi.training.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
 
 
 def train(config: Config, out: Path | str, resume: bool = False, workers: int = 0) -> Path:

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from hanamachi.errors import UserError
-from hanamachi.session import whole_number
+from hanamachi.sessions.session import whole_number
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi import game as rule
-from hanamachi.compiled import inline, kernel
-from hanamachi.game import CHANCE, OVER, Variant
+from hanamachi.engine import game as rule
+from hanamachi.engine.compiled import inline, kernel
+from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.policies.policy import Policy, best, views
 from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.prospects import Prospects

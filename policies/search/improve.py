@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.game import Variant
+from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.playout import behind, play_out

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.game import Variant
+from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best, sample, views
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.budget import above_zero

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi import kernels
-from hanamachi.opponents import initial_memory
+from hanamachi.engine import kernels
 from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample, views
+from hanamachi.sessions.opponents import initial_memory
 
 Returns = NDArray[np.float64]  # (B, S) what each seat earns
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi import kernels
+from hanamachi.engine import kernels
 from hanamachi.policies.policy import Policy, views
 from hanamachi.policies.search.playout import play_out
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi import kernels
-from hanamachi.game import Variant
+from hanamachi.engine import kernels
+from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Masks, Observations, Policy, views
 
 DOUBT = 0.4  # share of the others' decisions that is taken for random play

@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
-from hanamachi.game import Variant
-from hanamachi.policies.load import chosen_variant, imported, load_policy
+from hanamachi.policies.entry_point import load_entry_point
 from hanamachi.policies.policy import (
     Masks,
     Memory,
@@ -31,13 +31,13 @@ from hanamachi.policies.policy import (
     RandomPolicy,
 )
 from hanamachi.policies.search.budget import Budget
-from hanamachi.worlds import Worlds
+from hanamachi.sessions.worlds import Worlds
 
 KINDS: Mapping[str, str] = {  # where the class of each is
     "improve": "hanamachi.policies.search.improve:Improve",
     "endgame": "hanamachi.policies.search.endgame:Endgame",
     "mcts": "hanamachi.policies.search.mcts:Mcts",
-    "single_agent": "hanamachi.policies.search.single_agent:SingleAgent",
+    "single_agent": "hanamachi.policies.search.hanabi_single_agent:SingleAgent",
 }
 SEEDS = 2**64
 
@@ -166,11 +166,10 @@ class Search(Policy):
 # --- Spelling
 
 
-def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Search:
-    """The search that "search:KIND:BLUEPRINT:SETTINGS" names.
+def split_spec(spec: str) -> tuple[str, str, str]:
+    """ "search:KIND:BLUEPRINT:SETTINGS" in its three parts, the last two empty if left out.
 
-    Settings are `name=value` joined by commas; the blueprint may be left out where a kind needs
-    none. The game is the blueprint's own if it knows one.
+    Settings are `name=value` joined by commas.
     """
     kind, _, rest = spec.removeprefix("search:").partition(":")
     if kind not in KINDS:
@@ -178,11 +177,16 @@ def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Sear
     blueprint, _, settings = rest.rpartition(":")
     if "=" not in settings and settings:  # all of it is the blueprint
         blueprint, settings = rest, ""
-    made = imported(KINDS[kind])
-    start = load_policy(blueprint, game, **options) if blueprint else None
-    variant = start.variant if start else chosen_variant(spec, game, options)
-    search: Search = made(variant, start, **parsed(settings, made))
-    search.name = spec
+    return kind, blueprint, settings
+
+
+def new_search(
+    kind: str, variant: Variant, blueprint: Policy | None, settings: str, *, name: str
+) -> Search:
+    """A search of this kind; UserError if blueprint or settings do not fit it."""
+    made = load_entry_point(KINDS[kind])
+    search: Search = made(variant, blueprint, **parsed(settings, made))
+    search.name = name
     return search
 
 

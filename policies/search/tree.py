@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.compiled import inline, kernel
-from hanamachi.game import OVER, below, with_attributes
-from hanamachi.kernels import apply, legal, settle
-from hanamachi.words import nth_legal
+from hanamachi.engine.compiled import inline, kernel
+from hanamachi.engine.game import OVER, below, with_attributes
+from hanamachi.engine.kernels import apply, legal, settle
+from hanamachi.engine.words import nth_legal
 
 ROOT, NOWHERE = 0, -1
 

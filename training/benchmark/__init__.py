@@ -10,10 +10,10 @@ What profiling has shown stands in docs/performance.md.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import unknown
-from hanamachi.game import Variant
-from hanamachi.games import variant
-from hanamachi.training import machine
+from hanamachi.games.registry import variant
+from hanamachi.training import provenance
 from hanamachi.training.benchmark import (
     cluster,
     engine,
@@ -58,11 +58,11 @@ def run(
         if kind not in KINDS:
             raise unknown("benchmark", kind, KINDS)
     rules = [variant(game) for game in games]
-    report = Report(machine.description(), machine.load())
+    report = Report(provenance.description(), provenance.load())
     for kind in kinds:
         for finding in findings(kind, rules, peers, rounds, seconds, most):
             report.add(finding)
-    report.load_after = machine.load()
+    report.load_after = provenance.load()
     return report
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.game import Variant
 from hanamachi.training.benchmark.measure import (
     Comparison,
     Contest,
@@ -20,7 +20,7 @@ from hanamachi.training.benchmark.training import SETTINGS, learning, quiet_lear
 from hanamachi.training.cluster import connect
 from hanamachi.training.cluster.rollouts import Actors, on_cpu
 from hanamachi.training.config import Config
-from hanamachi.training.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
 
 SECONDS = 3.0  # of each side in a round, at least
 WORKERS = 2

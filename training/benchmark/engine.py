@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hanamachi.game import Variant
+from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.faces import raw_face
 from hanamachi.training.benchmark.kernel import kernel_alone
 from hanamachi.training.benchmark.measure import Contest

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv, wrappers
 
-from hanamachi import kernels
-from hanamachi.aec import AEC, ILLEGAL_REWARD, make
-from hanamachi.game import Variant
-from hanamachi.hanabi.rules import PLAY
-from hanamachi.opponents import RandomPlay
+from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD, make
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
+from hanamachi.engine import kernels
+from hanamachi.engine.game import Variant
+from hanamachi.games.hanabi.rules import PLAY
+from hanamachi.sessions.opponents import RandomPlay
 from hanamachi.training.benchmark.kernel import random_play
 from hanamachi.training.benchmark.measure import Contest, Play, Side, Work, view_of
-from hanamachi.vector import VectorSeatEnv
 
 RISK = 0.02  # share of decisions in which cautious play may play a card
 IDLE_STEPS = 40  # of a game in which nothing happens

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi import kernels
-from hanamachi.game import Variant
+from hanamachi.engine import kernels
+from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Side, Work, view_of
 from hanamachi.training.benchmark.recorded import follow, recorded
-from hanamachi.training.vecenv import SelfPlayVecEnv
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 BATCH = 1024  # games side by side, unless said
 DECISIONS = 50  # a row, before the clock is looked at

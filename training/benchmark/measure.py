@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import missing_extra
-from hanamachi.game import Variant
 
 Play = Callable[[], int]  # does some work and returns the decisions in it
 

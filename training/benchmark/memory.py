@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hanamachi.game import Variant
-from hanamachi.games import VARIANTS, variant
+from hanamachi.engine.game import Variant
+from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.training.benchmark.measure import Figure
 
 STATUS = Path("/proc/self/status")  # of a process of Linux
@@ -15,7 +15,8 @@ STATUS = Path("/proc/self/status")  # of a process of Linux
 PROGRAM = """
 import sys
 import numpy as np
-from hanamachi import kernels, variant
+from hanamachi import variant
+from hanamachi.engine import kernels
 
 rules, count = variant(sys.argv[1]), int(sys.argv[2])
 games = rules.new(np.arange(count, dtype=np.uint64))

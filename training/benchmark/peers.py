@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.game import Variant
-from hanamachi.games import variant
+from hanamachi.engine.game import Variant
+from hanamachi.games.registry import variant
 from hanamachi.training.benchmark.faces import cautious, one_game_of
 from hanamachi.training.benchmark.measure import Play, Side, Work, rate
 from hanamachi.training.benchmark.recorded import recorded_games

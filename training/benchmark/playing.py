@@ -3,12 +3,12 @@
 import time
 from collections.abc import Iterator, Sequence
 
-from hanamachi.game import Variant
+from hanamachi.engine.game import Variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.network import NetworkPolicy, for_variant
+from hanamachi.policies.networks.network import NetworkPolicy, for_variant
 from hanamachi.training.benchmark.measure import Figure
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation import match
+from hanamachi.training.evaluation.matches import match
 
 GAMES = 10_000
 

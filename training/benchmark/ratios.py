@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hanamachi.errors import UserError
-from hanamachi.training.report import write_json
+from hanamachi.training.evaluation.report import write_json
 
 SLACK = 0.75  # of a ratio that was kept; less is a loss
 ATTEMPTS = 3  # a loss counts if it shows each time, as other programs disturb single runs

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.compiled import kernel
-from hanamachi.game import OVER, Variant, apply, legal, observe, start
-from hanamachi.kernels import settle
-from hanamachi.opponents import RandomPlay
+from hanamachi.engine.compiled import kernel
+from hanamachi.engine.game import OVER, Variant, apply, legal, observe, start
+from hanamachi.engine.kernels import settle
+from hanamachi.engine.words import nth_legal
 from hanamachi.policies import load_policy
-from hanamachi.record import Record, record_of
-from hanamachi.session import Session
-from hanamachi.training.vecenv import SelfPlayVecEnv
-from hanamachi.words import nth_legal
+from hanamachi.sessions.opponents import RandomPlay
+from hanamachi.sessions.record import Record, record_of
+from hanamachi.sessions.session import Session
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 NOISE = 0.1  # share of random moves in play of some skill
 

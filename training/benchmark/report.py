@@ -12,9 +12,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from hanamachi.saving import replacing
+from hanamachi.storage.files import replacing
 from hanamachi.training.benchmark.measure import Comparison, Curve, Figure, Finding, LeftOut
-from hanamachi.training.report import ACCENT, FAINT, INK, write_json
+from hanamachi.training.evaluation.report import ACCENT, FAINT, INK, write_json
 
 
 @dataclass

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from hanamachi import kernels
-from hanamachi.game import Variant
+from hanamachi.engine import kernels
+from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Figure, rate
 
 MANY = 4096  # games at once

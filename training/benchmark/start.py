@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
-from hanamachi.game import Variant
+from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Figure
 
 IMPORT = """

@@ -6,11 +6,11 @@ from typing import Any
 import gymnasium
 import torch
 
-from hanamachi.game import Variant
+from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Contest, Side, Work
 from hanamachi.training.config import Config
+from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.run import new_learner, quiet
-from hanamachi.training.selfplay import SelfPlayPPO
 
 SETTINGS: dict[str, Any] = {"device": "cpu"}  # of our learner, apart from the game
 UNLOGGED = 2  # rollouts from log to log, when one is made at a time

@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 from hanamachi.errors import UserError
-from hanamachi.policies.network import NetworkPolicy
+from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.training.cluster import connect
 from hanamachi.training.config import Config
+from hanamachi.training.learner.selfplay import SelfPlayBuffer, SelfPlayPolicy
+from hanamachi.training.learner.vecenv import Games
 from hanamachi.training.run import make_games, new_learner
-from hanamachi.training.selfplay import SelfPlayBuffer, SelfPlayPolicy
-from hanamachi.training.vecenv import Games
 
 Weights = Mapping[str, torch.Tensor]
 State = Mapping[str, Any]  # all that the coming games of a worker depend on

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hanamachi.compiled import kernel
+from hanamachi.engine.compiled import kernel
 from hanamachi.errors import UserError
 from hanamachi.training.exact.response import Exploitability, exploitability, gain, multiply
 from hanamachi.training.exact.tree import Floats, Integers, Tree

@@ -10,13 +10,13 @@ from rich.text import Text
 
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
-from hanamachi.training.evaluation import rounded
+from hanamachi.training.evaluation.matches import rounded
+from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import asked, exploitability, nash_conv
 from hanamachi.training.exact.team import best_team
 from hanamachi.training.exact.tree import Tree
 from hanamachi.training.exact.walk import tree_of
-from hanamachi.training.report import write_json
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hanamachi.compiled import kernel
+from hanamachi.engine.compiled import kernel
 from hanamachi.policies.policy import (
     Masks,
     Memory,

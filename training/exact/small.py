@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hanamachi.game import Variant
-from hanamachi.games import VARIANTS, variant
+from hanamachi.engine.game import Variant
+from hanamachi.games.registry import VARIANTS, variant
 
 
 class Small(NamedTuple):

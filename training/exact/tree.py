@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.compiled import kernel
+from hanamachi.engine.compiled import kernel
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

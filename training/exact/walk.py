@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi import game as rule
-from hanamachi import kernels
-from hanamachi.compiled import kernel
+from hanamachi.engine import game as rule
+from hanamachi.engine import kernels
+from hanamachi.engine.compiled import kernel
+from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError
-from hanamachi.game import CHANCE, OVER, Variant
 from hanamachi.training.exact.small import command_line, small_versions
 from hanamachi.training.exact.tree import (
     Floats,

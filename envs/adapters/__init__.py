@@ -1,0 +1,1 @@
+"""One module per library: PettingZoo, Gymnasium, OpenSpiel, RLlib, TorchRL, Tianshou."""

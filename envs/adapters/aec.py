@@ -1,0 +1,246 @@
+"""PettingZoo's face of every game: agents move one at a time.
+
+Notation: S seats, A actions, N entries of an observation.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Self
+
+import gymnasium.logger
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo.utils import AECEnv, wrappers
+from pettingzoo.utils.env_logger import EnvLogger
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER, Variant
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.games.registry import variant
+from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
+from hanamachi.sessions.record import Record, record_of
+from hanamachi.sessions.session import RESET_OPTIONS, Session
+from hanamachi.sessions.worlds import Worlds
+
+ILLEGAL_REWARD = -1.0
+
+
+def make(id: str, /, *, render_mode: str | None = None, **options: Any) -> "Referee":
+    """The PettingZoo environment of a variant, such as make("hanamikoji:three_rounds", starter=0).
+
+    An illegal action ends the game for all, at -1 for the agent who chose it. Raises UserError
+    for an id, an option or a render mode that does not exist.
+    """
+    return Referee(AEC(id, render_mode=render_mode, **options))
+
+
+class AEC(AECEnv):
+    """A game as PettingZoo plays it, bare: an illegal action raises IllegalAction.
+
+    An observation is {"observation": (N,) float32, "action_mask": (A,) int8}; the mask is all
+    zeros for an agent who is not to move. All agents end on the same step. A copy or a pickle
+    holds the game in progress.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+    agent_selection: str
+
+    def __init__(self, id: str, /, *, render_mode: str | None = None, **options: Any) -> None:
+        super().__init__()
+        self._session = Session(variant(id, **options))
+        self.metadata = {**AEC.metadata, "name": f"{self.variant.game.name}_v0"}
+        self.render_mode = checked_render_mode(render_mode)
+        self.possible_agents = [f"player_{seat}" for seat in range(self.variant.seats)]
+        self.agents: list[str] = []
+        self._nothing = dict.fromkeys(self.possible_agents, 0.0)  # the rewards of most steps
+        self.observation_spaces = {agent: self._seen() for agent in self.possible_agents}
+        self.action_spaces = {
+            agent: spaces.Discrete(self.variant.actions.size) for agent in self.possible_agents
+        }
+        layout, seats = self.variant.observation, self.variant.seats
+        self.state_space = spaces.Box(np.tile(layout.low, seats), np.tile(layout.high, seats))
+
+    @property
+    def variant(self) -> Variant:
+        """The rule set that is played."""
+        return self._session.variant
+
+    def _seen(self) -> spaces.Dict:
+        layout, actions = self.variant.observation, self.variant.actions
+        return spaces.Dict(
+            {
+                "observation": spaces.Box(layout.low, layout.high),
+                "action_mask": spaces.Box(0, 1, (actions.size,), np.int8),
+            }
+        )
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        return self.action_spaces[agent]
+
+    # --- Play
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin a game; without a seed it goes on with the generator of the last one.
+
+        `options` may hold "deal", the outcomes that chance must bring first, in order, and
+        "state", a position from `get_state` to start from. Raises UserError if they do not fit;
+        other options are ignored with a warning, as PettingZoo's own test gives one.
+        """
+        self._session.begin(seed, known_options(options) if options else None)
+        self.agents = self.possible_agents[:]
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._cumulative_rewards = self._nothing.copy()
+        self._skip_agent_selection = None
+        self.terminations = dict.fromkeys(self.agents, False)
+        self._follow()
+
+    def step(self, action: int | None) -> None:
+        """Carry out the action of the agent selected; None once the game is over for it.
+
+        Raises IllegalAction, and leaves the game as it was, if the action is not legal now.
+        """
+        if not self.agents:
+            raise UserError("no game is in progress; call reset() first")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._leave(action)
+            return
+        if action is None:
+            raise UserError(f"{agent} is to move and must choose an action; None is for the end")
+        self._session.step(action)
+        self._cumulative_rewards[agent] = 0.0
+        self._follow()
+
+    def forfeit(self, reward: float) -> None:
+        """The game ends here for all, with this reward for the agent selected."""
+        culprit = self.agent_selection
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, True)
+        self.rewards = self._nothing | {culprit: reward}
+        self._cumulative_rewards[culprit] = 0.0
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def _leave(self, action: int | None) -> None:
+        """An agent whose game is over steps once more, with None."""
+        if action is not None:
+            raise UserError(f"the game is over; {self.agent_selection} can only step with None")
+        self._was_dead_step(None)
+
+    def _follow(self) -> None:
+        """Let the attributes say what the game says."""
+        mover, rewards = self._session.mover, self._session.rewards()
+        self.rewards = self._nothing.copy()
+        if any(rewards):
+            self.rewards.update(zip(self.agents, rewards, strict=True))
+            self._accumulate_rewards()
+        if mover == OVER:
+            self.terminations = dict.fromkeys(self.agents, True)
+            mover = 0
+        self.agent_selection = self.agents[mover]
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What this agent knows, whoever is to move."""
+        observation, mask = self._session.view(self.possible_agents.index(agent))
+        if self.terminations.get(agent, True):
+            mask[:] = 0  # also after an illegal action has ended the game
+        return {"observation": observation, "action_mask": mask}
+
+    def worlds(self) -> Worlds:
+        """What the agent selected may imagine, for policies that search."""
+        return Worlds(self.variant, self._session.games, [self._session.mover])
+
+    def state(self) -> NDArray[np.float32]:
+        """What all agents know, one after the other, (S * N,): for critics, never for policies."""
+        seats = np.arange(self.variant.seats)
+        out = np.empty((len(seats), self.variant.observation.size), np.float32)
+        everyone = np.repeat(self._session.games, len(seats))
+        kernels.observations(self.variant.rules, everyone, seats, out)
+        return out.ravel()
+
+    def render(self) -> Frame:
+        """The whole table, open: "human" prints it, "ansi" returns text, "rgb_array" an image."""
+        if self.render_mode is None:
+            gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
+            return None
+        return frame(self.variant, self._session.state(), self.render_mode)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    # --- Positions
+
+    def get_state(self) -> np.record:
+        """A copy of the whole position, hidden cards and random generator included."""
+        return self._session.state()
+
+    def set_state(self, state: np.record) -> None:
+        """Go on from a position of `get_state`, this environment's or another's of the variant."""
+        self.reset(options={"state": state})
+
+    def clone(self) -> Self:
+        """An independent copy, the game in progress included."""
+        return deepcopy(self)
+
+    def record(self) -> Record:
+        """The game so far, to be saved and replayed."""
+        return record_of(self._session)
+
+
+def known_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    for name in options.keys() - set(RESET_OPTIONS):
+        known = " and ".join(RESET_OPTIONS)
+        gymnasium.logger.warn(f"reset ignores the option {name!r}: it knows only {known}")
+    return {name: value for name, value in options.items() if name in RESET_OPTIONS}
+
+
+class Referee(wrappers.OrderEnforcingWrapper):
+    """The checks of PettingZoo's usual wrappers, made by one, with errors of the same types.
+
+    It stands for TerminateIllegalWrapper, AssertOutOfBoundsWrapper and OrderEnforcingWrapper, one
+    around the other, and goes by the rules where they go by the mask that was handed out last.
+    """
+
+    env: AEC
+
+    def __init__(self, env: AEC) -> None:
+        super().__init__(env)
+        self._size = env.variant.actions.size
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+    def last(self, observe: bool = True) -> Any:
+        return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def step(self, action: Any) -> None:
+        """Carry out an action; an illegal one ends the game, with ILLEGAL_REWARD for its agent."""
+        if not (self._has_reset and self.env.agents):
+            super().step(action)  # it refuses
+            return
+        self._has_updated = True
+        assert self._in_space(action), "action is not in action space"
+        try:
+            self.env.step(action)
+        except IllegalAction:
+            EnvLogger.warn_on_illegal_move()
+            self.env.forfeit(ILLEGAL_REWARD)
+
+    def _in_space(self, action: Any) -> bool:
+        if type(action) in (int, np.int64):
+            return bool(0 <= action < self._size)  # what the space itself takes long to find out
+        agent = self.env.agent_selection
+        if action is None:
+            return bool(self.env.terminations[agent] or self.env.truncations[agent])
+        return bool(self.env.action_space(agent).contains(action))

@@ -1,0 +1,154 @@
+"""Gymnasium's face of every game: one seat learns, an opponent plays all others."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from hanamachi.engine.game import OVER, Variant
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.games.registry import variant
+from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
+from hanamachi.sessions.opponents import (
+    Choose,
+    Opponent,
+    as_opponent,
+    check_legal,
+    checked_seat,
+    given,
+    initial_memory,
+)
+from hanamachi.sessions.record import Record, record_of
+from hanamachi.sessions.session import Session
+from hanamachi.sessions.worlds import Worlds
+
+Transition = tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]
+
+
+class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
+    """One seat of a game; each step goes to its next decision, with all that it earns on the way.
+
+    Observations are (N,) float32; the action mask, (A,) int8, is in the info and given by
+    `action_masks`. What is earned before the seat's first decision comes with its first step, so
+    that a game's rewards are all there. `seat` may be "random": each game then draws it, with the
+    game's generator. The opponent plays with `np_random`. An illegal action raises IllegalAction,
+    unless `illegal_reward` is given: then it ends the game and brings the learner this much.
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        seat: int | str = "random",
+        opponent: Opponent | Choose | None = None,
+        illegal_reward: float | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        self._session = Session(variant(game, **options))
+        self.seat_wanted = checked_seat(seat, self.variant.seats)
+        self.opponent = as_opponent(opponent, self.variant)
+        self.illegal_reward = illegal_reward
+        self.render_mode = checked_render_mode(render_mode)
+        layout = self.variant.observation
+        self.observation_space = spaces.Box(layout.low, layout.high)
+        self.action_space = spaces.Discrete(self.variant.actions.size)
+        self.seat = 0  # of the learner in this game
+        self._earlier = 0.0  # what the learner has earned before its first decision
+        self._over = True  # until the first reset
+        self._mask = np.zeros(self.variant.actions.size, np.int8)
+
+    @property
+    def variant(self) -> Variant:
+        """The rule set that is played."""
+        return self._session.variant
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin a game; `seed` and `options` as in hanamachi.adapters.aec.AEC.reset.
+
+        A game that ends before the learner's first decision is followed by another.
+        """
+        super().reset(seed=seed)
+        self._session.begin(seed, options)
+        self._take_seat()
+        while self._session.mover == OVER:
+            self._session.begin()
+            self._take_seat()
+        self._over = False
+        return self._seen()
+
+    def _take_seat(self) -> None:
+        wanted, seats = self.seat_wanted, self.variant.seats
+        self.seat = self._session.generator % seats if isinstance(wanted, str) else wanted
+        self._memory = initial_memory(self.opponent, 1, seats)  # (1, S, M)
+        self._earlier = self._others_play()
+
+    def step(self, action: Any) -> Transition:
+        """The learner's action, and all that happens up to its next decision or the end."""
+        if self._over:
+            raise UserError("no game is in progress; call reset() to begin one")
+        try:
+            self._session.step(action)
+        except IllegalAction:
+            if self.illegal_reward is None:
+                raise
+            return self._forfeit(self.illegal_reward)
+        reward = self._earlier + self._session.rewards()[self.seat] + self._others_play()
+        self._earlier = 0.0
+        self._over = self._session.mover == OVER
+        observation, info = self._seen()
+        return observation, reward, self._over, False, info
+
+    def _forfeit(self, reward: float) -> Transition:
+        """The game ends here for the learner, who may do nothing more."""
+        self._over = True
+        observation, info = self._seen()
+        self._mask[:] = 0
+        return observation, float(reward), True, False, info
+
+    def _others_play(self) -> float:
+        """Up to the learner's turn or the end; returns what it brings the learner."""
+        reward = 0.0
+        while self._session.mover not in (self.seat, OVER):
+            mover = self._session.mover
+            observation, mask = self._session.view(mover)
+            worlds = Worlds(self.variant, self._session.games, [mover])
+            actions, memory = given(self.opponent, worlds).act(
+                observation[None], mask[None], self._memory[:, mover], self.np_random
+            )
+            check_legal(actions, mask[None], "the opponent")
+            self._memory[:, mover] = memory
+            self._session.step(actions[0])
+            reward += self._session.rewards()[self.seat]
+        return reward
+
+    def _seen(self) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        observation, self._mask = self._session.view(self.seat)
+        if self.render_mode == "human":
+            self.render()
+        return observation, {"action_mask": self._mask}
+
+    def worlds(self) -> Worlds:
+        """What the learner may imagine, for policies that search: `policy.given(env.worlds())`."""
+        return Worlds(self.variant, self._session.games, [self.seat])
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """The learner's legal actions, (A,): all zeros once the game is over."""
+        return self._mask
+
+    def render(self) -> Frame:  # type: ignore[override]
+        """The whole table, open: "human" prints it, "ansi" returns text, "rgb_array" an image."""
+        if self.render_mode is None:
+            gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
+            return None
+        return frame(self.variant, self._session.state(), self.render_mode)
+
+    def record(self) -> Record:
+        """The game so far, to be saved and replayed."""
+        return record_of(self._session)

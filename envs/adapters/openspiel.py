@@ -1,0 +1,267 @@
+"""OpenSpiel's face of every game: chance is a player, and every seat's memory is at hand.
+
+Importing it registers python_hanamikoji, python_geishas_road and python_hanabi:
+
+    import pyspiel
+    import hanamachi.adapters.openspiel
+    from open_spiel.python.algorithms.exploitability import nash_conv
+    from open_spiel.python.policy import UniformRandomPolicy
+
+    small = "cards=[3 3],actions=[secret trade_off],max_rounds=1,starter=0"
+    game = pyspiel.load_game(f"python_hanamikoji({small})")
+    print(nash_conv(game, UniformRandomPolicy(game)))
+
+With an id and options as everywhere else: `load("hanamikoji", cards=(3, 3), max_rounds=1)`.
+
+Parameters are the variant, the number of players where variants differ in it, and all options. As
+OpenSpiel cuts its texts at commas, a list is written [2 3 4]; as a parameter has one type there,
+the variant decides where a number is -1 or a word is null, so that starter=-1 is "random".
+
+An observation is the engine's. The information-state string is all that a seat has done and seen
+since the game began (moments.py). The tensor holds the observation as it is, and as it was at the
+end of up to three earlier rounds: Hanamikoji and Geisha's Road forget nothing within a round, so
+this is perfect recall in games of up to four. In Hanabi it is what happened since one's last turn.
+
+A game without a limit of rounds is broken off as a draw after MOST_ROUNDS, since OpenSpiel asks
+for a bound. Algorithms that walk a whole tree many times are fastest on
+`pyspiel.convert_to_cached_tree(game)`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, OVER, Game, Variant
+from hanamachi.errors import UserError, missing_extra, unknown
+from hanamachi.games.registry import GAMES, variant
+from hanamachi.sessions.moments import Moment, changes
+from hanamachi.sessions.session import chances_of
+
+try:
+    import pyspiel
+except ImportError:
+    raise missing_extra("OpenSpiel", "openspiel") from None
+
+MOST_ROUNDS = 1000  # of a game without a limit
+ROUNDS_TOLD = 4  # by the tensor of an information state, the current one included
+
+PLAYERS = {CHANCE: pyspiel.PlayerId.CHANCE, OVER: pyspiel.PlayerId.TERMINAL}
+
+
+def load(id: str, /, **options: Any) -> "SpielGame":
+    """The OpenSpiel game of a variant; UserError for an id or an option that does not exist."""
+    game = variant(id, **options).game
+    said = {name: spelled(v) for name, v in options.items() if v != game.variants[id][name]}
+    if None in said.values():
+        raise UserError(f"OpenSpiel knows no None; choose a variant of which {options} is true")
+    loaded: SpielGame = pyspiel.load_game(short_name(game), {"variant": id, **said})
+    return loaded
+
+
+# --- Parameters
+
+
+def short_name(game: Game) -> str:
+    return f"python_{game.name}"
+
+
+def spelled(value: Any) -> Any:
+    """A value as a parameter holds it: a list as [2 3 4]."""
+    return f"[{' '.join(map(str, value))}]" if isinstance(value, list | tuple) else value
+
+
+def read(value: Any) -> Any:
+    """What a parameter means; a list may have commas where OpenSpiel has let them through."""
+    if not isinstance(value, str) or not value.startswith("["):
+        return value
+    words = value.strip("[]").replace(",", " ").split()
+    return tuple(int(word) if word.lstrip("-").isdecimal() else word for word in words)
+
+
+def defaults(game: Game) -> dict[str, Any]:
+    """The parameters of a game; their defaults mean that it is as the variant has it."""
+    every = [{**options, **game.fixed.get(id, {})} for id, options in game.variants.items()]
+    names = dict.fromkeys(name for options in every for name in options)
+    values = {name: {options[name] for options in every if name in options} for name in names}
+    return {"variant": "null", **{name: default(name, values[name]) for name in names}}
+
+
+def default(name: str, values: set[Any]) -> Any:
+    """The value that all variants share; -1 or null if there is none of the parameter's type."""
+    number = name == "starter" or any(type(value) is int for value in values)
+    shared = spelled(values.pop()) if len(values) == 1 else None
+    if number:
+        return shared if type(shared) is int else -1
+    return "null" if shared is None else shared
+
+
+def chosen(game: Game, parameters: dict[str, Any]) -> Variant:
+    """The rule set that parameters mean; UserError if they do not fit together."""
+    unsaid = defaults(game)
+    said = {name: read(value) for name, value in parameters.items() if value != unsaid[name]}
+    fixed = {name: said.pop(name) for name in said.keys() - game.options - {"variant"}}
+    ids = [id for id in game.variants if fixed.items() <= game.fixed.get(id, {}).items()]
+    id = said.pop("variant", ids[0] if ids else str(fixed))
+    if id not in ids:
+        raise unknown(f"variant of {game.title}", id, ids or game.variants)
+    return variant(id, **said)
+
+
+# --- The game
+
+
+class SpielGame(pyspiel.Game):  # type: ignore[misc]
+    """A rule set as OpenSpiel's algorithms want it."""
+
+    def __init__(self, game: Game, kind: pyspiel.GameType, parameters: dict[str, Any]) -> None:
+        said = {name: spelled(value) for name, value in parameters.items()}
+        rule_set = chosen(game, said)
+        length = rule_set.length
+        rounds = length.rounds or MOST_ROUNDS
+        super().__init__(kind, facts(rule_set, rounds * length.decisions), said)
+        self.variant = rule_set
+        self.rounds_told = min(rounds, ROUNDS_TOLD)
+        self.chances = rounds * length.chances
+        games = rule_set.new(np.zeros(1, np.uint64))
+        kernels.start_one(rule_set.rules, games[0])
+        nothing = (0.0,) * rule_set.seats
+        self.beginning = Moment(rule_set, games, rounds * length.decisions, nothing)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pyspiel.load_game, (self.get_type().short_name, self.get_parameters())
+
+    def new_initial_state(self) -> "SpielState":
+        return SpielState(self)
+
+    def max_chance_nodes_in_history(self) -> int:
+        return self.chances
+
+    def make_py_observer(
+        self, iig_obs_type: Any = None, params: dict[str, Any] | None = None
+    ) -> "Observer | None":
+        """What shows all that one seat knows, with or without its memory; None for other kinds."""
+        wanted = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        own = wanted.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
+        if params or not (own and wanted.public_info):
+            return None
+        return Observer(self, wanted.perfect_recall)
+
+
+def facts(rule_set: Variant, longest: int) -> pyspiel.GameInfo:
+    """What depends on the options."""
+    together = rule_set.game.cooperative
+    return pyspiel.GameInfo(
+        num_distinct_actions=rule_set.actions.size,
+        max_chance_outcomes=int(rule_set.rules.max_outcomes),
+        num_players=rule_set.seats,
+        min_utility=0.0 if together else -1.0,
+        max_utility=float(rule_set.best_score) if together else 1.0,
+        utility_sum=None if together else 0.0,
+        max_game_length=longest,
+    )
+
+
+class SpielState(pyspiel.State):  # type: ignore[misc]
+    """A moment of a game; OpenSpiel copies the attributes deeply, and this one is its own copy."""
+
+    def __init__(self, game: SpielGame) -> None:
+        super().__init__(game)
+        self.moment = game.beginning
+
+    def current_player(self) -> int:
+        return int(PLAYERS.get(self.moment.mover, self.moment.mover))
+
+    def is_terminal(self) -> bool:
+        return self.moment.mover == OVER
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        return chances_of(self.moment.variant, self.moment.games)
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.moment.legal()
+
+    def _apply_action(self, action: int) -> None:
+        self.moment = self.moment.after(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return f"chance {action}" if player < 0 else self.moment.words(action)
+
+    def returns(self) -> list[float]:
+        return list(self.moment.returns)
+
+    def rewards(self) -> list[float]:
+        return self.moment.rewards()
+
+    def __str__(self) -> str:
+        """The whole table, open."""
+        moment = self.moment
+        return str(moment.variant.game.render().text(moment.variant, moment.games[0], None))
+
+
+class Observer:
+    """What one seat knows; `tensor` is flat, `dict` names its parts."""
+
+    def __init__(self, game: SpielGame, recall: bool) -> None:
+        self.recall, self.layout = recall, game.variant.observation
+        earlier, size = (game.rounds_told - 1) * recall, self.layout.size
+        self.tensor = np.zeros((1 + earlier) * size, np.float32)
+        self.dict = {"observation": self.tensor[:size]}
+        if earlier:
+            self.dict["earlier rounds"] = self.tensor[size:].reshape(earlier, size)
+
+    def set_from(self, state: SpielState, player: int) -> None:
+        """Write what a player knows."""
+        memory = state.moment.memory(player)
+        self.tensor[:] = 0
+        self.dict["observation"][:] = memory.seen
+        for row, view in zip(self.dict.get("earlier rounds", ()), memory.rounds, strict=False):
+            row[:] = view
+
+    def string_from(self, state: SpielState, player: int) -> str:
+        """The same in words; with recall, in the order in which the player came to know it."""
+        memory = state.moment.memory(player)
+        if self.recall:
+            return memory.text
+        return f"player_{player}{changes(self.layout, np.zeros_like(memory.seen), memory.seen)}"
+
+
+# --- Registration
+
+
+def kind_of(game: Game) -> pyspiel.GameType:
+    """What holds for all rule sets of a game."""
+    kinds, seats = pyspiel.GameType, [variant(id).seats for id in game.variants]
+    together = game.cooperative
+    return kinds(
+        short_name=short_name(game),
+        long_name=game.title,
+        dynamics=kinds.Dynamics.SEQUENTIAL,
+        chance_mode=kinds.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=kinds.Information.IMPERFECT_INFORMATION,
+        utility=kinds.Utility.IDENTICAL if together else kinds.Utility.ZERO_SUM,
+        reward_model=kinds.RewardModel.REWARDS if together else kinds.RewardModel.TERMINAL,
+        min_num_players=min(seats),
+        max_num_players=max(seats),
+        provides_information_state_string=True,
+        provides_information_state_tensor=True,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=defaults(game),
+    )
+
+
+def register(game: Game) -> None:
+    """Let pyspiel.load_game find a game."""
+    kind = kind_of(game)
+
+    class Registered(SpielGame):
+        # OpenSpiel lets go of this after Python has ended: a class survives that, a function not
+        def __init__(self, parameters: dict[str, Any] | None = None) -> None:
+            super().__init__(game, kind, parameters or {})
+
+    pyspiel.register_game(kind, Registered)
+
+
+for _game in GAMES.values():
+    register(_game)

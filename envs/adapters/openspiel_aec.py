@@ -1,0 +1,151 @@
+"""Any turn-based game of OpenSpiel as a PettingZoo environment, for learners that know those.
+
+    from hanamachi.adapters.openspiel_aec import OpenSpielAEC
+
+    env = OpenSpielAEC("leduc_poker(players=3)")
+    env.reset(seed=42)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        mask = observation["action_mask"]
+        env.step(None if termination else env.action_space(agent).sample(mask))
+
+Notation: A actions, N entries of the information-state tensor.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo.utils import AECEnv
+
+from hanamachi.errors import IllegalAction, UserError, missing_extra
+
+try:
+    import pyspiel
+except ImportError:
+    raise missing_extra("OpenSpiel", "openspiel") from None
+
+
+class OpenSpielAEC(AECEnv):
+    """A game of OpenSpiel, by its name or loaded, in which agents move one at a time.
+
+    An observation is {"observation": (N,) float32, "action_mask": (A,) int8}: the agent's
+    information-state tensor, which holds all that it has seen, and a mask that is all zeros for an
+    agent who is not to move. A reward is what an agent's return has changed by. All agents end on
+    the same step. Raises UserError for a game that cannot be played so.
+    """
+
+    agent_selection: str
+
+    def __init__(self, game: "str | pyspiel.Game") -> None:
+        super().__init__()
+        self.game = checked(loaded(game) if isinstance(game, str) else game)
+        self.metadata = {"name": str(self.game), "render_modes": [], "is_parallelizable": False}
+        self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players())]
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: self._seen() for agent in self.possible_agents}
+        self.action_spaces = {
+            agent: spaces.Discrete(self.game.num_distinct_actions())
+            for agent in self.possible_agents
+        }
+        self.np_random = np.random.default_rng()  # chance
+
+    def _seen(self) -> spaces.Dict:
+        """OpenSpiel declares no bounds of a tensor's entries."""
+        size, actions = self.game.information_state_tensor_size(), self.game.num_distinct_actions()
+        return spaces.Dict(
+            {
+                "observation": spaces.Box(-np.inf, np.inf, (size,), np.float32),
+                "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+            }
+        )
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin a game; without a seed it goes on with the generator of the last one."""
+        if seed is not None:
+            self.np_random = np.random.default_rng(seed)
+        self.position = self.game.new_initial_state()
+        self.agents = self.possible_agents[:]
+        self._returns = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self._skip_agent_selection = None
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._follow()
+
+    def step(self, action: Any) -> None:
+        """Carry out the action of the agent selected; None once the game is over for it.
+
+        Raises IllegalAction, and leaves the game as it was, if the action is not legal now.
+        """
+        if not self.agents:
+            raise UserError("no game is in progress; call reset() first")
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        legal = self.position.legal_actions()
+        if action not in legal:
+            choices = ", ".join(map(str, legal))
+            raise IllegalAction(f"{agent} may not take action {action} now; legal are {choices}")
+        self.position.apply_action(int(action))
+        self._cumulative_rewards[agent] = 0.0
+        self._follow()
+
+    def _follow(self) -> None:
+        """Let chance happen, and the attributes say what the game then says."""
+        while self.position.is_chance_node():
+            outcomes, chances = zip(*self.position.chance_outcomes(), strict=True)
+            self.position.apply_action(int(self.np_random.choice(outcomes, p=chances)))
+        returns = dict(zip(self.agents, self.position.returns(), strict=True))
+        self.rewards = {agent: returns[agent] - self._returns[agent] for agent in self.agents}
+        self._returns = returns
+        self._accumulate_rewards()
+        over = self.position.is_terminal()
+        self.terminations = dict.fromkeys(self.agents, over)
+        self.agent_selection = self.agents[0 if over else self.position.current_player()]
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What this agent knows, whoever is to move."""
+        seat = self.possible_agents.index(agent)
+        mask = np.zeros(self.game.num_distinct_actions(), np.int8)
+        if self.position.current_player() == seat:
+            mask[self.position.legal_actions()] = 1
+        seen = np.array(self.position.information_state_tensor(seat), np.float32)
+        return {"observation": seen, "action_mask": mask}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def loaded(name: str) -> "pyspiel.Game":
+    """The game of this name, which may end in parameters, such as "leduc_poker(players=3)"."""
+    if name.partition("(")[0] not in pyspiel.registered_names():
+        raise UserError(f"OpenSpiel has no game {name!r}; pyspiel.registered_names() lists all")
+    try:
+        return pyspiel.load_game(name)
+    except pyspiel.SpielError as error:
+        raise UserError(f"OpenSpiel cannot load {name!r}: {str(error).splitlines()[0]}") from None
+
+
+def checked(game: "pyspiel.Game") -> "pyspiel.Game":
+    """The game, if agents can take turns in it, its chance is explicit and it has the tensor."""
+    kind = game.get_type()
+    if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
+        raise UserError(
+            f"in {game} players move at once; "
+            "pyspiel.convert_to_turn_based(game) lets them take turns"
+        )
+    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+        raise UserError(f"{game} hides its chance, which no seed can then repeat; choose another")
+    if not kind.provides_information_state_tensor:
+        raise UserError(f"{game} gives no information-state tensor to observe; choose another")
+    return game

@@ -1,0 +1,81 @@
+"""Many games as TorchRL's GymWrapper takes them: masks are observed, and it says when to begin.
+
+    import gymnasium
+    from torchrl.envs import ActionMask, GymWrapper, TransformedEnv
+    from hanamachi.adapters.torchrl import for_torchrl
+
+    games = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=64)
+    env = TransformedEnv(
+        GymWrapper(for_torchrl(games), categorical_action_encoding=True), ActionMask()
+    )
+
+A game with all seats loads by TorchRL's own PettingZooWrapper(env, use_mask=True).
+
+Notation: B games, A actions.
+"""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorWrapper
+from gymnasium.vector.utils import batch_space
+
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
+from hanamachi.errors import UserError
+
+Observations = dict[str, Any]
+
+
+def for_torchrl(games: VectorSeatEnv) -> "ResetWhenAsked":
+    """The same games with observations {"observation", "action_mask"}, reset by their reader."""
+    return ResetWhenAsked(games)
+
+
+class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
+    """Games that show their ends, and the games that follow only after reset.
+
+    `reset(options={"reset_mask": over})` shows the new games, which have begun already: autoreset
+    is DISABLED to whoever reads this. A game that has ended shows a mask of ones.
+    """
+
+    autoreset_mode = AutoresetMode.DISABLED
+
+    def __init__(self, games: VectorSeatEnv) -> None:
+        super().__init__(games)
+        self.metadata = {**games.metadata, "autoreset_mode": self.autoreset_mode}
+        legal = spaces.MultiBinary(games.variant.actions.size)
+        seen = games.single_observation_space
+        self.single_observation_space = spaces.Dict({"observation": seen, "action_mask": legal})
+        self.observation_space = batch_space(self.single_observation_space, games.num_envs)
+        self._over = np.ones(games.num_envs, np.bool_)  # games that wait for reset
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Begin all games, or go on with those of "reset_mask", (B,) bool."""
+        asked = (options or {}).get("reset_mask")
+        if asked is None:
+            observations, infos = self.env.reset(seed=seed, options=options)
+            self._now = {"observation": observations, "action_mask": infos["action_mask"]}
+        elif (self._over & ~asked).any() or (asked & ~self._over).any():
+            raise UserError("reset_mask must be true for the games that have ended, and no others")
+        self._over[:] = False
+        return self._now, {}
+
+    def step(self, actions: Any) -> tuple[Observations, Any, Any, Any, dict[str, Any]]:
+        """An action in every game; where it ends, the observation is of the end."""
+        if self._over.any():
+            raise UserError('games have ended; call reset(options={"reset_mask": over})')
+        observations, rewards, over, broken_off, infos = self.env.step(actions)
+        self._now = {"observation": observations, "action_mask": infos["action_mask"]}
+        self._over = over.copy()
+        return self._shown(infos), rewards, over, broken_off, {}
+
+    def _shown(self, infos: dict[str, Any]) -> Observations:
+        if not self._over.any():
+            return self._now
+        shown = {name: rows.copy() for name, rows in self._now.items()}
+        shown["observation"][self._over] = np.stack(infos["final_obs"][self._over])
+        shown["action_mask"][self._over] = 1
+        return shown

@@ -1,0 +1,398 @@
+"""What a game is: one record of state, and the few functions that every game implements.
+
+A game in progress is a numpy record (`record`); a batch of games is an array of records. The
+functions below, `start` to `next_event`, are the whole contract. Each game writes them once, as
+compiled functions whose first argument is its rule set, a record of options and tables
+(`tables`); the ones here look at the dtype of that argument, in Python and in compiled code
+alike, so that one set of kernels serves every game.
+
+Chance is lazy: a record holds what has not been seen yet and never an order. While `mover` is
+CHANCE, `chance` lists what can happen next and `resolve` makes it happen.
+
+Notation: B games, S seats, A actions, N entries of an observation.
+"""
+
+import functools
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from importlib import import_module
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numba import from_dtype, types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import inline
+from hanamachi.engine.layout import Layout
+from hanamachi.engine.words import LARGEST
+from hanamachi.errors import UserError
+
+CHANCE = -1  # `mover` while chance decides
+OVER = -2  # `mover` once the game has ended
+SEGMENTS = 64  # at most, of an observation
+
+
+def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
+    """The dtype of one game: the fields every game has, then its own, without any gap.
+
+    `seats` is the most that any rule set has; with fewer, the other rewards stay 0.
+    """
+    common = [
+        ("rng", np.uint64),  # this game's own random generator
+        ("rewards", np.float32, (seats,)),  # what the last action brought each seat
+        ("mover", np.int8),  # the seat to decide; CHANCE; OVER
+    ]
+    filled = sorted([*common, *fields], key=lambda field: -np.dtype(field[1]).itemsize)
+    filled.append(("rest", np.uint8, (-np.dtype(filled).itemsize % 8,)))
+    return with_attributes(filled)
+
+
+def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
+    """A dtype whose records let `game.mover` be written in Python as in compiled code."""
+    taken = {name for name, *_ in fields} & set(dir(np.void))
+    assert not taken, f"numpy's records have attributes {taken}"
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+def tables(*fields: tuple[Any, ...]) -> np.dtype[Any]:
+    """The dtype of a rule set: what every game has, then the game's own options and tables.
+
+    One record rather than a tuple of arrays, as compiled functions would count the references of
+    every array each time they hand the tuple on.
+    """
+    common = [
+        ("seats", np.int64),  # S
+        ("max_outcomes", np.int64),  # of one chance event
+        ("units", np.float32, (SEGMENTS,)),  # of each segment, what an int8 observation counts in
+        # first entry of each segment of the observation, and N; an index that cannot be negative
+        # spares Numba a test at every use
+        ("at", np.uint16, (SEGMENTS,)),
+    ]
+    return with_attributes([*common, *fields])
+
+
+def filled(dtype: np.dtype[Any], **values: Any) -> np.record:
+    """A rule set with these values, one for each field; shorter tables have zeros behind."""
+    assert values.keys() == set(dtype.names or ()), values.keys() ^ set(dtype.names or ())
+    rules = np.zeros(1, dtype)
+    for name, value in values.items():
+        corner: Any = (0, *(slice(n) for n in np.shape(value)))
+        rules[name][corner] = value
+    row: np.record = rules[0]
+    return row
+
+
+# --- The contract
+
+Implementation = Callable[..., Any]
+CONTRACT: list[str] = []
+IMPLEMENTATIONS: dict[Any, dict[str, Implementation]] = {}
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def generic(contract: F) -> F:
+    """Make `contract` call the function of the same name that belongs to its first argument."""
+    name = contract.__name__
+    CONTRACT.append(name)
+
+    @functools.wraps(contract)
+    def call(rules: Any, *rest: Any) -> Any:
+        return IMPLEMENTATIONS[rules.dtype][name](rules, *rest)
+
+    def compiled(rules: Any, *rest: Any) -> Any:
+        implementation: Any = IMPLEMENTATIONS[rules][name]
+        return unannotated(implementation.py_func)
+
+    # Numba wants the two to agree in their parameters, annotations included
+    compiled.__signature__ = inspect.signature(unannotated(contract))  # type: ignore[attr-defined]
+    overload(call)(compiled)
+    result: F = call  # type: ignore[assignment]
+    return result
+
+
+def implemented_in(*modules: ModuleType) -> dict[str, Implementation]:
+    """The functions of the contract that these modules of a game define."""
+    defined = [(name, module) for name in CONTRACT for module in modules if hasattr(module, name)]
+    return {name: getattr(module, name) for name, module in defined}
+
+
+def unannotated(function: Any) -> FunctionType:
+    """A copy of a function without its type hints."""
+    return FunctionType(function.__code__, function.__globals__, function.__name__)
+
+
+@generic
+def start(rules: Any, game: np.record) -> None:
+    """Set up a new game; `rng` is kept, so that each game continues its own random numbers."""
+
+
+@generic
+def chance(rules: Any, game: np.record, weights: NDArray[np.int64]) -> int:
+    """Write how likely each outcome is, in whole numbers: 0 for what cannot happen.
+
+    Outcomes are numbered from 0; returns how many numbers are in use.
+    """
+    raise NotImplementedError
+
+
+@generic
+def resolve(rules: Any, game: np.record, outcome: int) -> None:
+    """Make one of the outcomes of `chance` happen."""
+
+
+@generic
+def legal(rules: Any, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Write the mover's action mask, (A,) int8; returns how many actions are legal."""
+    raise NotImplementedError
+
+
+@generic
+def apply(rules: Any, game: np.record, action: int) -> None:
+    """Carry out a legal action of the mover and write `rewards`."""
+
+
+@generic
+def observe(rules: Any, game: np.record, seat: int, out: NDArray[Any]) -> None:
+    """Write all that `seat` may know, (N,), whoever is to move."""
+
+
+@generic
+def redeal(rules: Any, world: np.record, seat: int) -> None:
+    """Deal anew, with the record's own generator, all that `seat` cannot know of this game.
+
+    Called while a seat is to move. Exact under chance alone: each history that agrees with what
+    the seat has seen comes up in proportion to the probability of its chance outcomes, every
+    choice of the other seats counting the same.
+    """
+
+
+@generic
+def rewind(rules: Any, game: np.record) -> None:
+    """Go back to the beginning of the round in progress, of which all is forgotten.
+
+    Called while a seat is to move. A game whose record does not hold the round stays as it is.
+    """
+
+
+@generic
+def next_event(rules: Any, world: np.record, earlier: np.record) -> int:
+    """What happened next in `world` after an earlier position of the same round.
+
+    An outcome if chance was to decide there, else an action; negative where the two are the same
+    position. From `rewind` on, event by event, all positions of the round come back.
+    """
+    raise NotImplementedError
+
+
+# --- Random numbers
+
+_HALF = np.uint64(32)
+_A, _B, _C = np.uint64(13), np.uint64(7), np.uint64(17)
+
+
+@inline
+def next_random(game: np.record) -> Any:
+    """The next 32 random bits of this game (Marsaglia's xorshift64, upper half)."""
+    state = game.rng
+    state ^= state << _A
+    state ^= state >> _B
+    state ^= state << _C
+    game.rng = state
+    return state >> _HALF
+
+
+@inline
+def below(game: np.record, n: int) -> Any:
+    """A uniform random integer from 0 to n - 1 (n far below 2**32)."""
+    return np.int64((next_random(game) * np.uint64(n)) >> _HALF)
+
+
+@inline
+def uniform(game: np.record) -> Any:
+    """A uniform random number from [0, 1)."""
+    return np.float64(next_random(game)) / 4294967296.0
+
+
+def scatter(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread seeds over the 64-bit generators: splitmix64's finaliser, and never the state 0."""
+    state = seeds.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)
+    return np.where(state == 0, np.uint64(1), state)
+
+
+# --- Observations
+
+
+def encoded(out: Any, value: Any, units: Any) -> Any:
+    """What stands for a value: itself, or in int8 so many units, at most 127."""
+    return value if out.dtype.kind == "f" else in_units(out, value, units)
+
+
+def in_units(out: Any, value: Any, units: Any) -> Any:
+    return min(np.rint(value * units), np.float32(LARGEST))
+
+
+def as_it_is(out: Any, value: Any, units: Any) -> Any:
+    return value
+
+
+@overload(encoded)
+def compiled_encoded(out: Any, value: Any, units: Any) -> Any:
+    return as_it_is if isinstance(out.dtype, types.Float) else in_units
+
+
+@inline
+def put(rules: Any, out: NDArray[Any], segment: int, i: int, value: float) -> None:
+    """Write an entry that may be a fraction or large; all others can be assigned as they are."""
+    out[rules.at[segment] + i] = encoded(out, value, rules.units[segment])
+
+
+# --- What a game declares
+
+
+class Actions(ABC):
+    """The catalogue of one rule set: what each action number means, in order of its kinds."""
+
+    kinds: int  # of moves in this game
+
+    def __init__(self, moves: Iterable[Any]) -> None:
+        self.moves = tuple(moves)
+        self.size = len(self.moves)
+
+    @cached_property
+    def kind(self) -> NDArray[np.int8]:
+        """(A,) the kind of each move."""
+        return np.array([move.kind for move in self.moves], np.int8)
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """(kinds + 1,) the first action of each kind, and A."""
+        return np.searchsorted(self.kind, np.arange(self.kinds + 1)).astype(np.int64)
+
+    @property
+    @abstractmethod
+    def features(self) -> NDArray[np.float32]:
+        """(A, F) what each action is made of, for networks."""
+
+    @property
+    def uses(self) -> Mapping[str, NDArray[np.float32]]:
+        """By kind of thing, such as slots: (A, R, H) 1 where an action uses one in a role."""
+        return {}
+
+    @property
+    def digest(self) -> str:
+        """It changes whenever an action number changes its meaning."""
+        return sha256(repr(self.moves).encode()).hexdigest()
+
+    @abstractmethod
+    def describe(self, action: int, game: np.record | None = None) -> str:
+        """The action in the rulebook's words."""
+
+    def parse(self, text: str, game: np.record | None = None) -> int:
+        """The action that `describe` gives these words; UserError if none."""
+        wanted = self.words(text)
+        for action in range(self.size):
+            if self.words(self.describe(action, game)) == wanted:
+                return action
+        raise UserError(f"{text!r} is no move of this game; write it as the list of choices does")
+
+    def words(self, text: str) -> Any:
+        """What makes two descriptions equal."""
+        return text.lower().split()
+
+
+class Length(NamedTuple):
+    """How long the games of a rule set can last at most."""
+
+    rounds: int  #: 1 in games without rounds; 0 if there is no limit
+    decisions: int  #: of all seats together, in a round
+    chances: int  #: events of chance in a round
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game and its editions, declared by the `__init__` of its folder."""
+
+    name: str
+    title: str
+    cooperative: bool
+    record: np.dtype[Any]
+    rules: np.dtype[Any]  #: of its options and tables
+    functions: Mapping[str, Implementation]  #: the contract, by name
+    variants: Mapping[str, Mapping[str, Any]]  #: id -> every option and its default
+    options: Mapping[str, str]  #: option -> what it accepts and means
+    build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  #: UserError if options clash
+    length: Callable[[np.record], Length]  #: of a rule set
+    fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: id -> more for `build`
+    last_round: str | None = None  #: the entry of a rule set that numbers it, if there are rounds
+    best_score: Callable[[np.record], int] | None = None  #: of a rule set, if cooperative
+    lost: Callable[..., NDArray[np.bool_]] | None = None  #: (rules, games ended), if cooperative
+
+    def __post_init__(self) -> None:
+        missing = set(CONTRACT) - self.functions.keys()
+        assert not missing, f"{self.name} lacks {missing}"
+        assert self.cooperative == bool(self.best_score) == bool(self.lost), self.name
+        IMPLEMENTATIONS[self.rules] = IMPLEMENTATIONS[from_dtype(self.rules)] = dict(self.functions)
+
+    def render(self) -> ModuleType:
+        """The module that draws its table, imported only where it is needed."""
+        return import_module(f"hanamachi.games.{self.name}.render")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One rule set, ready to play: a game, its options, and the tables derived from them."""
+
+    id: str
+    game: Game = field(repr=False)
+    options: Mapping[str, Any]
+    rules: np.record = field(repr=False)
+    actions: Actions = field(repr=False)
+    observation: Layout = field(repr=False)
+
+    @cached_property
+    def tables(self) -> NDArray[Any]:
+        """(1,) the rules as an array, which a call from Python hands over ten times as fast."""
+        return np.array([self.rules], self.game.rules)
+
+    @cached_property
+    def seats(self) -> int:
+        return int(self.rules.seats)
+
+    def understands(self, other: "Variant") -> bool:
+        """Whether observations and action numbers mean the same in both."""
+        return (
+            self.game.name == other.game.name
+            and self.actions.digest == other.actions.digest
+            and self.observation.digest == other.observation.digest
+        )
+
+    @property
+    def length(self) -> Length:
+        """How long a game can last at most."""
+        return self.game.length(self.rules)
+
+    @property
+    def best_score(self) -> int:
+        """The most points that the players of a cooperative game can make."""
+        assert self.game.best_score
+        return self.game.best_score(self.rules)
+
+    def lost(self, games: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of these cooperative games, all ended, were lost, (B,)."""
+        assert self.game.lost
+        return self.game.lost(self.rules, games)
+
+    def new(self, seeds: NDArray[np.uint64]) -> NDArray[Any]:
+        """Games not yet started, (B,), each with the generator that its seed gives."""
+        games = np.zeros(len(seeds), self.game.record)
+        games["rng"] = scatter(seeds)
+        return games

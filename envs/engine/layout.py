@@ -1,0 +1,92 @@
+"""The layout of an observation: one table, from which size, offsets, bounds and docs derive."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.words import LARGEST
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Neighbouring entries of an observation that mean one thing."""
+
+    name: str
+    size: int
+    low: int
+    high: int
+    meaning: str
+    fraction: bool = field(default=False, repr=False)  # not only whole numbers
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All segments of an observation, or of features, in order."""
+
+    segments: tuple[Segment, ...]
+    blocks: tuple[tuple[str, str], ...] = ()  # (kind, name): it describes all of a kind, in turn
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each segment begins, and one past the end: (segments + 1,)."""
+        return np.concatenate([[0], np.cumsum([s.size for s in self.segments])]).astype(np.int64)
+
+    @property
+    def size(self) -> int:
+        return int(self.offsets[-1])
+
+    @cached_property
+    def low(self) -> NDArray[np.float32]:
+        return np.repeat([s.low for s in self.segments], [s.size for s in self.segments]).astype(
+            np.float32
+        )
+
+    @cached_property
+    def high(self) -> NDArray[np.float32]:
+        return np.repeat([s.high for s in self.segments], [s.size for s in self.segments]).astype(
+            np.float32
+        )
+
+    @cached_property
+    def segment_units(self) -> NDArray[np.float32]:
+        """(segments,) what an int8 observation counts in: an entry of x is written as x * units.
+
+        Whole numbers count in ones, and beyond 127 as 127; fractions as finely as there is room.
+        """
+        rooms = [
+            LARGEST // max(abs(s.low), abs(s.high)) if s.fraction else 1 for s in self.segments
+        ]
+        return np.array(rooms, np.float32)
+
+    @cached_property
+    def units(self) -> NDArray[np.float32]:
+        """The same for every entry, (N,)."""
+        return np.repeat(self.segment_units, [s.size for s in self.segments])
+
+    def slice(self, name: str) -> slice:
+        """Where the segment of this name lies."""
+        index = [s.name for s in self.segments].index(name)
+        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+
+    def describing(self, kind: str, count: int) -> NDArray[np.int64]:
+        """The entries that describe each of so many things of a kind, such as slots, (H, D)."""
+        entries = np.arange(self.size)
+        names = [name for described, name in self.blocks if described == kind]
+        blocks = [entries[self.slice(name)].reshape(count, -1) for name in names]
+        return np.hstack([np.zeros((count, 0), np.int64), *blocks])
+
+    @property
+    def digest(self) -> str:
+        """Changes whenever an entry changes its place, its bounds or its meaning."""
+        return sha256(repr((self.segments, self.blocks)).encode()).hexdigest()
+
+    def markdown(self) -> str:
+        """The table of segments for the docs, without those that are empty."""
+        rows = ["| from | entries | values | what |", "|---|---|---|---|"]
+        for start, s in zip(self.offsets, self.segments, strict=False):
+            if s.size:
+                rows.append(f"| {start} | {s.size} | {s.low} to {s.high} | {s.name}: {s.meaning} |")
+        return "\n".join(rows)

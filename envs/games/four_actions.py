@@ -1,0 +1,66 @@
+"""What Hanamikoji and Geisha's Road share: four actions that each player uses once a round.
+
+They use one, two, three and four cards of the hand; of the first two kinds nothing is offered to
+the other player, of the last two half. `game.used_in` tells the own turn, from 1, in which each
+was used, 0 for not yet, and `rules.in_use` which of them are part of the game.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import inline
+from hanamachi.errors import UserError, unknown
+
+SIZES = (1, 2, 3, 4)  # cards that each action uses
+
+
+def checked_actions(actions: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """The actions in use, in the order of the rulebook."""
+    if not isinstance(actions, list | tuple) or not actions:
+        raise UserError(f"actions must list at least one action, not {actions!r}")
+    for action in actions:
+        if action not in names:
+            raise unknown("action", action, names)
+    if max(Counter(actions).values()) > 1:
+        raise UserError(f"each action may be listed once, not {actions!r}")
+    return tuple(action for action in names if action in actions)
+
+
+def cards_used(names: Sequence[str], actions: Sequence[str], deck: int) -> int:
+    """The cards that each player uses in a round, of which there must be enough for both."""
+    used = sum(SIZES[names.index(action)] for action in actions)
+    if 2 * used > deck:
+        raise UserError(
+            f"these actions use {2 * used} cards but there are only {deck}; "
+            "leave out an action or add cards"
+        )
+    return used
+
+
+def sums_by_set(numbers: Sequence[int]) -> NDArray[np.int64]:
+    """For every set of things, a bit each: what a number of each of them adds up to, (2**K,)."""
+    sets = np.arange(2 ** len(numbers))[:, None]
+    members: NDArray[np.int64] = sets >> np.arange(len(numbers)) & 1
+    sums: NDArray[np.int64] = members @ np.array(numbers)
+    return sums
+
+
+USES = np.maximum(sums_by_set(SIZES), 1)  # cards of each set of actions; 1 for none, to divide by
+
+
+@inline
+def unused(rules: np.record, game: np.record, seat: int, action: int) -> Any:
+    return rules.in_use[action] == 1 and game.used_in[seat, action] == 0
+
+
+@inline
+def unused_actions(rules: np.record, game: np.record, seat: int) -> int:
+    """The actions that a seat has left, a bit each."""
+    left = 0
+    for action in range(4):
+        left |= int(unused(rules, game, seat, action)) << action
+    return left

@@ -1,0 +1,1334 @@
+"""The rules of Geisha's Road, in the order of the rulebooks. RULES.md tells them in prose.
+
+`game` is a RECORD, `rules` a RULES; `me` is the seat that acts and `foe` the other. Colours are
+numbered by the place of their own teahouse in the circle, clockwise, N of them, V cards of each;
+a card is known by colour * V + its rank among the values of a colour.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import inline
+from hanamachi.engine.game import CHANCE, OVER, below, record, tables, uniform
+from hanamachi.engine.sets import count, lowest
+from hanamachi.games.four_actions import SIZES
+
+SEATS = 2
+COLOURS, RANKS, CARDS, ROW = 5, 9, 30, 5  # at most: geisha, values, item cards, tokens in a row
+HAND, RECEIVED = 7, 11  # at most: cards in a hand, cards that a player gets in a round
+WORTHS = 10  # of prestige tokens, from 0
+PLACES = 4  # at most, in an offer
+MOVES, ROUNDS = 800, 100  # at most
+NONE = -1
+
+REVEAL, INTRIGUE, GIFT, COMPETITION, HIDDEN_GIFT, HIDDEN_COMPETITION = range(6)
+COUNTEROFFER, HIDDEN_COUNTEROFFER = 6, 7
+TAKE_CARD, TAKE_PAIR, ORDER, COLLECT, TAKE_MARKER, STARTER = range(8, 14)
+KINDS = 14
+ACTIONS = ("reveal", "intrigue", "gift", "competition")
+
+GUESTS_ONLY, TIEBREAKER, NOTHING = range(3)  # what to COLLECT
+TWO_PLACES = 2  # of a share, and of a pair
+
+(
+    DRAW_STARTER,
+    LAY_TOKENS,
+    DRAW_MARKERS,
+    DEAL,
+    PICK_STARTER,
+    PICK_MARKER,
+    DRAW,
+    ACT,
+    ANSWER,
+    REDRAW,
+    PUT_IN_ORDER,
+    PICK_TOKENS,
+    ENDED,
+) = range(13)
+
+MIDDLE, CHOSEN, DRAWN = range(3)  # markers at the start: left alone, two chosen, two drawn
+
+RECORD = record(
+    SEATS,
+    # public
+    ("phase", np.int8),  # what happens next: DRAW_STARTER .. ENDED
+    ("round_number", np.int32),  # 1 for the first
+    ("starter", np.int8),  # seat that begins this round; NONE until it is known
+    ("chooser", np.int8),  # seat that chose this round's starter, or is to; NONE in round 1
+    ("turn", np.int8),  # turns completed in this round
+    ("winner", np.int8),  # seat; NONE while nobody has won
+    ("wins", np.int8, (2,)),  # rounds won
+    ("points", np.int32, (2,)),  # prestige points of the earlier rounds
+    ("marker", np.int8, (COLOURS,)),  # seat that holds a marker or tiebreaker; NONE elsewhere
+    ("steps", np.int8, (COLOURS,)),  # how far a geisha stands past her own house
+    ("returns", np.int8, (COLOURS,)),  # her landings at home in this round
+    ("prestige", np.int8, (COLOURS,)),  # worth of the tokens that she has won so
+    ("row", np.int8, (2, ROW)),  # tokens of first and of second returns, the next one first
+    ("laid_out", np.int8),  # tokens turned up in this round
+    ("taken", np.int8, (2,)),  # tokens taken from each row
+    ("guests", np.int8, (COLOURS,)),  # at each house
+    ("collected", np.int8, (2, COLOURS)),  # guests that each player has
+    ("influence", np.int8, (2, COLOURS)),  # sum of the cards in each tableau
+    ("plays", np.int8),  # cards played in this round
+    ("played_by", np.int8, (CARDS,)),  # seat whose tableau a card is in; NONE
+    ("played_as", np.int8, (CARDS,)),  # its number among the cards played, from 1; 0 not yet
+    ("brought", np.int8, (CARDS, 2)),  # guests, tiebreakers that it collected
+    ("used_in", np.int8, (2, 4)),  # own turn, from 1, in which an action was used; 0 not yet
+    ("picked", np.int8, (2, 4)),  # place or pair picked from a seat's offer; NONE
+    ("order", np.int8, (2, 4, 2)),  # of each share of it: 1 the higher place first; NONE not asked
+    ("offer", np.int8, (PLACES,)),  # cards on the table still to be played; NONE
+    ("face_down", np.int8, (PLACES,)),  # seat that laid it face down; NONE for a card face up
+    ("share", np.int8, (2, TWO_PLACES)),  # places to be played first, and then; NONE
+    ("share_of", np.int8, (2,)),  # seat that plays each share
+    ("playing", np.int8),  # card that waits for the choice of tokens; NONE
+    ("hidden_use", np.int8, (2,)),  # GIFT, COMPETITION, COUNTEROFFER: where a seat hid a card; NONE
+    ("counter_to", np.int8, (2,)),  # turn of the offer that a seat countered; NONE
+    ("counter_place", np.int8, (2,)),  # the place that it changed
+    ("counter_out_by", np.int8, (2,)),  # seat that had laid the removed card face down; NONE
+    # private
+    ("held", np.int8, (2,)),  # size of each hand, which is public
+    ("hand", np.int8, (2, HAND)),  # ascending, NONE behind
+    ("received", np.int8, (2, RECEIVED)),  # cards dealt, then drawn, in order; NONE behind
+    ("laid", np.int8, (2, 4, PLACES)),  # cards of each action as they were laid down; NONE
+    ("hidden_card", np.int8, (2,)),  # the card that a seat laid face down in an offer; NONE
+    ("counter_in", np.int8, (2,)),  # the card that its Counteroffer laid down; NONE
+    ("counter_out", np.int8, (2,)),  # the card that it removed; NONE
+    # hidden from both
+    ("dealt_cards", np.int8),  # cards dealt so far in this round
+    ("tokens", np.int8, (WORTHS,)),  # prestige tokens still face down, by worth
+    ("unseen", np.int32),  # cards in the deck: a bit each, never an order
+)
+
+
+RULES = tables(
+    ("colours", np.int64),  # N
+    ("values", np.int64),  # V
+    ("cards", np.int64),  # N * V
+    ("colour", np.int8, (CARDS,)),  # of each card
+    ("rank", np.int8, (CARDS,)),  # among the values of its colour
+    ("value", np.int8, (CARDS,)),
+    ("walk", np.int8, (CARDS,)),  # houses that it leads its geisha on, whole rounds left out
+    ("influence", np.int8, (2**RANKS,)),  # of cards of one colour, a bit for each rank
+    ("in_use", np.int8, (4,)),  # 1 where the action is part of the game
+    ("markers", np.int64),  # K action markers a player
+    ("hand_size", np.int64),  # cards dealt to each
+    ("draws", np.int64),  # cards that a player draws in a round, at most
+    ("starter", np.int64),  # seat, or NONE for a random one
+    ("after_deal", np.bool_),  # the loser sees the new hand before naming the starter
+    ("start_markers", np.int64),  # MIDDLE, CHOSEN, DRAWN
+    ("shuffled", np.bool_),  # prestige tokens are shuffled, not stacked
+    ("tokens", np.int8, (WORTHS,)),  # how many of each worth are shuffled
+    ("rows", np.int8, (2, ROW)),  # the stacks, if they are not shuffled
+    ("row_length", np.int8, (2,)),
+    ("guests", np.int64),  # at each house; 0 in games without
+    ("collects", np.int8, (CARDS,)),  # tokens that a card collects
+    ("decline", np.bool_),  # collecting may be declined
+    ("guest_points", np.int8, (4**COLOURS,)),  # best sets, by guests of each colour in base 4
+    ("offer_tokens", np.bool_),  # Hidden Offer and Counteroffer are part of the game
+    ("keep_shares", np.bool_),  # the offerer of a Gift always plays two cards
+    ("can_counter_hidden", np.bool_),
+    ("going_home", np.bool_),  # geisha stand at home when a round begins
+    ("alone_wins", np.bool_),  # a marker without any card wins its geisha
+    ("base_points", np.int8, (ROUNDS,)),  # of each geisha in each round
+    ("rounds", np.int64),  # that are played; 0 where rounds are won
+    ("rounds_to_win", np.int64),
+    ("instant_win", np.int64),  # geisha won in one round; 0 for never
+    ("kind", np.int8, (MOVES,)),  # of each action: REVEAL .. STARTER
+    ("first", np.int64, (KINDS + 1,)),  # first action of each kind, and A
+    ("slots", np.int8, (MOVES, PLACES)),  # slot of the hand for each place; NONE
+    ("fitting", np.int16, (HIDDEN_COMPETITION + 1, HAND + 1)),  # actions of a kind, by the hand
+    ("places", np.int64),  # that an offer of this rule set can have
+)
+
+
+# --- Sets of cards, a bit each
+
+
+@inline
+def all_cards(rules: np.record) -> Any:
+    return (1 << rules.cards) - 1
+
+
+@inline
+def bit_of(card: int) -> Any:
+    """The set of one card; NONE becomes a bit that is no card's."""
+    return np.int64(1) << (card & 31)
+
+
+@inline
+def held_by(game: np.record, seat: int) -> int:
+    cards = 0
+    for slot in range(HAND):
+        cards |= bit_of(game.hand[seat, slot])
+    return cards
+
+
+@inline
+def played(game: np.record) -> int:
+    cards = 0
+    for card in range(CARDS):
+        cards |= int(game.played_as[card] > 0) << card
+    return cards
+
+
+@inline
+def influence_of(rules: np.record, cards: int, c: int) -> Any:
+    """The influence that a set of cards has over one geisha."""
+    return rules.influence[cards >> c * rules.values & (1 << rules.values) - 1]
+
+
+# --- Setup
+
+
+@inline
+def start(rules: np.record, game: np.record) -> None:
+    """Geisha stand at their own teahouses; the first starter is given or drawn."""
+    game.rewards[:] = 0
+    game.winner = NONE
+    game.wins[:] = 0
+    game.points[:] = 0
+    game.marker[:] = NONE
+    game.steps[:] = 0
+    game.round_number = 0
+    game.starter = rules.starter
+    game.chooser = NONE
+    clear_table(rules, game)
+    if rules.starter == NONE:
+        game.phase = DRAW_STARTER
+        game.mover = CHANCE
+    else:
+        begin_round(rules, game)
+
+
+@inline
+def begin_round(rules: np.record, game: np.record) -> None:
+    """Cards and tokens go back, geisha perhaps, action markers are face up; markers stay."""
+    clear_table(rules, game)
+    game.round_number += 1
+    game.unseen = all_cards(rules)
+    if rules.going_home:
+        game.steps[:] = 0
+    for worth in range(WORTHS):
+        game.tokens[worth] = rules.tokens[worth]
+    for i in range(ROW):
+        game.row[0, i], game.row[1, i] = rules.rows[0, i], rules.rows[1, i]
+    for c in range(rules.colours):
+        game.guests[c] = rules.guests
+    set_up(rules, game)
+
+
+@inline
+def clear_table(rules: np.record, game: np.record) -> None:
+    """Nothing lies on the table and nothing is in the hands."""
+    game.turn = 0
+    game.returns[:] = 0
+    game.prestige[:] = 0
+    game.row[:] = 0
+    game.laid_out = 0
+    game.taken[:] = 0
+    game.guests[:] = 0
+    game.collected[:] = 0
+    game.influence[:] = 0
+    game.plays = 0
+    game.played_by[:] = NONE
+    game.played_as[:] = 0
+    game.brought[:] = 0
+    game.used_in[:] = 0
+    game.picked[:] = NONE
+    game.order[:] = NONE
+    game.offer[:] = NONE
+    game.face_down[:] = NONE
+    game.share[:] = NONE
+    game.share_of[:] = NONE
+    game.playing = NONE
+    game.hidden_use[:] = NONE
+    game.counter_to[:] = NONE
+    game.counter_place[:] = NONE
+    game.counter_out_by[:] = NONE
+    game.held[:] = 0
+    game.hand[:] = NONE
+    game.received[:] = NONE
+    game.laid[:] = NONE
+    game.hidden_card[:] = NONE
+    game.counter_in[:] = NONE
+    game.counter_out[:] = NONE
+    game.dealt_cards = 0
+    game.tokens[:] = 0
+    game.unseen = 0
+
+
+@inline
+def set_up(rules: np.record, game: np.record) -> None:
+    """What is next: tokens are laid out, cards dealt, the starter named, markers picked."""
+    if rules.shuffled and game.laid_out < rules.row_length[0] + rules.row_length[1]:
+        await_chance(game, LAY_TOKENS)
+    elif to_give(rules, game, DRAWN):
+        await_chance(game, DRAW_MARKERS)
+    elif game.starter == NONE and not rules.after_deal:
+        await_player(game, PICK_STARTER, game.chooser)
+    elif game.dealt_cards < 2 * rules.hand_size:
+        await_chance(game, DEAL)
+    elif game.starter == NONE:
+        await_player(game, PICK_STARTER, game.chooser)
+    elif to_give(rules, game, CHOSEN):
+        second = markers_held(rules, game, game.starter)
+        await_player(game, PICK_MARKER, 1 - game.starter if second else game.starter)
+    else:
+        await_chance(game, DRAW)
+
+
+@inline
+def await_chance(game: np.record, phase: int) -> None:
+    game.phase = phase
+    game.mover = CHANCE
+
+
+@inline
+def await_player(game: np.record, phase: int, seat: int) -> None:
+    game.phase = phase
+    game.mover = seat
+
+
+@inline
+def to_give(rules: np.record, game: np.record, way: int) -> Any:
+    """Whether a player has yet to get a first marker, in this way."""
+    held = markers_held(rules, game, 0) + markers_held(rules, game, 1)
+    return rules.start_markers == way and game.round_number == 1 and held < 2
+
+
+@inline
+def markers_held(rules: np.record, game: np.record, seat: int) -> int:
+    held = 0
+    for c in range(rules.colours):
+        held += game.marker[c] == seat
+    return held
+
+
+@inline
+def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
+    """A starter, the worth of the next token, the colour of a marker, or a card of the deck."""
+    if game.phase == DRAW_STARTER:
+        weights[0] = weights[1] = 1
+        return SEATS
+    if game.phase == LAY_TOKENS:
+        for worth in range(WORTHS):
+            weights[worth] = game.tokens[worth]
+        return WORTHS
+    if game.phase == DRAW_MARKERS:
+        for c in range(rules.colours):
+            weights[c] = game.marker[c] == NONE
+        return int(rules.colours)
+    for card in range(CARDS):
+        weights[card] = game.unseen >> card & 1
+    return CARDS
+
+
+@inline
+def resolve(rules: np.record, game: np.record, outcome: int) -> None:
+    """Rows are laid out from the far end; player 0 gets marker and hand before player 1."""
+    if game.phase == DRAW_STARTER:
+        game.starter = outcome
+        begin_round(rules, game)
+    elif game.phase == LAY_TOKENS:
+        lay_token(rules, game, outcome)
+    elif game.phase == DRAW_MARKERS:
+        game.marker[outcome] = markers_held(rules, game, 0)
+        set_up(rules, game)
+    elif game.phase == DEAL:
+        receive(game, dealt_to(rules, game), outcome)
+        game.dealt_cards += 1
+        if game.dealt_cards == 2 * rules.hand_size:
+            set_up(rules, game)
+    elif game.phase == DRAW:
+        receive(game, player_of(game), outcome)
+        await_player(game, ACT, player_of(game))
+    else:
+        replenish(game, outcome)
+
+
+@inline
+def dealt_to(rules: np.record, game: np.record) -> int:
+    return 0 if game.dealt_cards < rules.hand_size else 1
+
+
+@inline
+def lay_token(rules: np.record, game: np.record, worth: int) -> None:
+    full = rules.row_length[0]
+    game.row[next_space(rules, game)] = worth
+    game.laid_out += 1
+    game.tokens[worth] -= 1
+    if game.laid_out == full + rules.row_length[1]:
+        set_up(rules, game)
+
+
+@inline
+def next_space(rules: np.record, game: np.record) -> tuple[int, Any]:
+    """The row, and the place in it, where the next token is laid."""
+    full = rules.row_length[0]
+    return (1, game.laid_out - full) if game.laid_out >= full else (0, game.laid_out)
+
+
+@inline
+def receive(game: np.record, seat: int, card: int) -> None:
+    """A card from the deck is sorted into the hand."""
+    game.unseen ^= 1 << card
+    game.received[seat, number_received(game, seat)] = card
+    sort_in(game, seat, card)
+
+
+@inline
+def number_received(game: np.record, seat: int) -> int:
+    number = 0
+    for i in range(RECEIVED):
+        number += game.received[seat, i] != NONE
+    return number
+
+
+@inline
+def sort_in(game: np.record, seat: int, card: int) -> None:
+    for slot in range(game.held[seat]):
+        other = game.hand[seat, slot]
+        game.hand[seat, slot] = min(card, other)
+        card = max(card, other)
+    game.hand[seat, game.held[seat]] = card
+    game.held[seat] += 1
+
+
+@inline
+def pick_starter(rules: np.record, game: np.record, other: int) -> None:
+    """The loser of the last round names the starter: oneself, or the other."""
+    game.starter = 1 - game.mover if other else game.mover
+    set_up(rules, game)
+
+
+@inline
+def pick_marker(rules: np.record, game: np.record, colour: int) -> None:
+    game.marker[colour] = game.mover
+    set_up(rules, game)
+
+
+# --- A turn
+
+
+@inline
+def player_of(game: np.record) -> Any:
+    """The players take turns, the starter first."""
+    return (game.starter + game.turn) % 2
+
+
+@inline
+def apply(rules: np.record, game: np.record, action: int) -> None:
+    """Every choice of a player; then the cards that lie ready are played."""
+    game.rewards[:] = 0
+    kind = rules.kind[action]
+    number = action - rules.first[kind]
+    if kind <= HIDDEN_COMPETITION:
+        use_action(rules, game, kind, rules.slots[action])
+    elif kind <= HIDDEN_COUNTEROFFER:
+        counter(rules, game, number, kind == HIDDEN_COUNTEROFFER)
+    elif kind <= TAKE_PAIR:
+        take(rules, game, number, kind == TAKE_PAIR)
+    elif kind == ORDER:
+        put_in_order(rules, game, number)
+    elif kind == COLLECT:
+        collect(rules, game, game.playing, number)
+        play_on(rules, game)
+    elif kind == TAKE_MARKER:
+        pick_marker(rules, game, number)
+    else:
+        pick_starter(rules, game, number)
+
+
+@inline
+def use_action(rules: np.record, game: np.record, kind: int, slots: NDArray[np.int8]) -> None:
+    """The player turns over one action marker and lays down its cards."""
+    me = game.mover
+    hides = kind >= HIDDEN_GIFT
+    action = kind - 2 if hides else kind
+    game.used_in[me, action] = game.turn // 2 + 1
+    lay_down(game, me, slots, game.laid[me, action])
+    if hides:
+        hide(game, me, action, game.laid[me, action, SIZES[action] - 1])
+        game.face_down[SIZES[action] - 1] = me
+    if action == INTRIGUE:  # one card is kept for the end of the round, the other is out
+        play_on(rules, game)
+        return
+    for place in range(PLACES):
+        game.offer[place] = game.laid[me, action, place]
+    if action == REVEAL:
+        game.share[0, 0], game.share_of[0] = 0, me
+        play_on(rules, game)
+    else:
+        await_player(game, ANSWER, 1 - me)
+
+
+@inline
+def lay_down(game: np.record, me: int, slots: NDArray[np.int8], places: NDArray[np.int8]) -> None:
+    """Move the cards in these slots of the hand to their places."""
+    for place in range(PLACES):
+        if slots[place] != NONE:
+            places[place] = game.hand[me, slots[place]]
+            game.hand[me, slots[place]] = NONE
+    close_ranks(game, me)
+
+
+@inline
+def close_ranks(game: np.record, me: int) -> None:
+    held = 0
+    for slot in range(HAND):
+        card = game.hand[me, slot]
+        game.hand[me, slot] = NONE
+        game.hand[me, held] = card
+        held += card != NONE
+    game.held[me] = held
+
+
+# --- Hidden Offer and Counteroffer
+
+
+@inline
+def hide(game: np.record, me: int, use: int, card: int) -> None:
+    """Hidden Offer: one card lies face down until just before it is played."""
+    game.hidden_use[me] = use
+    game.hidden_card[me] = card
+
+
+@inline
+def counter(rules: np.record, game: np.record, number: int, hides: bool) -> None:
+    """Counteroffer: a card of the hand takes the place of one on offer, which is shuffled in."""
+    me = game.mover
+    slot, place = number // rules.places, number % rules.places
+    removed, card = game.offer[place], game.hand[me, slot]
+    game.counter_to[me] = game.turn
+    game.counter_place[me] = place
+    game.counter_out[me] = removed
+    game.counter_out_by[me] = game.face_down[place]
+    game.counter_in[me] = card
+    game.hand[me, slot] = NONE
+    close_ranks(game, me)
+    game.offer[place] = card
+    game.face_down[place] = me if hides else NONE
+    if hides:
+        hide(game, me, COUNTEROFFER, card)
+    game.unseen |= 1 << int(removed)
+    game.playing = me  # whose hand is replenished
+    await_chance(game, REDRAW)
+
+
+@inline
+def replenish(game: np.record, card: int) -> None:
+    """The hand gets a card of the new deck, and the other player now picks first."""
+    me = game.playing
+    game.playing = NONE
+    receive(game, me, card)
+    await_player(game, ANSWER, 1 - me)
+
+
+# --- Gift and Competition are answered
+
+
+@inline
+def take(rules: np.record, game: np.record, number: int, pair: bool) -> None:
+    """What was picked will be played first, then the rest by the other player."""
+    me, offerer = game.mover, player_of(game)
+    action = COMPETITION if pair else GIFT
+    game.picked[offerer, action] = number
+    leaves = rules.keep_shares and not pair and me == offerer  # then he plays the other two
+    for place in range(SIZES[action]):
+        mine = (place // TWO_PLACES if pair else place) == number
+        put_in_share(game, 0 if mine != leaves else 1, place)
+    game.share_of[0], game.share_of[1] = me, 1 - me
+    play_on(rules, game)
+
+
+@inline
+def put_in_share(game: np.record, share: int, place: int) -> None:
+    later = game.share[share, 0] != NONE
+    game.share[share, int(later)] = place
+
+
+@inline
+def put_in_order(rules: np.record, game: np.record, higher_first: int) -> None:
+    """The player of a share says which of its two cards is played first."""
+    share = waiting_share(game)
+    offerer = player_of(game)
+    game.order[offerer, offered_by(game, offerer), share] = higher_first
+    if higher_first:
+        low, high = game.share[share, 0], game.share[share, 1]
+        game.share[share, 0], game.share[share, 1] = high, low
+    play_on(rules, game)
+
+
+@inline
+def waiting_share(game: np.record) -> int:
+    return 0 if game.share[0, 1] != NONE else 1
+
+
+@inline
+def offered_by(game: np.record, offerer: int) -> int:
+    """The offer of this turn: GIFT or COMPETITION."""
+    return GIFT if game.used_in[offerer, GIFT] == game.turn // 2 + 1 else COMPETITION
+
+
+# --- Cards are played
+
+
+@inline
+def play_on(rules: np.record, game: np.record) -> None:
+    """Play all that lies ready; then the turn is over, or the round."""
+    while play_shares(rules, game):
+        turns = int(game.turn) + 1
+        game.turn = turns
+        if turns < 2 * rules.markers:
+            await_chance(game, DRAW)
+            return
+        if turns > 2 * rules.markers:
+            score(rules, game)
+            return
+        turn_up_intrigues(game)
+
+
+@inline
+def play_shares(rules: np.record, game: np.record) -> bool:
+    """Play the first share, then the second; False where a player has to choose."""
+    for share in range(2):
+        if order_is_open(rules, game, share):
+            await_player(game, PUT_IN_ORDER, game.share_of[share])
+            return False
+        for i in range(TWO_PLACES):
+            place = game.share[share, i]
+            if place != NONE:
+                game.share[share, i] = NONE
+                if not play(rules, game, game.share_of[share], place):
+                    return False
+    return True
+
+
+@inline
+def order_is_open(rules: np.record, game: np.record, share: int) -> Any:
+    """Whether the order of two cards is to be chosen, by what is public alone."""
+    first, second = game.share[share, 0], game.share[share, 1]
+    offerer = player_of(game)
+    if first == NONE or second == NONE or game.turn == 2 * rules.markers:
+        return False
+    if game.order[offerer, offered_by(game, offerer), share] != NONE:
+        return False
+    if game.face_down[first] != NONE or game.face_down[second] != NONE:
+        return True
+    one, other = game.offer[first], game.offer[second]
+    if rules.colour[one] == rules.colour[other]:
+        return True
+    house, other_house = lands_at(rules, game, one), lands_at(rules, game, other)
+    if house == rules.colour[one] and other_house == rules.colour[other]:
+        return True
+    return house == other_house and rules.collects[one] > 0 and rules.collects[other] > 0
+
+
+@inline
+def past(rules: np.record, house: int, steps: int) -> Any:
+    """The place so many houses past this one, fewer than the circle has."""
+    place = house + steps
+    return place - rules.colours if place >= rules.colours else place
+
+
+@inline
+def lands_at(rules: np.record, game: np.record, card: int) -> Any:
+    """The house at which the card would bring its geisha."""
+    colour = rules.colour[card]
+    return past(rules, colour, past(rules, game.steps[colour], rules.walk[card]))
+
+
+@inline
+def play(rules: np.record, game: np.record, me: int, place: int) -> bool:
+    """A card goes into the tableau, moves its geisha and collects; False if tokens are chosen."""
+    card = game.offer[place]
+    game.offer[place] = NONE
+    game.face_down[place] = NONE
+    game.plays += 1
+    game.played_by[card] = me
+    game.played_as[card] = game.plays
+    walk(rules, game, me, card)
+    return collect_from(rules, game, me, card)
+
+
+@inline
+def walk(rules: np.record, game: np.record, me: int, card: int) -> None:
+    """A card adds to the influence over its geisha and leads her on, perhaps home."""
+    colour = rules.colour[card]
+    game.influence[me, colour] += rules.value[card]
+    game.steps[colour] = past(rules, game.steps[colour], rules.walk[card])
+    if game.steps[colour] == 0:
+        return_home(rules, game, colour)
+
+
+@inline
+def return_home(rules: np.record, game: np.record, colour: int) -> None:
+    """The first landing brings the next token of one row, the second of the other."""
+    row = game.returns[colour]
+    game.prestige[colour] += next_prestige(rules, game, colour)
+    game.returns[colour] += 1
+    if row < 2 and game.taken[row] < rules.row_length[row]:
+        game.taken[row] += 1
+
+
+@inline
+def next_prestige(rules: np.record, game: np.record, colour: int) -> Any:
+    """The worth of the token that her next return brings; 0 where none is left."""
+    row = game.returns[colour]
+    if row < 2 and game.taken[row] < rules.row_length[row]:
+        return game.row[row, game.taken[row]]
+    return 0
+
+
+@inline
+def turn_up_intrigues(game: np.record) -> None:
+    """After the last turn the starter plays the card kept by Intrigue, then the other."""
+    for share in range(2):
+        seat = player_of(game) if share == 0 else 1 - player_of(game)
+        if game.laid[seat, INTRIGUE, 0] != NONE:
+            game.offer[share] = game.laid[seat, INTRIGUE, 0]
+            game.face_down[share] = seat
+            game.share[share, 0], game.share_of[share] = share, seat
+
+
+# --- Guests and tiebreakers
+
+
+@inline
+def house_of(rules: np.record, game: np.record, card: int) -> Any:
+    """The house at which a card that was just played has brought its geisha."""
+    colour = rules.colour[card]
+    return past(rules, colour, game.steps[colour])
+
+
+@inline
+def collect_from(rules: np.record, game: np.record, me: int, card: int) -> bool:
+    """A 1 collects two tokens of the house, a 2 one; False if there is a choice."""
+    choices = last = 0
+    for choice in range(3):
+        if may_collect(rules, game, card, choice):
+            choices += 1
+            last = choice
+    if choices > 1:
+        game.playing = card
+        await_player(game, PICK_TOKENS, me)
+        return False
+    if choices == 1:
+        collect(rules, game, card, last)
+    return True
+
+
+@inline
+def may_collect(rules: np.record, game: np.record, card: int, choice: int) -> Any:
+    """Guests alone where they suffice or there is no tiebreaker; what remains if it is less."""
+    tokens = rules.collects[card]
+    if tokens == 0:
+        return False
+    house = house_of(rules, game, card)
+    guests, tiebreaker = game.guests[house], game.marker[house] == NONE
+    if choice == GUESTS_ONLY:
+        return guests > 0 and (guests >= tokens or not tiebreaker)
+    if choice == TIEBREAKER:
+        return tiebreaker
+    return rules.decline and (guests > 0 or tiebreaker)
+
+
+@inline
+def collect(rules: np.record, game: np.record, card: int, choice: int) -> None:
+    me, house = game.played_by[card], house_of(rules, game, card)
+    game.playing = NONE
+    if choice == NOTHING:
+        return
+    tiebreakers = 1 if choice == TIEBREAKER else 0
+    guests = min(rules.collects[card] - tiebreakers, game.guests[house])
+    game.guests[house] -= guests
+    game.collected[me, house] += guests
+    game.brought[card, 0], game.brought[card, 1] = guests, tiebreakers
+    if tiebreakers:
+        game.marker[house] = me
+
+
+# --- What a player may do
+
+
+@inline
+def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    """The choices of whoever is to move, by phase."""
+    mask[:] = 0
+    if game.phase == ACT:
+        return legal_actions(rules, game, mask)
+    if game.phase == ANSWER:
+        return legal_answers(rules, game, mask)
+    if game.phase == PUT_IN_ORDER:
+        return legal_numbers(rules, ORDER, 2, mask)
+    if game.phase == PICK_TOKENS:
+        return legal_collections(rules, game, mask)
+    if game.phase == PICK_MARKER:
+        return legal_markers(rules, game, mask)
+    if game.phase == PICK_STARTER:
+        return legal_numbers(rules, STARTER, 2, mask)
+    return 0
+
+
+@inline
+def legal_numbers(rules: np.record, kind: int, count: int, mask: NDArray[np.int8]) -> int:
+    """The first so many actions of a kind."""
+    mask[rules.first[kind] : rules.first[kind] + count] = 1
+    return count
+
+
+@inline
+def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Any cards of the hand for a marker not yet used; what needs more cards is numbered last."""
+    me, count = game.mover, 0
+    may_hide = rules.offer_tokens and game.hidden_use[me] == NONE
+    for kind in range(HIDDEN_COMPETITION + 1 if may_hide else COMPETITION + 1):
+        action = kind - 2 if kind >= HIDDEN_GIFT else kind
+        if rules.in_use[action] and game.used_in[me, action] == 0:
+            count += legal_numbers(rules, kind, rules.fitting[kind, game.held[me]], mask)
+    return count
+
+
+@inline
+def legal_answers(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Pick, or counter while the token and a card are at hand."""
+    me = game.mover
+    if game.offer[PLACES - 1] != NONE:
+        count = legal_numbers(rules, TAKE_PAIR, 2, mask)
+    else:
+        count = legal_numbers(rules, TAKE_CARD, 3, mask)
+    if rules.offer_tokens and game.counter_to[me] == NONE:
+        for place in range(PLACES):
+            down = game.face_down[place] != NONE
+            if game.offer[place] != NONE and (rules.can_counter_hidden or not down):
+                count += legal_counters(rules, game, place, mask)
+    return count
+
+
+@inline
+def legal_counters(rules: np.record, game: np.record, place: int, mask: NDArray[np.int8]) -> int:
+    """Any card of the hand may take this place, also face down with the other token."""
+    me, count = game.mover, 0
+    for slot in range(game.held[me]):
+        number = slot * rules.places + place
+        mask[rules.first[COUNTEROFFER] + number] = 1
+        count += 1
+        if game.hidden_use[me] == NONE:
+            mask[rules.first[HIDDEN_COUNTEROFFER] + number] = 1
+            count += 1
+    return count
+
+
+@inline
+def legal_collections(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    count = 0
+    for choice in range(3):
+        if may_collect(rules, game, game.playing, choice):
+            mask[rules.first[COLLECT] + choice] = 1
+            count += 1
+    return count
+
+
+@inline
+def legal_markers(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    count = 0
+    for c in range(rules.colours):
+        if game.marker[c] == NONE:
+            mask[rules.first[TAKE_MARKER] + c] = 1
+            count += 1
+    return count
+
+
+# --- Scoring
+
+
+@inline
+def score(rules: np.record, game: np.record) -> None:
+    """Geisha are won with their prestige and markers; then the round is, and perhaps the game."""
+    won = np.zeros(2, np.int64)
+    points = np.zeros(2, np.int64)
+    base = base_points(rules, game)
+    for c in range(rules.colours):
+        seat = favoured(rules, game, c)
+        if seat != NONE:
+            game.marker[c] = seat
+            won[seat] += 1
+            points[seat] += base + game.prestige[c]
+    for seat in range(2):
+        points[seat] += guest_points(rules, game, seat) + unused_tokens(rules, game, seat)
+        if rules.instant_win > 0 and won[seat] >= rules.instant_win:
+            end_game(game, seat)
+    if game.phase != ENDED:
+        end_round(rules, game, points)
+
+
+@inline
+def base_points(rules: np.record, game: np.record) -> Any:
+    """What each geisha brings in this round beside her prestige."""
+    return rules.base_points[min(max(game.round_number, 1), ROUNDS) - 1]
+
+
+@inline
+def favoured(rules: np.record, game: np.record, c: int) -> int:
+    """The seat with more influence over a geisha, a marker counting one half; NONE if equal."""
+    twice = 2 * (game.influence[0, c] - game.influence[1, c])
+    if rules.alone_wins or game.influence[0, c] + game.influence[1, c] > 0:
+        twice += int(game.marker[c] == 0) - int(game.marker[c] == 1)
+    return 0 if twice > 0 else 1 if twice < 0 else NONE
+
+
+@inline
+def guest_points(rules: np.record, game: np.record, seat: int) -> Any:
+    """Guests in sets of one colour or of different colours, at their best."""
+    place, unit = 0, 1
+    for c in range(rules.colours):
+        place += int(game.collected[seat, c]) * unit
+        unit *= 4
+    return rules.guest_points[place]
+
+
+@inline
+def unused_tokens(rules: np.record, game: np.record, seat: int) -> Any:
+    """A point for each offer token that was not used."""
+    if not rules.offer_tokens:
+        return 0
+    return int(game.hidden_use[seat] == NONE) + int(game.counter_to[seat] == NONE)
+
+
+@inline
+def end_round(rules: np.record, game: np.record, points: NDArray[np.int64]) -> None:
+    """The round has a winner; the other names the starter of the next, if there is one."""
+    winner = ahead(rules, game, points[0] - points[1])
+    game.wins[winner] += 1
+    game.points[0] += points[0]
+    game.points[1] += points[1]
+    if rules.rounds == 0 and game.wins[winner] == rules.rounds_to_win:
+        end_game(game, winner)
+    elif rules.rounds > 0 and game.round_number == rules.rounds:
+        end_game(game, ahead(rules, game, game.points[0] - game.points[1]))
+    else:
+        game.chooser = 1 - winner
+        game.starter = NONE
+        begin_round(rules, game)
+
+
+@inline
+def ahead(rules: np.record, game: np.record, lead: int) -> Any:
+    """The seat that wins with this lead of player 0: points, then markers, then the starter."""
+    if lead == 0:
+        lead = markers_held(rules, game, 0) - markers_held(rules, game, 1)
+    if lead == 0:
+        return game.starter
+    return 0 if lead > 0 else 1
+
+
+@inline
+def end_game(game: np.record, winner: int) -> None:
+    game.phase = ENDED
+    game.mover = OVER
+    game.winner = winner
+    game.rewards[winner] = 1
+    game.rewards[1 - winner] = -1
+
+
+# --- What a player cannot see
+
+RECEIVES, LAYS, COUNTERS = range(3)  # what happened to cards: event, seat, number
+INSERTED = 4  # behind the four actions: the card of a Counteroffer
+
+
+@inline
+def redeal(rules: np.record, world: np.record, seat: int) -> None:
+    """Deal the foe's cards and the deck anew, keeping all that `seat` has seen.
+
+    No two cards are equal, so every history, of chance and of the foe's choices, is as likely as
+    any other. First the foe's turns are followed with blank cards: each action takes some of the
+    blanks held then, at random, and these get the names that were seen. Then, in time, every
+    other blank gets a name at random among the cards that the deck could spare. How many these
+    are depends on the history only where a Counteroffer brought a card back into the deck; it is
+    kept with their product over a bound.
+    """
+    if world.mover >= 0:
+        events = np.empty((40, 3), np.int8)
+        n = timeline(rules, world, events)
+        name = np.empty(RECEIVED, np.int8)  # of the foe's cards, in order of receipt
+        in_hand = np.empty(RECEIVED, np.int8)
+        blank = np.empty((5, PLACES), np.int8)  # in each place of the four actions; INSERTED
+        kept = False
+        while not kept:
+            take_blanks(world, seat, events[:n], name, in_hand, blank)
+            kept = name_blanks(rules, world, seat, events[:n], name, blank)
+        place_cards(rules, world, 1 - seat, name, in_hand, blank)
+
+
+@inline
+def timeline(rules: np.record, game: np.record, events: NDArray[np.int8]) -> int:
+    """Write how cards moved in this round, in order; returns how many events."""
+    n, got = 0, np.zeros(2, np.int64)
+    if game.dealt_cards < 2 * rules.hand_size:
+        return n
+    for seat in range(2):
+        for _ in range(rules.hand_size):
+            n = write_receipt(events, n, seat, got)
+    for turn in range(min(game.turn, 2 * rules.markers - 1) + 1):
+        me = (game.starter + turn) % 2
+        if got[me] == RECEIVED or game.received[me, got[me]] == NONE:
+            break
+        n = write_receipt(events, n, me, got)
+        for action in range(4):
+            if game.used_in[me, action] == turn // 2 + 1:
+                n = write_event(events, n, LAYS, me, action)
+        for i in range(2):  # who was offered the cards is the first to counter
+            seat = me if i else 1 - me
+            if game.counter_to[seat] == turn:
+                n = write_event(events, n, COUNTERS, seat, INSERTED)
+                n = write_receipt(events, n, seat, got)
+    return n
+
+
+@inline
+def write_event(events: NDArray[np.int8], n: int, what: int, seat: int, number: int) -> int:
+    events[n, 0], events[n, 1], events[n, 2] = what, seat, number
+    return n + 1
+
+
+@inline
+def write_receipt(events: NDArray[np.int8], n: int, seat: int, got: NDArray[np.int64]) -> int:
+    got[seat] += 1
+    return write_event(events, n, RECEIVES, seat, got[seat] - 1)
+
+
+@inline
+def take_blanks(
+    world: np.record,
+    seat: int,
+    events: NDArray[np.int8],
+    name: NDArray[np.int8],
+    in_hand: NDArray[np.int8],
+    blank: NDArray[np.int8],
+) -> None:
+    """Every card that the foe laid down is a random one of the blanks in hand at the time."""
+    name[:] = NONE
+    in_hand[:] = 0
+    blank[:] = NONE
+    for e in range(len(events)):
+        what, number = events[e, 0], events[e, 2]
+        if events[e, 1] != seat:
+            if what == RECEIVES:
+                in_hand[number] = 1
+            else:
+                for place in range(1 if what == COUNTERS else SIZES[number]):
+                    taken = random_held(world, in_hand)
+                    in_hand[taken] = 0
+                    blank[number, place] = taken
+                    name[taken] = seen(world, seat, number, place)
+
+
+@inline
+def random_held(world: np.record, in_hand: NDArray[np.int8]) -> int:
+    skip = below(world, in_hand.sum())
+    i = 0
+    while skip > 0 or in_hand[i] == 0:
+        skip -= in_hand[i]
+        i += 1
+    return i
+
+
+@inline
+def seen(game: np.record, seat: int, action: int, place: int) -> Any:
+    """The card that the foe laid in this place, if the seat has seen it; else NONE."""
+    foe = 1 - seat
+    card = game.counter_in[foe] if action == INSERTED else game.laid[foe, action, place]
+    if action == INTRIGUE:
+        return card if place == 0 and game.played_by[card] != NONE else NONE
+    if card != game.hidden_card[foe] or game.hidden_use[foe] != use_of(action):
+        return card
+    removed = game.counter_out_by[0] == foe or game.counter_out_by[1] == foe
+    return card if not removed and game.played_by[card] != NONE else NONE
+
+
+@inline
+def use_of(action: int) -> int:
+    """How `hidden_use` calls an action whose card may be hidden."""
+    return COUNTEROFFER if action == INSERTED else action
+
+
+@inline
+def hidden_blank(game: np.record, foe: int, blank: NDArray[np.int8]) -> Any:
+    """The blank that the foe laid face down in an offer; NONE."""
+    use = game.hidden_use[foe]
+    if use == NONE:
+        return NONE
+    return blank[INSERTED, 0] if use == COUNTEROFFER else blank[use, SIZES[use] - 1]
+
+
+@inline
+def name_blanks(
+    rules: np.record,
+    world: np.record,
+    seat: int,
+    events: NDArray[np.int8],
+    name: NDArray[np.int8],
+    blank: NDArray[np.int8],
+) -> bool:
+    """Name the foe's other cards, in time; False if this history is not to be kept."""
+    deck = all_cards(rules)
+    hidden, returned = hidden_blank(world, 1 - seat, blank), hidden_return(world, seat, events)
+    spare = count(deck & ~received_later(world, seat, events, name)) + count_of(events, COUNTERS)
+    chance_of_keeping = 1.0
+    for e in range(len(events)):
+        what, who, number = events[e, 0], events[e, 1], events[e, 2]
+        if what == COUNTERS:
+            known = world.counter_out_by[who] == seat or world.counter_out_by[who] == NONE
+            deck |= 1 << int(world.counter_out[who] if known else name[hidden])
+        elif what == RECEIVES and who == seat:
+            deck = without(deck, world.received[seat, number])
+        elif what == RECEIVES:
+            if name[number] == NONE:
+                # a card that comes back may be one that is seen later
+                back = returned if number == hidden else len(events)
+                possible = deck & ~received_later(world, seat, events[e + 1 : back], name)
+                name[number] = random_card(world, possible)
+                chance_of_keeping *= count(possible) / spare / (1 + len(events) - back)
+                spare -= 1
+            deck = without(deck, name[number])
+        if deck < 0:
+            return False
+    world.unseen = deck
+    kept: bool = uniform(world) < chance_of_keeping
+    return kept
+
+
+@inline
+def count_of(events: NDArray[np.int8], what: int) -> int:
+    count = 0
+    for e in range(len(events)):
+        count += events[e, 0] == what
+    return count
+
+
+@inline
+def hidden_return(game: np.record, seat: int, events: NDArray[np.int8]) -> int:
+    """The event that brought the foe's hidden card back into the deck, or the end."""
+    for e in range(len(events)):
+        if events[e, 0] == COUNTERS and game.counter_out_by[events[e, 1]] == 1 - seat:
+            return e
+    return len(events)
+
+
+@inline
+def received_later(
+    game: np.record, seat: int, events: NDArray[np.int8], name: NDArray[np.int8]
+) -> int:
+    """The cards, a bit each, that these events brought to the seat or, by name, to the foe."""
+    cards = 0
+    for e in range(len(events)):
+        if events[e, 0] == RECEIVES:
+            number = events[e, 2]
+            card = game.received[seat, number] if events[e, 1] == seat else name[number]
+            if card != NONE:
+                cards |= 1 << int(card)
+    return cards
+
+
+@inline
+def without(deck: int, card: int) -> int:
+    """The deck after a card was drawn; negative where it was not there."""
+    return deck ^ (1 << int(card)) if card >= 0 and deck >> int(card) & 1 else -1
+
+
+@inline
+def random_card(world: np.record, cards: int) -> int:
+    """One of these cards, or NONE if there is none."""
+    if cards == 0:
+        return NONE
+    for _ in range(below(world, count(cards))):
+        cards &= cards - 1
+    return lowest(cards)
+
+
+@inline
+def place_cards(
+    rules: np.record,
+    world: np.record,
+    foe: int,
+    name: NDArray[np.int8],
+    in_hand: NDArray[np.int8],
+    blank: NDArray[np.int8],
+) -> None:
+    """Put the named cards where they were received and laid down."""
+    world.hand[foe] = NONE
+    world.held[foe] = 0
+    for i in range(RECEIVED):
+        world.received[foe, i] = name[i]
+        if in_hand[i]:
+            sort_in(world, foe, name[i])
+    for action in range(4):
+        for place in range(PLACES):
+            if blank[action, place] != NONE:
+                world.laid[foe, action, place] = name[blank[action, place]]
+    if blank[INSERTED, 0] != NONE:
+        world.counter_in[foe] = name[blank[INSERTED, 0]]
+    hidden = hidden_blank(world, foe, blank)
+    if hidden != NONE:
+        world.hidden_card[foe] = name[hidden]
+    for seat in range(2):
+        if world.counter_out_by[seat] == foe:
+            world.counter_out[seat] = world.hidden_card[foe]
+    kept_for_the_end = world.turn == 2 * rules.markers
+    for place in range(PLACES):
+        if world.face_down[place] == foe:
+            world.offer[place] = (
+                world.laid[foe, INTRIGUE, 0] if kept_for_the_end else world.hidden_card[foe]
+            )
+
+
+# --- What has happened in this round
+
+
+@inline
+def rewind(rules: np.record, game: np.record) -> None:
+    """Geisha go back card by card; who begins, and who gets a first marker, is open again."""
+    for number in range(game.plays, 0, -1):
+        take_back(rules, game, card_played(game, number))
+    if game.round_number == 1:
+        game.marker[:] = NONE
+    else:
+        game.starter = NONE
+    game.round_number -= 1
+    begin_round(rules, game)
+
+
+@inline
+def card_played(game: np.record, number: int) -> int:
+    card = 0
+    while game.played_as[card] != number:
+        card += 1
+    return card
+
+
+@inline
+def take_back(rules: np.record, game: np.record, card: int) -> None:
+    """The card played last leads its geisha back and leaves a tiebreaker where it was."""
+    colour = rules.colour[card]
+    if game.brought[card, 1] > 0:
+        game.marker[house_of(rules, game, card)] = NONE
+    game.steps[colour] = past(rules, game.steps[colour], rules.colours - rules.walk[card])
+
+
+@inline
+def next_event(rules: np.record, world: np.record, earlier: np.record) -> Any:
+    """What chance brought or a seat chose, by phase."""
+    phase = earlier.phase
+    if phase == LAY_TOKENS:
+        return world.row[next_space(rules, earlier)]
+    if phase == DRAW_MARKERS:
+        return marker_of(world, markers_held(rules, earlier, 0))
+    if phase == DEAL:
+        return next_card(world, earlier, dealt_to(rules, earlier))
+    if phase == DRAW:
+        return next_card(world, earlier, player_of(earlier))
+    if phase == REDRAW:
+        return next_card(world, earlier, earlier.playing)
+    return next_choice(rules, world, earlier)
+
+
+@inline
+def marker_of(game: np.record, seat: int) -> int:
+    """The colour of a seat's first marker, or NONE."""
+    for c in range(COLOURS):
+        if game.marker[c] == seat:
+            return c
+    return NONE
+
+
+@inline
+def next_card(world: np.record, earlier: np.record, seat: int) -> Any:
+    """The next card that a seat received, or NONE."""
+    return world.received[seat, number_received(earlier, seat)]
+
+
+@inline
+def next_choice(rules: np.record, world: np.record, earlier: np.record) -> Any:
+    """The action that the mover chose; NONE if the choice is still open."""
+    me, phase = earlier.mover, earlier.phase
+    if phase == ACT:
+        return action_used(rules, world, earlier, me)
+    if phase == ANSWER:
+        return answer(rules, world, earlier, me)
+    if phase == PUT_IN_ORDER:
+        return numbered(rules, ORDER, order_chosen(world, earlier))
+    if phase == PICK_TOKENS:
+        return numbered(rules, COLLECT, tokens_chosen(world, earlier.playing))
+    if phase == PICK_MARKER:
+        return numbered(rules, TAKE_MARKER, marker_of(world, me))
+    return numbered(rules, STARTER, NONE if world.starter == NONE else int(world.starter != me))
+
+
+@inline
+def numbered(rules: np.record, kind: int, number: int) -> Any:
+    """An action by its number among those of its kind; NONE stays NONE."""
+    return NONE if number == NONE else rules.first[kind] + number
+
+
+@inline
+def action_used(rules: np.record, world: np.record, earlier: np.record, me: int) -> Any:
+    """The action by which a seat laid down cards of its hand in this turn, or NONE."""
+    for action in range(4):
+        if world.used_in[me, action] == earlier.turn // 2 + 1:
+            kind = action + 2 if world.hidden_use[me] == action else action
+            number = rules.first[kind]
+            while not laid_from(rules, world, earlier, me, action, rules.slots[number]):
+                number += 1
+            return number
+    return NONE
+
+
+@inline
+def laid_from(
+    rules: np.record,
+    world: np.record,
+    earlier: np.record,
+    me: int,
+    action: int,
+    slots: NDArray[np.int8],
+) -> bool:
+    """Whether the cards laid down for an action came from these slots of the hand."""
+    same = True
+    for place in range(SIZES[action]):
+        same &= earlier.hand[me, slots[place]] == world.laid[me, action, place]
+    return same
+
+
+@inline
+def answer(rules: np.record, world: np.record, earlier: np.record, me: int) -> Any:
+    """A Counteroffer comes before picking."""
+    if world.counter_to[me] == earlier.turn and earlier.counter_to[me] == NONE:
+        slot = 0
+        while earlier.hand[me, slot] != world.counter_in[me]:
+            slot += 1
+        hides = world.hidden_use[me] == COUNTEROFFER
+        kind = HIDDEN_COUNTEROFFER if hides else COUNTEROFFER
+        return numbered(rules, kind, slot * rules.places + world.counter_place[me])
+    offerer = player_of(earlier)
+    offer = offered_by(earlier, offerer)
+    kind = TAKE_PAIR if offer == COMPETITION else TAKE_CARD
+    return numbered(rules, kind, world.picked[offerer, offer])
+
+
+@inline
+def order_chosen(world: np.record, earlier: np.record) -> Any:
+    offerer = player_of(earlier)
+    return world.order[offerer, offered_by(earlier, offerer), waiting_share(earlier)]
+
+
+@inline
+def tokens_chosen(world: np.record, card: int) -> int:
+    """What a card collected where there was a choice; NONE while it waits."""
+    if world.playing == card:
+        return NONE
+    if world.brought[card, 1] > 0:
+        return TIEBREAKER
+    return GUESTS_ONLY if world.brought[card, 0] > 0 else NOTHING

@@ -1,0 +1,427 @@
+"""The rules of Hanabi, in the order of the rulebook. RULES.md tells them in prose.
+
+`game` is a RECORD, `rules` a RULES; `me` is the seat that acts. There are P seats, numbered
+clockwise; C suits, of which a multicolour one is the last, and R ranks, both from 0. A card is
+known by suit * R + rank. A trait is what a clue can tell of cards: a suit, or C + a rank. Slots
+are a hand's places, the oldest card first. Sets of cards, of traits and of slots are bits.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import inline
+from hanamachi.engine.game import CHANCE, OVER, below, record, tables
+from hanamachi.engine.sets import count
+
+SEATS, HAND, SUITS, RANKS = 5, 5, 6, 5  # at most
+CARDS, TRAITS = SUITS * RANKS, SUITS + RANKS
+ACTIONS = 2 * HAND + (SEATS - 1) * TRAITS
+NONE = -1
+
+DISCARD, PLAY, CLUE = range(3)
+
+CHOOSE_STARTER, DRAW, ACT, ENDED = range(4)
+
+RECORD = record(
+    SEATS,
+    # public
+    ("phase", np.int8),  # what happens next: CHOOSE_STARTER .. ENDED
+    ("player", np.int8),  # seat whose turn is next, or would be; NONE until a starter is known
+    ("clues", np.int8),  # clue tokens in the box
+    ("errors", np.int8),  # error tokens in the box
+    ("fireworks", np.int8, (SUITS,)),  # cards in each
+    ("discards", np.int8, (CARDS,)),  # copies of each card
+    ("deck", np.int8),  # cards in it
+    ("turns_left", np.int8),  # turns to come once the deck is empty
+    ("score", np.int8),
+    ("held", np.int8, (SEATS,)),  # size of each hand
+    ("possible", np.int32, (SEATS, HAND)),  # cards that clues leave possible; none where no card is
+    ("named", np.int16, (SEATS, HAND)),  # traits that clues have told of it
+    # the last turn of every seat
+    ("did", np.int8, (SEATS,)),  # DISCARD, PLAY, CLUE; NONE before its first turn
+    ("slot", np.int8, (SEATS,)),  # that its card left; NONE for a clue
+    ("card", np.int8, (SEATS,)),  # discarded or played; NONE for a clue
+    ("scored", np.int8, (SEATS,)),  # 1 if the card was added to a firework
+    ("regained", np.int8, (SEATS,)),  # 1 if a clue token came back
+    ("told", np.int8, (SEATS,)),  # seat that got the clue; NONE without
+    ("trait", np.int8, (SEATS,)),  # what the clue told; NONE without
+    ("touched", np.int8, (SEATS,)),  # slots that have it
+    # hidden from their owner alone
+    ("hand", np.int8, (SEATS, HAND)),  # oldest first, NONE behind
+    # hidden from all
+    ("unseen", np.int8, (CARDS,)),  # copies of each card in the deck: counts, never an order
+)
+
+RULES = tables(
+    ("hand_size", np.int64),
+    ("suits", np.int64),  # C
+    ("ranks", np.int64),  # R
+    ("cards", np.int64),  # C * R, how many are different
+    ("traits", np.int64),  # C + R
+    ("copies", np.int8, (CARDS,)),  # of each card
+    ("traits_of", np.int16, (CARDS,)),  # each card's suit and rank, a bit each
+    ("cards_with", np.int32, (TRAITS,)),  # the cards that have a trait, a bit each
+    ("max_clues", np.int64),
+    ("max_errors", np.int64),
+    ("starter", np.int64),  # seat, or NONE for a random one
+    ("empty_clues", np.bool_),  # a clue may touch no card
+    ("lost_is_zero", np.bool_),  # the last error takes all points away
+    ("kind", np.int8, (ACTIONS,)),  # of each action: DISCARD, PLAY, CLUE
+    ("slot", np.int8, (ACTIONS,)),  # whose card is discarded or played
+    ("offset", np.int8, (ACTIONS,)),  # seats, clockwise, to the one who gets the clue
+    ("trait", np.int8, (ACTIONS,)),  # that the clue tells
+    ("first", np.int64, (4,)),  # first action of each kind, and how many actions there are
+    ("clue", np.int64, (SEATS, TRAITS)),  # the clue by offset and trait
+)
+
+
+# --- Sets
+
+
+@inline
+def first_bits(n: int) -> Any:
+    """The set of the first n."""
+    return (np.int64(1) << n) - 1
+
+
+@inline
+def write_bits(bits: int, n: int, at: int, out: NDArray[Any]) -> None:
+    """A set as n entries of 0 and 1."""
+    for i in range(n):
+        out[np.uint64(at + i)] = bits & 1 << i != 0
+
+
+# --- Seats
+
+
+@inline
+def clockwise(rules: np.record, seat: int, steps: int) -> int:
+    """The seat so many further on, fewer than there are."""
+    seat += steps
+    return seat - rules.seats if seat >= rules.seats else seat
+
+
+@inline
+def side_of(rules: np.record, me: int, seat: int) -> int:
+    """How many seats further on a seat is."""
+    return seat - me if seat >= me else seat - me + rules.seats
+
+
+# --- Setup
+
+
+@inline
+def start(rules: np.record, game: np.record) -> None:
+    """All clue tokens are in the box, no error is; somebody begins, and everybody gets cards."""
+    game.rewards[:] = 0
+    game.clues = rules.max_clues
+    game.errors = 0
+    game.fireworks[:] = 0
+    game.discards[:] = 0
+    game.unseen[:] = rules.copies
+    game.deck = rules.copies.sum()
+    game.turns_left = rules.seats
+    game.score = 0
+    clear_hands(game)
+    game.player = rules.starter
+    if rules.starter == NONE:
+        game.phase = CHOOSE_STARTER
+        game.mover = CHANCE
+    else:
+        go_on(rules, game)
+
+
+@inline
+def clear_hands(game: np.record) -> None:
+    """Nobody holds a card or has had a turn."""
+    game.held[:] = 0
+    game.hand[:] = NONE
+    game.possible[:] = 0
+    game.named[:] = 0
+    for seat in range(SEATS):
+        forget_turn(game, seat)
+
+
+@inline
+def go_on(rules: np.record, game: np.record) -> None:
+    """Hands are filled up as long as there are cards; then whose turn it is acts."""
+    if game.deck > 0 and seat_to_draw(rules, game) != NONE:
+        game.phase = DRAW
+        game.mover = CHANCE
+    else:
+        game.phase = ACT
+        game.mover = game.player
+
+
+@inline
+def seat_to_draw(rules: np.record, game: np.record) -> int:
+    """The first seat that lacks a card; hands are dealt one after the other."""
+    first = NONE
+    for seat in range(rules.seats - 1, -1, -1):  # to the end, as who it is cannot be foreseen
+        if game.held[seat] < rules.hand_size:
+            first = seat
+    return first
+
+
+@inline
+def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> Any:
+    """Any seat may begin; the next card is any of the deck."""
+    if game.phase == CHOOSE_STARTER:
+        weights[: rules.seats] = 1
+        return rules.seats
+    cards = rules.cards
+    for card in range(cards):
+        weights[card] = game.unseen[card]
+    return cards
+
+
+@inline
+def resolve(rules: np.record, game: np.record, outcome: int) -> None:
+    if game.phase == CHOOSE_STARTER:
+        game.player = outcome
+    else:
+        draw(rules, game, seat_to_draw(rules, game), outcome)
+    go_on(rules, game)
+
+
+@inline
+def draw(rules: np.record, game: np.record, seat: int, card: int) -> None:
+    """A new card is the last of the hand, and its owner knows nothing of it."""
+    slot = game.held[seat]
+    game.unseen[card] -= 1
+    game.deck -= 1
+    game.hand[seat, slot] = card
+    game.possible[seat, slot] = (1 << rules.cards) - 1
+    game.named[seat, slot] = 0
+    game.held[seat] += 1
+
+
+# --- A turn
+
+
+@inline
+def apply(rules: np.record, game: np.record, action: int) -> None:
+    """Give a clue, discard a card or play one."""
+    me, score = game.mover, game.score
+    if game.deck == 0:  # the final round
+        game.turns_left -= 1
+    kind = rules.kind[action]
+    forget_turn(game, me)
+    game.did[me] = kind
+    if kind == CLUE:
+        give_clue(rules, game, clockwise(rules, me, rules.offset[action]), rules.trait[action])
+    elif kind == DISCARD:
+        discard(rules, game, rules.slot[action])
+    else:
+        play(rules, game, rules.slot[action])
+    for seat in range(rules.seats):
+        game.rewards[seat] = game.score - score
+    end_turn(rules, game)
+
+
+@inline
+def forget_turn(game: np.record, seat: int) -> None:
+    """Only the last turn of a seat is kept."""
+    game.did[seat] = NONE
+    game.slot[seat] = NONE
+    game.card[seat] = NONE
+    game.scored[seat] = 0
+    game.regained[seat] = 0
+    game.told[seat] = NONE
+    game.trait[seat] = NONE
+    game.touched[seat] = 0
+
+
+@inline
+def give_clue(rules: np.record, game: np.record, seat: int, trait: int) -> None:
+    """A clue costs a token and points out all cards of a suit or rank, and so all that are not."""
+    game.clues -= 1
+    touched, cards = 0, rules.cards_with[trait]
+    for slot in range(game.held[seat]):
+        if cards >> int(game.hand[seat, slot]) & 1:
+            touched |= 1 << slot
+            game.possible[seat, slot] &= cards
+            game.named[seat, slot] |= 1 << int(trait)
+        else:
+            game.possible[seat, slot] &= ~cards
+    game.told[game.mover] = seat
+    game.trait[game.mover] = trait
+    game.touched[game.mover] = touched
+
+
+@inline
+def discard(rules: np.record, game: np.record, slot: int) -> None:
+    """A discarded card brings a clue token back."""
+    game.discards[take_from_hand(game, slot)] += 1
+    regain_clue(rules, game)
+
+
+@inline
+def play(rules: np.record, game: np.record, slot: int) -> None:
+    """The next card of a firework is added to it; any other is an error and is discarded."""
+    card = take_from_hand(game, slot)
+    suit, rank = card // rules.ranks, card % rules.ranks
+    if game.fireworks[suit] == rank:
+        game.fireworks[suit] += 1
+        game.score += 1
+        game.scored[game.mover] = 1
+        if rank == rules.ranks - 1:  # the firework is complete
+            regain_clue(rules, game)
+    else:
+        game.discards[card] += 1
+        err(rules, game)
+
+
+@inline
+def err(rules: np.record, game: np.record) -> None:
+    """The last error burns everything down."""
+    game.errors += 1
+    if game.errors == rules.max_errors and rules.lost_is_zero:
+        game.score = 0
+
+
+@inline
+def take_from_hand(game: np.record, slot: int) -> Any:
+    """A card that leaves the hand; the newer ones close up."""
+    me = game.mover
+    card, last = game.hand[me, slot], game.held[me] - 1
+    for i in range(slot, last):
+        game.hand[me, i] = game.hand[me, i + 1]
+        game.possible[me, i] = game.possible[me, i + 1]
+        game.named[me, i] = game.named[me, i + 1]
+    game.hand[me, last] = NONE
+    game.possible[me, last] = 0
+    game.named[me, last] = 0
+    game.held[me] = last
+    game.slot[me] = slot
+    game.card[me] = card
+    return card
+
+
+@inline
+def regain_clue(rules: np.record, game: np.record) -> None:
+    if game.clues < rules.max_clues:
+        game.clues += 1
+        game.regained[game.mover] = 1
+
+
+# --- What a player may do
+
+
+@inline
+def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Play always; discard unless the box is full of clue tokens; tell while there is one."""
+    actions = 0
+    if game.phase == ACT:
+        slots = first_bits(game.held[game.mover])
+        actions = slots << rules.first[PLAY]
+        if game.clues < rules.max_clues:
+            actions |= slots << rules.first[DISCARD]
+        if game.clues > 0:
+            actions |= legal_clues(rules, game)
+    write_bits(actions, len(mask), 0, mask)
+    return count(actions)
+
+
+@inline
+def legal_clues(rules: np.record, game: np.record) -> int:
+    """Any trait of a card that another player holds, or any at all with empty clues."""
+    clues = 0
+    for offset in range(1, rules.seats):
+        traits = traits_held(rules, game, clockwise(rules, game.mover, offset))
+        clues |= (traits & first_bits(rules.suits)) << rules.clue[offset, 0]
+        clues |= traits >> rules.suits << rules.clue[offset, rules.suits]
+    return clues
+
+
+@inline
+def traits_held(rules: np.record, game: np.record, seat: int) -> Any:
+    """What a seat can be told."""
+    if rules.empty_clues:
+        return first_bits(rules.traits)
+    traits = 0
+    owner = np.uint64(seat)
+    for slot in range(game.held[owner]):
+        traits |= int(rules.traits_of[np.uint64(game.hand[owner, slot])])
+    return traits
+
+
+# --- End of the game
+
+
+@inline
+def end_turn(rules: np.record, game: np.record) -> None:
+    """The last error loses at once, a full display wins at once; else the deck ends the game."""
+    game.player = clockwise(rules, game.mover, 1)
+    lost, complete = game.errors == rules.max_errors, game.score == rules.cards
+    if lost or complete or game.turns_left == 0:
+        game.phase = ENDED
+        game.mover = OVER
+    else:
+        go_on(rules, game)
+
+
+# --- What a player cannot see
+
+
+@inline
+def redeal(rules: np.record, world: np.record, seat: int) -> None:
+    """Deal the seat's own hand and the deck anew, as all clues and all open cards allow.
+
+    Every way to put different unseen cards, copies told apart, into the slots of the hand is
+    equally likely, as long as each slot's card is one that its clues allow. Drawing each slot's
+    card by itself, evenly among those, gives all of these the same chance; a hand in which a
+    copy came twice is drawn again. Since the true hand shows that there is a way, at least one
+    draw in h! is kept for a hand of h: at worst its slots allow 1, 2, ... h of the same copies.
+    """
+    held = count_as_unseen(world, seat)
+    taken = np.zeros(CARDS, np.int8)  # copies of each card, a bit each
+    kept = False
+    while not kept:
+        taken[:] = 0
+        kept = True
+        for slot in range(held):
+            card, copy = random_copy(rules, world, world.possible[seat, slot])
+            kept &= taken[card] >> copy & 1 == 0
+            taken[card] |= 1 << copy
+            world.hand[seat, slot] = card
+    for slot in range(held):
+        world.unseen[world.hand[seat, slot]] -= 1
+
+
+@inline
+def count_as_unseen(world: np.record, seat: int) -> int:
+    """Put a hand's cards among the unseen ones; returns how many it has."""
+    held = int(world.held[seat])
+    for slot in range(held):
+        world.unseen[world.hand[seat, slot]] += 1
+    return held
+
+
+@inline
+def random_copy(rules: np.record, world: np.record, possible: int) -> tuple[int, int]:
+    """One of all unseen copies of the possible cards: the card, and which of its copies."""
+    copies = 0
+    for card in range(rules.cards):
+        copies += world.unseen[card] * (possible >> card & 1)
+    skip = below(world, copies)
+    card = 0
+    while skip >= world.unseen[card] * (possible >> card & 1):
+        skip -= world.unseen[card] * (possible >> card & 1)
+        card += 1
+    return card, skip
+
+
+# --- What has happened
+
+
+@inline
+def rewind(rules: np.record, game: np.record) -> None:
+    """A record keeps only the last turn of every seat: there is no way back."""
+
+
+@inline
+def next_event(rules: np.record, world: np.record, earlier: np.record) -> int:
+    return NONE

@@ -1,0 +1,164 @@
+"""Hanamikoji: two players court seven geisha. RULES.md, then rules.py, is the way in."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from hanamachi.engine.game import Game, Length, filled, implemented_in
+from hanamachi.engine.layout import Layout
+from hanamachi.errors import UserError
+from hanamachi.games.four_actions import cards_used, checked_actions
+from hanamachi.games.hanamikoji import observation, rules
+from hanamachi.games.hanamikoji.actions import Catalogue
+from hanamachi.games.hanamikoji.eight_suits import suits
+from hanamachi.games.options import STARTERS, one_of
+
+CARDS = (2, 2, 2, 3, 3, 4, 5)
+LIMIT_RULES = ("geisha_then_charm", "charm")
+FIFTH_SUITS = ("moon", "star")
+
+DEFAULTS: dict[str, Any] = {
+    "starter": "random",
+    "max_rounds": None,
+    "limit_rule": "geisha_then_charm",
+    "cards": CARDS,
+    "actions": rules.ACTIONS,
+}
+VARIANTS = {
+    "hanamikoji": DEFAULTS,
+    "hanamikoji:three_rounds": {**DEFAULTS, "max_rounds": 3},
+    "hanamikoji:eight_suits": {**DEFAULTS, "fifth_suit": "moon"},
+}
+OPTIONS = {
+    "starter": '"random", 0 or 1: the seat that begins the first round',
+    "max_rounds": "rounds after which the leader wins, or None for no limit",
+    "limit_rule": '"geisha_then_charm" or "charm": who leads at the limit',
+    "cards": "item cards of each geisha, from the left, which is also her charm",
+    "actions": 'the tiles of each player, among "secret", "trade_off", "gift", "competition"',
+    "fifth_suit": '"moon" or "star": the suit of the geisha of charm 5',
+}
+
+
+def checked_cards(cards: Any) -> tuple[int, ...]:
+    ints = isinstance(cards, list | tuple) and all(type(n) is int and n > 0 for n in cards)
+    if not ints or not 1 <= len(cards) <= rules.GEISHA or sum(cards) > sum(CARDS):
+        raise UserError(
+            f"cards must list the items of 1 to {rules.GEISHA} geisha, each at least 1 and "
+            f"together at most {sum(CARDS)}, not {cards!r}"
+        )
+    return tuple(cards)
+
+
+def checked_rounds(max_rounds: Any, cards: tuple[int, ...], actions: tuple[str, ...]) -> int:
+    if max_rounds is None:
+        if never_won(cards, actions):
+            raise UserError(f"nobody can win with {cards=} and {actions=}; set max_rounds")
+        return 0
+    if type(max_rounds) is not int or not 1 <= max_rounds <= 1000:
+        raise UserError(f"max_rounds must be None or from 1 to 1000, not {max_rounds!r}")
+    return max_rounds
+
+
+def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
+    """Both sides get equally many cards, so that a single geisha never favours anybody."""
+    too_few = sum(cards) < rules.CHARM_GOAL and len(cards) < rules.GEISHA_GOAL
+    return too_few or len(cards) == 1 or actions == ("trade_off",)
+
+
+def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:
+    """What players call each geisha: her suit, or her charm, with a letter if it is shared."""
+    if fifth_suit:
+        return suits(fifth_suit)[: len(cards)]
+    shared = Counter(cards)
+    letters = ["abcdefg"[cards[:g].count(charm)] for g, charm in enumerate(cards)]
+    return tuple(
+        f"{charm}{letter if shared[charm] > 1 else ''}"
+        for charm, letter in zip(cards, letters, strict=True)
+    )
+
+
+def build(
+    *,
+    starter: Any,
+    max_rounds: Any,
+    limit_rule: Any,
+    cards: Any,
+    actions: Any,
+    fifth_suit: Any = None,
+) -> tuple[dict[str, Any], np.record, Catalogue, Layout]:
+    """Check the options and derive every table from them."""
+    one_of("starter", starter, STARTERS)
+    one_of("limit_rule", limit_rule, LIMIT_RULES)
+    if fifth_suit is not None:
+        one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
+    cards, actions = checked_cards(cards), checked_actions(actions, rules.ACTIONS)
+    limit = checked_rounds(max_rounds, cards, actions)
+    used = cards_used(rules.ACTIONS, actions, sum(cards))
+    catalogue = Catalogue(cards, actions, names(cards, fifth_suit))
+    layout = observation.layout(len(cards), max(cards), limit)
+    options = {
+        "starter": starter,
+        "max_rounds": max_rounds,
+        "limit_rule": limit_rule,
+        "cards": cards,
+        "actions": actions,
+    }
+    table = filled(
+        rules.RULES,
+        seats=rules.SEATS,
+        geisha=len(cards),
+        cards=np.array(cards + (0,) * (rules.GEISHA - len(cards)), np.int8),
+        in_use=np.array([action in actions for action in rules.ACTIONS], np.int8),
+        tiles=len(actions),
+        hand_size=used - len(actions),
+        starter=rules.NONE if starter == "random" else starter,
+        max_rounds=limit,
+        by_geisha=limit_rule == "geisha_then_charm",
+        max_outcomes=rules.GEISHA,
+        kind=catalogue.kind,
+        first=catalogue.first,
+        piles=catalogue.piles,
+        of_tiles=of_tiles(catalogue),
+        fits=fits(catalogue),
+        at=layout.offsets,
+        units=layout.segment_units,
+    )
+    return options | ({"fifth_suit": fifth_suit} if fifth_suit else {}), table, catalogue, layout
+
+
+def of_tiles(catalogue: Catalogue) -> Any:
+    """(16, A) int8: by a set of tiles, a bit each, 1 for the actions of these tiles."""
+    sets = np.arange(2 ** len(rules.ACTIONS))[:, None]
+    return (sets >> catalogue.kind & 1) * (catalogue.kind <= rules.COMPETITION)
+
+
+def fits(catalogue: Catalogue) -> Any:
+    """(7, 8, A) int8: 1 where so many items of a geisha are enough for the action."""
+    held = np.arange(rules.HAND + 1)[:, None]
+    return catalogue.piles.sum(1).T[:, None] <= held
+
+
+def length(table: np.record) -> Length:
+    """A draw for every tile, an answer to every offer; the first round may draw its starter."""
+    tiles, offers = int(table.tiles), int(table.in_use[[rules.GIFT, rules.COMPETITION]].sum())
+    return Length(
+        rounds=int(table.max_rounds),
+        decisions=2 * (tiles + offers),
+        chances=2 * (int(table.hand_size) + tiles) + 1,
+    )
+
+
+GAME = Game(
+    name="hanamikoji",
+    title="Hanamikoji",
+    cooperative=False,
+    record=rules.RECORD,
+    rules=rules.RULES,
+    functions=implemented_in(rules, observation),
+    variants=VARIANTS,
+    options=OPTIONS,
+    build=build,
+    length=length,
+    last_round="max_rounds",
+)

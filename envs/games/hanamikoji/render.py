@@ -1,0 +1,349 @@
+"""The table of Hanamikoji to look at: as text for a terminal, and as an image.
+
+Both show what one seat sees, with that seat at the bottom; `seat=None` shows all that is hidden,
+too, from the side of player 0.
+"""
+
+from math import cos, pi, sin
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.game import OVER, Variant
+from hanamachi.games.four_actions import SIZES
+from hanamachi.games.hanamikoji.actions import Catalogue
+from hanamachi.games.hanamikoji.rules import (
+    ACT,
+    ANSWER_COMPETITION,
+    ANSWER_GIFT,
+    COMPETITION,
+    DEAL,
+    GIFT,
+    NONE,
+    SECRET,
+    TRADE_OFF,
+    favours,
+)
+from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, TABLE, Canvas
+from hanamachi.rendering.frames import scored_round
+
+Cards = tuple[str, ...]
+
+TILES = ("Secret", "Trade-off", "Gift", "Competition")
+BACK = "?"  # a card that the viewer may not see
+
+# --- What there is to show
+
+
+class Tile(NamedTuple):
+    """A tile of one player, and what was done with it."""
+
+    name: str
+    turn: int  # own turn in which it was used, from 1; 0 not yet
+    cards: Cards = ()  # a Competition's pairs one after the other
+    taken: tuple[int, ...] = ()  # which of them the other player took
+    answer: bool = False  # the other player has yet to take some
+
+
+class Side(NamedTuple):
+    """One player's side of the table, as the viewer sees it."""
+
+    seat: int
+    name: str
+    geisha: int  # favours won so far
+    charm: int
+    hand: Cards
+    tiles: list[Tile]  # used ones in order of use, then the others
+    items: list[int]  # of each geisha
+    favoured: list[bool]  # by each geisha
+
+
+def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Side:
+    shown = viewer in (None, seat)
+    geisha, charm = favours(variant.rules, game, seat)
+    kinds = np.flatnonzero(variant.rules.in_use).tolist()
+    tiles = [tile(variant, game, seat, kind, shown) for kind in kinds]
+    return Side(
+        seat,
+        f"player {seat} (you)" if viewer == seat else f"player {seat}",
+        geisha,
+        charm,
+        face_up(spelled(variant, game.hand[seat]), shown),
+        sorted(tiles, key=lambda tile: tile.turn or len(tiles) + 1),
+        game.table[seat, : variant.rules.geisha].tolist(),
+        (game.marker[: variant.rules.geisha] == seat).tolist(),
+    )
+
+
+def tile(variant: Variant, game: np.record, owner: int, kind: int, shown: bool) -> Tile:
+    name, turn = TILES[kind], int(game.used_in[owner, kind])
+    if turn == 0:
+        return Tile(name, turn)
+    if kind == SECRET:
+        card = (geisha_names(variant)[game.secret[owner]],)
+        return Tile(name, turn, face_up(card, shown or game.mover == OVER))
+    if kind == TRADE_OFF:
+        return Tile(name, turn, face_up(spelled(variant, game.trade_off[owner]), shown))
+    if kind == GIFT:
+        cards, card_taken = spelled(variant, game.gift[owner]), game.gift_taken[owner]
+        if card_taken == NONE:
+            return Tile(name, turn, cards, answer=True)
+        return Tile(name, turn, cards, (cards.index(geisha_names(variant)[card_taken]),))
+    cards, pair = spelled(variant, game.pairs[owner, 0]), int(game.pair_taken[owner])
+    cards += spelled(variant, game.pairs[owner, 1])
+    if pair == NONE:
+        return Tile(name, turn, cards, answer=True)
+    return Tile(name, turn, cards, (2 * pair, 2 * pair + 1))
+
+
+def geisha_names(variant: Variant) -> Cards:
+    return cast(Catalogue, variant.actions).names
+
+
+def spelled(variant: Variant, counts: NDArray[np.int8]) -> Cards:
+    """The names of these cards, one by one."""
+    return tuple(np.repeat(geisha_names(variant), counts[: variant.rules.geisha]).tolist())
+
+
+def face_up(cards: Cards, shown: bool) -> Cards:
+    return cards if shown else (BACK,) * len(cards)
+
+
+def headline(variant: Variant, game: np.record) -> str:
+    """Which round and turn it is, and how many cards can still be drawn."""
+    limit = f" of {variant.rules.max_rounds}" if variant.rules.max_rounds else ""
+    turns = 2 * variant.rules.tiles
+    turn = min(int(game.turn) + 1, turns)
+    removed = int(variant.rules.cards.sum()) - 2 * sum(
+        size for size, used in zip(SIZES, variant.rules.in_use, strict=True) if used
+    )
+    pile = max(int(game.unseen.sum()) - removed, 0)
+    return f"round {max(game.round_number, 1)}{limit} · turn {turn} of {turns} · pile {pile}"
+
+
+def status(variant: Variant, game: np.record) -> str:
+    """Who has to do what, or who has won."""
+    foe = 1 - game.mover
+    if game.phase == ACT:
+        return f"player {game.mover} uses a tile"
+    if game.phase == ANSWER_GIFT:
+        return f"player {game.mover} takes one of {written(spelled(variant, game.gift[foe]))}"
+    if game.phase == ANSWER_COMPETITION:
+        first, second = (written(spelled(variant, pair)) for pair in game.pairs[foe])
+        return f"player {game.mover} takes {first} or {second}"
+    if game.mover != OVER:
+        return "cards are dealt" if game.phase <= DEAL else "a card is drawn"
+    return "victory is shared" if game.winner == NONE else f"player {game.winner} has won"
+
+
+def written(cards: Cards) -> str:
+    return " ".join(cards)
+
+
+# --- As text
+
+MARGIN, COLUMN = 14, 9  # characters
+
+
+def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
+    """The table in at most 80 columns, as `seat` sees it, or all of it."""
+    return "\n".join([*table_lines(variant, game, seat), status(variant, game)])
+
+
+def round_end(variant: Variant, before: np.record, action: int, seat: int | None = None) -> str:
+    """The table when `action` has ended a round and another follows, Secrets revealed; else ""."""
+    scored = scored_round(variant, before, action)
+    if scored is None:
+        return ""
+    return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
+
+
+def table_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
+    me = seat or 0
+    mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
+    lines = [
+        f"{variant.game.title} · {headline(variant, game)}",
+        "",
+        *side_lines(theirs),
+        "",
+        *board_lines(variant, theirs, mine),
+        "",
+        *side_lines(mine),
+        "",
+        *unseen_lines(variant, game, seat),
+    ]
+    return [line.rstrip() for line in lines]
+
+
+def side_lines(side: Side) -> list[str]:
+    unused = ", ".join(tile.name for tile in side.tiles if tile.turn == 0)
+    rows = [("hand", written(side.hand) or "none")]
+    rows += [(f"{tile.turn} {tile.name}", tile_words(tile)) for tile in side.tiles if tile.turn]
+    rows += [("not used", unused)] if unused else []
+    title = f"{side.name:<{MARGIN}}  {side.geisha} geisha, {side.charm} charm"
+    return [title, *(f"  {name:<{MARGIN}}{words}" for name, words in rows)]
+
+
+def tile_words(tile: Tile) -> str:
+    words = written(tile.cards)
+    if tile.name == TILES[COMPETITION]:
+        words = f"{written(tile.cards[:2])} | {written(tile.cards[2:])}"
+    taken = written(tuple(tile.cards[place] for place in tile.taken))
+    return f"{words}  ({taken} taken)" if taken else words
+
+
+def board_lines(variant: Variant, above: Side, below: Side) -> list[str]:
+    """Items on both sides of the geisha, and whom each favours."""
+    pairs = zip(above.favoured, below.favoured, strict=True)
+    marks = ["▲" if up else "▼" if down else "·" for up, down in pairs]
+    rows = [
+        ("items", ["■" * n for n in above.items]),
+        ("geisha", geisha_names(variant)),
+        ("favour", marks),
+        ("items", ["■" * n for n in below.items]),
+    ]
+    return [
+        f"  {name:<{MARGIN}}" + "".join(f"{c:<{COLUMN}}" for c in cells) for name, cells in rows
+    ]
+
+
+def unseen_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
+    """For the eye that sees everything, what nobody has seen."""
+    if seat is not None or not game.unseen.any():
+        return []
+    return [f"in the pile or removed: {written(spelled(variant, game.unseen))}", ""]
+
+
+# --- As an image
+
+WIDTH, HEIGHT = 600, 560  # the units of all sizes below
+
+COLOURS = ("#7d5ba6", "#c8434f", "#b8892b", "#3b7cb8", "#d9702f", "#3f8f5f", "#cf5f94")
+
+Shape = tuple[str, list[float]]  # in a square from 0 to 1; "hole" is an ellipse left open
+SUIT_SHAPES: dict[str, list[Shape]] = {
+    "club": [
+        ("ellipse", [0.28, 0.02, 0.72, 0.46]),
+        ("ellipse", [0.04, 0.38, 0.48, 0.82]),
+        ("ellipse", [0.52, 0.38, 0.96, 0.82]),
+        ("polygon", [0.5, 0.35, 0.68, 1.0, 0.32, 1.0]),
+    ],
+    "spade": [
+        ("polygon", [0.5, 0.0, 0.94, 0.52, 0.06, 0.52]),
+        ("ellipse", [0.05, 0.36, 0.51, 0.80]),
+        ("ellipse", [0.49, 0.36, 0.95, 0.80]),
+        ("polygon", [0.5, 0.45, 0.68, 1.0, 0.32, 1.0]),
+    ],
+    "heart": [
+        ("ellipse", [0.02, 0.08, 0.53, 0.58]),
+        ("ellipse", [0.47, 0.08, 0.98, 0.58]),
+        ("polygon", [0.06, 0.46, 0.94, 0.46, 0.5, 0.98]),
+    ],
+    "diamond": [("polygon", [0.5, 0.0, 0.88, 0.5, 0.5, 1.0, 0.12, 0.5])],
+    "coin": [("ellipse", [0.04, 0.04, 0.96, 0.96]), ("hole", [0.34, 0.34, 0.66, 0.66])],
+    "crown": [
+        ("polygon", [0.04, 0.2, 0.3, 0.5, 0.5, 0.1, 0.7, 0.5, 0.96, 0.2, 0.88, 0.9, 0.12, 0.9])
+    ],
+    "moon": [("ellipse", [0.06, 0.04, 0.96, 0.96]), ("hole", [0.34, -0.06, 1.1, 0.78])],
+    "star": [
+        (
+            "polygon",
+            [
+                0.5 + (0.5 if point % 2 == 0 else 0.2) * turn
+                for point in range(10)
+                for turn in (sin(point * pi / 5), -cos(point * pi / 5))
+            ],
+        )
+    ],
+}
+
+
+def image(
+    variant: Variant, game: np.record, seat: int | None = None, width: int = WIDTH
+) -> NDArray[np.uint8]:
+    """The table as `seat` sees it, or all of it: (height, width, 3) uint8.
+
+    Raises UserError if Pillow is missing.
+    """
+    canvas = Canvas(WIDTH, HEIGHT, width)
+    me = seat or 0
+    mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
+    canvas.write(14, 18, f"{variant.game.title} · {headline(variant, game)}", 15, anchor="lm")
+    draw_side(canvas, variant, theirs, 36, to_decide=game.mover == theirs.seat)
+    draw_board(canvas, variant, theirs, mine, 160)
+    draw_side(canvas, variant, mine, 410, to_decide=game.mover == mine.seat)
+    canvas.write(14, 544, status(variant, game), 15, anchor="lm")
+    return canvas.pixels()
+
+
+def draw_side(canvas: Canvas, variant: Variant, side: Side, y: float, to_decide: bool) -> None:
+    """A player's name, favours, hand and tiles; framed in gold while it is theirs to decide."""
+    canvas.box(10, y, 580, 114, PANEL, GOLD if to_decide else None)
+    canvas.write(22, y + 17, side.name, 15, anchor="lm")
+    canvas.write(22, y + 35, f"{side.geisha} geisha, {side.charm} charm", 12, anchor="lm")
+    for place, name in enumerate(reversed(side.hand)):
+        draw_card(canvas, variant, name, 552 - 32 * place, y + 8, 28)
+    for place, tile in enumerate(side.tiles):
+        draw_tile(canvas, variant, tile, 20 + 141 * place, y + 52)
+
+
+def draw_tile(canvas: Canvas, variant: Variant, tile: Tile, x: float, y: float) -> None:
+    """A tile not yet used stands out; a used one shows its cards, those taken underlined."""
+    edge = GOLD if tile.answer else None
+    canvas.box(x, y, 136, 54, TABLE if tile.turn else INK, edge)
+    canvas.write(x + 8, y + 11, tile.name, 12, INK if tile.turn else LIGHT, anchor="lm")
+    if tile.turn:
+        canvas.write(x + 128, y + 11, f"turn {tile.turn}", 10, anchor="rm")
+    for place, name in enumerate(tile.cards):
+        gap = 10 if tile.name == TILES[COMPETITION] and place >= 2 else 0
+        left = x + 8 + 26 * place + gap
+        draw_card(canvas, variant, name, left, y + 20, 22)
+        if place in tile.taken:
+            canvas.box(left, y + 50, 22, 3, GOLD)
+
+
+def draw_card(
+    canvas: Canvas, variant: Variant, name: str, x: float, y: float, width: float
+) -> None:
+    height = 1.27 * width
+    colour = HIDDEN if name == BACK else COLOURS[geisha_names(variant).index(name)]
+    canvas.box(x, y, width, height, colour)
+    draw_symbol(canvas, x + width / 2, y + height / 2, name, 0.55 * width, colour)
+
+
+def draw_symbol(canvas: Canvas, x: float, y: float, name: str, size: float, ground: str) -> None:
+    """A suit's shape, or the name of a card, around a point."""
+    if name not in SUIT_SHAPES:
+        canvas.write(x, y, name, size, LIGHT)
+        return
+    corner = (x - size / 2, y - size / 2)
+    for kind, points in SUIT_SHAPES[name]:
+        place = [corner[i % 2] + size * v for i, v in enumerate(points)]
+        if kind == "polygon":
+            canvas.polygon(place, LIGHT)
+        else:
+            canvas.ellipse(place, ground if kind == "hole" else LIGHT)
+
+
+def draw_board(canvas: Canvas, variant: Variant, above: Side, below: Side, y: float) -> None:
+    """Each geisha between the items on both sides; a gold marker lies towards whom she favours."""
+    names = geisha_names(variant)
+    left = (WIDTH - 82 * len(names)) / 2
+    for g, name in enumerate(names):
+        x = left + 82 * g + 4
+        draw_items(canvas, x, y + 72, -15, above.items[g], COLOURS[g])
+        draw_items(canvas, x, y + 156, 15, below.items[g], COLOURS[g])
+        canvas.box(x, y + 90, 74, 60, COLOURS[g])
+        draw_symbol(canvas, x + 30, y + 112, name, 24, COLOURS[g])
+        canvas.write(x + 8, y + 138, f"charm {variant.rules.cards[g]}", 10, LIGHT, anchor="lm")
+        towards = below.favoured[g] - above.favoured[g]
+        canvas.disc(x + 62, y + 120 + 24 * towards, 8, GOLD)
+
+
+def draw_items(canvas: Canvas, x: float, y: float, step: float, count: int, colour: str) -> None:
+    """Items from the geisha outwards, closer together where small versions have many."""
+    for n in range(count):
+        canvas.box(
+            x, y + step * n * min(1, 5 / count), 74, 12, colour, TABLE if count > 5 else None
+        )

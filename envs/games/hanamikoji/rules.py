@@ -1,0 +1,709 @@
+"""The rules of Hanamikoji, in the order of the rulebook. RULES.md tells them in prose.
+
+`game` is a RECORD, `rules` a RULES; `me` is the seat that acts and `foe` the other. Geisha are
+numbered from the left, G of them; an item card is known by its geisha. Each player has a tile for
+each action in use; K tiles a player.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import inline
+from hanamachi.engine.game import CHANCE, OVER, below, record, tables
+from hanamachi.engine.words import count_legal, sum_of_bytes, word_at
+from hanamachi.games.four_actions import SIZES, unused_actions
+
+SEATS = 2
+GEISHA = 7  # at most; small versions use fewer
+HAND = 7  # cards, at most
+MOVES = 508  # at most
+NONE = -1
+
+SECRET, TRADE_OFF, GIFT, COMPETITION, TAKE_CARD, TAKE_PAIR = range(6)
+ACTIONS = ("secret", "trade_off", "gift", "competition")
+
+CHARM_GOAL, GEISHA_GOAL = 11, 4
+
+CHOOSE_STARTER, DEAL, DRAW, ACT, ANSWER_GIFT, ANSWER_COMPETITION, ENDED = range(7)
+
+RECORD = record(
+    SEATS,
+    # public
+    ("phase", np.int8),  # what happens next: CHOOSE_STARTER .. ENDED
+    ("round_number", np.int32),  # 1 for the first
+    ("starter", np.int8),  # seat that began this round
+    ("turn", np.int8),  # turns completed in this round
+    ("winner", np.int8),  # seat; NONE while nobody has won, and when victory is shared
+    ("marker", np.int8, (GEISHA,)),  # seat that a geisha favours; NONE in the centre
+    ("table", np.int8, (2, GEISHA)),  # items face up on each side
+    ("used_in", np.int8, (2, 4)),  # own turn, from 1, in which an action was used; 0 not yet
+    ("gift", np.int8, (2, GEISHA)),  # items that each seat offered by its Gift
+    ("gift_taken", np.int8, (2,)),  # geisha of the item taken from that seat's Gift; NONE
+    ("pairs", np.int8, (2, 2, GEISHA)),  # the two pairs of each seat's Competition
+    ("pair_taken", np.int8, (2,)),  # which pair was taken from that seat's Competition; NONE
+    # private
+    ("hand", np.int8, (2, GEISHA)),
+    ("dealt", np.int8, (2, GEISHA)),  # the hand as it was dealt
+    ("drawn", np.int8, (2, 4)),  # item drawn in each own turn, in order; NONE
+    ("secret", np.int8, (2,)),  # geisha of the Secret; NONE
+    ("trade_off", np.int8, (2, GEISHA)),  # items of the Trade-off
+    # hidden from both
+    ("dealt_cards", np.int8),  # cards dealt so far in this round
+    ("unseen", np.int8, (GEISHA,)),  # items in the deck or removed: counts, never an order
+)
+
+
+RULES = tables(
+    ("geisha", np.int64),  # G
+    ("cards", np.int8, (GEISHA,)),  # items of each geisha, which is also her charm
+    ("in_use", np.int8, (4,)),  # 1 where the action is part of the game
+    ("tiles", np.int64),  # K
+    ("hand_size", np.int64),  # cards dealt to each
+    ("starter", np.int64),  # seat, or NONE for a random one
+    ("max_rounds", np.int64),  # 0: no limit
+    ("by_geisha", np.bool_),  # at the limit geisha count before charm
+    ("kind", np.int8, (MOVES,)),  # of each action: SECRET .. TAKE_PAIR
+    ("first", np.int64, (7,)),  # first action of each kind, and A
+    ("piles", np.int8, (MOVES, 2, GEISHA)),  # its cards; the second row is a Competition's
+    ("of_tiles", np.int8, (16, MOVES)),  # by tiles, a bit each: 1 for the actions of these tiles
+    ("fits", np.int8, (GEISHA, HAND + 1, MOVES)),  # 1 where so many items of a geisha are enough
+)
+
+
+# --- Numbers by geisha: one for each, packed into the bytes of a word
+
+ALL = np.uint64(0x00FFFFFFFFFFFFFF)  # the bytes of all geisha
+ONES, TOPS = np.uint64(0x0001010101010101), np.uint64(0x0080808080808080)
+ALL_BITS, TOP_BIT = np.uint64(0xFF), np.uint64(7)
+
+
+@inline
+def packed(numbers: NDArray[np.int8]) -> Any:
+    """A field of a record that is not its last one: the byte behind it is read, and forgotten."""
+    return word_at(numbers, 0) & ALL
+
+
+@inline
+def one(geisha: int) -> Any:
+    """1 for this geisha; nothing for NONE."""
+    return np.uint64(0) if geisha == NONE else np.uint64(1) << np.uint64(8 * geisha)
+
+
+@inline
+def count_of(numbers: np.uint64, geisha: int) -> Any:
+    """The number of this geisha, which may be negative."""
+    byte = (numbers >> np.uint64(8 * geisha)) & ALL_BITS
+    return (np.int64(byte) ^ 0x80) - 0x80
+
+
+@inline
+def difference(a: np.uint64, b: np.uint64) -> Any:
+    """a - b, in every byte: the top bit, set in advance, stops a borrow."""
+    return ((a | TOPS) - b) ^ TOPS
+
+
+@inline
+def greater(a: np.uint64, b: np.uint64) -> Any:
+    """1 where a > b."""
+    return ((((a | TOPS) - b) - ONES) & TOPS) >> TOP_BIT
+
+
+# --- Setup
+
+
+@inline
+def start(rules: np.record, game: np.record) -> None:
+    """All geisha are neutral; the first round's starter is given or drawn."""
+    game.rewards[:] = 0
+    game.marker[:] = NONE
+    game.winner = NONE
+    game.round_number = 0
+    clear_table(game)
+    if rules.starter == NONE:
+        game.phase = CHOOSE_STARTER
+        game.mover = CHANCE
+    else:
+        begin_round(rules, game, rules.starter)
+
+
+@inline
+def begin_round(rules: np.record, game: np.record, starter: int) -> None:
+    """All items go back into the pile, all tiles face up; the markers stay."""
+    clear_table(game)
+    game.round_number += 1
+    game.starter = starter
+    game.unseen[:] = rules.cards
+    game.phase = DEAL if rules.hand_size > 0 else DRAW
+    game.mover = CHANCE
+
+
+@inline
+def clear_table(game: np.record) -> None:
+    """Nothing lies before the players and nothing is in their hands."""
+    game.turn = 0
+    game.starter = NONE
+    game.dealt_cards = 0
+    game.unseen[:] = 0
+    game.table[:] = 0
+    game.used_in[:] = 0
+    game.gift[:] = 0
+    game.gift_taken[:] = NONE
+    game.pairs[:] = 0
+    game.pair_taken[:] = NONE
+    game.hand[:] = 0
+    game.dealt[:] = 0
+    game.drawn[:] = NONE
+    game.secret[:] = NONE
+    game.trade_off[:] = 0
+
+
+@inline
+def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
+    """The next card is any that is unseen; before the first round, the starter is either seat."""
+    if game.phase == CHOOSE_STARTER:
+        weights[0] = weights[1] = 1
+        return 2
+    for g in range(GEISHA):
+        weights[g] = game.unseen[g]
+    return GEISHA
+
+
+@inline
+def resolve(rules: np.record, game: np.record, outcome: int) -> None:
+    """The starter's hand is dealt first, then the other's; each turn begins with a draw."""
+    if game.phase == CHOOSE_STARTER:
+        begin_round(rules, game, outcome)
+    elif game.phase == DEAL:
+        deal(rules, game, outcome)
+    else:
+        draw(game, outcome)
+
+
+@inline
+def deal(rules: np.record, game: np.record, card: int) -> None:
+    """One card of a player's first hand."""
+    seat = dealt_to(rules, game)
+    take_from_pile(game, seat, card)
+    game.dealt[seat, card] += 1
+    game.dealt_cards += 1
+    if game.dealt_cards == 2 * rules.hand_size:
+        game.phase = DRAW
+
+
+@inline
+def dealt_to(rules: np.record, game: np.record) -> Any:
+    return game.starter if game.dealt_cards < rules.hand_size else 1 - game.starter
+
+
+@inline
+def take_from_pile(game: np.record, seat: int, card: int) -> None:
+    game.unseen[card] -= 1
+    game.hand[seat, card] += 1
+
+
+# --- A turn
+
+
+@inline
+def player_of(game: np.record) -> Any:
+    """The players take turns, the starter first."""
+    return (game.starter + game.turn) % 2
+
+
+@inline
+def draw(game: np.record, card: int) -> None:
+    """A turn begins with a card from the pile."""
+    me = player_of(game)
+    take_from_pile(game, me, card)
+    game.drawn[me, game.turn // 2] = card
+    game.phase = ACT
+    game.mover = me
+
+
+@inline
+def apply(rules: np.record, game: np.record, action: int) -> None:
+    """Then the player uses one tile that is still face up; an offer is answered at once."""
+    game.rewards[:] = 0
+    kind = rules.kind[action]
+    if kind == TAKE_CARD:
+        take_card(rules, game, rules.piles[action, 0])
+    elif kind == TAKE_PAIR:
+        take_pair(rules, game, action - rules.first[TAKE_PAIR])
+    else:
+        me = game.mover
+        game.used_in[me, kind] = game.turn // 2 + 1
+        lay_down(game, me, rules.piles[action, 0])
+        if kind == SECRET:
+            keep_secret(rules, game, rules.piles[action, 0])
+        elif kind == TRADE_OFF:
+            trade_off(rules, game, rules.piles[action, 0])
+        elif kind == GIFT:
+            offer_gift(game, rules.piles[action, 0])
+        else:
+            lay_down(game, me, rules.piles[action, 1])
+            offer_competition(game, rules.piles[action])
+
+
+@inline
+def lay_down(game: np.record, me: int, cards: NDArray[np.int8]) -> None:
+    for g in range(GEISHA):
+        game.hand[me, g] -= cards[g]
+
+
+@inline
+def end_turn(rules: np.record, game: np.record) -> None:
+    """After the last turn the round is scored."""
+    game.turn += 1
+    if game.turn == 2 * rules.tiles:
+        score(rules, game)
+    else:
+        game.phase = DRAW
+        game.mover = CHANCE
+
+
+# --- The four actions
+
+
+@inline
+def keep_secret(rules: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
+    """Secret: one card, face down, is scored for its owner at the end of the round."""
+    for g in range(GEISHA):
+        if cards[g] > 0:
+            game.secret[game.mover] = g
+    end_turn(rules, game)
+
+
+@inline
+def trade_off(rules: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
+    """Trade-off: two cards, face down, are not scored."""
+    game.trade_off[game.mover] = cards
+    end_turn(rules, game)
+
+
+@inline
+def offer_gift(game: np.record, cards: NDArray[np.int8]) -> None:
+    """Gift: three cards, face up, of which the other player will take one."""
+    game.gift[game.mover] = cards
+    game.phase = ANSWER_GIFT
+    game.mover = 1 - game.mover
+
+
+@inline
+def offer_competition(game: np.record, piles: NDArray[np.int8]) -> None:
+    """Competition: two pairs, face up, of which the other player will take one."""
+    game.pairs[game.mover] = piles
+    game.phase = ANSWER_COMPETITION
+    game.mover = 1 - game.mover
+
+
+@inline
+def take_card(rules: np.record, game: np.record, card: NDArray[np.int8]) -> None:
+    """The card taken goes to the taker's side, the other two to the giver's."""
+    me, foe = game.mover, 1 - game.mover
+    for g in range(GEISHA):
+        game.table[me, g] += card[g]
+        game.table[foe, g] += game.gift[foe, g] - card[g]
+        if card[g] > 0:
+            game.gift_taken[foe] = g
+    end_turn(rules, game)
+
+
+@inline
+def take_pair(rules: np.record, game: np.record, pair: int) -> None:
+    """The pair taken goes to the taker's side, the other to the side of who offered it."""
+    me, foe = game.mover, 1 - game.mover
+    for g in range(GEISHA):
+        game.table[me, g] += game.pairs[foe, pair, g]
+        game.table[foe, g] += game.pairs[foe, 1 - pair, g]
+    game.pair_taken[foe] = pair
+    end_turn(rules, game)
+
+
+# --- What a player may do
+
+
+@inline
+def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
+    """Any card combination of the hand for a tile face up; any card or pair of an open offer."""
+    if game.phase == ACT:
+        return legal_actions(rules, game, mask)
+    mask[:] = 0
+    if game.phase == ANSWER_GIFT:
+        return legal_cards(rules, game, mask)
+    if game.phase == ANSWER_COMPETITION:
+        return legal_pairs(rules, game, mask)
+    return 0
+
+
+@inline
+def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
+    """The actions of a tile face up that the hand has enough cards of each geisha for."""
+    hand = game.hand[game.mover]
+    of_tile = rules.of_tiles[unused_actions(rules, game, game.mover)]
+    fits0, fits1 = rules.fits[0, hand[0]], rules.fits[1, hand[1]]
+    fits2, fits3 = rules.fits[2, hand[2]], rules.fits[3, hand[3]]
+    fits4, fits5 = rules.fits[4, hand[4]], rules.fits[5, hand[5]]
+    fits6 = rules.fits[6, hand[6]]
+    for action in range(len(mask)):  # all at once: eight arrays are read in step
+        first = of_tile[action] & fits0[action] & fits1[action] & fits2[action]
+        mask[action] = first & fits3[action] & fits4[action] & fits5[action] & fits6[action]
+    return count_legal(mask)
+
+
+@inline
+def legal_cards(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    count = 0
+    for g in range(rules.geisha):
+        if game.gift[1 - game.mover, g] > 0:
+            mask[rules.first[TAKE_CARD] + g] = 1
+            count += 1
+    return count
+
+
+@inline
+def legal_pairs(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Two equal pairs are one choice."""
+    foe = 1 - game.mover
+    equal = True
+    for g in range(rules.geisha):
+        equal &= game.pairs[foe, 0, g] == game.pairs[foe, 1, g]
+    mask[rules.first[TAKE_PAIR]] = 1
+    mask[rules.first[TAKE_PAIR] + 1] = not equal
+    return 1 if equal else 2
+
+
+# --- Scoring
+
+
+@inline
+def score(rules: np.record, game: np.record) -> None:
+    """Secrets are revealed, markers move; then somebody has won, or the other player begins."""
+    reveal_secrets(game)
+    move_markers(rules, game)
+    winner = goal_reached(rules, game)
+    if winner == NONE and game.round_number == rules.max_rounds:
+        end_game(game, ahead_at_limit(rules, game))
+    elif winner != NONE:
+        end_game(game, winner)
+    else:
+        begin_round(rules, game, 1 - game.starter)
+
+
+@inline
+def reveal_secrets(game: np.record) -> None:
+    for seat in range(2):
+        if game.secret[seat] != NONE:
+            game.table[seat, game.secret[seat]] += 1
+
+
+@inline
+def move_markers(rules: np.record, game: np.record) -> None:
+    """A geisha favours whoever has more of her items; on a tie her marker stays where it is."""
+    for g in range(rules.geisha):
+        if game.table[0, g] > game.table[1, g]:
+            game.marker[g] = 0
+        elif game.table[1, g] > game.table[0, g]:
+            game.marker[g] = 1
+
+
+@inline
+def favours(rules: np.record, game: np.record, seat: int) -> tuple[Any, Any]:
+    """The geisha whose favour a player has, and their charm together."""
+    favoured = favoured_by(game, seat)
+    return sum_of_bytes(favoured), charm_of(rules, favoured)
+
+
+@inline
+def favoured_by(game: np.record, seat: int) -> Any:
+    """1 for each geisha whose favour a player has."""
+    markers = packed(game.marker)
+    return (markers & ~(markers >> TOP_BIT) if seat else ~markers) & ONES
+
+
+@inline
+def charm_of(rules: np.record, geisha: np.uint64) -> Any:
+    """The charm of the geisha counted, each of them once, together."""
+    return sum_of_bytes((geisha * ALL_BITS) & packed(rules.cards))
+
+
+@inline
+def goal_reached(rules: np.record, game: np.record) -> int:
+    """11 charm win, even against 4 geisha; else 4 geisha win."""
+    for seat in range(2):
+        if favours(rules, game, seat)[1] >= CHARM_GOAL:
+            return seat
+    for seat in range(2):
+        if favours(rules, game, seat)[0] >= GEISHA_GOAL:
+            return seat
+    return NONE
+
+
+@inline
+def ahead_at_limit(rules: np.record, game: np.record) -> int:
+    """After the last round more geisha win, then more charm; else victory is shared."""
+    geisha0, charm0 = favours(rules, game, 0)
+    geisha1, charm1 = favours(rules, game, 1)
+    if rules.by_geisha and geisha0 != geisha1:
+        return 0 if geisha0 > geisha1 else 1
+    if charm0 != charm1:
+        return 0 if charm0 > charm1 else 1
+    return NONE
+
+
+@inline
+def end_game(game: np.record, winner: int) -> None:
+    game.winner = winner
+    game.phase = ENDED
+    game.mover = OVER
+    if winner != NONE:
+        game.rewards[winner] = 1
+        game.rewards[1 - winner] = -1
+
+
+# --- What a player cannot see
+
+
+@inline
+def redeal(rules: np.record, world: np.record, seat: int) -> None:
+    """Deal the foe's cards and the pile anew, keeping all that `seat` has seen.
+
+    The foe's turns are followed with blank cards: each action takes that many of the blanks held
+    then, at random. Blanks that were offered get the names seen, the others unseen cards. So a
+    history comes up once for every way of picking physical cards for its actions; it is kept with
+    one over that number, which leaves each with the probability of its deal alone.
+    """
+    if world.mover >= 0:
+        foe = 1 - seat
+        unknown = np.empty(GEISHA, np.int8)
+        for g in range(GEISHA):
+            unknown[g] = count_of(unknown_to(rules, world, seat), g)
+        slots = rules.hand_size + cards_drawn(world, foe)  # the foe's cards, in order of receipt
+        name = np.empty(slots, np.int8)
+        used_by = np.empty(slots, np.int8)  # the action that used it; NONE while in hand
+        kept = False
+        while not kept:
+            play_blanks(rules, world, foe, name, used_by)
+            name_blanks(world, unknown, name)
+            place_cards(rules, world, foe, name, used_by)
+            kept = below(world, ways_to_pick(rules, world, foe)) == 0
+
+
+@inline
+def unknown_to(rules: np.record, game: np.record, seat: int) -> Any:
+    """The items, by geisha, that a seat has neither held nor been offered by the foe."""
+    seen = packed(game.hand[seat]) + one(game.secret[seat]) + packed(game.trade_off[seat])
+    for player in range(2):
+        pairs = game.pairs[player]
+        seen += packed(game.gift[player]) + packed(pairs[0]) + packed(pairs[1])
+    return packed(rules.cards) - seen
+
+
+@inline
+def cards_drawn(game: np.record, seat: int) -> int:
+    drawn = 0
+    for turn in range(4):
+        drawn += game.drawn[seat, turn] != NONE
+    return drawn
+
+
+@inline
+def action_of_turn(game: np.record, seat: int, turn: int) -> int:
+    """The action that a seat used in its own turn (1 to K), or NONE."""
+    for kind in range(4):
+        if game.used_in[seat, kind] == turn:
+            return kind
+    return NONE
+
+
+@inline
+def offered(game: np.record, seat: int, kind: int, g: int) -> Any:
+    """How many of a geisha's items an action showed to both players."""
+    if kind == GIFT:
+        return game.gift[seat, g]
+    if kind == COMPETITION:
+        return game.pairs[seat, 0, g] + game.pairs[seat, 1, g]
+    return 0
+
+
+@inline
+def play_blanks(
+    rules: np.record, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+) -> None:
+    """Every turn, blanks at random from the hand of that turn; an offer names its own."""
+    name[:] = NONE
+    used_by[:] = NONE
+    held = rules.hand_size
+    for turn in range(1, rules.tiles + 1):
+        held += 1
+        kind = action_of_turn(world, foe, turn)
+        if kind == NONE:
+            return
+        for _ in range(SIZES[kind]):
+            used_by[random_unused(world, used_by, turn + rules.hand_size, held)] = kind
+            held -= 1
+        name_offer(world, foe, kind, name, used_by)
+
+
+@inline
+def random_unused(world: np.record, used_by: NDArray[np.int8], received: int, held: int) -> Any:
+    """A random slot among the `held` unused ones of the first `received`."""
+    skip = below(world, held)
+    for slot in range(received):
+        if used_by[slot] == NONE:
+            if skip == 0:
+                return slot
+            skip -= 1
+    return NONE
+
+
+@inline
+def name_offer(
+    world: np.record, foe: int, kind: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+) -> None:
+    """The cards of an offer, in random order, over the blanks that it used."""
+    left = kind + 1
+    for g in range(GEISHA):
+        for _ in range(offered(world, foe, kind, g)):
+            skip = below(world, left)
+            for slot in range(len(used_by)):
+                if used_by[slot] == kind and name[slot] == NONE:
+                    if skip == 0:
+                        name[slot] = g
+                        break
+                    skip -= 1
+            left -= 1
+
+
+@inline
+def name_blanks(world: np.record, unknown: NDArray[np.int8], name: NDArray[np.int8]) -> None:
+    """Every other blank is a random unseen card; the rest is the pile."""
+    world.unseen[:] = unknown
+    left = unknown.sum()
+    for slot in range(len(name)):
+        if name[slot] == NONE:
+            skip = below(world, left)
+            g = 0
+            while skip >= world.unseen[g]:
+                skip -= world.unseen[g]
+                g += 1
+            name[slot] = g
+            world.unseen[g] -= 1
+            left -= 1
+
+
+@inline
+def place_cards(
+    rules: np.record, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+) -> None:
+    """Put the named cards where their slots and actions say."""
+    world.dealt[foe] = 0
+    world.hand[foe] = 0
+    world.trade_off[foe] = 0
+    for slot in range(len(name)):
+        g = name[slot]
+        if slot < rules.hand_size:
+            world.dealt[foe, g] += 1
+        else:
+            world.drawn[foe, slot - rules.hand_size] = g
+        if used_by[slot] == NONE:
+            world.hand[foe, g] += 1
+        elif used_by[slot] == SECRET:
+            world.secret[foe] = g
+        elif used_by[slot] == TRADE_OFF:
+            world.trade_off[foe, g] += 1
+
+
+@inline
+def ways_to_pick(rules: np.record, world: np.record, foe: int) -> int:
+    """In how many ways physical cards could have been picked for the foe's actions so far."""
+    ways = 1
+    held = world.dealt[foe].copy()
+    for turn in range(1, rules.tiles + 1):
+        kind = action_of_turn(world, foe, turn)
+        if kind == NONE:
+            break
+        held[world.drawn[foe, turn - 1]] += 1
+        for g in range(GEISHA):
+            used = offered(world, foe, kind, g)
+            if kind == SECRET:
+                used = 1 if world.secret[foe] == g else 0
+            elif kind == TRADE_OFF:
+                used = world.trade_off[foe, g]
+            ways *= choose(held[g], used)
+            held[g] -= used
+    return ways
+
+
+@inline
+def choose(n: int, k: int) -> Any:
+    """Binomial coefficient."""
+    ways = 1
+    for i in range(k):
+        ways = ways * (n - i) // (i + 1)
+    return ways
+
+
+# --- What has happened in this round
+
+
+@inline
+def rewind(rules: np.record, game: np.record) -> None:
+    """Markers do not move within a round."""
+    game.round_number -= 1
+    begin_round(rules, game, game.starter)
+
+
+@inline
+def next_event(rules: np.record, world: np.record, earlier: np.record) -> Any:
+    """The next card of a hand in any order, the card drawn, the action used, or its answer."""
+    me, turn = player_of(earlier), earlier.turn // 2
+    if earlier.phase == DEAL:
+        return missing_card(world, earlier, dealt_to(rules, earlier))
+    if earlier.phase == DRAW:
+        return world.drawn[me, turn]
+    if earlier.phase == ACT:
+        return action_used(rules, world, me, action_of_turn(world, me, turn + 1))
+    if earlier.phase == ANSWER_GIFT:
+        return answer(rules, TAKE_CARD, world.gift_taken[me])
+    return answer(rules, TAKE_PAIR, world.pair_taken[me])
+
+
+@inline
+def missing_card(world: np.record, earlier: np.record, seat: int) -> int:
+    """A card that a seat was dealt and has not got yet."""
+    g = 0
+    while world.dealt[seat, g] == earlier.dealt[seat, g]:
+        g += 1
+    return g
+
+
+@inline
+def action_used(rules: np.record, world: np.record, me: int, kind: int) -> int:
+    """The action by which a seat used this tile; NONE if it has not."""
+    if kind == NONE:
+        return NONE
+    first, second = cards_used(world, me, kind)
+    action = rules.first[kind]
+    while packed(rules.piles[action, 0]) != first or packed(rules.piles[action, 1]) != second:
+        action += 1
+    return int(action)
+
+
+@inline
+def cards_used(world: np.record, me: int, kind: int) -> tuple[Any, Any]:
+    """The cards of a tile, as a row of `piles` has them."""
+    none = np.uint64(0)
+    if kind == SECRET:
+        return one(world.secret[me]), none
+    if kind == TRADE_OFF:
+        return packed(world.trade_off[me]), none
+    if kind == GIFT:
+        return packed(world.gift[me]), none
+    return packed(world.pairs[me, 0]), packed(world.pairs[me, 1])
+
+
+@inline
+def answer(rules: np.record, kind: int, taken: int) -> Any:
+    return NONE if taken == NONE else rules.first[kind] + taken

@@ -1,0 +1,43 @@
+"""The table of games, and the way from an id to a rule set that is ready to play."""
+
+from functools import lru_cache
+from typing import Any
+
+from hanamachi.engine.game import Game, Variant
+from hanamachi.errors import UserError, unknown
+from hanamachi.games import geishas_road, hanabi, hanamikoji
+
+GAMES: dict[str, Game] = {
+    game.name: game for game in (hanamikoji.GAME, geishas_road.GAME, hanabi.GAME)
+}
+VARIANTS: dict[str, Game] = {id: game for game in GAMES.values() for id in game.variants}
+
+
+def variant(id: str, /, **options: Any) -> Variant:
+    """The rule set of this id, such as "hanamikoji:three_rounds", with options of its own.
+
+    Raises UserError for an id or an option that does not exist, or a value that does not fit.
+    """
+    if id not in VARIANTS:
+        raise unknown("game", id, VARIANTS)
+    defaults = VARIANTS[id].variants[id]
+    for name in options:
+        if name not in defaults:
+            raise unknown(f"option of {id}", name, defaults)
+    chosen = {**defaults, **options}
+    return _built(id, **{name: _fixed(name, value) for name, value in chosen.items()})
+
+
+def _fixed(name: str, value: Any) -> Any:
+    """An option's value, its lists made tuples."""
+    if isinstance(value, list | tuple):
+        return tuple(_fixed(name, v) for v in value)
+    if isinstance(value, int | float | str | None):
+        return value
+    raise UserError(f"{name} must be a value or a list of values, not {value!r}")
+
+
+@lru_cache(maxsize=64, typed=True)  # typed, so that True is not taken for 1
+def _built(id: str, **options: Any) -> Variant:
+    game = VARIANTS[id]
+    return Variant(id, game, *game.build(**game.fixed.get(id, {}), **options))

@@ -1,0 +1,1 @@
+"""What people look at: pictures, and the render modes of environments."""

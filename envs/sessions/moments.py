@@ -1,0 +1,164 @@
+"""A game as a chain of moments, and what each seat remembers of it.
+
+A moment is a position and the way to it. Many games can go on from one moment, as a tree does, and
+share all that was before. Chance is explicit: while it decides, so does whoever calls `after`.
+
+Notation: S seats, N entries of an observation.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.layout import Layout
+from hanamachi.errors import IllegalAction
+from hanamachi.rendering.frames import scored_round
+from hanamachi.sessions.session import possible_outcomes
+
+NONE = -1  # in place of the event that led to a moment: it is the first
+
+View = NDArray[np.float32]  # (N,) what a seat sees
+
+
+class Memory(NamedTuple):
+    """What a seat has seen and done since the game began."""
+
+    text: str  # equal where the seat cannot tell two games apart, and only there
+    seen: View  # its last view
+    rounds: tuple[View, ...] = ()  # its views of rounds as they ended, the last one first
+
+
+class Moment:
+    """A position and how it came about; it never changes, so that a copy is the moment itself.
+
+    A seat looks at the table whenever anybody is to decide, when a round has ended, and at the end.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        games: NDArray[Any],
+        left: int,
+        returns: tuple[float, ...],
+        before: "Moment | None" = None,
+        event: int = NONE,
+    ) -> None:
+        self.variant = variant
+        self.games = games  # (1,) the position
+        self.left = left  # decisions until the game is broken off
+        self.mover = int(games["mover"][0]) if left else OVER
+        self.returns = returns  # what each seat has earned so far
+        self.before, self.event = before, event  # what was, and what then happened
+        self._memories: dict[int, Memory] = {}  # by seat, once asked for
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    # --- What can happen
+
+    def legal(self) -> list[int]:
+        """What the seat to move may do."""
+        mask = np.zeros((1, self.variant.actions.size), np.int8)
+        kernels.masks(self.variant.rules, self.games, mask)
+        actions: list[int] = np.flatnonzero(mask).tolist()
+        return actions
+
+    def after(self, event: int) -> "Moment":
+        """What follows an action of the mover or an outcome of chance.
+
+        Raises IllegalAction if it cannot come now.
+        """
+        possible = self._outcomes() if self.mover == CHANCE else self.legal()
+        if event not in possible:
+            raise IllegalAction(f"{event} cannot come now; what can is {possible}")
+        games = self.games.copy()
+        if self.mover == CHANCE:
+            kernels.resolve_one(self.variant.rules, games[0], event)
+            return Moment(self.variant, games, self.left, self.returns, self, event)
+        kernels.apply_one(self.variant.rules, games[0], event)
+        returns = tuple(
+            earned + reward
+            for earned, reward in zip(self.returns, games["rewards"][0].tolist(), strict=False)
+        )
+        return Moment(self.variant, games, self.left - 1, returns, self, event)
+
+    def _outcomes(self) -> list[int]:
+        return possible_outcomes(self.variant, self.games)
+
+    def rewards(self) -> list[float]:
+        """What the last action brought each seat, whatever chance has added since."""
+        decision = self.before
+        while decision is not None and decision.mover == CHANCE:
+            decision = decision.before
+        earlier = decision.returns if decision else self.returns
+        return [now - then for now, then in zip(self.returns, earlier, strict=True)]
+
+    def words(self, action: int) -> str:
+        """An action of the mover in the rulebook's words."""
+        return self.variant.actions.describe(action, self.games[0])
+
+    # --- What is remembered
+
+    def memory(self, seat: int) -> Memory:
+        """All that a seat has seen and done, kept for the moments that follow."""
+        untold: list[Moment] = []
+        moment: Moment | None = self
+        while moment is not None and seat not in moment._memories:
+            untold.append(moment)
+            moment = moment.before
+        size = self.variant.observation.size
+        memory = (
+            moment._memories[seat]
+            if moment
+            else Memory(f"player_{seat}", np.zeros(size, np.float32))
+        )
+        for moment in reversed(untold):
+            memory = moment._memories[seat] = moment._added_to(memory, seat)
+        return memory
+
+    def _added_to(self, memory: Memory, seat: int) -> Memory:
+        """What a seat remembers after the last event, by what it did before."""
+        text, seen, rounds = memory
+        if self.before is not None and self.before.mover == seat:
+            text += f" > {self.before.words(self.event)}"
+        for game, round_ended in self._shown():
+            view = seen_by(self.variant, game, seat)
+            text += changes(self.variant.observation, seen, view)
+            rounds = (view, *rounds) if round_ended else rounds
+            seen = view
+        return Memory(text, seen, rounds)
+
+    def _shown(self) -> Iterator[tuple[NDArray[Any], bool]]:
+        """The tables that all seats look at, (1,), and whether a round has ended there."""
+        if self.before is not None and self.before.mover != CHANCE:
+            scored = scored_round(self.variant, self.before.games[0], self.event)
+            if scored is not None:
+                yield np.array([scored], self.games.dtype), True
+        if self.mover != CHANCE:
+            yield self.games, False
+
+
+def seen_by(variant: Variant, games: NDArray[Any], seat: int) -> View:
+    """What a seat knows of games[0], (N,)."""
+    view = np.empty((1, variant.observation.size), np.float32)
+    kernels.observations(variant.rules, games, np.array([seat]), view)
+    row: View = view[0]
+    return row
+
+
+def changes(layout: Layout, before: View, after: View) -> str:
+    """The entries that have changed, by segment, such as " | hand 0=1 4=2; began 0=1"."""
+    changed = np.flatnonzero(before != after)
+    segments = np.searchsorted(layout.offsets, changed, "right") - 1
+    places, values = changed - layout.offsets[segments], after[changed]
+    words: dict[int, str] = {}
+    for segment, place, value in zip(
+        segments.tolist(), places.tolist(), values.tolist(), strict=True
+    ):
+        name = words.get(segment, layout.segments[segment].name)
+        words[segment] = f"{name} {place}={value:g}"
+    return f" | {'; '.join(words.values())}" if words else ""

@@ -1,0 +1,119 @@
+"""Who plays the other seats of an environment that has one learner.
+
+Notation: B games, A actions, N entries of an observation, M numbers of memory.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.game import Variant
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.sessions.worlds import Worlds
+
+
+class Opponent(Protocol):
+    """Whatever chooses actions for a batch; policies do, and keep a memory of each game.
+
+    An opponent with memory also has `initial_memory(batch)`, which gives it at the start, (B, M);
+    one that searches has `given(worlds)`, which gives the opponent to ask about these games.
+    """
+
+    def act(
+        self,
+        observation: NDArray[np.float32],
+        mask: NDArray[np.int8],
+        memory: NDArray[Any],
+        rng: np.random.Generator,
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Actions (B,) for observations (B, N) with masks (B, A), and the memory (B, M) after."""
+
+
+Choose = Callable[[NDArray[np.float32], NDArray[np.int8]], int]
+
+
+class RandomPlay:
+    """Any legal action, each as likely as the next."""
+
+    def act(
+        self,
+        observation: NDArray[np.float32],
+        mask: NDArray[np.int8],
+        memory: NDArray[Any],
+        rng: np.random.Generator,
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        rank = rng.integers(mask.sum(1, dtype=np.int64))  # of the action among the legal ones
+        up_to = mask.cumsum(1, dtype=np.int32)
+        return (up_to > rank[:, None]).argmax(1), memory
+
+
+class RowByRow:
+    """A function of one game, (observation, mask) -> action, asked for each in turn."""
+
+    def __init__(self, choose: Choose) -> None:
+        self.choose = choose
+
+    def act(
+        self,
+        observation: NDArray[np.float32],
+        mask: NDArray[np.int8],
+        memory: NDArray[Any],
+        rng: np.random.Generator,
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        chosen = [self.choose(*row) for row in zip(observation, mask, strict=True)]
+        return np.array(chosen, np.int64), memory
+
+
+def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponent:
+    """A policy as it is, a function wrapped, None as random play; UserError for anything else.
+
+    A policy for another rule set is refused, as it would misread what it sees.
+    """
+    if opponent is None:
+        return RandomPlay()
+    if hasattr(opponent, "act"):
+        made_for = getattr(opponent, "variant", variant)
+        if not made_for.understands(variant):
+            raise UserError(f"the opponent plays {made_for.id} and cannot play {variant.id}")
+        return opponent
+    if callable(opponent):
+        return RowByRow(opponent)
+    raise UserError(
+        "opponent must have act(observation, mask, memory, rng) or be a function "
+        f"(observation, mask) -> action, not {opponent!r}"
+    )
+
+
+def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
+    """What the opponent remembers in each seat of a new game, (B, seats, M)."""
+    begin = getattr(opponent, "initial_memory", None)
+    memory = np.zeros((batch * seats, 0)) if begin is None else np.asarray(begin(batch * seats))
+    return memory.reshape(batch, seats, *memory.shape[1:])
+
+
+def given(opponent: Opponent, worlds: Worlds) -> Opponent:
+    """Whom to ask about these games."""
+    searching = getattr(opponent, "given", None)
+    return opponent if searching is None else searching(worlds)
+
+
+def check_legal(actions: NDArray[np.int64], mask: NDArray[np.int8], who: str) -> None:
+    """Raise IllegalAction for the first row whose action is not in its mask."""
+    inside = (actions >= 0) & (actions < mask.shape[1])
+    legal = inside & (mask[np.arange(len(actions)), np.where(inside, actions, 0)] == 1)
+    if not legal.all():
+        row = int(np.argmin(legal))
+        raise IllegalAction(
+            f"{who} chose action {actions[row]} in game {row} of {len(actions)}, "
+            f"where {int(mask[row].sum())} others are legal"
+        )
+
+
+def checked_seat(seat: Any, seats: int) -> int | str:
+    """A seat number, or "random"."""
+    if seat == "random" or (type(seat) is int and 0 <= seat < seats):
+        chosen: int | str = seat
+        return chosen
+    raise UserError(f'seat must be "random" or from 0 to {seats - 1}, not {seat!r}')

@@ -1,0 +1,149 @@
+"""Saved games: a small JSON file with which a game can be played again, to the last bit.
+
+    record = env.record()
+    save(record, "game.json")
+    for game, what_happened in positions(load("game.json")):
+        ...
+
+A file holds what chance brought and what was chosen, in order.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from re import fullmatch
+from typing import Any
+
+import numpy as np
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.sessions.session import Session, let_chance_happen
+from hanamachi.storage.files import replacing
+
+FORMAT = 1
+KEYS = {"hanamachi_record", "variant", "options", "catalogue", "generator", "chance", "actions"}
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that happened in one game, finished or not."""
+
+    variant: Variant
+    generator: int  #: the state of the game's random generator at its start
+    chance: tuple[int, ...]  #: what chance brought, in order
+    actions: tuple[int, ...]  #: what the seats chose, in order
+
+
+def record_of(session: Session) -> Record:
+    """The record of a game that was played from its start; UserError for any other."""
+    if not session.from_start:
+        raise UserError("a game that began from a given position cannot be saved")
+    rule_set, games = session.variant, session.games.copy()
+    games["rng"] = session.generator
+    kernels.start_one(rule_set.rules, games[0])
+    happened = let_chance_happen(rule_set, games, session.deal)
+    for action in session.actions:
+        kernels.apply_one(rule_set.rules, games[0], action)
+        happened += let_chance_happen(rule_set, games, session.deal, len(happened))
+    return Record(rule_set, session.generator, tuple(happened), tuple(session.actions))
+
+
+# --- Replay
+
+
+def replay(record: Record) -> Session:
+    """Play the game again, to where it ended; UserError if the rules do not allow it."""
+    session = Session(record.variant)
+    session.begin_anew(record.generator, record.chance)
+    for action in record.actions:
+        session.step(action)
+    return session
+
+
+def positions(record: Record) -> Iterator[tuple[np.record, str]]:
+    """The position after the first deal and after each action, with words for what happened."""
+    session = Session(record.variant)
+    session.begin_anew(record.generator, record.chance)
+    yield session.state(), "the cards are dealt"
+    for action in record.actions:
+        words = record.variant.actions.describe(action, session.games[0])
+        happened = f"player_{session.mover}: {words}"
+        session.step(action)
+        yield session.state(), happened
+
+
+# --- Files
+
+
+def save(record: Record, path: str | os.PathLike[str]) -> None:
+    """Write a record as JSON; a file that is there is replaced whole or not at all."""
+    content = {
+        "hanamachi_record": FORMAT,
+        "variant": record.variant.id,
+        "options": dict(record.variant.options),
+        "catalogue": record.variant.actions.digest,
+        "generator": f"{record.generator:#018x}",  # other readers of JSON round large numbers
+        "chance": record.chance,
+        "actions": record.actions,
+    }
+    try:
+        with replacing(Path(path)) as file:
+            file.write(json.dumps(content).encode() + b"\n")
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+
+
+def load(path: str | os.PathLike[str]) -> Record:
+    """Read a record and play it through; UserError if it is none, was cut, or cannot have been."""
+    try:
+        record = parsed(read(path))
+        if record_of(replay(record)).chance != record.chance:
+            raise UserError("its deal was cut or added to")
+    except UserError as error:
+        raise UserError(f"{path} is no saved game that can be replayed: {error}") from None
+    return record
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The JSON object in a file, with just the keys of a record."""
+    try:
+        content = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise UserError(error.strerror or "it cannot be read") from None
+    except (ValueError, RecursionError):
+        raise UserError("it is not JSON, or was cut") from None
+    if not isinstance(content, dict) or content.keys() != KEYS:
+        raise UserError(f"it does not have the keys {', '.join(sorted(KEYS))}")
+    if content["hanamachi_record"] != FORMAT:
+        raise UserError("another version of hanamachi wrote it")
+    return content
+
+
+def parsed(content: dict[str, Any]) -> Record:
+    """The record that a JSON object spells."""
+    id, options = content["variant"], content["options"]
+    if not isinstance(id, str) or not isinstance(options, dict):
+        raise UserError("it names no variant")
+    rule_set = variant(id, **options)
+    if content["catalogue"] != rule_set.actions.digest:
+        raise UserError("its actions are numbered as in another version of hanamachi")
+    chance, actions = numbers(content["chance"], "chance"), numbers(content["actions"], "actions")
+    return Record(rule_set, generator_state(content["generator"]), chance, actions)
+
+
+def numbers(value: Any, name: str) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(number) is int for number in value):
+        raise UserError(f"{name} must be a list of whole numbers")
+    return tuple(value)
+
+
+def generator_state(value: Any) -> int:
+    """A state of a generator, from its hexadecimal spelling; never 0, which it could not leave."""
+    if not isinstance(value, str) or not fullmatch("0x[0-9a-f]{16}", value) or not int(value, 16):
+        raise UserError('generator must be "0x" and 16 hexadecimal digits, not all 0')
+    return int(value, 16)

@@ -1,0 +1,291 @@
+"""One game in progress, as Python holds it: begun, checked and remembered.
+
+The faces for a single game (aec.py, single.py) and saved games (record.py) are built on this.
+Chance is left to the game's own generator unless a deal is given. Each outcome costs one random
+number either way, so what follows a given deal is what would have followed the same deal by luck.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from operator import index
+from secrets import randbelow
+from typing import Any
+
+import numpy as np
+from numba import typeof
+from numba.core.dispatcher import Dispatcher
+from numpy.typing import NDArray
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.kernels import REFUSED
+from hanamachi.errors import IllegalAction, UserError, unknown
+from hanamachi.games.registry import variant
+
+SEEDS = 2**64  # seeds run from 0 to one less
+RESET_OPTIONS = ("deal", "state")
+POINTERS = {"_tables", "_rewards", "_step_if_legal"}  # of a session into its own arrays and code
+
+View = tuple[NDArray[np.float32], NDArray[np.int8]]  # observation (N,), action mask (A,)
+
+
+class Session:
+    """One game of a variant; `games` (1,) holds its record, always the same array."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.games = variant.new(np.array([randbelow(SEEDS)], np.uint64))
+        self.games["mover"] = OVER
+        self.mover = OVER  # the seat to decide; OVER until begun
+        self.generator = 0  # the state of the game's generator when it began
+        self.from_start = False  # not so where a position was given
+        self.deal: tuple[int, ...] = ()  # outcomes given for chance, in order
+        self.dealt = 0  # how many of them have happened
+        self.actions: list[int] = []
+        self._observation, self._mask = self._new_view()  # the mover's; no mask once it is over
+        self._mask[:] = 0
+        self._point()
+
+    def _point(self) -> None:
+        """Keep at hand what every step needs of the arrays and of the variant."""
+        self._tables = self.variant.tables
+        self._size = self.variant.actions.size
+        self._rewards = self.games["rewards"][0, : self.variant.seats]
+        self._step_if_legal = step_if_legal(self.variant.game.rules, self.variant.game.record)
+
+    # --- Beginning
+
+    def begin(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin a game; without a seed it goes on with the generator of the last one.
+
+        `options` may hold "deal", the outcomes that chance must bring first, in order, and
+        "state", a position from `state` to start from. Raises UserError, and leaves the game as
+        it was, if they do not fit.
+        """
+        if options:
+            self._begin_as_told(seed, options)
+            return
+        if seed is not None:
+            self.games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
+        self._begin_by_chance()
+
+    def _begin_as_told(self, seed: int | None, options: Mapping[str, Any]) -> None:
+        for name in options:
+            if name not in RESET_OPTIONS:
+                raise unknown("option of reset", name, RESET_OPTIONS)
+        games = self.games.copy()
+        if "state" in options:
+            games[:] = self._checked_state(options["state"])
+        if seed is not None:
+            games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
+        self._begin(games, checked_deal(options.get("deal", ())), "state" not in options)
+
+    def begin_anew(self, generator: int, deal: Sequence[int]) -> None:
+        """Begin the game that a state of the generator and a deal lead to."""
+        games = self.games.copy()
+        games["rng"] = generator
+        self._begin(games, tuple(deal), True)
+
+    def _begin_by_chance(self) -> None:
+        self._remember(self.games["rng"].item(), (), True)
+        self.mover = kernels.begin_one(self._tables, self.games, self._observation, self._mask)
+
+    def _begin(self, games: NDArray[Any], deal: tuple[int, ...], from_start: bool) -> None:
+        generator = games["rng"].item()
+        if from_start:
+            kernels.start_one(self.variant.rules, games[0])
+        happened = let_chance_happen(self.variant, games, deal)
+        self._remember(generator, deal, from_start)
+        self.dealt = len(happened)
+        self._go_on_from(games)
+
+    def _remember(self, generator: int, deal: tuple[int, ...], from_start: bool) -> None:
+        """Where the game that begins comes from."""
+        self.generator, self.from_start = generator, from_start
+        self.deal, self.dealt = deal, 0
+        self.actions = []
+
+    def _go_on_from(self, games: NDArray[Any]) -> None:
+        """Take over a position, in which a seat is to move or the game is over."""
+        self.games[:] = games
+        self.mover = int(games["mover"][0])
+        if self.mover == OVER:
+            self._mask[:] = 0
+        else:
+            kernels.view(self._tables, self.games, self.mover, self._observation, self._mask)
+
+    def _checked_state(self, state: Any) -> NDArray[Any]:
+        games = np.array(state)
+        if games.dtype != self.games.dtype or games.size != 1:
+            raise UserError(f"a state is one record of {self.variant.game.title} from get_state()")
+        if not is_position(self.variant, games.reshape(1)):
+            raise UserError(f"the state given is no position of {self.variant.id}")
+        return games.reshape(1)
+
+    # --- Play
+
+    def rewards(self) -> list[float]:
+        """What the last action brought each seat."""
+        rewards: list[float] = self._rewards.tolist()
+        return rewards
+
+    def view(self, seat: int) -> View:
+        """What a seat knows, (N,), and its action mask, (A,): zeros out of its turn."""
+        if seat == self.mover:
+            return self._observation.copy(), self._mask.copy()
+        view = self._new_view()
+        kernels.view(self._tables, self.games, seat, *view)
+        return view
+
+    def _new_view(self) -> View:
+        layout, actions = self.variant.observation, self.variant.actions
+        return np.empty(layout.size, np.float32), np.empty(actions.size, np.int8)
+
+    def step(self, action: Any) -> None:
+        """Carry out an action of the mover, and all that chance adds.
+
+        Raises IllegalAction, or UserError if the deal does not fit; the game is then as it was.
+        """
+        number = action if type(action) is int else whole_number(action, "an action")
+        if not 0 <= number < self._size:
+            raise self._illegal(number)
+        if self.dealt < len(self.deal):
+            self._step_dealt(number)
+        else:
+            mover = self._step_if_legal(
+                self._tables, self.games, number, self._observation, self._mask
+            )
+            if mover == REFUSED:
+                raise self._illegal(number)
+            self.mover = mover
+        self.actions.append(number)
+
+    def _step_dealt(self, action: int) -> None:
+        if not self._mask[action]:
+            raise self._illegal(action)
+        games = self.games.copy()
+        kernels.apply_one(self.variant.rules, games[0], action)
+        self.dealt += len(let_chance_happen(self.variant, games, self.deal, self.dealt))
+        self._go_on_from(games)
+
+    def _illegal(self, action: int) -> IllegalAction:
+        if self.mover == OVER:
+            return IllegalAction("no game is in progress; call reset() to begin one")
+        seat, legal, size = self.mover, int(self._mask.sum()), self.variant.actions.size
+        if not 0 <= action < size:
+            return IllegalAction(
+                f"there is no action {action}: they run from 0 to {size - 1}, "
+                f"and player_{seat} has {legal} legal ones"
+            )
+        words = self.variant.actions.describe(action, self.games[0])
+        return IllegalAction(
+            f"player_{seat} may not {words} (action {action}) now; {legal} actions are legal"
+        )
+
+    def state(self) -> np.record:
+        """A copy of the whole position, hidden cards and generator included."""
+        position: np.record = self.games.copy()[0]
+        return position
+
+    # --- Copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A variant is its id and options: its tables need not travel."""
+        state = {**self.__dict__, "variant": (self.variant.id, dict(self.variant.options))}
+        return {name: state[name] for name in state.keys() - POINTERS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        id, options = state["variant"]
+        self.__dict__.update(state, variant=variant(id, **options))
+        self._point()
+
+
+# --- Chance
+
+
+def let_chance_happen(
+    variant: Variant, games: NDArray[Any], deal: Sequence[int] = (), dealt: int = 0
+) -> list[int]:
+    """Let chance happen in games[0] until a seat is to move; returns its outcomes.
+
+    They come from `deal`, of which the first `dealt` have happened, then from the generator.
+    """
+    happened: list[int] = []
+    while games["mover"][0] == CHANCE:
+        outcome = int(kernels.draw_one(variant.rules, games[0]))
+        place = dealt + len(happened)
+        if place < len(deal):
+            outcome = deal[place]
+            possible = possible_outcomes(variant, games)
+            if outcome not in possible:
+                raise UserError(
+                    f"deal[{place}] is {outcome}, but chance can only bring "
+                    f"{', '.join(map(str, possible))} there"
+                )
+        kernels.resolve_one(variant.rules, games[0], outcome)
+        happened.append(outcome)
+    return happened
+
+
+def chances_of(variant: Variant, games: NDArray[Any]) -> list[tuple[int, float]]:
+    """What chance can bring next in games[0], and how likely."""
+    outcomes = np.empty(variant.rules.max_outcomes, np.int64)
+    chances = np.empty(variant.rules.max_outcomes, np.float64)
+    n = kernels.outcomes_of(variant.rules, games[0], outcomes, chances)
+    return list(zip(outcomes[:n].tolist(), chances[:n].tolist(), strict=True))
+
+
+def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
+    """What chance can bring next in games[0]."""
+    return [outcome for outcome, _ in chances_of(variant, games)]
+
+
+# --- Compiled
+
+
+@cache
+def step_if_legal(rules: np.dtype[Any], record: np.dtype[Any]) -> Callable[..., int]:
+    """The kernel for arguments of a game's types: it saves each call the look at them."""
+    kernel: Any = kernels.step_if_legal
+    if not isinstance(kernel, Dispatcher):  # as with NUMBA_DISABLE_JIT=1
+        return kernels.step_if_legal
+    view = np.empty(1, np.float32), np.empty(1, np.int8)
+    arguments = np.empty(1, rules), np.empty(1, record), 0, *view
+    compiled: Callable[..., int] = kernel.compile(tuple(map(typeof, arguments)))
+    return compiled
+
+
+# --- Checks of what users give
+
+
+def whole_number(value: Any, what: str) -> int:
+    """An integer of Python or of numpy, as an int."""
+    try:
+        return index(value)
+    except TypeError:
+        raise UserError(f"{what} must be a whole number, not {value!r}") from None
+
+
+def checked_seeds(seeds: Iterable[Any]) -> NDArray[np.uint64]:
+    """Seeds as an array, (B,)."""
+    numbers = [whole_number(seed, "a seed") for seed in seeds]
+    for number in numbers:
+        if not 0 <= number < SEEDS:
+            raise UserError(f"a seed must be from 0 to 2**64 - 1, not {number}")
+    return np.array(numbers, np.uint64)
+
+
+def checked_deal(deal: Any) -> tuple[int, ...]:
+    if not isinstance(deal, Iterable):
+        raise UserError(f"a deal must list outcomes of chance in order, not {deal!r}")
+    return tuple(whole_number(outcome, "an outcome in a deal") for outcome in deal)
+
+
+def is_position(variant: Variant, games: NDArray[Any]) -> bool:
+    """Whether games[0] is over, or has a choice for the mover or for chance."""
+    mover = int(games["mover"][0])
+    if mover == CHANCE:
+        return len(possible_outcomes(variant, games)) > 0
+    mask = np.zeros((1, variant.actions.size), np.int8)
+    kernels.masks(variant.rules, games, mask)
+    return mover == OVER or (0 <= mover < variant.seats and bool(mask.any()))

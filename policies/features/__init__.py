@@ -1,0 +1,1 @@
+"""Feature sets: what is computed for a network from an observation."""

@@ -1,0 +1,113 @@
+"""Features: what is worked out for a network beside what a player sees at once.
+
+A feature set belongs to a game. It follows from the observation, the legal actions, and a memory of
+its own, which each seat carries from one decision of a game to the next; so it knows no more than
+the player does. `Features` puts any number of sets behind the observation; with none of them, the
+observation stays as it is.
+
+Notation: B observations, N entries of an observation, A actions, F entries of the features, M of a
+memory.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from hanamachi.engine.game import Variant
+from hanamachi.engine.kernels import spread
+from hanamachi.engine.layout import Layout
+from hanamachi.errors import UserError, unknown
+from hanamachi.policies.entry_point import load_entry_point
+from hanamachi.policies.policy import Masks, Memory, Observations
+
+FEATURE_SETS: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
+    "hanamikoji": {"advice": "hanamachi.policies.features.advice:Advice"},
+    "geishas_road": {"advice": "hanamachi.policies.features.advice:Advice"},
+    "hanabi": {
+        "advice": "hanamachi.policies.features.advice:Advice",
+        "belief": "hanamachi.policies.features.hanabi:Belief",
+        "convention": "hanamachi.policies.features.hanabi:Convention",
+    },
+}
+
+
+class FeatureSet(ABC):
+    """What is worked out of one kind, as `layout` names it: F entries, all of them bounded."""
+
+    memory_size = 0
+
+    def __init__(self, variant: Variant, layout: Layout) -> None:
+        """Blocks of the layout are features that describe slots, clues or actions."""
+        self.variant, self.layout = variant, layout
+
+    @abstractmethod
+    def work_out(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Observations, Memory]:
+        """The features (B, F) of observations (B, N) and masks (B, A), and the new memory (B, M),
+        which begins as zeros."""
+
+
+class Compiled(FeatureSet):
+    """What a kernel `write(rules, observations, memory, features)` writes for each row.
+
+    The kernel brings the memory up to date and fills the features, which are 0 before.
+    """
+
+    def __init__(
+        self, variant: Variant, layout: Layout, write: Callable[..., None], memory_size: int = 0
+    ) -> None:
+        super().__init__(variant, layout)
+        self.write, self.memory_size = write, memory_size
+
+    def work_out(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Observations, Memory]:
+        rows = np.ascontiguousarray(observation, np.float32)
+        features = np.zeros((len(rows), self.layout.size), np.float32)
+        memory = np.array(memory, np.int32, order="C")
+        spread(self.write, self.variant.rules, rows, memory, features)
+        return features, memory
+
+
+class Features:
+    """Several feature sets as one: features behind each other, memories side by side."""
+
+    def __init__(self, variant: Variant, names: Sequence[str]) -> None:
+        """UserError for a name that the game does not have, or that comes twice."""
+        if len(set(names)) < len(names):
+            raise UserError("network.features must name each feature set only once")
+        self.sets = [feature_set(variant, name) for name in names]
+        layouts = [variant.observation, *(one.layout for one in self.sets)]
+        self.layout = Layout(  # of all that a network sees
+            tuple(segment for layout in layouts for segment in layout.segments),
+            blocks=tuple(block for layout in layouts for block in layout.blocks),
+        )
+        self.ends = np.cumsum([0, *(one.memory_size for one in self.sets)])  # of the memories
+
+    def initial_memory(self, batch: int) -> Memory:
+        return np.zeros((batch, self.ends[-1]), np.int32)
+
+    def extend(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Observations, Memory]:
+        """Observations with their features, (B, N + F), and the new memory (B, M)."""
+        if not self.sets:
+            return observation, memory
+        parts = [memory[:, a:b] for a, b in pairwise(self.ends)]
+        worked_out = [
+            one.work_out(observation, mask, part)
+            for one, part in zip(self.sets, parts, strict=True)
+        ]
+        features, memories = zip(*worked_out, strict=True)
+        return np.hstack((observation, *features)), np.hstack(memories)
+
+
+def feature_set(variant: Variant, name: str) -> FeatureSet:
+    known = FEATURE_SETS[variant.game.name]
+    if name not in known:
+        raise unknown(f"feature set of {variant.game.name} called", name, known)
+    made: FeatureSet = load_entry_point(known[name])(variant)
+    return made

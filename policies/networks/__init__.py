@@ -1,0 +1,1 @@
+"""Networks, their checkpoints and ONNX files, and policies that play by them."""

@@ -1,0 +1,1 @@
+"""Policies written by hand, the yardsticks: greedy, expert and, for Hanabi, hat."""

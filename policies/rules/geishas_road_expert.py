@@ -1,0 +1,284 @@
+"""Expert: no search, but a forecast of how the round ends.
+
+Every card that is not yet played ends with me, with the foe or nowhere; how likely, follows from
+the action markers that both still have. So the final lead at each geisha is a distribution, and
+she is mine, theirs or nobody's. Her worth is what she brings now and the tokens that the cards
+left may still bring her home for. A table is worth the expected lead in points, guests and unused
+tokens included, measured by how much it may still vary; or a game at once, where a player wins
+enough geisha. An action is worth that after the reply, mostly the worst one, and a little more or
+less by its kind: Gifts come early and Competitions late. Equally good actions are equally likely.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import inline, kernel
+from hanamachi.engine.game import Variant
+from hanamachi.games.geishas_road import observation as entry
+from hanamachi.games.geishas_road import rules as rule
+from hanamachi.games.geishas_road.table import FOE, ME, Seen, act, lay_out, points, reply
+from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.rules.lead_changes import Array, add_card, compare
+
+DOUBT = 0.25  # weight of the mean reply beside the worst
+SKILL = 0.5  # how much better than at random the foe places the cards that I cannot see
+RETURN = 0.7  # weight of the tokens that cards left to play may bring
+GUEST = 0.7  # worth of a guest beside the sets that it makes now
+GEISHA = 0.5  # worth of a geisha beside her points: markers break ties, and stay
+NOISE = 4.0  # variance of points, beside that of who wins each geisha
+LATER = 60.0  # variance of the points of each round to come
+LAST_WORD = 0.01  # what it is worth to let the other begin
+
+# by kind of action: its bonus for each marker left, and the cards it brings me, the foe, and uses
+TIMING = np.zeros(rule.KINDS, np.float32)
+TIMING[: rule.COUNTEROFFER] = 0, 0, 0.08, -0.08, 0.08, -0.08
+CARDS = np.zeros((rule.KINDS, 3), np.float32)
+CARDS[: rule.COUNTEROFFER] = (1, 0, 1), (1, 0, 2), (2, 1, 3), (2, 2, 4), (2, 1, 3), (2, 2, 4)
+BRINGS_ME, BRINGS_FOE, USES = range(3)
+
+# rows of a table of cards: in my hand and not yet moved, now and after an action; and unseen
+HELD, TO_MOVE, HELD_THEN, TO_MOVE_THEN, UNSEEN = range(5)
+
+Ranks = NDArray[np.int64]  # (5, N) which cards of each colour, a bit for each rank
+Chances = NDArray[np.float64]  # (3, N + 1) that each geisha is mine, theirs; that so many are
+COUNTS = 2  # the row that `at_least` works in
+
+
+class Tables(NamedTuple):
+    rules: np.record
+    landings: Array  # (2^V, N, 2) see `landings`
+
+
+class Expert(RulePolicy):
+    name = "expert"
+    forecasts = True
+
+    def __init__(self, variant: Variant) -> None:
+        super().__init__(variant, score, Tables(variant.rules, landings(variant.rules)))
+
+
+def landings(rules: np.record) -> Array:
+    """The chances that a geisha comes home at least once and twice, (2^V, N, 2).
+
+    By the ranks of her cards left, which come in any order, and by her steps past her house.
+    """
+    n, chances = rules.colours, np.zeros((2**rules.values, rules.colours, 3))
+    chances[:, :, 0] = 1
+    for left in range(1, 2**rules.values):
+        ranks = [rank for rank in range(rules.values) if left >> rank & 1]
+        for steps in range(n):
+            ways = [home_with(chances, left, steps, rank, int(rules.value[rank])) for rank in ranks]
+            chances[left, steps] = np.mean(ways, 0)
+    return chances[..., 1:].astype(np.float32)
+
+
+def home_with(
+    chances: NDArray[np.float64], left: int, steps: int, rank: int, value: int
+) -> NDArray[np.float64]:
+    """The chances of at least 0, 1, 2 landings if this card is the next."""
+    after = (steps + value) % chances.shape[1]
+    later = chances[left ^ 1 << rank, after]
+    return later if after else np.array([1, *later[:2]])
+
+
+# --- A decision
+
+
+@kernel
+def score(tables: Tables, observations: Observations, masks: Masks, scores: Scores) -> None:
+    """Write the value of every legal action, (B, A)."""
+    rules = tables.rules
+    subsets, leads = 1 << rules.values, 2 * rules.value[: rules.values].sum() + 1
+    gains = np.zeros((subsets, leads), np.float32)
+    ends = np.zeros((rules.colours, subsets, leads, 3), np.float32)
+    cards = np.zeros((5, rules.colours), np.int64)
+    chances = np.zeros((3, rules.colours + 1))
+    games = np.zeros(3, rule.RECORD)  # now, after an action, and after its reply
+    for b in range(len(masks)):
+        lay_out(rules, observations[b], games[0])
+        tell_cards(rules, observations[b], cards)
+        forecast_for = rule.NONE
+        for action in np.flatnonzero(masks[b]):
+            kind = rules.kind[action]
+            if kind != forecast_for:
+                forecast(rules, observations[b], kind, cards, gains, ends)
+                forecast_for = kind
+            scores[b, action] = outlook(
+                tables, observations[b], action, games, cards, ends, chances
+            )
+
+
+@inline
+def tell_cards(rules: np.record, seen: Seen, cards: Ranks) -> None:
+    """Write what is known of each card; the one kept by Intrigue has not moved."""
+    at = rules.at
+    cards[:] = 0
+    for card in range(rules.cards):
+        c, bit = rules.colour[card], 1 << card % rules.values
+        kept = seen[at[entry.INTRIGUES] + card] and not seen[at[entry.PLAYED] + card]
+        if seen[at[entry.HAND] + card]:
+            cards[HELD, c] |= bit
+        elif seen[at[entry.UNSEEN] + card]:
+            cards[UNSEEN, c] |= bit
+        elif not kept:
+            continue
+        cards[TO_MOVE, c] |= bit
+
+
+@inline
+def outlook(
+    tables: Tables,
+    seen: Seen,
+    action: np.intp,
+    games: NDArray,
+    cards: Ranks,
+    ends: Array,
+    chances: Chances,
+) -> float:
+    """The value after an action and its reply."""
+    rules, kind = tables.rules, tables.rules.kind[action]
+    games[1] = games[0]
+    replies = act(rules, seen, games[1], action)
+    lay_down(rules, games[0], action, cards)
+    worst, total = np.inf, 0.0
+    for number in range(replies):
+        games[2] = games[1]
+        reply(rules, games[2], replies, number)
+        after = value(tables, seen, games[2], cards, ends, chances)
+        worst, total = min(worst, after), total + after
+    bonus = TIMING[kind] * seen[rules.at[entry.TO_COME] + 2]
+    if kind == rule.STARTER:
+        bonus = LAST_WORD * (action - rules.first[kind])
+    return bonus + (1 - DOUBT) * worst + DOUBT * total / replies
+
+
+@inline
+def lay_down(rules: np.record, game: np.record, action: np.intp, cards: Ranks) -> None:
+    """Write which cards are in hand, and which have yet to move, after an action."""
+    cards[HELD_THEN], cards[TO_MOVE_THEN] = cards[HELD], cards[TO_MOVE]
+    kind = rules.kind[action]
+    for place in range(rule.PLACES):
+        slot = rules.slots[action, place]
+        if slot != rule.NONE:
+            card = game.hand[ME, slot]
+            c, bit = rules.colour[card], 1 << card % rules.values
+            cards[HELD_THEN, c] ^= bit
+            if kind != rule.INTRIGUE or place > 0:
+                cards[TO_MOVE_THEN, c] ^= bit
+
+
+@inline
+def value(
+    tables: Tables, seen: Seen, game: np.record, cards: Ranks, ends: Array, chances: Chances
+) -> float:
+    """What the table is worth, from -1 to 1, as if geisha were independent."""
+    rules = tables.rules
+    mean, variance = earlier_and_later(rules, seen)
+    mean += points(rules, game, ME) - points(rules, game, FOE)
+    for c in range(rules.colours):
+        lead = game.influence[ME, c] - game.influence[FOE, c]
+        tie, win, loss = ends[c, cards[HELD_THEN, c], ends.shape[2] // 2 + lead]
+        mine, theirs = win + tie * (game.marker[c] == ME), loss + tie * (game.marker[c] == FOE)
+        worth = game.prestige[c] + returning(tables, game, c, cards[TO_MOVE_THEN, c])
+        mean += (worth + GEISHA) * (mine - theirs)
+        mean += GUEST * (game.collected[ME, c] - game.collected[FOE, c])
+        variance += worth**2 * (mine + theirs - (mine - theirs) ** 2)
+        chances[ME, c], chances[FOE, c] = mine, theirs
+    by_points = mean / np.sqrt(variance + mean**2)
+    if rules.instant_win == 0:
+        return by_points
+    mine = at_least(chances, ME, rules.instant_win)
+    theirs = at_least(chances, FOE, rules.instant_win)
+    return mine - theirs + (1 - mine - theirs) * by_points
+
+
+@inline
+def earlier_and_later(rules: np.record, seen: Seen) -> tuple[float, float]:
+    """The lead of earlier rounds, where points are added up, and what later ones may change."""
+    at, variance = rules.at, NOISE
+    if rules.rounds == 0:
+        return 0.0, variance
+    for later in range(rules.rounds):
+        if seen[at[entry.ROUND + 1] - 1 - later]:
+            variance += LATER * later
+    earned = seen[at[entry.SCORE] + 2 :]
+    return earned[ME] - earned[FOE], variance
+
+
+@inline
+def returning(tables: Tables, game: np.record, c: int, left: int) -> float:
+    """The worth of the tokens that a geisha may still come home for."""
+    once, twice = tables.landings[left, game.steps[c]]
+    if game.returns[c] > 1:
+        return 0.0
+    second = game.row[1, game.taken[1]]
+    if game.returns[c] == 1:
+        return RETURN * once * second
+    return RETURN * (once * game.row[0, game.taken[0]] + twice * second)
+
+
+@inline
+def at_least(chances: Chances, player: int, wanted: int) -> float:
+    """The chance that a player has so many geisha."""
+    counts = chances[COUNTS]
+    counts[:] = 0
+    counts[0] = 1
+    for c in range(len(counts) - 1):
+        for k in range(c + 1, 0, -1):
+            counts[k] += chances[player, c] * (counts[k - 1] - counts[k])
+        counts[0] *= 1 - chances[player, c]
+    return counts[wanted:].sum()
+
+
+# --- How the round may end
+
+
+@inline
+def forecast(
+    rules: np.record, seen: Seen, kind: int, cards: Ranks, gains: Array, ends: Array
+) -> None:
+    """Write the chances of (tie, win, loss) after an action of this kind.
+
+    ends[c, h, most + lead]: with the cards h of her colour in my hand, the unseen ones, and this
+    lead now. gains[h] are the chances of each gain, from -most.
+    """
+    hand_me, hand_foe, unseen_me, unseen_foe = flow(rules, seen, kind)
+    for c in range(rules.colours):
+        gains[0] = 0
+        gains[0, gains.shape[1] // 2] = 1
+        for rank in range(rules.values):
+            if cards[UNSEEN, c] >> rank & 1:
+                add_card(gains[0].copy(), rules.value[rank], unseen_me, unseen_foe, gains[0])
+        compare(gains[0], ends[c, 0])
+        rank = 0  # of the highest card in the hand
+        for hand in range(1, cards[HELD, c] + 1):
+            rank += hand >> rank + 1
+            if hand & ~cards[HELD, c] == 0:
+                rest = gains[hand ^ 1 << rank]
+                add_card(rest, rules.value[rank], hand_me, hand_foe, gains[hand])
+                compare(gains[hand], ends[c, hand])
+
+
+@inline
+def flow(rules: np.record, seen: Seen, kind: int) -> tuple[float, float, float, float]:
+    """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
+    at = rules.at
+    mine, theirs, kept = np.zeros(3), np.zeros(3), 0.0  # markers left; the foe's kept card
+    now = kind - 2 if kind in (rule.HIDDEN_GIFT, rule.HIDDEN_COMPETITION) else kind
+    for action in range(4):
+        used = seen[at[entry.USED_IN] + 4 * action :]
+        if rules.in_use[action] and action != now and used[:4].sum() == 0:
+            mine += CARDS[action]
+        if rules.in_use[action] and used[16:20].sum() == 0:
+            theirs += CARDS[action]
+        elif rules.in_use[action] and action == rule.INTRIGUE:
+            kept = 1.0
+    unseen = max(seen[at[entry.UNSEEN] :][: rules.cards].sum(), 1)
+    draws = mine[USES] + CARDS[kind, USES] - seen[at[entry.HAND] :][: rules.cards].sum()
+    me, foe = mine[BRINGS_ME] / max(mine[USES], 1), mine[BRINGS_FOE] / max(mine[USES], 1)
+    unseen_me = (draws * me + theirs[BRINGS_FOE]) / unseen
+    unseen_foe = (draws * foe + theirs[BRINGS_ME] + kept) / unseen
+    better = SKILL * unseen_me * unseen_foe
+    return me, foe, unseen_me - better, unseen_foe + better

@@ -1,0 +1,72 @@
+"""Greedy: plays what it knows to be playable, clues what is playable, discards the oldest.
+
+Of the clues, the one that leaves the owner of a playable card in the least doubt. Nothing is read
+into a clue beside what it says. Equally good actions are equally likely.
+"""
+
+import numpy as np
+
+from hanamachi.engine.compiled import inline, kernel
+from hanamachi.engine.game import Variant
+from hanamachi.engine.sets import count
+from hanamachi.games.hanabi import rules as rule
+from hanamachi.games.hanabi.table import ME, Games, lay_out, may_hold, next_cards, trash
+from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+
+PLAYABLE, CLUE, TRASH, OLDEST, OTHERS, RISK = 5, 3, 2, 1, 0, -1  # up to 1 is added to a clue
+
+
+class Greedy(RulePolicy):
+    name = "greedy"
+
+    def __init__(self, variant: Variant) -> None:
+        super().__init__(variant, score, variant.rules)
+
+
+@kernel
+def score(rules: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
+    games = np.zeros(2, rule.RECORD)  # now, and after a clue
+    for b in range(len(masks)):
+        lay_out(rules, observations[b], games[0])
+        for action in np.flatnonzero(masks[b]):
+            kind, slot = rules.kind[action], rules.slot[action]
+            if kind == rule.PLAY:
+                scores[b, action] = play_worth(rules, games[0], slot)
+            elif kind == rule.DISCARD:
+                scores[b, action] = discard_worth(rules, games[0], slot)
+            else:
+                games[1] = games[0]
+                rule.give_clue(rules, games[1], rules.offset[action], rules.trait[action])
+                scores[b, action] = clue_worth(rules, games, rules.offset[action])
+
+
+@inline
+def play_worth(rules: np.record, game: np.record, slot: int) -> float:
+    sure = candidates(rules, game, ME, slot) & ~next_cards(rules, game.fireworks) == 0
+    return PLAYABLE if sure else RISK
+
+
+@inline
+def discard_worth(rules: np.record, game: np.record, slot: int) -> float:
+    if candidates(rules, game, ME, slot) & ~trash(rules, game) == 0:
+        return TRASH
+    return OLDEST if slot == 0 else OTHERS
+
+
+@inline
+def clue_worth(rules: np.record, games: Games, seat: int) -> float:
+    """How sure the owner of a playable card becomes, if he learns anything of it."""
+    worth, playable = float(OTHERS), next_cards(rules, games[0].fireworks)
+    for slot in range(games[0].held[seat]):
+        before = candidates(rules, games[0], seat, slot)
+        after = candidates(rules, games[1], seat, slot)
+        learns = after != before and before & ~playable
+        if learns and playable >> int(games[0].hand[seat, slot]) & 1:
+            worth = max(worth, CLUE + count(after & playable) / count(after))
+    return worth
+
+
+@inline
+def candidates(rules: np.record, game: np.record, seat: int, slot: int) -> int:
+    """What a card can be by clues and by the cards that both its owner and I see."""
+    return int(game.possible[seat, slot]) & may_hold(rules, game, seat)

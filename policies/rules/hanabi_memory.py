@@ -1,0 +1,51 @@
+"""What policies of Hanabi remember: a set of cards for each slot of every hand."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import inline
+from hanamachi.engine.kernels import spread
+from hanamachi.games.hanabi import rules as rule
+from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores
+
+Sets = NDArray[np.int32]  # (P, H) one set of cards for each slot, all empty at first
+
+
+class RememberingPolicy(RulePolicy):
+    """A rule policy whose kernel is `score(tables, observations, masks, memory, scores)`.
+
+    The kernel brings the memory, (B, P * H), up to date.
+    """
+
+    def initial_memory(self, batch: int) -> Memory:
+        rules = self.variant.rules
+        return np.zeros((batch, rules.seats * rules.hand_size), np.int32)
+
+    def preference(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Scores, Memory]:
+        """The scores, and the new memory."""
+        scores = np.full(np.shape(mask), -np.inf, np.float32)
+        rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
+        memory = np.array(memory, np.int32)
+        spread(self.score, self.tables, *rows, memory, scores)
+        return scores, memory
+
+
+@inline
+def let_go(sets: Any, slot: int) -> None:
+    """A card leaves its slot of a hand, (H,): the newer ones close up, and a new one is last."""
+    for i in range(slot, len(sets) - 1):
+        sets[i] = sets[i + 1]
+    sets[len(sets) - 1] = 0
+
+
+@inline
+def chop_of(game: np.record, meant: Sets, seat: int) -> int:
+    """The slot of the oldest card that no clue has touched; NONE if there is none."""
+    for slot in range(game.held[seat]):
+        if meant[seat, slot] == 0:
+            return slot
+    return rule.NONE

@@ -1,0 +1,200 @@
+"""Expert: no search, but a forecast of how the round ends.
+
+Every card that is not yet on a side ends with me, with the foe or nowhere; how likely, follows
+from the tiles that both still have. So the final lead at each geisha is a small distribution, her
+marker comes to me, goes to the foe or stays, and a table is worth the expectation, over all 3^G
+states of the markers, of what a state is worth: a win, a loss, or a promise for the next round.
+An action is worth that after the reply, mostly the worst one, and a little more or less by its
+tile, so that Gifts come early and Competitions late. Equally good actions are equally likely.
+
+Notation: `seen` is one observation, (N,).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hanamachi.engine.compiled import inline, kernel
+from hanamachi.engine.game import Variant
+from hanamachi.games.hanamikoji import observation as entry
+from hanamachi.games.hanamikoji import rules as rule
+from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, Values
+from hanamachi.policies.rules.lead_changes import Array, add_card, compare
+
+CHARM, GEISHA = 0.07, 0.09  # what being ahead in either promises for the next round
+DOUBT = 0.25  # weight of the mean reply beside the worst
+SKILL = 0.8  # how much better than at random the foe places the cards that I cannot see
+
+# by kind of action: its bonus for each turn left, and the cards it brings me, the foe, and uses
+TIMING = np.array([0, 0, 0.05, -0.05, 0, 0], np.float32)
+TILES = np.array([(1, 0, 1), (0, 0, 2), (2, 1, 3), (2, 2, 4), (0, 0, 0), (0, 0, 0)], np.float32)
+BRINGS_ME, BRINGS_FOE, USES = range(3)
+
+
+class Tables(NamedTuple):
+    rules: np.record
+    worth: Array  # (2, 3^G) of each state of the markers; [1] in the last round
+
+
+class Expert(RulePolicy):
+    name = "expert"
+    forecasts = True
+
+    def __init__(self, variant: Variant) -> None:
+        super().__init__(variant, score, Tables(variant.rules, marker_worths(variant.rules)))
+
+    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
+        """What the markers promise, before any card is played."""
+        n, at = self.variant.rules.geisha, self.variant.rules.at
+        markers = observation[:, at[entry.MARKERS] : at[entry.MARKERS] + 2 * n].reshape(-1, 2, n)
+        digits = (markers[:, 0] + 2 * markers[:, 1]).astype(np.int64)
+        return self.tables.worth[0][digits @ 3 ** np.arange(n)[::-1]]
+
+
+# --- What the markers are worth
+
+
+def marker_worths(rules: np.record) -> Array:
+    """By state, a ternary number whose digits, from the left, are 0 neutral, 1 mine, 2 theirs."""
+    n, goal = rules.geisha, np.zeros(3**rules.geisha)
+    sign = np.array([0, 1, -1])[np.arange(3**n)[:, None] // 3 ** np.arange(n)[::-1] % 3]
+    charms = sign * rules.cards[:n].astype(int)  # (3^G, G)
+    for count, wanted in ((sign, rule.GEISHA_GOAL), (charms, rule.CHARM_GOAL)):  # charm overrides
+        for player in (1, -1):
+            goal[(count * player).clip(0).sum(1) >= wanted] = player
+    geisha, charm = sign.sum(1), charms.sum(1)
+    promise = np.tanh(CHARM * charm + GEISHA * geisha)
+    limit = np.sign(2 * np.sign(geisha) * rules.by_geisha + np.sign(charm))
+    return np.where(goal != 0, goal, [promise, limit]).astype(np.float32)
+
+
+# --- A decision
+
+
+@kernel
+def score(tables: Tables, observations: Observations, masks: Masks, scores: Scores) -> None:
+    """Write the value of every legal action, (B, A)."""
+    rules, most = tables.rules, tables.rules.cards.max()
+    ends = np.zeros((most + 1, most + 1, 2 * most + 1, 3), np.float32)
+    swings = np.zeros((3, rules.geisha), np.float32)
+    settled = np.empty((most + 1, 2 * most + 1, tables.worth.shape[1] // 3), np.float32)
+    for b in range(len(masks)):
+        forecast_for = rule.NONE
+        for action in np.flatnonzero(masks[b]):
+            kind = rules.kind[action]
+            if kind != forecast_for:
+                forecast(rules, observations[b], kind, ends)
+                forecast_for, settled[:, :, 0] = kind, np.nan
+            scores[b, action] = outlook(tables, observations[b], action, swings, ends, settled)
+
+
+@inline
+def outlook(
+    tables: Tables, seen: Array, action: np.intp, swings: Array, ends: Array, settled: Array
+) -> float:
+    """The value after an action and its reply."""
+    worst, total, count = np.inf, 0.0, replies(tables.rules, seen, action, swings)
+    for i in range(count):
+        after = value(tables, seen, action, swings[i], ends, settled)
+        worst, total = min(worst, after), total + after
+    timing = TIMING[tables.rules.kind[action]] * seen[tables.rules.at[entry.TO_COME] + 2]
+    return timing + (1 - DOUBT) * worst + DOUBT * total / count
+
+
+@inline
+def replies(rules: np.record, seen: Array, action: np.intp, swings: Array) -> int:
+    """Write by how much each reply changes the leads, a row a reply; returns how many there are."""
+    at, n, kind = rules.at, rules.geisha, rules.kind[action]
+    first, second = rules.piles[action, 0, :n], rules.piles[action, 1, :n]
+    swings[0] = first * (kind == rule.SECRET)
+    if kind == rule.COMPETITION:
+        swings[0] = first - second
+        swings[1] = second - first
+        return 2
+    if kind == rule.GIFT:
+        for i, g in enumerate(np.flatnonzero(first)):
+            swings[i] = first
+            swings[i, g] -= 2
+        return int(np.count_nonzero(first))
+    if kind == rule.TAKE_CARD:
+        swings[0] = 2 * first - seen[at[entry.GIFTS] + n : at[entry.GIFTS] + 2 * n]
+    elif kind == rule.TAKE_PAIR:
+        pairs = seen[at[entry.PAIRS] + 2 * n : at[entry.PAIRS] + 4 * n].reshape(2, n)
+        pair = action - rules.first[rule.TAKE_PAIR]
+        swings[0] = pairs[pair] - pairs[1 - pair]
+    return 1
+
+
+@inline
+def value(
+    tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array, settled: Array
+) -> float:
+    """The expected worth of the markers after the round, as if geisha were independent.
+
+    `settled` keeps the first marker's share, two thirds of the work; NaN is what is not yet known.
+    """
+    rules, at, n = tables.rules, tables.rules.at, tables.rules.geisha
+    worth = tables.worth[int(rules.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)]
+    size = len(worth) // 3
+    later, own = np.empty((2, size), np.float32), rules.kind[action] <= rule.COMPETITION
+    for g in range(n):
+        spent = rules.piles[action, 0, g] + rules.piles[action, 1, g]
+        held = int(seen[at[entry.HAND] + g]) - own * spent
+        lead = len(ends) - 1 + int(seen[at[entry.LEAD] + g] + swing[g])
+        out = later[g % 2] if g else settled[held, lead]
+        if g or np.isnan(out[0]):
+            tie, win, loss = ends[held, int(seen[at[entry.UNSEEN] + g]), lead]
+            mine, theirs = seen[at[entry.MARKERS] + g], seen[at[entry.MARKERS] + n + g]
+            me, foe = win + mine * tie, loss + theirs * tie
+            mix(worth, size, np.float32(1) - me - foe, me, foe, out)
+        worth, size = out, size // 3
+    return worth[0]
+
+
+@inline
+def mix(worth: Array, size: int, stays: float, me: float, foe: float, out: Array) -> None:
+    """The expectation over one marker; its own loop over slices, so that it is vectorized."""
+    neutral, mine, theirs = worth[:size], worth[size : 2 * size], worth[2 * size : 3 * size]
+    for i in range(size):
+        out[i] = stays * neutral[i] + me * mine[i] + foe * theirs[i]
+
+
+# --- How the round may end
+
+
+@inline
+def forecast(rules: np.record, seen: Array, kind: int, ends: Array) -> None:
+    """Write the chances of (tie, win, loss) at a geisha after an action of this kind."""
+    most = len(ends) - 1  # ends[h, u, most + lead]: h of her cards in my hand, u unseen
+    hand_me, hand_foe, unseen_me, unseen_foe = flow(rules, seen, kind)
+    gains = np.zeros((most + 1, most + 1, 2 * most + 1), np.float32)  # chance of each, from -most
+    gains[0, 0, most] = 1
+    for h in range(most + 1):
+        for u in range(most + 1 - h):
+            if h > 0:
+                add_card(gains[h - 1, u], 1, hand_me, hand_foe, gains[h, u])
+            elif u > 0:
+                add_card(gains[h, u - 1], 1, unseen_me, unseen_foe, gains[h, u])
+            compare(gains[h, u], ends[h, u])
+
+
+@inline
+def flow(rules: np.record, seen: Array, kind: int) -> tuple[float, float, float, float]:
+    """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
+    at, n = rules.at, rules.geisha
+    mine, theirs, secret = np.zeros(3), np.zeros(3), 0.0  # free tiles, and the foe's used Secret
+    for k in range(4):
+        used = seen[at[entry.USED_IN] + 4 * k :]
+        if rules.in_use[k] and k != kind and used[:4].sum() == 0:
+            mine += TILES[k]
+        if rules.in_use[k] and used[16:20].sum() == 0:
+            theirs += TILES[k]
+        elif rules.in_use[k] and k == rule.SECRET:
+            secret = 1.0
+    unseen = max(seen[at[entry.UNSEEN] : at[entry.UNSEEN] + n].sum(), 1)
+    draws = mine[USES] + TILES[kind, USES] - seen[at[entry.HAND] : at[entry.HAND] + n].sum()
+    me, foe = mine[BRINGS_ME] / max(mine[USES], 1), mine[BRINGS_FOE] / max(mine[USES], 1)
+    unseen_me = (draws * me + theirs[BRINGS_FOE]) / unseen
+    unseen_foe = (draws * foe + theirs[BRINGS_ME] + secret) / unseen
+    better = SKILL * unseen_me * unseen_foe
+    return me, foe, unseen_me - better, unseen_foe + better

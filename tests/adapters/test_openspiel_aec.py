@@ -1,0 +1,141 @@
+"""OpenSpiel's games as PettingZoo environments: the same games, and fit for our learner."""
+
+import copy
+import pickle
+
+import numpy as np
+import pyspiel
+import pytest
+from pettingzoo.test import api_test, seed_test
+
+from hanamachi.adapters.openspiel_aec import OpenSpielAEC
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv
+
+NAMES = [
+    "kuhn_poker",
+    "leduc_poker",
+    "kuhn_poker(players=3)",
+    "liars_dice(numdice=1)",
+    "tiny_hanabi",
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", NAMES)
+def test_pettingzoo_finds_nothing_to_say_against_it(name, capsys):
+    api_test(OpenSpielAEC(name), num_cycles=200)
+    seed_test(lambda: OpenSpielAEC(name), num_cycles=50)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_shows_what_openspiel_says_of_the_same_game(name):
+    env, rng = OpenSpielAEC(name), np.random.default_rng(0)
+    for seed in range(50):
+        env.reset(seed=seed)
+        total = np.zeros(env.max_num_agents)
+        while True:
+            position, twin = env.position, env.game.new_initial_state()
+            for action in position.history():
+                twin.apply_action(action)
+            total += [env.rewards[agent] for agent in env.agents]
+            for seat, agent in enumerate(env.agents):
+                seen = env.observe(agent)
+                assert seen["observation"].tolist() == twin.information_state_tensor(seat)
+                legal = twin.legal_actions(seat) if twin.current_player() == seat else []
+                assert np.flatnonzero(seen["action_mask"]).tolist() == legal
+            if all(env.terminations.values()):
+                break
+            assert env.agent_selection == f"player_{twin.current_player()}"
+            env.step(rng.choice(twin.legal_actions()))
+        assert twin.is_terminal()
+        assert total.tolist() == twin.returns()
+
+
+def test_chance_brings_what_openspiel_says_as_often():
+    env, dealt = OpenSpielAEC("kuhn_poker"), np.zeros((3, 3))
+    for _ in range(3_000):
+        env.reset()
+        dealt[tuple(env.position.history())] += 1
+    assert np.diagonal(dealt).sum() == 0
+    np.testing.assert_allclose(dealt[~np.eye(3, dtype=bool)], 500, atol=100)  # five deviations
+
+
+def test_the_seed_tells_the_deal_and_a_game_without_one_goes_on():
+    def deals():
+        env = OpenSpielAEC("leduc_poker")
+        for seed in [7, None, None, None, None, None]:
+            env.reset(seed=seed)
+            yield tuple(env.position.history())
+
+    first = list(deals())
+    assert first == list(deals())
+    assert len(set(first)) > 1
+
+
+def test_an_illegal_action_leaves_the_game_as_it_was():
+    env = OpenSpielAEC("leduc_poker")
+    env.reset(seed=0)
+    before = env.position.history()
+    for action in 0, 3, None:  # nothing to fold to yet
+        with pytest.raises(IllegalAction, match=r"player_0 may not take action .* legal are 1, 2"):
+            env.step(action)
+    assert env.position.history() == before
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])
+def test_the_learners_batch_of_games_runs_on_it(name):
+    batch, rng = AECSelfPlayVecEnv(lambda: OpenSpielAEC(name), 8, seed=0), np.random.default_rng(0)
+    batch.reset()
+    won = 0
+    for _ in range(200):
+        noise = rng.random(batch.masks.shape)
+        batch.advance((noise * batch.masks).argmax(1))
+        assert (batch.rewards[~batch.over] == 0).all()
+        won += (batch.rewards != 0).sum()
+    assert won > 100
+
+
+def test_a_copy_and_a_pickle_hold_the_game_in_progress():
+    env = OpenSpielAEC("leduc_poker")
+    env.reset(seed=3)
+    env.step(2)
+    for twin in copy.deepcopy(env), pickle.loads(pickle.dumps(env)):
+        twin.step(1)
+        assert twin.position.history() == [*env.position.history(), 1, twin.position.history()[-1]]
+    env.step(1)
+
+
+@pytest.mark.parametrize(
+    ("game", "sentence"),
+    [
+        ("poker", "OpenSpiel has no game 'poker'; pyspiel.registered_names"),
+        ("leduc_poker(x=1)", "OpenSpiel cannot load 'leduc_poker.x=1.': Unknown parameter 'x'"),
+        ("goofspiel", "convert_to_turn_based"),
+        ("tic_tac_toe", "no information-state tensor"),
+        ("stones_and_gems", "hides its chance"),
+    ],
+)
+def test_a_game_that_does_not_fit_is_refused(game, sentence):
+    with pytest.raises(UserError, match=sentence):
+        OpenSpielAEC(game)
+
+
+def test_a_step_without_a_game_is_refused():
+    env = OpenSpielAEC("kuhn_poker")
+    with pytest.raises(UserError, match="call reset"):
+        env.step(0)
+    env.reset(seed=0)
+    for action in 0, 0, None, None:
+        env.step(action)
+    with pytest.raises(UserError, match="call reset"):
+        env.step(None)
+
+
+def test_a_game_that_is_loaded_and_made_turn_based_is_taken():
+    game = pyspiel.convert_to_turn_based(pyspiel.load_game("goofspiel(num_cards=3)"))
+    env = OpenSpielAEC(game)
+    env.reset(seed=0)
+    while not all(env.terminations.values()):
+        env.step(env.position.legal_actions()[0])
+    assert sum(env.rewards.values()) == 0

@@ -1,0 +1,199 @@
+"""Every command and every piece of code in the pages runs as it stands, on a small budget.
+
+`tiny` is the only change: it makes runs short and samples small. What starts a cluster runs in
+`make verify` alone.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from root import ROOT
+from samples import WHOLE
+
+from hanamachi.games.registry import VARIANTS
+from hanamachi.training.config import Config
+
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks" / "README.md",
+    *sorted((ROOT / "envs").glob("*/RULES.md")),
+    *(
+        page
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+        if ROOT / "docs" / "source" not in page.parents
+    ),
+]
+FOLLOWED = ROOT / "docs" / "adding-a-game.md"  # as a whole, by test_adding_a_game.py
+TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#]+)\)")
+COMMAND = re.compile(r"`(?:hanamachi|make|python) [^`]+`")
+
+SMALL_RUN = {
+    "steps": 256,
+    "num_games": 8,
+    "network.hidden": "[16]",
+    "ppo.batch_size": 64,
+    "evaluation.games": 2,
+    "evaluation.final_games": 2,
+}
+SET = "".join(f" --set {name}={value}" for name, value in SMALL_RUN.items())
+SMALLER = (
+    (r"(hanamachi train .*)", r"\1" + SET),
+    (r"(hanamachi sweep .*)", r"\1 --set sweep.trials=1" + SET),
+    (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
+    (r"(hanamachi evaluate .*)", r"\1 --games 2"),
+    (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
+    (r"(python examples/.*)", r"\1 --steps 64"),
+    (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
+    (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
+    (r"steps=\d+", "steps=256"),
+    (r"worlds=\d+", "worlds=2"),
+    (r"seconds=[\d.]+", "seconds=0.01"),
+    (r"--games \d+", "--games 2"),
+    (r"\bgames=\d+", "games=2"),
+    (r'("MlpPolicy", env)\)\.learn\([\d_]+\)', r"\1, n_steps=64).learn(64)"),
+)
+
+BLOCKS = [block for page in PAGES if page != FOLLOWED for block in BLOCK.findall(TEXT[page])]
+LINES = [line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines()]
+# a cluster takes long to start, and so do all benchmarks
+SPREAD = re.compile(r"--ray|hanamachi sweep|runs/spread|benchmark --peers")
+COMMANDS = [
+    line
+    for line in dict.fromkeys(shlex.join(shlex.split(line, comments=True)) for line in LINES)
+    if WHOLE or not SPREAD.search(line)
+]
+TRAINING = [line for line in COMMANDS if line.startswith("hanamachi train")]
+
+
+def tiny(code):
+    for pattern, replacement in SMALLER:
+        code = re.sub(pattern, replacement, code)
+    return code
+
+
+def words_of(line):
+    """The words of a command, on the small budget."""
+    return shlex.split(tiny(line))
+
+
+def run(line, folder):
+    """Run a command of ours in this Python; nobody is at the keyboard."""
+    program, *arguments = words_of(line)
+    if program == "python":
+        script, *arguments = arguments
+        execute([sys.executable, ROOT / script, *arguments], folder)
+        return
+    assert Path(program).name == "hanamachi"
+    execute([sys.executable, "-m", "hanamachi.training.cli.main", *arguments], folder)
+
+
+def execute(command, folder):
+    done = subprocess.run(
+        command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{shlex.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def made(line):
+    """What a command of make would do, with all set up."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    done = subprocess.run(
+        [*words_of(line), "--dry-run"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    """A folder with the settings of all runs, in which the page's training has been done."""
+    folder = tmp_path_factory.mktemp("workshop")
+    shutil.copytree(ROOT / "configs", folder / "configs")
+    small = Config.load(
+        ROOT / "configs" / "hanamikoji.yaml", [f"{k}={v}" for k, v in SMALL_RUN.items()]
+    )
+    (folder / "small.yaml").write_text(small.to_yaml(), encoding="utf-8")
+    for line in TRAINING:
+        run(line, folder)
+    return folder
+
+
+# --- Commands and code
+
+
+def test_training_leaves_what_the_page_says(workshop):
+    assert TRAINING
+    for name in ("policy/model.safetensors", "policy/README.md", "evaluation.json", "tensorboard"):
+        assert (workshop / "runs" / "first" / name).exists()
+        assert (workshop / "runs" / "hanamikoji" / name).exists(), "named after its settings"
+
+
+@pytest.mark.parametrize("block", [block for kind, block in BLOCKS if kind == "python"])
+def test_code_runs(block, workshop):
+    assert len(block.splitlines()) < 15
+    execute([sys.executable, "-c", tiny(block)], workshop)
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line not in TRAINING])
+def test_commands_run(line, workshop):
+    if line.startswith("make "):
+        assert made(line)
+    else:
+        run(line, workshop)
+
+
+def test_every_block_is_of_a_kind_that_is_run():
+    assert {kind for kind, _ in BLOCKS} == {"bash", "python"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_stand_in_blocks_where_they_are_run(page):
+    lines = [line for line in BLOCK.sub("", TEXT[page]).splitlines() if COMMAND.search(line)]
+    assert lines == []
+
+
+def test_make_train_trains_and_judges(workshop):
+    (command,) = [line for line in made("make train") if "hanamachi train" in line]
+    run(command, workshop)
+    assert (workshop / "runs" / "make-train" / "evaluation.json").exists()
+
+
+def test_the_budget_is_made_small():
+    """Otherwise this file would take hours without anybody knowing why."""
+    assert all("--set steps=256" in shlex.join(words_of(line)) for line in TRAINING)
+    numbers = [int(n.replace("_", "")) for _, b in BLOCKS for n in re.findall(r"\d[\d_]+", tiny(b))]
+    assert max(numbers) <= 256
+
+
+# --- What the page speaks of
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page):
+    inside = [link for link in LINK.findall(TEXT[page]) if "://" not in link]
+    assert not [link for link in inside if not (page.parent / link).exists()]
+
+
+def test_every_extra_is_explained():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    rows = re.findall(r"^\| `(\w+)` \|", TEXT[PAGES[0]], re.MULTILINE)
+    assert rows == list(project["optional-dependencies"])
+
+
+def test_every_variant_has_settings_of_its_own():
+    files = (ROOT / "configs").glob("*.yaml")
+    games = {yaml.safe_load(file.read_text(encoding="utf-8"))["game"] for file in files}
+    assert games == set(VARIANTS)

@@ -1,0 +1,79 @@
+"""Compiled code is kept between processes, and never outlives the rules that it was made from."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hanamachi
+
+SOURCES = Path(hanamachi.__file__).parent
+
+FIRST_GAME = """
+import hanamachi, time
+start = time.perf_counter()
+env = hanamachi.make("hanamikoji")
+env.reset(seed=1)
+env.last()
+env.step(int(env.last()[0]["action_mask"].argmax()))
+print(time.perf_counter() - start)
+"""
+
+ROUNDS = """
+import numpy as np
+from hanamachi import variant
+from hanamachi.engine import kernels
+rules = variant("hanamikoji", starter=0)
+games = rules.new(np.arange(300, dtype=np.uint64))
+kernels.reset(rules.rules, games)
+masks = np.zeros((300, rules.actions.size), np.int8)
+while (games["mover"] >= 0).all() and (games["round_number"] == 1).all():
+    kernels.masks(rules.rules, games, masks)
+    kernels.step(rules.rules, games, masks.argmax(1))
+print((games["mover"] < 0).sum())
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A copy of the engine that may be edited, with a cache of its own."""
+    folder = tmp_path_factory.mktemp("package")
+    shutil.copytree(SOURCES, folder / "hanamachi", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def run(program, package):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(package),
+        "NUMBA_CACHE_DIR": str(package / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=package,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_a_second_process_starts_its_first_game_within_two_seconds(package):
+    run(FIRST_GAME, package)
+    assert min(float(run(FIRST_GAME, package)) for _ in range(2)) < 2
+
+
+def test_an_edited_rule_is_at_work_in_the_next_process(package):
+    ended = int(run(ROUNDS, package))
+    assert int(run(ROUNDS, package)) == ended
+    rules = package / "hanamachi" / "hanamikoji" / "rules.py"
+    edited = rules.read_text().replace(
+        "CHARM_GOAL, GEISHA_GOAL = 11, 4", "CHARM_GOAL, GEISHA_GOAL = 1, 1"
+    )
+    assert edited != rules.read_text()
+    rules.write_text(edited)
+    assert int(run(ROUNDS, package)) > ended + 100

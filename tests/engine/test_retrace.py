@@ -1,0 +1,138 @@
+"""The round in progress can be played again from what a record holds, also in a redealt world."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from positions import legal, outcomes, random_session
+from samples import UNCOMPILED, sample
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.games.registry import variant
+
+VARIANTS = {
+    id + "".join(f" {name}={value}" for name, value in options.items()): variant(id, **options)
+    for id, options in (
+        ("hanamikoji", {}),
+        ("hanamikoji:three_rounds", {}),
+        ("hanamikoji:eight_suits", {}),
+        ("hanamikoji", {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 2}),
+        ("geishas_road:2021", {}),
+        ("geishas_road:2021", {"loser_picks_starter": "before_deal"}),
+        ("geishas_road:introductory", {}),
+        ("geishas_road:standard", {}),
+        ("geishas_road:standard", {"decline_collecting": True}),
+        ("geishas_road:advanced", {}),
+        ("geishas_road:advanced", {"counteroffer_shares": "keep"}),
+    )
+}
+every_variant = pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS.keys())
+GAMES = sample(400, share=0.025)
+WORLDS = 2 if UNCOMPILED else 8
+
+
+class Round:
+    """The round in progress: its positions with a seat to move, and the actions taken there."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.positions: list[np.record] = []
+        self.actions: list[int] = []
+
+    def add(self, position: np.record) -> None:
+        if position.round_number != self.number:
+            self.__init__()
+            self.number = int(position.round_number)
+        self.positions.append(position)
+
+
+def rounds(rules: Variant, seed: int) -> Iterator[Round]:
+    """A random game, one decision after the other; the last position is the one now."""
+    play = Round()
+    for session in random_session(rules, seed):
+        if session.actions and play.positions:
+            play.actions.append(session.actions[-1])
+        if session.mover != OVER:
+            play.add(session.state())
+            yield play
+
+
+def retraced(
+    rules: Variant, games: NDArray[np.void], seat: int
+) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+    decisions = kernels.decisions_of_others(rules.rules, games[:1], seat)
+    positions = np.zeros((len(games), decisions), games.dtype)
+    actions = np.zeros((len(games), decisions), np.int64)
+    kernels.retrace(rules.rules, games, seat, positions, actions)
+    return positions, actions
+
+
+def without_luck(games: NDArray[np.void]) -> NDArray[np.void]:
+    """Two games may differ in their generators alone."""
+    games = games.copy()
+    games["rng"] = 0
+    return games
+
+
+def as_games(rules: Variant, positions: list[np.record]) -> NDArray[np.void]:
+    games = np.zeros(len(positions), rules.game.record)
+    for b, position in enumerate(positions):
+        games[b] = position
+    return games
+
+
+@every_variant
+def test_what_the_other_seat_decided_in_this_round_comes_back(rules: Variant) -> None:
+    decisions = 0
+    for seed in range(GAMES):
+        for play in rounds(rules, seed):
+            now = as_games(rules, play.positions[-1:])
+            for seat in range(2):
+                others = [i for i, at in enumerate(play.positions[:-1]) if at.mover != seat]
+                positions, actions = retraced(rules, now, seat)
+                assert actions[0].tolist() == [play.actions[i] for i in others]
+                past = as_games(rules, [play.positions[i] for i in others])
+                assert (without_luck(positions[0]) == without_luck(past)).all()
+                decisions += len(others)
+    assert decisions > 20 * GAMES
+
+
+@every_variant
+def test_a_redealt_world_has_a_legal_past_that_leads_to_it(rules: Variant) -> None:
+    for seed in range(GAMES):
+        for play in list(rounds(rules, seed))[:: 5 if UNCOMPILED else 2]:
+            game = as_games(rules, play.positions[-1:])
+            worlds = rules.new(np.arange(WORLDS, dtype=np.uint64))
+            kernels.worlds(rules.rules, game, int(game["mover"][0]), worlds)
+            for world in worlds:
+                relived(rules, world)
+
+
+def relived(rules: Variant, world: np.record) -> None:
+    """Play the round of a world again, checking every event."""
+    game = np.array([world], rules.game.record)[0]
+    kernels.rewind_one(rules.rules, game)
+    event = kernels.next_event_of(rules.rules, world, game)
+    while event >= 0:
+        if game.mover == CHANCE:
+            assert event in dict(outcomes(rules, game))
+            kernels.resolve_one(rules.rules, game, event)
+        else:
+            assert legal(rules, game)[event]
+            kernels.apply_one(rules.rules, game, event)
+        event = kernels.next_event_of(rules.rules, world, game)
+    assert game == world
+
+
+@every_variant
+def test_in_all_worlds_the_other_seat_has_decided_as_often(rules: Variant) -> None:
+    for play in rounds(rules, 0):
+        game, seat = as_games(rules, play.positions[-1:]), int(play.positions[-1].mover)
+        worlds = rules.new(np.arange(WORLDS, dtype=np.uint64))
+        kernels.worlds(rules.rules, game, seat, worlds)
+        counts = {
+            kernels.decisions_of_others(rules.rules, worlds[b : b + 1], seat) for b in range(WORLDS)
+        }
+        assert len(counts) == 1

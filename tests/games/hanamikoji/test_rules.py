@@ -1,0 +1,381 @@
+"""Hanamikoji's rules: scoring, winning, options, the catalogue of actions, and RULES.md."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hanamikoji_positions import Hanamikoji, HanamikojiHistories
+from numpy.typing import NDArray
+
+import hanamachi.games.hanamikoji
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER
+from hanamachi.errors import UserError
+from hanamachi.games.hanamikoji.rules import ACTIONS, COMPETITION, NONE, TAKE_PAIR
+from hanamachi.games.registry import variant
+
+CARDS = (2, 2, 2, 3, 3, 4, 5)
+A, B, N = 0, 1, NONE  # seats, and nobody
+TIES = [1, 1, 1, 1, 0, 2, 2]  # eight items a side: 1-1, 0-0 and 2-2
+
+
+def scored(markers: list[int], round_number: int = 1, **options: Any) -> np.record:
+    """The game after a round of nothing but ties in which the markers lay so."""
+    table = Hanamikoji(**options)
+    table.game.marker[: len(markers)] = markers
+    table.game.round_number = round_number
+    table.follow(table.round(TIES, TIES))
+    return table.game
+
+
+def holding(mine: tuple[int, ...], theirs: tuple[int, ...]) -> list[int]:
+    """Markers by which A has geisha of these charms and B of those."""
+    left = list(enumerate(CARDS))
+    markers = [N] * len(CARDS)
+    for seat, charms in ((A, mine), (B, theirs)):
+        for charm in charms:
+            geisha = next(g for g, value in left if value == charm)
+            left.remove((geisha, charm))
+            markers[geisha] = seat
+    return markers
+
+
+# --- Scoring and winning
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"), [((2, 2, 4), (3, 3, 5)), ((2, 3, 3), (2, 4, 5))], ids=str
+)
+def test_T_HK1_eleven_charm_win(mine: tuple[int, ...], theirs: tuple[int, ...]) -> None:
+    game = scored(holding(mine, theirs))
+    assert (game.mover, game.winner) == (OVER, B)
+    assert game.rewards.tolist() == [-1, 1]
+
+
+def test_T_HK2_two_whole_rounds() -> None:
+    table = Hanamikoji()
+    table.follow(table.round([1, 0, 2, 1, 0, 1, 3], [1, 2, 0, 1, 2, 1, 1]))
+    assert table.game.marker.tolist() == [N, B, A, N, B, N, A]
+    assert (table.game.round_number, table.game.starter, table.game.winner) == (2, B, N)
+    assert table.game.unseen.tolist() == list(CARDS)
+    table.follow(table.round([0, 1, 2, 0, 1, 2, 2], [2, 0, 0, 2, 1, 1, 2]))  # B begins
+    assert table.game.marker.tolist() == [A, B, B, A, B, B, A]
+    assert (table.game.mover, table.game.winner) == (OVER, B)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "winner"),
+    [
+        ((2, 2, 2, 3), (3, 4, 5), B),
+        ((2, 2, 2, 4), (3, 3, 5), B),
+        ((2, 2, 3, 3), (2, 4, 5), B),
+        ((2, 2, 2, 5), (3, 3, 4), A),
+        ((2, 2, 2, 3), (3, 4), A),
+    ],
+)
+def test_T_HK3_eleven_charm_beat_four_geisha(
+    mine: tuple[int, ...], theirs: tuple[int, ...], winner: int
+) -> None:
+    assert scored(holding(mine, theirs)).winner == winner
+    assert scored(holding(theirs, mine)).winner == 1 - winner
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "by_geisha", "by_charm"),
+    [
+        ((4, 5), (2, 2, 2), B, A),
+        ((2, 2, 2), (3, 3, 4), B, B),
+        ((2, 3), (2, 3), N, N),
+        ((), (), N, N),
+    ],
+)
+def test_T_HK4_at_the_limit_geisha_count_then_charm(
+    mine: tuple[int, ...], theirs: tuple[int, ...], by_geisha: int, by_charm: int
+) -> None:
+    markers = holding(mine, theirs)
+    for rule, winner in (("geisha_then_charm", by_geisha), ("charm", by_charm)):
+        game = scored(markers, round_number=3, id="hanamikoji:three_rounds", limit_rule=rule)
+        assert (game.mover, game.winner) == (OVER, winner)
+        assert game.rewards.sum() == 0
+        assert game.rewards.any() == (winner != N)
+        assert scored(markers, round_number=2, max_rounds=3, limit_rule=rule).mover != OVER
+
+
+def test_T_HK5_equal_sides_leave_a_marker_where_it_is() -> None:
+    markers = [A, B, N, B, A, N, N]  # over 1-1, 0-0 and 2-2
+    game = scored(markers)
+    assert game.marker.tolist() == markers
+    assert game.round_number == 2
+
+
+def test_all_2187_marker_states_end_or_go_on_as_an_enumeration_says() -> None:
+    table = Hanamikoji()
+    *steps, (_, last) = table.round(TIES, TIES)
+    table.follow(steps)
+    states = list(product((A, B, N), repeat=7))
+    games = np.repeat(np.array([table.game], table.variant.game.record), len(states))
+    games["marker"] = states
+    kernels.step(table.rules, games, np.full(len(games), table.actions.parse(last)))
+    winners = [enumerated_winner(state) for state in states]
+    assert games["winner"].tolist() == winners
+    assert (games["mover"] == OVER).tolist() == [winner != N for winner in winners]
+    assert (len(states), winners.count(A), winners.count(B)) == (2187, 469, 469)
+    conflicts = [s for s in states if s.count(A) >= 4 and charm(s, B) >= 11]
+    assert len(conflicts) == 6
+    assert all(enumerated_winner(state) == B for state in conflicts)
+
+
+def enumerated_winner(state: tuple[int, ...]) -> int:
+    for seat in (A, B):
+        four_geisha = state.count(seat) >= 4 and charm(state, 1 - seat) < 11
+        if charm(state, seat) >= 11 or four_geisha:
+            return seat
+    return N
+
+
+def charm(state: tuple[int, ...], seat: int) -> int:
+    return sum(value for value, owner in zip(CARDS, state, strict=True) if owner == seat)
+
+
+# --- A round
+
+
+def test_an_offer_is_divided_at_once_and_answered_without_a_draw() -> None:
+    table = Hanamikoji()
+    table.draw("2a 3a 3b 4 4 5  2a 2b 2b 3a 5 5  2c")
+    table.play("gift 2a 4 4")
+    assert table.game.mover == B
+    assert [table.actions.describe(a) for a in np.flatnonzero(table.mask())] == [
+        "take 2a",
+        "take 4",
+    ]
+    table.play("take 4")
+    assert table.game.table.tolist() == [[1, 0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1, 0]]
+    table.draw("3b")
+    table.play("competition 5 2b | 3b 5")
+    assert table.game.mover == A
+    table.play("take 3b 5")
+    assert table.game.table.tolist() == [[1, 0, 0, 0, 1, 1, 1], [0, 1, 0, 0, 0, 1, 1]]
+
+
+def test_two_equal_pairs_are_one_choice() -> None:
+    table = Hanamikoji()
+    table.draw("2a 2a 5 5 4 4  2b 2b 3a 3a 5 5  2c")
+    table.play("competition 2a 5 | 5 2a")
+    assert table.mask().sum() == 1
+
+
+def test_each_tile_is_used_once() -> None:
+    table = Hanamikoji()
+    table.follow(table.round(TIES, TIES)[:7])  # both have used their Competition
+    used = table.actions.kind == COMPETITION
+    assert not table.mask()[used].any()
+    assert table.mask()[~used].any()
+
+
+@pytest.fixture(scope="module")
+def endings() -> NDArray[Any]:
+    """The ends of random games, (B,), every card having been accounted for on the way."""
+    standard = variant("hanamikoji:three_rounds")
+    rng = np.random.default_rng(0)
+    games = standard.new(np.arange(500, dtype=np.uint64))
+    kernels.reset(standard.rules, games)
+    ended = []
+    while len(games):
+        np.testing.assert_array_equal(all_cards(games), np.tile(CARDS, (len(games), 1)))
+        ended.append(games[games["mover"] == OVER])
+        games = games[games["mover"] != OVER]
+        masks = np.zeros((len(games), standard.actions.size), np.int8)
+        kernels.masks(standard.rules, games, masks)
+        assert masks.any(1).all()
+        kernels.step(
+            standard.rules, games, HanamikojiHistories(standard).random_actions(masks, rng)
+        )
+    return np.concatenate(ended)
+
+
+def all_cards(games: NDArray[Any]) -> NDArray[np.int64]:
+    """Items wherever they are, (B, 7); a Secret that was revealed lies on the table."""
+    everywhere = games["unseen"].astype(int)
+    everywhere += (games["hand"] + games["table"] + games["trade_off"]).sum(1)
+    for seat in (A, B):
+        hidden = (games["secret"][:, seat] != NONE) & (games["mover"] != OVER)
+        np.add.at(everywhere, (hidden.nonzero()[0], games["secret"][hidden, seat]), 1)
+        gift_open = games["used_in"][:, seat, 2].astype(bool) & (
+            games["gift_taken"][:, seat] == NONE
+        )
+        everywhere += games["gift"][:, seat] * gift_open[:, None]
+        pairs_open = games["used_in"][:, seat, 3].astype(bool) & (
+            games["pair_taken"][:, seat] == NONE
+        )
+        everywhere += games["pairs"][:, seat].sum(1) * pairs_open[:, None]
+    return everywhere
+
+
+def test_no_card_is_lost_and_16_items_are_scored(endings: NDArray[Any]) -> None:
+    assert len(endings) == 500
+    np.testing.assert_array_equal(endings["table"].sum(2), 8)
+    np.testing.assert_array_equal(endings["trade_off"].sum(2), 2)
+    np.testing.assert_array_equal(endings["hand"], 0)
+    np.testing.assert_array_equal(endings["unseen"].sum(1), 1)  # the removed card
+
+
+def test_rewards_name_the_winner(endings: NDArray[Any]) -> None:
+    for seat in (A, B):
+        np.testing.assert_array_equal(
+            endings["rewards"][:, seat],
+            (endings["winner"] == seat).astype(int) - (endings["winner"] == 1 - seat),
+        )
+    assert set(endings["winner"].tolist()) == {A, B, N}
+    assert set(endings["round_number"].tolist()) == {1, 2, 3}
+
+
+def test_both_seats_begin_the_first_round_unless_one_is_named() -> None:
+    seeds = np.arange(1000, dtype=np.uint64)
+    for starter, expected in (("random", {A, B}), (A, {A}), (B, {B})):
+        rules = variant("hanamikoji", starter=starter)
+        games = rules.new(seeds)
+        kernels.reset(rules.rules, games)
+        assert set(games["starter"].tolist()) == expected
+        np.testing.assert_array_equal(games["mover"], games["starter"])
+
+
+# --- The catalogue
+
+
+def test_the_catalogue_has_508_actions() -> None:
+    kinds = variant("hanamikoji").actions.kind
+    assert np.bincount(kinds).tolist() == [7, 28, 81, 383, 7, 2]
+    assert len(kinds) == 508
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "hanamikoji:eight_suits"])
+def test_words_name_every_action(id: str) -> None:
+    actions = variant(id).actions
+    words = [actions.describe(action) for action in range(actions.size)]
+    assert len(set(words)) == actions.size
+    assert [actions.parse(text) for text in words] == list(range(actions.size))
+
+
+def test_words_may_come_in_any_order_of_cards() -> None:
+    actions = variant("hanamikoji").actions
+    assert actions.describe(actions.parse(" Gift 5 2a 3B ")) == "gift 2a 3b 5"
+    assert actions.parse("competition 5 4 | 2b 2a") == actions.parse("competition 2a 2b | 4 5")
+    assert actions.parse("competition 5 4 | 2b 2a") != actions.parse("competition 2a 4 | 2b 5")
+
+
+def test_an_answer_to_a_competition_names_the_cards() -> None:
+    table = Hanamikoji()
+    table.draw("2a 3a 3b 4 4 5  2a 2b 2b 3a 5 5  2c")
+    table.play("competition 2a 5 | 3a 4")
+    second = table.actions.first[TAKE_PAIR] + 1
+    assert table.actions.describe(second, table.game) == "take 3a 4"
+    assert table.actions.parse("take 4 3a", table.game) == second
+    assert table.actions.describe(second) == "take pair 2"
+
+
+def test_words_that_name_no_action_are_refused() -> None:
+    with pytest.raises(UserError, match="'gift 2a' is no move of this game"):
+        variant("hanamikoji").actions.parse("gift 2a")
+
+
+# --- Options
+
+WRONG = {
+    "starter must be 'random' or 0 or 1, not 2": {"starter": 2},
+    "starter must be 'random' or 0 or 1, not True": {"starter": True},
+    "limit_rule must be": {"limit_rule": "geisha"},
+    "max_rounds must be None or from 1 to 1000, not 0": {"max_rounds": 0},
+    "max_rounds must be None or from 1 to 1000, not 2.5": {"max_rounds": 2.5},
+    "cards must list the items of 1 to 7 geisha": {"cards": (1,) * 8},
+    "together at most 21": {"cards": (11, 11)},
+    "each at least 1": {"cards": (2, 0, 4)},
+    "not 'all'": {"cards": "all"},
+    "actions must list at least one action": {"actions": ()},
+    "did you mean gift?": {"actions": ("gifts",)},
+    "each action may be listed once": {"actions": ("gift", "gift")},
+    "use 20 cards but there are only 9": {"cards": (2, 3, 4), "max_rounds": 1},
+    "nobody can win": {"cards": (2, 3, 4), "actions": ("secret",)},
+    "did you mean max_rounds?": {"max_round": 3},
+    "there is no option of hanamikoji 'fifth_suit'": {"fifth_suit": "star"},
+}
+
+
+@pytest.mark.parametrize("sentence", WRONG)
+def test_a_wrong_option_gets_one_sentence(sentence: str) -> None:
+    with pytest.raises(UserError) as error:
+        variant("hanamikoji", **WRONG[sentence])
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert ". " not in str(error.value)
+
+
+def test_a_wrong_id_gets_the_nearest_right_one() -> None:
+    with pytest.raises(UserError, match=r"did you mean hanamikoji:three_rounds\?"):
+        variant("hanamikoji:3_rounds")
+
+
+@pytest.mark.parametrize(
+    ("cards", "actions", "dealt", "removed"),
+    [
+        (CARDS, ACTIONS, 6, 1),
+        ((2, 3, 4), ("secret", "gift"), 2, 1),
+        ((3, 3), ("secret", "trade_off"), 1, 0),
+        ((4, 4), ("competition",), 3, 0),
+        ((1, 1), ("secret",), 0, 0),
+        (CARDS, ("secret", "gift", "competition"), 5, 5),
+    ],
+)
+def test_small_versions_deal_one_card_less_for_each_tile(
+    cards: tuple[int, ...], actions: tuple[str, ...], dealt: int, removed: int
+) -> None:
+    small = variant("hanamikoji", cards=cards, actions=actions, max_rounds=1)
+    games = small.new(np.arange(50, dtype=np.uint64))
+    kernels.reset(small.rules, games)
+    np.testing.assert_array_equal(games["dealt"].sum(2), dealt)
+    rng = np.random.default_rng(0)
+    decisions = 2 * len(actions) + 2 * ("gift" in actions) + 2 * ("competition" in actions)
+    for _ in range(decisions):
+        masks = np.zeros((50, small.actions.size), np.int8)
+        kernels.masks(small.rules, games, masks)
+        kernels.step(small.rules, games, HanamikojiHistories(small).random_actions(masks, rng))
+    np.testing.assert_array_equal(games["mover"], OVER)
+    np.testing.assert_array_equal(games["unseen"].sum(1), removed)
+
+
+# --- RULES.md
+
+
+def printed(name: str) -> str:
+    """The part of RULES.md between the marks of this name."""
+    text = (Path(hanamachi.games.hanamikoji.__file__).parent / "RULES.md").read_text()
+    return text.split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->")[0].strip()
+
+
+def test_the_printed_observation_is_the_one_in_use() -> None:
+    assert printed("observation") == variant("hanamikoji").observation.markdown()
+
+
+def test_the_printed_catalogue_is_the_one_in_use() -> None:
+    actions = variant("hanamikoji").actions
+    rows = ["| numbers | count | choice | first | last |", "|---|---|---|---|---|"]
+    choices = (
+        "Secret",
+        "Trade-off",
+        "Gift",
+        "Competition",
+        "answer a Gift",
+        "answer a Competition",
+    )
+    for kind, choice in enumerate(choices):
+        first, last = actions.first[kind], actions.first[kind + 1] - 1
+        words = [f"`{actions.describe(action).replace('|', '/')}`" for action in (first, last)]
+        rows.append(f"| {first}-{last} | {last - first + 1} | {choice} | {words[0]} | {words[1]} |")
+    assert printed("catalogue") == "\n".join(rows)
+
+
+def test_every_option_is_explained() -> None:
+    options = {row.split("|")[1].strip(" `") for row in printed("options").splitlines()[2:]}
+    assert options == set(hanamachi.games.hanamikoji.OPTIONS)

@@ -1,0 +1,100 @@
+"""The table of every game: nothing that is hidden, all that happens, at a size that fits."""
+
+from itertools import pairwise
+
+import geishas_road_positions
+import hanabi_positions
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from positions import legal, random_positions
+from samples import sample
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.games.registry import variant
+
+VARIANTS = [
+    *(variant(id) for id in ("hanamikoji", "hanamikoji:three_rounds", "hanamikoji:eight_suits")),
+    variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=2),
+    *geishas_road_positions.VARIANTS,
+    *hanabi_positions.VARIANTS,
+]
+IDS = [f"{variant.id}-{variant.observation.size}" for variant in VARIANTS]
+SEEDS = max(1, sample(2_000, 0.04) // len(VARIANTS))
+WORLDS = 4
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
+
+
+def worlds(variant: Variant, game: np.record, seat: int) -> NDArray[np.void]:
+    """What the game may be for all that a seat knows."""
+    games = variant.new(np.arange(WORLDS, dtype=np.uint64))
+    kernels.worlds(variant.rules, np.array([game]), seat, games)
+    return games
+
+
+@every_variant
+def test_what_a_seat_cannot_know_changes_nothing_in_its_table(variant: Variant) -> None:
+    text = variant.game.render().text
+    for seed in range(SEEDS):
+        unlike = 0
+        for i, game in enumerate(random_positions(variant, seed)[:-1]):
+            seat = (seed + i) % variant.seats
+            others = worlds(variant, game, seat)
+            assert {text(variant, world, seat) for world in others} == {text(variant, game, seat)}
+            unlike += (others["hand"] != game["hand"]).any()
+        assert unlike > 0
+
+
+@every_variant
+def test_what_a_seat_cannot_know_changes_nothing_in_its_image(variant: Variant) -> None:
+    image = variant.game.render().image
+    games = random_positions(variant, 1)[:-1]
+    for game in games[:: 1 + len(games) // 4]:
+        for seat in range(variant.seats):
+            other = worlds(variant, game, seat)[0]
+            np.testing.assert_array_equal(image(variant, other, seat), image(variant, game, seat))
+
+
+@every_variant
+def test_the_text_fits_a_terminal(variant: Variant) -> None:
+    text = variant.game.render().text
+    for game in random_positions(variant, 2):
+        for seat in (None, *range(variant.seats)):
+            assert max(map(len, text(variant, game, seat).splitlines())) <= 80
+
+
+@every_variant
+def test_the_image_has_the_width_asked_for(variant: Variant) -> None:
+    render, game = variant.game.render(), random_positions(variant, 3)[0]
+    high, wide, _ = render.image(variant, game).shape
+    assert wide == render.WIDTH
+    smaller = render.image(variant, game, 0, width=wide // 2)
+    assert smaller.shape == (round(high * (wide // 2) / wide), wide // 2, 3)
+    assert smaller.dtype == np.uint8
+
+
+@every_variant
+def test_every_move_changes_what_is_seen(variant: Variant) -> None:
+    render, games = variant.game.render(), random_positions(variant, 4)
+    assert all(a != b for a, b in pairwise(render.text(variant, game) for game in games))
+    images = [render.image(variant, game) for game in (games[0], games[len(games) // 2], games[-1])]
+    assert all((a != b).any() for a, b in pairwise(images))
+
+
+@every_variant
+def test_a_table_can_be_shown_while_chance_is_due(variant: Variant) -> None:
+    game = variant.new(np.arange(1, dtype=np.uint64))[0]
+    kernels.start_one(variant.rules, game)
+    shown = set()
+    for _ in range(2_000):
+        if game.mover == OVER:
+            break
+        if game.mover == CHANCE:
+            shown.add(variant.game.render().text(variant, game).splitlines()[-1])
+            kernels.resolve_one(variant.rules, game, kernels.draw_one(variant.rules, game))
+        else:
+            last = int(legal(variant, game).nonzero()[0][-1])
+            kernels.apply_one(variant.rules, game, last)
+    assert {"cards are dealt", "a card is drawn"} <= shown

@@ -1,0 +1,525 @@
+"""A checkpoint is loaded as it was written, or refused; nothing in it is ever executed."""
+
+import json
+import os
+import pickle
+import random
+import shutil
+import stat
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from plain_network import plain_network
+from safetensors.torch import load_file, save
+from samples import sample
+from threads import one_thread
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.networks.checkpoint import save_checkpoint
+from hanamachi.policies.networks.description import config_digest
+from hanamachi.policies.networks.network import Network, for_variant
+from hanamachi.policies.policy import sample as draw
+from hanamachi.training.cli.main import main as cli
+
+SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
+ROAD = {"colours": 2, "item_values": (1, 2, 3, 4), "actions": ("reveal", "gift"), "rounds": 1}
+OTHER_OPTIONS = [
+    {"cards": (2, 3, 5), "actions": ("secret", "gift"), "max_rounds": 1},
+    {"cards": (2, 3, 4), "actions": ("secret", "trade_off"), "max_rounds": 1},
+    {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 3},
+    {},
+]
+HIDDEN = (32, 16)
+MUTATIONS = sample(2_000, 0.3)
+ON_THE_COMMAND_LINE = sample(100, 0.05)
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+LONG_ENOUGH = bytes(100_000)  # to hold the network
+
+
+@pytest.fixture(scope="module", autouse=True)
+def on_one_thread():
+    with one_thread():
+        yield
+
+
+@pytest.fixture(scope="module")
+def network():
+    return some_network(variant("hanamikoji", **SMALL), HIDDEN)
+
+
+def some_network(rules, hidden) -> Network:
+    torch.manual_seed(0)
+    network = for_variant(rules, hidden)
+    for weights in network.parameters():
+        torch.nn.init.normal_(weights, std=0.3)
+    return network
+
+
+@pytest.fixture(scope="module")
+def whole(network, tmp_path_factory):
+    """A checkpoint as it was written."""
+    folder = tmp_path_factory.mktemp("whole") / "policy"
+    save_checkpoint(folder, network, variant("hanamikoji", **SMALL), "# A card\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def road(tmp_path_factory):
+    """One of another game."""
+    folder, rules = (
+        tmp_path_factory.mktemp("road") / "policy",
+        variant("geishas_road:advanced", **ROAD),
+    )
+    save_checkpoint(folder, some_network(rules, HIDDEN), rules, "# A card\n")
+    return folder
+
+
+@pytest.fixture
+def folder(whole, tmp_path):
+    """A copy that may be damaged."""
+    return Path(shutil.copytree(whole, tmp_path / "policy"))
+
+
+def refusal(folder, game=None, **options):
+    with pytest.raises(UserError) as refused:
+        load_policy(str(folder), game, **options)
+    text = str(refused.value)
+    assert text
+    assert text.isprintable()
+    return text
+
+
+# --- Whole checkpoints
+
+
+def test_what_is_loaded_is_what_was_saved(network, whole):
+    policy = load_policy(str(whole))
+    assert policy.variant is variant("hanamikoji", **SMALL)
+    assert policy.network.hidden == HIDDEN
+    for name, weights in network.state_dict().items():
+        assert torch.equal(policy.network.state_dict()[name], weights)
+
+
+def test_a_checkpoint_is_weights_a_description_and_a_card(whole):
+    assert {path.name for path in whole.iterdir()} == {WEIGHTS, CONFIG, "README.md"}
+    assert load_file(whole / WEIGHTS).keys() == load_policy(str(whole)).network.state_dict().keys()
+
+
+def test_a_link_to_the_folder_is_the_folder(whole, tmp_path):
+    (tmp_path / "link").symlink_to(whole, target_is_directory=True)
+    assert load_policy(str(tmp_path / "link")).network.hidden == HIDDEN
+
+
+def test_a_save_that_fails_leaves_the_one_before(network, folder):
+    before = contents(folder.parent)
+    with pytest.raises(UnicodeEncodeError):
+        save_checkpoint(folder, network, variant("hanamikoji"), "\ud800")
+    assert contents(folder.parent) == before
+    assert load_policy(str(folder)).variant.options["cards"] == SMALL["cards"]
+
+
+@pytest.mark.parametrize(
+    ("id", "options"),
+    [("hanamikoji", SMALL), ("hanamikoji", {}), ("geishas_road:advanced", {})],
+    ids=["small", "standard", "another game"],
+)
+def test_the_policy_equals_the_network_in_every_batch_size_to_the_bit(id, options, tmp_path):
+    rules = variant(id, **options)
+    network = some_network(rules, HIDDEN)
+    save_checkpoint(tmp_path / "policy", network, rules, "")
+    policy = load_policy(str(tmp_path / "policy"))
+    observations, masks = positions(rules, 1_000)
+    together, values, _ = policy.distribution(observations, masks, policy.initial_memory(1_000))
+    assert_is_softmax_of(network, observations, masks, together, values)
+    for size, count in ((1, 100), (7, 1_000)):
+        for rows in np.split(np.arange(count), range(size, count, size)):
+            memory = policy.initial_memory(len(rows))
+            part, value, _ = policy.distribution(observations[rows], masks[rows], memory)
+            np.testing.assert_array_equal(part, together[rows])
+            np.testing.assert_array_equal(value, values[rows])
+
+
+@torch.no_grad()
+def assert_is_softmax_of(network, observations, masks, probabilities, values):
+    """In double precision, straight from the definition."""
+    logits, expected = plain_network(network.double(), torch.from_numpy(observations).double())
+    weights = logits.exp().numpy() * masks
+    np.testing.assert_allclose(probabilities, weights / weights.sum(1, keepdims=True), atol=1e-5)
+    np.testing.assert_allclose(values, expected.numpy(), rtol=1e-3, atol=1e-4)
+    assert (probabilities[masks == 0] == 0).all()
+
+
+def positions(rules, count):
+    """Observations and masks of the first decisions of random games."""
+    rng = np.random.default_rng(0)
+    games = rules.new(np.arange(count, dtype=np.uint64))
+    kernels.reset(rules.rules, games)
+    for decisions in range(3):
+        _, masks = at_turn(rules, games)
+        later = np.arange(count) % 4 > decisions
+        actions = draw(masks / masks.sum(1, keepdims=True), rng.random(count))
+        moved = games[later]
+        kernels.step(rules.rules, moved, actions[later])
+        games[later] = moved
+        assert (games["mover"] != OVER).all()
+    return at_turn(rules, games)
+
+
+def at_turn(rules, games):
+    observations = np.zeros((len(games), rules.observation.size), np.float32)
+    masks = np.zeros((len(games), rules.actions.size), np.int8)
+    kernels.observations(rules.rules, games, games["mover"].astype(np.int64), observations)
+    kernels.masks(rules.rules, games, masks)
+    return observations, masks
+
+
+@pytest.mark.parametrize("options", OTHER_OPTIONS)
+def test_a_checkpoint_is_not_played_under_other_rules(whole, options):
+    assert "not those of hanamikoji" in refusal(whole, "hanamikoji", **options)
+
+
+def test_a_checkpoint_plays_rules_with_the_same_actions_and_observations(whole):
+    policy = load_policy(str(whole), "hanamikoji", **SMALL, starter=1)
+    assert policy.variant.options["starter"] == 1
+
+
+# --- Damaged ones: the weights, not mentioned in the description
+
+
+def change_a_byte_of_the_weights(rng, folder):
+    content = bytearray((folder / WEIGHTS).read_bytes())
+    content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    (folder / WEIGHTS).write_bytes(content)
+
+
+def cut_the_weights(rng, folder):
+    content = (folder / WEIGHTS).read_bytes()
+    (folder / WEIGHTS).write_bytes(content[: rng.randrange(len(content))])
+
+
+def lengthen_the_weights(rng, folder):
+    content = (folder / WEIGHTS).read_bytes()
+    (folder / WEIGHTS).write_bytes(content + bytes(rng.randrange(1, 100)))
+
+
+def exchange_the_weights(rng, folder):
+    tensors = {name: t + rng.random() for name, t in load_file(folder / WEIGHTS).items()}
+    (folder / WEIGHTS).write_bytes(save(tensors))
+
+
+# --- The weights, with a description that fits them
+
+
+def forge(folder, weights):
+    """Exchange the weights as somebody would who knows of the checksums."""
+    (folder / WEIGHTS).write_bytes(weights)
+    seal(folder, weights=sha256(weights).hexdigest())
+
+
+def seal(folder, **changes):
+    """Change the description and its digest with it."""
+    config = json.loads((folder / CONFIG).read_text()) | changes
+    config["digest"] = config_digest(config)
+    (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n")
+
+
+def put_what_is_no_number(rng, folder):
+    tensors = load_file(folder / WEIGHTS)
+    weights = rng.choice(list(tensors.values())).view(-1)
+    weights[rng.randrange(len(weights))] = rng.choice([np.nan, np.inf, -np.inf])
+    forge(folder, save(tensors))
+
+
+def change_a_shape(rng, folder):
+    tensors = load_file(folder / WEIGHTS)
+    name = rng.choice(list(tensors))
+    t = tensors[name]
+    tensors[name] = rng.choice(
+        [t[:-1], t[..., None], t[None], t.flatten()[1:], torch.cat([t, t]), t.flatten()[:0]]
+    ).contiguous()
+    forge(folder, save(tensors))
+
+
+def change_a_type(rng, folder):
+    tensors = load_file(folder / WEIGHTS)
+    types = [torch.float64, torch.float16, torch.bfloat16, torch.int32, torch.int64, torch.bool]
+    name = rng.choice(list(tensors))
+    tensors[name] = tensors[name].to(rng.choice([*types, torch.float8_e4m3fn, torch.complex64]))
+    forge(folder, save(tensors))
+
+
+def rename_a_tensor(rng, folder):
+    tensors = load_file(folder / WEIGHTS)
+    name = rng.choice(list(tensors))
+    tensors[rng.choice([f"{name}.x", "", "../x", "\n", "trunk.9.weight"])] = tensors.pop(name)
+    forge(folder, save(tensors))
+
+
+def leave_out_or_add_a_tensor(rng, folder):
+    tensors = load_file(folder / WEIGHTS)
+    if rng.random() < 0.5:
+        tensors.pop(rng.choice(list(tensors)))
+    else:
+        tensors["more"] = torch.zeros(rng.randrange(3))
+    forge(folder, save(tensors))
+
+
+def change_the_header(rng, folder):
+    content = bytearray((folder / WEIGHTS).read_bytes())
+    written = content[8:].index(b"}}") + 2  # then come blanks, which mean nothing
+    content[rng.randrange(8 + written)] ^= 1 << rng.randrange(8)
+    forge(folder, bytes(content))
+
+
+def put_a_foreign_header(rng, folder):
+    tensor = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+    change = rng.choice(
+        [{"dtype": "F99"}, {"dtype": 1}, {"shape": [-1]}, {"shape": [2**62, 4]}, {"shape": "1"},
+         {"data_offsets": [0, 2**63]}, {"data_offsets": [4, 0]}, {"data_offsets": [-4, 0]}]
+    )  # fmt: skip
+    header = json.dumps({"value.bias": tensor | change}).encode()
+    length = rng.choice([len(header), 0, 2**63, 10**8])
+    forge(folder, length.to_bytes(8, "little") + header + LONG_ENOUGH)
+
+
+class Trap:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.mark),)
+
+
+def put_a_pickle(rng, folder):
+    trap = Trap(folder.parent / "executed")
+    saved = BytesIO()
+    torch.save({"value.bias": trap}, saved)
+    pickled = rng.choice([pickle.dumps(trap, rng.randrange(6)), saved.getvalue()])
+    forge(folder, pickled + LONG_ENOUGH)
+
+
+# --- The description
+
+
+def change_a_value(rng, folder):
+    """By hand, that is, with the digest that it had."""
+    config = json.loads((folder / CONFIG).read_text())
+    container, key = rng.choice(places(config))
+    old = container[key]
+    container[key] = rng.choice([value for value in VALUES if value != old])
+    (folder / CONFIG).write_text(json.dumps(config))
+
+
+VALUES = [
+    None, True, False, -1, 0, 7, 1e300, "", "x", [], [1], {}, {"a": 1}, "2", "two",
+]  # fmt: skip
+
+
+def places(data):
+    """Every (container, key) in the data."""
+    if not isinstance(data, dict | list):
+        return []
+    keys = list(data) if isinstance(data, dict) else range(len(data))
+    return [(data, key) for key in keys] + [place for key in keys for place in places(data[key])]
+
+
+def leave_out_or_add_a_key(rng, folder):
+    config = json.loads((folder / CONFIG).read_text())
+    container, key = rng.choice([place for place in places(config) if isinstance(place[0], dict)])
+    if rng.random() < 0.5:
+        del container[key]
+    else:
+        container[f"{key}s"] = container[key]
+    (folder / CONFIG).write_text(json.dumps(config))
+
+
+def cut_the_description(rng, folder):
+    content = (folder / CONFIG).read_bytes()
+    (folder / CONFIG).write_bytes(content[: rng.randrange(len(content) - 2)])
+
+
+def put_what_is_no_description(rng, folder):
+    contents = ["", "[]", "3", "null", "{}", '{"format": 1}', "[" * 100_000, '{"a":' * 100_000]
+    contents += [
+        "\x00",
+        "\ufeff",
+        '"',
+        "NaN",
+        "1" * 5_000,
+        "\udcff",
+        '{"format": ' + "9" * 4_000 + "}",
+    ]
+    content = rng.choice(contents).encode(errors="surrogateescape")
+    (folder / CONFIG).write_bytes(content)
+
+
+def repeat_a_key(rng, folder):
+    lines = (folder / CONFIG).read_text().splitlines()
+    keyed = [i for i, line in enumerate(lines) if line.endswith(('",', "1,")) and ": " in line]
+    i = rng.choice(keyed)
+    lines.insert(i, lines[i])
+    (folder / CONFIG).write_text("\n".join(lines))
+
+
+# --- The description, with its own digest computed anew
+
+
+def put_a_wrong_type(rng, folder):
+    config = json.loads((folder / CONFIG).read_text())
+    key = rng.choice(list(config.keys() - {"digest"}))
+    seal(
+        folder,
+        **{key: rng.choice([value for value in WRONG if type(value) is not type(config[key])])},
+    )
+
+
+WRONG = [
+    None, True, 1, 1.0, -1, 10**300, 1e300, float("nan"), "", "x", "\n\x1b[31m", "\ud800",
+    [], ["x"], [[]], {}, {"hidden": 3}, {"a": {"b": []}}, "k" * 5_000,
+]  # fmt: skip
+
+
+def put_a_wrong_network(rng, folder):
+    hidden = rng.choice(
+        [[], [32], [16, 32], [32, 16, 16], [0], [-1], [32, 0], [1 << 40], [16_384] * 100,
+         [1] * 100_000, [32, True], [32.0, 16.0], ["32", "16"], [[32], 16], "32", 32, None, {},
+         [None], [10**400]]
+    )  # fmt: skip
+    seal(folder, network={"hidden": hidden})
+
+
+def nest_a_value(rng, folder):
+    value = rng.choice([[], {}, 1])
+    for _ in range(rng.choice([2, 50, 150, 300, 450, 900])):
+        value = [value] if rng.random() < 0.5 else {"cards": value}
+    options = json.loads((folder / CONFIG).read_text())["options"]
+    options[rng.choice(["cards", "actions", "starter", "more"])] = value
+    seal(folder, options=options)
+
+
+def put_a_wrong_option(rng, folder):
+    options = json.loads((folder / CONFIG).read_text())["options"]
+    options[
+        rng.choice(["cards", "actions", "max_rounds", "limit_rule", "starter", "more", "id"])
+    ] = rng.choice([True, -1, 10**300, 0.5, "x", "\n", [], [[]], [{}], {}, {"a": []}, [0], ["x"]])
+    seal(folder, options=options)
+
+
+def put_a_foreign_game(rng, folder):
+    games = ["hanamikoji:two_rounds", "hanamikoj", "HANAMIKOJI", "", "../hanamikoji", "os:mkdir"]
+    seal(folder, game=rng.choice(games))
+
+
+def put_foreign_options(rng, folder):
+    options = json.loads((folder / CONFIG).read_text())["options"]
+    seal(folder, options=options | rng.choice(OTHER_OPTIONS[:3]))
+
+
+def put_a_foreign_digest(rng, folder):
+    foreign = variant("hanamikoji", **rng.choice(OTHER_OPTIONS))
+    what = rng.choice(["actions", "observation"])
+    options = {"actions": OTHER_OPTIONS[1]} if what == "actions" else {}
+    foreign = variant("hanamikoji", **options.get(what, OTHER_OPTIONS[2]))
+    seal(folder, **{what: getattr(foreign, what).digest})
+
+
+def put_another_format(rng, folder):
+    seal(folder, format=rng.choice([0, 2, -1, 10**300]))
+
+
+def put_another_checksum(rng, folder):
+    seal(folder, weights=rng.choice(["", "0" * 64, "../../model.safetensors", "sha256"]))
+
+
+# --- The folder
+
+
+def lead_out_of_the_folder(rng, folder):
+    """By links whose targets would otherwise do."""
+    name = rng.choice([WEIGHTS, CONFIG])
+    (folder / name).rename(folder.parent / "elsewhere")
+    target = rng.choice(["../elsewhere", folder.parent / "elsewhere", "/dev/zero", "/dev/stdin"])
+    (folder / name).symlink_to(target)
+
+
+def lead_nowhere(rng, folder):
+    name = rng.choice([WEIGHTS, CONFIG])
+    (folder / name).unlink()
+    (folder / name).symlink_to(rng.choice([name, "nothing", ".", ".."]))
+
+
+def put_what_is_no_file(rng, folder):
+    name = rng.choice([WEIGHTS, CONFIG])
+    (folder / name).unlink()
+    rng.choice([getattr(os, "mkfifo", os.mkdir), os.mkdir])(folder / name)
+
+
+def remove_a_file(rng, folder):
+    (folder / rng.choice([WEIGHTS, CONFIG])).unlink()
+
+
+DAMAGES = [
+    change_a_byte_of_the_weights, cut_the_weights, lengthen_the_weights, exchange_the_weights,
+    put_what_is_no_number, change_a_shape, change_a_type, rename_a_tensor,
+    leave_out_or_add_a_tensor, change_the_header, put_a_foreign_header, put_a_pickle,
+    change_a_value, leave_out_or_add_a_key, cut_the_description, put_what_is_no_description,
+    repeat_a_key, put_a_wrong_type, put_a_wrong_network, nest_a_value, put_a_wrong_option,
+    put_a_foreign_game, put_foreign_options, put_a_foreign_digest, put_another_format,
+    put_another_checksum, lead_out_of_the_folder, lead_nowhere, put_what_is_no_file, remove_a_file,
+]  # fmt: skip
+
+
+def contents(folder):
+    """Every path below, with what it is and what it holds."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        found[path] = mode, path.read_bytes() if stat.S_ISREG(mode) else None
+    return found
+
+
+@pytest.mark.parametrize("checkpoint", ["whole", "road"])
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_checkpoint_is_refused_and_nothing_else_happens(
+    checkpoint, tmp_path, damage, request
+):
+    rng, whole = random.Random(damage.__name__), request.getfixturevalue(checkpoint)
+    for i in range(max(1, MUTATIONS // len(DAMAGES))):
+        folder = Path(shutil.copytree(whole, tmp_path / str(i) / "policy"))
+        damage(rng, folder)
+        before = contents(folder.parent)
+        refusal(folder)
+        assert contents(folder.parent) == before
+
+
+def test_the_command_line_refuses_a_damaged_checkpoint_with_code_2(whole, tmp_path, capsys):
+    assert evaluated(whole) == 0
+    capsys.readouterr()
+    for i, damage in enumerate(random.Random(0).choices(DAMAGES, k=ON_THE_COMMAND_LINE)):
+        folder = Path(shutil.copytree(whole, tmp_path / str(i) / "policy"))
+        damage(random.Random(i), folder)
+        assert evaluated(folder) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("hanamachi: ")
+        assert err.count("\n") == 1
+
+
+def evaluated(folder):
+    """The exit code of `hanamachi evaluate` for this checkpoint."""
+    arguments = ["evaluate", str(folder), "random", "--game", "hanamikoji", "--games", "2"]
+    for name, value in SMALL.items():
+        arguments += ["--set", f"{name}={json.dumps(value)}"]
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+    return ended.value.code

@@ -1,0 +1,136 @@
+"""What a policy makes of the legal actions alone is what it would make of them among all."""
+
+import numpy as np
+import pytest
+import torch
+from plain_network import plain_network
+from threads import one_thread
+from torch.nn import functional as F
+
+from hanamachi.engine import kernels
+from hanamachi.policies.networks.legal import by_loops, by_matrices
+from hanamachi.training.benchmark.training import learning, quiet_learner
+from hanamachi.training.config import Config
+
+WAYS = [by_loops, by_matrices]
+DECISIONS, ACTIONS, ENTRIES = 1100, 50, 37
+
+
+@pytest.fixture(autouse=True)
+def on_one_thread():
+    with one_thread():
+        yield
+
+
+@pytest.fixture
+def given():
+    """What decisions ask, what actions offer, and masks with any number of legal actions."""
+    torch.manual_seed(0)
+    asked, offered = torch.randn(DECISIONS, ENTRIES), torch.randn(ACTIONS, ENTRIES)
+    mask = torch.rand(DECISIONS, ACTIONS) < torch.rand(DECISIONS, 1) ** 2
+    mask[0] = True
+    mask[torch.arange(DECISIONS), torch.randint(ACTIONS, (DECISIONS,))] = True
+    return asked.requires_grad_(), offered.requires_grad_(), mask
+
+
+def among_all(asked, offered, mask):
+    """Log-probabilities of all actions, (B, A)."""
+    return F.log_softmax((asked @ offered.T).masked_fill(~mask, -1e9), -1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_chances_and_their_gradients_are_those_among_all_actions(given, way):
+    asked, offered, mask = given
+    chances, expected = way(*given), among_all(*given)
+    taken = torch.distributions.Categorical(logits=expected.detach()).sample()
+    assert torch.equal(torch.stack([chances.rows, chances.actions]), mask.nonzero().T)
+    torch.testing.assert_close(chances.log_probabilities, expected[mask], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(chances.of(taken), expected[torch.arange(DECISIONS), taken])
+    torch.testing.assert_close(chances.table(mask), expected.exp())
+    weights = torch.randn(ACTIONS)
+    ours = (weights[chances.actions] * chances.log_probabilities.exp()).sum()
+    theirs = (weights * expected.exp()).sum()
+    for mine, other in zip(
+        torch.autograd.grad(ours, (asked, offered)),
+        torch.autograd.grad(theirs, (asked, offered)),
+        strict=True,
+    ):
+        torch.testing.assert_close(mine, other, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_added_to_the_logits_counts_and_learns(given, way):
+    asked, offered, mask = given
+    more = torch.randn(DECISIONS, ACTIONS, requires_grad=True)
+    found = way(*given, more).log_probabilities
+    logits = (asked @ offered.T + more).masked_fill(~mask, -1e9)
+    expected = F.log_softmax(logits, -1)[mask]
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    weights = torch.randn(len(found))
+    for mine, other in zip(
+        torch.autograd.grad((weights * found).sum(), (asked, offered, more)),
+        torch.autograd.grad((weights * expected).sum(), (asked, offered, more)),
+        strict=True,
+    ):
+        torch.testing.assert_close(mine, other, atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_row_without_legal_actions_has_no_chances(given, way):
+    asked, offered, mask = given
+    mask[7] = False
+    chances = way(asked, offered, mask)
+    assert 7 not in chances.rows
+    chances.log_probabilities.sum().backward()
+    assert (asked.grad[7] == 0).all()
+    assert asked.grad.isfinite().all()
+
+
+def test_chances_and_gradients_depend_on_neither_the_batch_nor_the_threads(given, monkeypatch):
+    asked, offered, mask = given
+    few = slice(700, 900)
+    results = []
+    for threads in (1, 2):
+        monkeypatch.setattr(kernels, "default_threads", lambda threads=threads: threads)
+        monkeypatch.setattr("hanamachi.policies.networks.legal.default_threads", lambda: threads)  # noqa: B023
+        chances = by_loops(*given)
+        some = by_loops(asked[few], offered, mask[few])
+        mine = (chances.rows >= few.start) & (chances.rows < few.stop)
+        assert torch.equal(chances.log_probabilities[mine], some.log_probabilities)
+        loss = chances.log_probabilities.exp().square().sum()
+        results.append((chances.log_probabilities, *torch.autograd.grad(loss, (asked, offered))))
+    for one, two in zip(*results, strict=True):
+        assert torch.equal(one, two)
+
+
+@pytest.mark.parametrize("game", ["hanamikoji", "geishas_road:advanced", "hanabi:2p"])
+def test_the_learners_loss_is_that_of_ppo_over_all_actions(game):
+    config = Config.from_dict({"game": game, "device": "cpu", "network": {"hidden": [32]}})
+    learner = quiet_learner(config)
+    learning(learner, config).play()
+    batch = next(learner.rollout_buffer.get(256, learner.generator))
+    network = learner.policy.network
+    loss, _ = learner.loss(batch, learner.scheduled(0.5))
+    expected = plain_loss(learner, batch, learner.scheduled(0.5))
+    torch.testing.assert_close(loss, expected, atol=1e-5, rtol=1e-5)
+    parameters = list(network.parameters())
+    for mine, other in zip(
+        torch.autograd.grad(loss, parameters),
+        torch.autograd.grad(expected, parameters),
+        strict=True,
+    ):
+        torch.testing.assert_close(mine, other, atol=1e-5, rtol=1e-4)
+
+
+def plain_loss(learner, batch, scheduled):
+    logits, values = plain_network(learner.policy.network, batch.observations)
+    policy = torch.distributions.Categorical(logits=logits.masked_fill(~batch.masks, -1e9))
+    ratio = (policy.log_prob(batch.actions) - batch.log_probabilities).exp()
+    advantages = batch.advantages - batch.advantages.mean()
+    advantages = advantages / (advantages.std() + 1e-8)
+    clipped = ratio.clamp(1 - scheduled["clip_range"], 1 + scheduled["clip_range"])
+    gain = torch.minimum(advantages * ratio, advantages * clipped).mean()
+    spread = max(1.0, float(np.var(batch.returns.numpy())))
+    value_loss = ((values - batch.returns) ** 2).mean() / spread
+    bonus = scheduled["entropy_coefficient"] * policy.entropy().mean()
+    return learner.vf_coef * value_loss - gain - bonus

@@ -1,0 +1,145 @@
+"""The end of a round is solved exactly for the worlds looked at, as a plain recursion does it."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from positions import copied, legal, outcomes
+from samples import UNCOMPILED
+from searching import answers, midgame
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.games.registry import variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import Policy, views
+from hanamachi.policies.search.endgame import Tree
+from hanamachi.policies.search.prospects import Prospects
+from hanamachi.policies.search.reach import weights
+from hanamachi.sessions.worlds import Worlds
+
+SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "starter": 0}
+ROUND = variant("hanamikoji", max_rounds=1, **SMALL)
+TWO_ROUNDS = variant("hanamikoji", max_rounds=2, **SMALL)
+LATE = range(2, 6)  # decisions before those that are solved
+WORLDS, MOST = 6, 20_000
+
+Likely = list[tuple[np.record, float]]  # positions, and how likely each is
+
+
+def imagined(rules: Variant, game: NDArray[np.void]) -> NDArray[np.void]:
+    return Worlds(rules, game, game["mover"]).sample(0, np.arange(WORLDS, dtype=np.uint64))
+
+
+def late_worlds(rules: Variant) -> list[NDArray[np.void]]:
+    """Worlds of the mover at some choices of the first round, when it is well under way."""
+    games = np.concatenate([midgame(rules, n, games=4, seed=n) for n in LATE])
+    masks = views(rules, games, games["mover"].astype(np.int64))[1]
+    games = games[(games["round_number"] == 1) & (masks.sum(1) > 1)]
+    return [imagined(rules, games[b : b + 1]) for b in range(len(games))]
+
+
+class Plain:
+    """Expected results by recursion over information sets, position by position."""
+
+    def __init__(self, policy: Policy, root: np.record) -> None:
+        self.policy, self.rules = policy, policy.variant
+        self.seat, self.round = int(root.mover), int(root.round_number)
+        self.prospects = Prospects(policy)
+
+    def by_action(self, positions: Likely) -> dict[int, float]:
+        """Of each action in positions that the seat cannot tell apart."""
+        actions = np.flatnonzero(legal(self.rules, positions[0][0])).tolist()
+        return {action: self.after(action, positions) for action in actions}
+
+    def after(self, action: int, positions: Likely) -> float:
+        total, sets = 0.0, defaultdict(list)
+        for game, likely in positions:
+            for then, share in self.on(self.played(game, action), likely):
+                if then.mover == OVER or then.round_number != self.round:
+                    total += share * self.worth(then)
+                else:
+                    seen = views(
+                        self.rules, self.alone(then), self.alone(then)["mover"].astype(int)
+                    )
+                    sets[seen[0].tobytes()].append((then, share))
+        return total + sum(max(self.by_action(nodes).values()) for nodes in sets.values())
+
+    def on(self, game: np.record, likely: float) -> Likely:
+        """Where chance and the other seat lead, up to the next decision of the seat."""
+        if game.mover in (OVER, self.seat) or game.round_number != self.round:
+            return [(game, likely)]
+        if game.mover == CHANCE:
+            steps = [(self.resolved(game, one), p) for one, p in outcomes(self.rules, game)]
+        else:
+            seen = views(self.rules, self.alone(game), self.alone(game)["mover"].astype(int))
+            replies = self.policy.distribution(*seen, self.policy.initial_memory(1))[0][0]
+            steps = [(self.played(game, a), replies[a]) for a in np.flatnonzero(replies).tolist()]
+        return [found for then, p in steps for found in self.on(then, likely * p)]
+
+    def worth(self, game: np.record) -> float:
+        if game.mover == OVER:
+            return float(game.rewards[self.seat])
+        return float(self.prospects(self.alone(game), self.seat)[0])
+
+    def played(self, game: np.record, action: int) -> np.record:
+        game = copied(game)
+        kernels.apply_one(self.rules.rules, game, action)
+        return game
+
+    def resolved(self, game: np.record, outcome: int) -> np.record:
+        game = copied(game)
+        kernels.resolve_one(self.rules.rules, game, outcome)
+        return game
+
+    def alone(self, game: np.record) -> NDArray[np.void]:
+        return np.array([game], self.rules.game.record)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="trees are large")
+@pytest.mark.parametrize("rules", [ROUND, TWO_ROUNDS], ids=["one round", "two rounds"])
+@pytest.mark.parametrize("name", ["random", "greedy"])
+def test_every_action_is_worth_what_a_plain_recursion_finds(rules: Variant, name: str) -> None:
+    policy = load_policy(name, game=rules.id, **rules.options)
+    assert len(late_worlds(rules)) >= 5
+    for worlds in late_worlds(rules):
+        values = Tree(policy, MOST).values(worlds)
+        seat = int(worlds["mover"][0])
+        likely = list(zip(worlds, weights(policy, worlds, seat).tolist(), strict=True))
+        expected = Plain(policy, worlds[0]).by_action(likely)
+        assert values is not None
+        assert np.flatnonzero(np.isfinite(values)).tolist() == list(expected)
+        np.testing.assert_allclose(values[list(expected)], list(expected.values()), atol=1e-6)
+
+
+def test_where_the_tree_is_too_large_the_blueprint_plays() -> None:
+    games = midgame(ROUND, 2)
+    greedy = load_policy("greedy", game=ROUND.id, **ROUND.options)
+    search = load_policy(
+        "search:endgame:greedy:worlds=4,positions=5", game=ROUND.id, **ROUND.options
+    )
+    np.testing.assert_array_equal(answers(search, games), answers(greedy, games))
+
+
+def test_the_end_is_played_for_certain() -> None:
+    games = midgame(ROUND, 4)
+    search = load_policy("search:endgame:random:worlds=4", game=ROUND.id, **ROUND.options)
+    chances = answers(search, games)
+    assert chances.sum(1) == pytest.approx(1)
+    masks = views(ROUND, games, games["mover"].astype(np.int64))[1]
+    assert ((chances > 0).sum(1) < masks.sum(1)).any()
+
+
+@pytest.mark.parametrize("name", ["greedy", "expert"])
+def test_what_a_round_promises_one_player_it_takes_from_the_other(name: str) -> None:
+    rules = variant("hanamikoji")
+    game = rules.new(np.zeros(1, np.uint64))
+    kernels.start_one(rules.rules, game[0])
+    kernels.resolve_one(rules.rules, game[0], 0)
+    ahead = game.copy()
+    ahead["marker"][0, 5:7] = 1  # nine of the eleven charm that win
+    prospects = Prospects(load_policy(name, game="hanamikoji"))
+    for start in (game, ahead):
+        assert prospects(start, 0)[0] == pytest.approx(-prospects(start, 1)[0])
+    assert prospects(ahead, 1)[0] > prospects(game, 1)[0] + 0.1

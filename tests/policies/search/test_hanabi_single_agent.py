@@ -1,0 +1,209 @@
+"""Single-agent search in Hanabi: beliefs that are true, choices that know no more, and gain."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from samples import UNCOMPILED, sample
+
+from hanamachi.engine import kernels
+from hanamachi.errors import UserError
+from hanamachi.games.hanabi.rules import PLAY
+from hanamachi.games.registry import variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import views
+from hanamachi.policies.search.hanabi_belief import told_apart
+from hanamachi.policies.search.hanabi_single_agent import most_decisions
+from hanamachi.policies.search.hanabi_value import Forecast, phases, played
+from hanamachi.sessions.worlds import Worlds
+from hanamachi.training.evaluation.matches import play_games
+
+SMALL = {"colours": 2, "ranks": 3, "hand_size": 2, "max_clues": 3}
+ME = 0
+
+
+def chances_of(policy, games, memory):
+    """What the movers do, (B, A); memory, (B, P, M), is brought up to date."""
+    seats = games["mover"].astype(np.int64)
+    rows = np.arange(len(games)), seats
+    given = policy.given(Worlds(policy.variant, games, seats))
+    chances, _, memory[rows] = given.distribution(
+        *views(policy.variant, games, seats), memory[rows]
+    )
+    return chances
+
+
+def begun(rules, count, seed=0):
+    games = rules.new(np.arange(count, dtype=np.uint64) + np.uint64(seed))
+    kernels.reset(rules.rules, games)
+    return games
+
+
+def memories(policy, count):
+    return policy.initial_memory(count * policy.variant.seats).reshape(
+        count, policy.variant.seats, -1
+    )
+
+
+def likeliest(chances):
+    """The actions that everybody may foresee."""
+    return chances.argmax(1)
+
+
+def histories(blueprint, count, decisions):
+    """Games of the blueprint alone up to so many decisions of ME: by what ME saw, the hands."""
+    rules, found = blueprint.variant, defaultdict(list)
+    games, memory = begun(rules, count), memories(blueprint, count)
+    seen = [b""] * count
+    left = np.full(count, decisions)
+    while (going := np.flatnonzero((games["mover"] >= 0) & (left > 0))).size:
+        now, kept = games[going], memory[going]
+        for row in np.flatnonzero(now["mover"] == ME):
+            game = going[row]
+            view, _ = views(rules, now[row, None], np.array([ME]))
+            seen[game] += view.tobytes()
+            left[game] -= 1
+            if left[game] == 0:
+                found[seen[game]].append(game)
+        actions = likeliest(chances_of(blueprint, now, kept))
+        ending = (left[going] == 0) & (now["mover"] == ME)
+        memory[going] = kept
+        kernels.step(rules.rules, now, actions)
+        games[going[~ending]] = now[~ending]
+    return found, games
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="thousands of games are played")
+@pytest.mark.parametrize("decisions", [1, 2, 3])
+def test_hands_are_believed_in_as_often_as_they_are_held(decisions):
+    search = load_policy("search:single_agent:expert:worlds=1,hands=3000", "hanabi:2p", **SMALL)
+    found, ended = histories(search.blueprint, sample(400_000, 0.1), decisions)
+    common = sorted(found.values(), key=len)[-3:]
+    for games in common:
+        true = Counter(ended["hand"][g, ME].tobytes() for g in games)
+        hands = Counter(hand.tobytes() for hand in believed(search, games[0], decisions))
+        apart = sum(
+            abs(true[h] / true.total() - hands[h] / hands.total()) for h in true.keys() | hands
+        )
+        assert apart / 2 < 0.03 + 0.6 * np.sqrt(len(true) / len(games)), (true, hands)
+
+
+def believed(search, number, decisions):
+    """The hands of the belief at a decision of ME in the game of that number."""
+    rules, blueprint = search.variant, search.blueprint
+    games = begun(rules, number + 1)[-1:]
+    own, memory = memories(search, 1), memories(blueprint, 1)
+    while True:
+        actions = likeliest(chances_of(blueprint, games, memory))
+        if games["mover"][0] == ME:
+            chances_of(search, games, own)
+            decisions -= 1
+            if decisions == 0:
+                return own[:, ME].view(search.notes)["hands"].reshape(search.hands, -1)
+        kernels.step(rules.rules, games, actions)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+def test_no_card_that_is_held_is_ruled_out():
+    search = load_policy("search:single_agent:expert:worlds=1", "hanabi:2p")
+    rules, blueprint = search.variant, search.blueprint
+    games = begun(rules, sample(4, 0.5))
+    own, memory = memories(search, len(games)), memories(blueprint, len(games))
+    while len(games):
+        mine = games["mover"] == ME
+        if mine.any():
+            now, kept = games[mine], own[mine]
+            chances_of(search, now, kept)
+            hands = (
+                kept[:, ME].copy().view(search.notes)["hands"].reshape(len(now), search.hands, -1)
+            )
+            assert (hands == now["hand"][:, None, ME]).any(1).all()
+            own[mine] = kept
+        kernels.step(rules.rules, games, likeliest(chances_of(blueprint, games, memory)))
+        going = games["mover"] >= 0
+        games, own, memory = games[going], own[going], memory[going]
+
+
+@pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:3p:multicolour", "hanabi:5p"])
+def test_no_seat_comes_to_more_decisions_than_it_can_remember(game):
+    rules, rng = variant(game), np.random.default_rng(0)
+    games, decisions = begun(rules, 40), np.zeros((40, rules.seats), int)
+    while (going := np.flatnonzero(games["mover"] >= 0)).size:
+        now, seats = games[going], games["mover"][going].astype(np.int64)
+        legal = views(rules, now, seats)[1] * (rules.rules.kind != PLAY)[: rules.actions.size]
+        kernels.step(rules.rules, now, (legal * rng.random(legal.shape)).argmax(1))
+        games[going] = now
+        decisions[going, seats] += 1
+    most = most_decisions(rules.rules)
+    assert 0.9 * most < decisions.max() <= most
+
+
+def test_worlds_that_another_seat_cannot_tell_apart_are_asked_about_once():
+    hands = np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.int8)
+    memory = np.array([[0], [0], [0], [7]], np.int32)
+    first, group = told_apart(hands, memory)
+    assert len(first) == 3
+    np.testing.assert_array_equal(hands[first][group], hands)
+    np.testing.assert_array_equal(memory[first][group], memory)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+@pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:3p:multicolour"])
+def test_a_player_who_remembers_answers_alike_in_games_it_cannot_tell_apart(game):
+    search = load_policy("search:single_agent:expert:worlds=4,hands=40", game)
+    games, memory = begun(search.variant, 2), memories(search, 2)
+    for _ in range(4 * search.variant.seats):
+        seats = games["mover"].astype(np.int64)
+        others = np.concatenate(
+            [Worlds(search.variant, games, seats).sample(row, np.array([9])) for row in range(2)]
+        )
+        same = memory.copy()
+        chances = chances_of(search, games, memory)
+        np.testing.assert_array_equal(chances, chances_of(search, others, same))
+        np.testing.assert_array_equal(memory[[0, 1], seats], same[[0, 1], seats])
+        kernels.step(search.variant.rules, games, likeliest(chances))
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="thousands of games are played")
+@pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:4p"])
+def test_a_forecast_tells_what_is_still_to_come(game):
+    expert = load_policy("expert", game)
+    forecast = Forecast(expert)
+    games, ended = played(expert, np.arange(10**6, 10**6 + 500, dtype=np.uint64))
+    late = phases(games) == expert.variant.seats + 8
+    to_come = (ended - games["score"])[late]
+    error = to_come - forecast(games[late])
+    assert abs(error.mean()) < 4 * error.std() / np.sqrt(len(error))
+    assert error.std() < 0.8 * to_come.std()
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+def test_one_player_who_looks_ahead_raises_the_score():
+    small = {"colours": 3, "ranks": 3, "hand_size": 3, "max_clues": 4}
+    search = load_policy("search:single_agent:greedy:worlds=32,hands=100", "hanabi:2p", **small)
+    assert gains(search, sample(2_000, 0.01)).mean() > 0.3
+
+
+def gains(search, count):
+    """How many points more each deal brings if one seat searches, (count,)."""
+    deals = np.arange(count, dtype=np.uint64)
+    seating = np.tile([0, 1], (len(deals), 1))
+    how = {"deals": deals, "seed": 0, "play": "argmax"}
+    with_search, _ = play_games([search, search.blueprint], search.variant, seating, **how)
+    without, _ = play_games([search.blueprint], search.variant, 0 * seating, **how)
+    return (with_search - without)[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "game", "words"),
+    [
+        ("search:single_agent:worlds=8", "hanabi:2p", "needs a policy"),
+        ("search:single_agent:expert", "hanabi:2p", "budget"),
+        ("search:single_agent:expert:worlds=8,hands=0", "hanabi:2p", "hands must be at least 1"),
+        ("search:single_agent:expert:worlds=8,sure=no", "hanabi:2p", "sure must be a number"),
+        ("search:single_agent:expert:worlds=8", "hanamikoji", "won together"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused_with_one_sentence(spec, game, words):
+    with pytest.raises(UserError, match=words):
+        load_policy(spec, game)

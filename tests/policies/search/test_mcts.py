@@ -1,0 +1,107 @@
+"""Information-set Monte Carlo tree search: a sound tree, and play that is better than its parts."""
+
+import numpy as np
+import pytest
+from samples import UNCOMPILED, sample
+from searching import answers, midgame
+
+from hanamachi.engine import kernels
+from hanamachi.errors import UserError
+from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.search import tree as trees
+from hanamachi.policies.search.playout import play_randomly
+from hanamachi.training.evaluation.matches import match
+
+RIVALS = [id for id, game in VARIANTS.items() if not game.cooperative]
+WORLDS = 300
+
+
+def grown(rules, games, count=WORLDS, seed=0):
+    """The tree for the first of the games after so many worlds, and what they brought."""
+    worlds = rules.new(np.arange(count, dtype=np.uint64) + np.uint64(seed))
+    kernels.worlds(rules.rules, games[:1], int(games["mover"][0]), worlds)
+    tree, liking = trees.new_tree(count), np.zeros(rules.actions.size, np.float32)
+    path, movers = np.empty((count, 64), np.int32), np.empty((count, 64), np.int8)
+    earned = np.empty((count, rules.seats))
+    used = trees.descend(rules.rules, worlds, tree, 1, 0.7, 2.0, liking, path, movers, earned)
+    earned += play_randomly(RandomPolicy(rules), worlds)
+    trees.back_up(tree, path, movers, earned)
+    return tree[:used], earned, worlds
+
+
+def children(tree, at):
+    child = tree[at]["child"]
+    while child != trees.NOWHERE:
+        yield child
+        child = tree[child]["sibling"]
+
+
+@pytest.mark.parametrize("game", RIVALS)
+@pytest.mark.parametrize("decisions", [0, 6, 13])
+def test_every_world_ends_and_is_counted_on_its_way(game, decisions):
+    rules = variant(game)
+    games = midgame(rules, decisions)
+    tree, earned, worlds = grown(rules, games)
+    assert (worlds["mover"] < 0).all()
+    assert tree[trees.ROOT]["visits"] == WORLDS
+    assert (np.abs(tree["total"]) <= tree["visits"]).all()
+    for at in range(len(tree)):
+        below = list(children(tree, at))
+        assert tree["visits"][below].sum() <= tree[at]["visits"]
+        assert len(set(tree["action"][below])) == len(below)
+    below = list(children(tree, trees.ROOT))
+    assert tree["visits"][below].sum() == WORLDS
+    brought = earned[:, games["mover"][0]].sum()
+    assert tree["total"][below].sum() == pytest.approx(brought)
+    assert (tree["available"][below] >= tree["visits"][below]).all()
+
+
+def test_only_what_the_seat_may_do_is_tried_at_the_root():
+    rules = variant("hanamikoji")
+    for decisions in range(12):
+        games = midgame(rules, decisions)
+        mask = np.zeros((1, rules.actions.size), np.int8)
+        kernels.masks(rules.rules, games[:1], mask)
+        tree, *_ = grown(rules, games)
+        visits = trees.visits_below_root(tree, rules.actions.size)
+        assert visits.sum() == WORLDS
+        assert not visits[mask[0] == 0].any()
+
+
+def test_what_is_liked_is_tried_first():
+    policy = load_policy("search:mcts:greedy:worlds=1", game="hanamikoji")
+    games = midgame(policy.variant, 0)
+    greedy = answers(policy.blueprint, games)
+    assert ((answers(policy, games) > 0) <= (greedy > 0)).all()
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+def test_it_beats_random_play_and_more_worlds_beat_fewer():
+    for worlds, rival, rate in ((200, "random", 0.8), (1000, "search:mcts:worlds=10", 0.65)):
+        search, other = (
+            load_policy(spec, game="hanamikoji") for spec in (f"search:mcts:worlds={worlds}", rival)
+        )
+        scores = match((search, other), search.variant, sample(4000, 0.01) // 2 * 2, 0)
+        assert scores.mean() > rate
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("search:mcts", "budget"),
+        ("search:mcts:worlds=0", "at least 1"),
+        ("search:mcts:worlds=8,explore=0", "explore must be a number above 0"),
+        ("search:mcts:worlds=8,widen=no", "widen must be a number above 0"),
+        ("search:mcts:worlds=8,explor=1", "did you mean explore"),
+    ],
+)
+def test_a_tree_search_that_cannot_be_is_refused_with_one_sentence(spec, words):
+    with pytest.raises(UserError, match=words):
+        load_policy(spec, game="hanamikoji")
+
+
+def test_it_is_for_two_rivals():
+    with pytest.raises(UserError, match="two rivals"):
+        load_policy("search:mcts:worlds=8", game="hanabi:2p")

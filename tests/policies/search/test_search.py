@@ -1,0 +1,216 @@
+"""Searches: what they may know, how they are spelled, and that they help."""
+
+from itertools import islice
+from time import perf_counter
+
+import numpy as np
+import pytest
+from samples import UNCOMPILED, WHOLE, sample
+from searching import answers, midgame
+
+from hanamachi import make
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER, below
+from hanamachi.engine.words import nth_legal
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import RandomPolicy, views
+from hanamachi.policies.search.budget import Budget
+from hanamachi.policies.search.playout import play_out
+from hanamachi.sessions.worlds import Worlds
+from hanamachi.training.evaluation.matches import interval, match
+
+SEARCHES = {  # for each kind, in each kind of game that it is for
+    ("hanamikoji", "search:improve:greedy:worlds=2"),
+    ("geishas_road:2021", "search:improve:greedy:worlds=2"),
+    ("geishas_road:advanced", "search:improve:greedy:worlds=2"),
+    ("hanamikoji", "search:endgame:greedy:worlds=8"),
+    ("geishas_road:standard", "search:endgame:greedy:worlds=4"),
+    ("hanamikoji:eight_suits", "search:mcts:worlds=100"),
+    ("geishas_road:standard", "search:mcts:worlds=100"),
+    ("hanamikoji", "search:mcts:greedy:worlds=8"),
+    ("hanabi:2p", "search:single_agent:expert:worlds=4,hands=20"),
+    ("hanabi:5p", "search:single_agent:hat:worlds=4,hands=20"),
+}
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+@pytest.mark.parametrize(("game", "spec"), sorted(SEARCHES))
+@pytest.mark.parametrize("decisions", [0, 5, 11])
+def test_a_search_answers_alike_in_games_that_the_seat_cannot_tell_apart(game, spec, decisions):
+    policy = load_policy(spec, game=game)
+    games = midgame(policy.variant, decisions)
+    seats = games["mover"]
+    true = Worlds(policy.variant, games, seats)
+    seed = np.array([7], np.uint64)
+    others = np.concatenate([true.sample(row, seed) for row in range(len(true))])
+    assert (others != games).any()
+    np.testing.assert_array_equal(answers(policy, games), answers(policy, others))
+
+
+def test_a_search_without_its_games_says_where_it_can_play():
+    policy = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
+    games = midgame(policy.variant, 0, games=1)
+    seen = views(policy.variant, games, games["mover"].astype(np.int64))
+    with pytest.raises(UserError, match="worlds"):
+        policy.distribution(*seen, policy.initial_memory(1))
+
+
+def test_a_search_plays_in_a_pettingzoo_environment():
+    env = make("hanamikoji")
+    env.reset(seed=0)
+    policy = load_policy("search:improve:greedy:worlds=1", game="hanamikoji")
+    for _ in range(2):
+        seen = env.observe(env.agent_selection)
+        action, _ = policy.given(env.unwrapped.worlds()).predict(
+            seen["observation"], action_masks=seen["action_mask"]
+        )
+        assert seen["action_mask"][action] == 1
+        env.step(int(action))
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("search:improve:greedy", "budget"),
+        ("search:improve:greedy:worlds=0", "at least 1"),
+        ("search:improve:greedy:worlds=many", "whole number"),
+        ("search:improve:greedy:seconds=0", "above 0"),
+        ("search:improve:greedy:worlds=8,seconds=1", "budget"),
+        ("search:improve:greedy:world=8", "did you mean worlds"),
+        ("search:improve:greedy:worlds=8,top=0", "top must be at least 1"),
+        ("search:endgame:greedy:worlds=8,positions=0", "positions must be at least 1"),
+        ("search:endgame:worlds=8", "needs a policy"),
+        ("search:improv:greedy:worlds=8", "did you mean improve"),
+        ("search:improve:worlds=8", "needs a policy"),
+        ("search:improve:gredy:worlds=8", "did you mean greedy"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused_with_one_sentence(spec, words):
+    with pytest.raises(UserError, match=words) as refusal:
+        load_policy(spec, game="hanamikoji")
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_kind_that_is_not_for_the_game_is_refused():
+    with pytest.raises(UserError, match="two rivals"):
+        load_policy("search:improve:greedy:worlds=8", game="hanabi:2p")
+
+
+def test_worlds_are_for_games_in_progress():
+    rules = variant("hanamikoji")
+    games = rules.new(np.arange(1, dtype=np.uint64))
+    games["mover"] = -2
+    with pytest.raises(UserError, match="reset"):
+        Worlds(rules, games, [0])
+
+
+# --- Budgets
+
+
+def test_a_budget_in_worlds_is_spent_in_portions_to_the_last_world():
+    assert list(Budget(worlds=10).portions(4)) == [4, 4, 2]
+
+
+def test_a_budget_in_seconds_is_kept_and_something_is_always_done():
+    begun = perf_counter()
+    portions = list(islice(Budget(seconds=0.02).portions(4), 10**7))
+    assert perf_counter() - begun < 0.5
+    assert set(portions) == {4}
+    assert list(Budget(seconds=1e-9).portions(4)) == [4]
+
+
+# --- Playing on
+
+
+@pytest.mark.parametrize("game", ["hanamikoji", "geishas_road:advanced", "hanabi:2p"])
+def test_random_play_to_the_end_is_what_the_rules_make_of_the_games_own_luck(game):
+    rules = variant(game)
+    games = midgame(rules, 3, games=3)
+    mask, weights = np.zeros((1, rules.actions.size), np.int8), games.copy()
+    expected, counted = np.zeros((len(games), rules.seats)), np.zeros(len(games), np.int64)
+    for row, one in enumerate(weights[:, None]):
+        while one["mover"][0] != OVER:
+            kernels.masks(rules.rules, one, mask)
+            action = nth_legal(mask[0], int(below(one[0], int(mask.sum()))))
+            kernels.step(rules.rules, one, np.array([action]))
+            expected[row] += one["rewards"][0, : rules.seats]
+            counted[row] += 1
+    earned, decisions = np.zeros(expected.shape, np.float32), np.zeros(len(games), np.int64)
+    masks = np.zeros((len(games), rules.actions.size), np.int8)
+    kernels.play_out(rules.rules, games, masks, earned, decisions)
+    assert (games["mover"] == OVER).all()
+    np.testing.assert_allclose(earned, expected)
+    np.testing.assert_array_equal(decisions, counted)
+
+
+class Sure(RandomPolicy):
+    """Knows nothing, but what a round is worth to whoever begins it."""
+
+    forecasts = True
+
+    def expectation(self, observation, mask, memory):
+        return np.full(len(mask), 0.25, np.float32)
+
+
+def first_actions(rules, games):
+    _, masks = views(rules, games, games["mover"].astype(np.int64))
+    return masks.argmax(1)
+
+
+def test_a_judge_ends_games_where_a_round_begins():
+    rules = variant("hanamikoji")
+    games = midgame(rules, 4, games=100)
+    greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
+    earned = play_out(greedy, games, first_actions(rules, games), rng, judge=Sure(rules))
+    over = games["mover"] == OVER
+    assert 0 < over.sum() < len(games)
+    assert (games["round_number"] == np.where(over, 1, 2)).all()
+    np.testing.assert_allclose(np.abs(earned), np.where(over, 1, 0.25)[:, None].repeat(2, 1))
+    starter = games["mover"][~over].astype(np.int64)
+    assert (earned[~over][np.arange(len(starter)), starter] > 0).all()
+
+
+def test_games_that_are_alike_have_the_same_luck():
+    rules = variant("hanamikoji")
+    games = np.repeat(midgame(rules, 2, games=20), 3)
+    greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
+    earned = play_out(greedy, games, first_actions(rules, games), rng, alike=3)
+    assert (earned.reshape(-1, 3, 2) == earned.reshape(-1, 3, 2)[:, :1]).all()
+
+
+def test_games_are_left_after_so_many_turns():
+    rules = variant("hanabi:2p")
+    games = midgame(rules, 1, games=20)
+    two, rng = games.copy(), np.random.default_rng(0)
+    greedy, actions = load_policy("greedy", "hanabi:2p"), first_actions(rules, games)
+    kernels.step(rules.rules, games, actions)
+    one = two.copy()
+    earned = play_out(greedy, one, actions, rng, turns=1)
+    np.testing.assert_array_equal(one, games)
+    np.testing.assert_array_equal(earned, games["rewards"][:, : rules.seats])
+    play_out(greedy, two, actions, rng, turns=2)
+    assert (two["player"] == (games["player"] + 1) % rules.seats).all()
+
+
+# --- Strength
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+@pytest.mark.parametrize("game", ["hanamikoji", "geishas_road:standard"])
+def test_improving_on_random_play_beats_it(game):
+    search = load_policy("search:improve:random:worlds=24", game=game)
+    scores = match((search, RandomPolicy(search.variant)), search.variant, 60, 0)
+    assert interval(scores)[0] > 0.6
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+def test_improving_on_the_expert_beats_it():
+    search = load_policy("search:improve:expert:worlds=32", game="hanamikoji")
+    games = 2 * sample(500, share=0.02)
+    scores = match((search, search.blueprint), search.variant, games, 0, play="argmax")
+    if WHOLE:
+        assert interval(scores)[0] > 0.54
+    else:  # what a search that sees the wrong way round would never reach
+        assert scores.mean() > 0.3

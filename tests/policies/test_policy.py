@@ -1,0 +1,451 @@
+"""Policies: legal probabilities from observation and mask alone, and bots as strong as they say."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from root import ROOT
+from samples import UNCOMPILED, WHOLE, sample
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies import BatchPolicy, Policy, load_policy
+from hanamachi.policies.policy import FunctionPolicy, as_policy
+from hanamachi.policies.policy import sample as draw
+
+VARIANTS = {
+    "standard": ("hanamikoji", {}),
+    "three rounds": ("hanamikoji:three_rounds", {}),
+    "eight suits": ("hanamikoji:eight_suits", {}),
+    "one round": ("hanamikoji", {"max_rounds": 1, "limit_rule": "charm"}),
+    "small": ("hanamikoji", {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}),
+    "tiny": ("hanamikoji", {"cards": (2,), "actions": ("secret",), "max_rounds": 2}),
+    "no waste": (
+        "hanamikoji",
+        {"cards": (3, 3, 4), "actions": ("secret", "competition"), "max_rounds": 3},
+    ),
+    "two geisha": ("hanamikoji", {"cards": (10, 11)}),
+    "road 2021": ("geishas_road:2021", {}),
+    "road introductory": ("geishas_road:introductory", {}),
+    "road standard": ("geishas_road:standard", {}),
+    "road advanced": ("geishas_road:advanced", {}),
+    "road of two": (
+        "geishas_road:2021",
+        {"colours": 2, "item_values": (1, 2), "actions": ("reveal",), "rounds_to_win": 1},
+    ),
+    "long road": (
+        "geishas_road:standard",
+        {"item_values": (1, 2, 3, 5, 9), "decline_collecting": True, "rounds": 3},
+    ),
+    "kept shares": (
+        "geishas_road:advanced",
+        {
+            "colours": 3,
+            "actions": ("gift",),
+            "counteroffer_shares": "keep",
+            "can_counter_hidden": False,
+        },
+    ),
+    "no gifts": (
+        "geishas_road:advanced",
+        {"actions": ("intrigue", "competition"), "tiebreaker_alone_wins": False, "rounds": 1},
+    ),
+}
+GAMES = ("hanamikoji", "geishas_road:2021", "geishas_road:advanced")
+RULE_POLICIES = ("random", "greedy", "expert")
+PLAYED = 2 if UNCOMPILED else 60  # games
+many = pytest.mark.skipif(UNCOMPILED, reason="many games are long")
+
+
+def at_turn(rules, games):
+    """Observations and masks of whoever is to move."""
+    observations = np.zeros((len(games), rules.observation.size), np.float32)
+    masks = np.zeros((len(games), rules.actions.size), np.int8)
+    seats = games["mover"].astype(np.int64)
+    kernels.observations(rules.rules, games, seats, observations)
+    kernels.masks(rules.rules, games, masks)
+    return observations, masks
+
+
+def positions(rules, games=PLAYED, seed=0):
+    """Observations and masks of every decision of random games."""
+    rng = np.random.default_rng(seed)
+    states = rules.new(rng.integers(0, 2**63, games).astype(np.uint64))
+    kernels.reset(rules.rules, states)
+    seen, legal = [], []
+    while len(states) and len(seen) < 60:
+        observations, masks = at_turn(rules, states)
+        seen.append(observations)
+        legal.append(masks)
+        kernels.step(
+            rules.rules, states, draw(masks / masks.sum(1, keepdims=True), rng.random(len(masks)))
+        )
+        states = states[states["mover"] != OVER]
+    return np.concatenate(seen), np.concatenate(legal)
+
+
+def lower_end(policy, opponent, games, seed):
+    """Of the 95 % interval of the share of games won; each deal is played from both seats."""
+    rules, rng = policy.variant, np.random.default_rng(seed)
+    states = rules.new(np.repeat(rng.integers(0, 2**63, games // 2).astype(np.uint64), 2))
+    kernels.reset(rules.rules, states)
+    seat = np.arange(games) % 2
+    while (states["mover"] != OVER).any():
+        rows = np.flatnonzero(states["mover"] != OVER)
+        live = states[rows]
+        observations, masks = at_turn(rules, live)
+        actions = np.empty(len(rows), np.int64)
+        for player, mine in ((policy, True), (opponent, False)):
+            turn = (live["mover"] == seat[rows]) == mine
+            memory = player.initial_memory(turn.sum())
+            actions[turn], _ = player.act(observations[turn], masks[turn], memory, rng)
+        kernels.step(rules.rules, live, actions)
+        states[rows] = live
+    won = (states["rewards"][np.arange(games), seat].reshape(-1, 2).mean(1) + 1) / 2
+    return won.mean() - 1.96 * won.std(ddof=1) / np.sqrt(len(won))
+
+
+def empty(masks):
+    return np.zeros((len(masks), 0), np.float32)
+
+
+# --- Distributions
+
+
+@pytest.mark.parametrize("name", RULE_POLICIES)
+@pytest.mark.parametrize("case", VARIANTS)
+def test_probabilities_cover_legal_actions_and_sum_to_one(name, case):
+    game, options = VARIANTS[case]
+    policy = load_policy(name, game=game, **options)
+    observations, masks = positions(policy.variant)
+    probabilities, value, _ = policy.distribution(observations, masks, empty(masks))
+    assert probabilities.shape == masks.shape
+    assert probabilities.dtype == np.float32
+    assert (value is not None) == policy.forecasts
+    assert value is None or (value.shape == masks.shape[:1] and (abs(value) <= 1).all())
+    assert (probabilities >= 0).all()
+    assert (probabilities[masks == 0] == 0).all()
+    np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-5)
+
+
+@many
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("name", RULE_POLICIES)
+def test_the_size_and_the_order_of_the_batch_do_not_matter(name, game):
+    policy = load_policy(name, game=game)
+    observations, masks = positions(policy.variant, games=200)
+    assert len(masks) > 2 * kernels.WORTH_A_THREAD
+    together, _, _ = policy.distribution(observations, masks, empty(masks))
+    order = np.random.default_rng(1).permutation(len(masks))
+    shuffled, _, _ = policy.distribution(observations[order], masks[order], empty(masks))
+    np.testing.assert_array_equal(shuffled, together[order])
+    for b in order[:100]:
+        alone, _, _ = policy.distribution(
+            observations[b : b + 1], masks[b : b + 1], empty(masks[:1])
+        )
+        np.testing.assert_array_equal(alone[0], together[b])
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("name", RULE_POLICIES)
+def test_the_same_observation_and_mask_give_the_same_answer_and_stay_as_they_were(name, game):
+    policy, fresh = (load_policy(name, game=game) for _ in range(2))
+    observations, masks = positions(policy.variant)
+    before = observations.copy(), masks.copy()
+    first, _, _ = policy.distribution(observations, masks, empty(masks))
+    policy.distribution(*positions(policy.variant, seed=9), empty(masks))
+    again, _, _ = fresh.distribution(
+        observations.astype(np.float64), masks.astype(bool), empty(masks)
+    )
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(observations, before[0])
+    np.testing.assert_array_equal(masks, before[1])
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("name", RULE_POLICIES)
+def test_what_a_player_cannot_see_does_not_matter(name, game):
+    policy = load_policy(name, game=game)
+    rules = policy.variant
+    states = rules.new(np.arange(1 if UNCOMPILED else 8, dtype=np.uint64))
+    kernels.reset(rules.rules, states)
+    rng = np.random.default_rng(3)
+    for _ in range(10):  # fewer than the shortest game has
+        observations, masks = at_turn(rules, states)
+        expected, _, _ = policy.distribution(observations, masks, empty(masks))
+        for state, chances in zip(states, expected, strict=True):
+            others = rules.new(rng.integers(0, 2**63, 5).astype(np.uint64))
+            kernels.worlds(rules.rules, np.array([state]), int(state["mover"]), others)
+            seen = at_turn(rules, others)
+            np.testing.assert_array_equal(
+                policy.distribution(*seen, empty(seen[1]))[0], np.tile(chances, (len(others), 1))
+            )
+        kernels.step(rules.rules, states, draw(expected, rng.random(len(states))))
+
+
+def test_random_play_gives_every_legal_action_the_same_chance():
+    policy = load_policy("random", game="hanamikoji")
+    observations, masks = positions(policy.variant, games=5)
+    probabilities, _, _ = policy.distribution(observations, masks, empty(masks))
+    np.testing.assert_allclose(probabilities, masks / masks.sum(1, keepdims=True), rtol=1e-6)
+
+
+def test_a_rule_policy_shares_its_choice_evenly_between_equal_moves():
+    policy = load_policy("greedy", game="hanamikoji", starter=0)
+    names = [policy.variant.actions.describe(a) for a in range(policy.variant.actions.size)]
+    mask = np.zeros((1, len(names)), np.int8)
+    observation = np.zeros((1, policy.variant.observation.size), np.float32)
+    for name in ("secret 2a", "secret 2b", "secret 5"):
+        mask[0, names.index(name)] = 1
+    probabilities, _, _ = policy.distribution(observation, mask, empty(mask))
+    assert probabilities[0, names.index("secret 5")] == 1
+    mask[0, names.index("secret 5")] = 0
+    probabilities, _, _ = policy.distribution(observation, mask, empty(mask))
+    assert probabilities[0, names.index("secret 2a")] == probabilities[0, names.index("secret 2b")]
+
+
+# --- Acting
+
+
+def test_actions_come_up_as_often_as_the_distribution_says():
+    probabilities = np.array([[0, 0.2, 0, 0.5, 0.3]], np.float32)
+    uniforms = (np.arange(1000) + 0.5) / 1000
+    actions = draw(np.repeat(probabilities, 1000, 0), uniforms)
+    np.testing.assert_array_equal(np.bincount(actions, minlength=5), [0, 200, 0, 500, 300])
+
+
+def test_rounding_never_leads_to_an_impossible_action():
+    probabilities = np.array([[0.3, 0.3, 0.3, 0]], np.float32)  # falls short of 1
+    assert draw(probabilities, np.array([1 - 1e-16])) == [2]
+    assert draw(np.array([[0, 1.0]]), np.array([0.0])) == [1]
+
+
+def test_deterministic_play_takes_the_most_likely_action():
+    policy = load_policy("expert", game="hanamikoji")
+    observations, masks = positions(policy.variant)
+    probabilities, _, _ = policy.distribution(observations, masks, empty(masks))
+    rng = np.random.default_rng(0)
+    actions, _ = policy.act(observations, masks, empty(masks), rng, deterministic=True)
+    np.testing.assert_array_equal(actions, probabilities.argmax(1))
+    assert rng.random() == np.random.default_rng(0).random()  # no random number was used
+
+
+class Counter(Policy):
+    """Remembers how often it was asked."""
+
+    name = "counter"
+
+    def initial_memory(self, batch):
+        return np.zeros((batch, 1), np.float32)
+
+    def distribution(self, observation, mask, memory):
+        return mask / mask.sum(1, keepdims=True, dtype=np.float32), None, memory + 1
+
+
+def test_predict_takes_one_observation_or_many_and_carries_the_state():
+    policy = Counter(variant("hanamikoji"))
+    observations, masks = positions(policy.variant, games=3)
+    policy.set_random_seed(5)
+    one, state = policy.predict(observations[0], action_masks=masks[0])
+    assert one.shape == ()
+    assert masks[0, one] == 1
+    many, state = policy.predict(observations[:3], action_masks=masks[:3].astype(bool))
+    assert masks[np.arange(3), many].all()
+    starts = np.array([False, True, False])
+    _, state = policy.predict(observations[3:6], state, starts, action_masks=masks[3:6])
+    np.testing.assert_array_equal(state[:, 0], [2, 1, 2])
+    policy.set_random_seed(5)
+    assert policy.predict(observations[0], action_masks=masks[0])[0] == one
+
+
+@pytest.mark.parametrize(("size", "actions"), [(672, 508), (3, 508), (3, 20)])
+def test_predict_refuses_what_another_game_shows(size, actions):
+    policy = load_policy("expert", game="hanamikoji")
+    with pytest.raises(UserError, match=r"^expert plays hanamikoji, with observations of \d+ entr"):
+        policy.predict(np.zeros((2, size)), action_masks=np.ones((2, actions)))
+
+
+def test_predict_without_masks_says_what_is_missing():
+    policy = load_policy("random", game="hanamikoji")
+    with pytest.raises(UserError, match="action_masks"):
+        policy.predict(np.zeros(policy.variant.observation.size))
+
+
+# --- Strength
+
+
+@many
+def test_greedy_beats_random_play():
+    greedy, random = (load_policy(name, game="hanamikoji") for name in ("greedy", "random"))
+    assert lower_end(greedy, random, sample(10_000, 0.1), seed=101) > (0.86 if WHOLE else 0.84)
+
+
+@many
+def test_expert_beats_random_play():
+    expert, random = (load_policy(name, game="hanamikoji") for name in ("expert", "random"))
+    assert lower_end(expert, random, sample(10_000, 0.1), seed=102) > (0.97 if WHOLE else 0.96)
+
+
+@many
+def test_expert_beats_greedy():
+    expert, greedy = (load_policy(name, game="hanamikoji") for name in ("expert", "greedy"))
+    assert lower_end(expert, greedy, sample(10_000, 0.1), seed=103) > (0.80 if WHOLE else 0.77)
+
+
+STRENGTHS = {  # lower ends: greedy over random, expert over random, expert over greedy
+    "geishas_road:2021": (0.90, 0.97, 0.80),
+    "geishas_road:introductory": (0.90, 0.97, 0.75),
+    "geishas_road:standard": (0.85, 0.97, 0.80),
+    "geishas_road:advanced": (0.85, 0.97, 0.80),
+}
+
+
+@many
+@pytest.mark.parametrize("game", STRENGTHS)
+def test_on_geishas_road_greedy_beats_random_play_and_expert_beats_both(game):
+    greedy, expert, random = (
+        load_policy(name, game=game) for name in ("greedy", "expert", "random")
+    )
+    pairs = (greedy, random), (expert, random), (expert, greedy)
+    for (bot, opponent), least in zip(pairs, STRENGTHS[game], strict=True):
+        low = lower_end(bot, opponent, sample(10_000, 0.05), seed=106)
+        assert low > least - (0 if WHOLE else 0.04), (bot.name, opponent.name)
+
+
+@many
+@pytest.mark.parametrize("case", ["three rounds", "one round"])
+def test_the_bots_keep_their_order_where_rounds_are_limited(case):
+    game, options = VARIANTS[case]
+    expert, greedy, random = (
+        load_policy(name, game=game, **options) for name in ("expert", "greedy", "random")
+    )
+    assert lower_end(expert, greedy, sample(10_000, 0.06), seed=104) > 0.55
+    assert lower_end(greedy, random, sample(10_000, 0.06), seed=105) > 0.65
+
+
+@pytest.mark.parametrize(
+    ("bot", "limit"),
+    [
+        ("hanamikoji_greedy", 80),
+        ("hanamikoji_expert", 200),
+        ("geishas_road_greedy", 120),
+        ("geishas_road_expert", 350),
+    ],
+)
+def test_the_rule_policies_stay_short(bot, limit):
+    source = ROOT / "policies" / f"{bot}.py"
+    assert len(source.read_text().splitlines()) <= limit
+
+
+# --- A user's own
+
+
+def first_legal(observation, mask):
+    return int(mask.argmax())
+
+
+def always_zero(observation, mask):
+    return 0
+
+
+def factory(variant, choose=first_legal):
+    return choose
+
+
+def no_policy(variant):
+    return 7
+
+
+def test_a_plain_function_is_a_policy():
+    policy = as_policy(first_legal, variant("hanamikoji"))
+    observations, masks = positions(policy.variant, games=3)
+    assert isinstance(policy, FunctionPolicy)
+    assert policy.name == "first_legal"
+    actions, _ = policy.act(observations, masks, empty(masks), np.random.default_rng(0))
+    np.testing.assert_array_equal(actions, masks.argmax(1))
+
+
+@pytest.mark.parametrize("answer", [0, "0", None, 10_000, -1, 1.0])
+def test_a_function_that_chooses_an_illegal_action_is_told_so(answer):
+    policy = as_policy(lambda observation, mask: answer, variant("hanamikoji"))
+    mask = np.zeros((1, policy.variant.actions.size), np.int8)
+    mask[0, [1, 3]] = 1
+    with pytest.raises(IllegalAction, match="none of the 2 legal actions"):
+        policy.distribution(np.zeros((1, policy.variant.observation.size)), mask, empty(mask))
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (lambda masks: masks.argmin(1), IllegalAction),
+        (lambda masks: masks.argmax(1) + masks.shape[1], IllegalAction),
+        (lambda masks: masks.argmax(1)[:-1], UserError),
+        (lambda masks: masks.argmax(1) * 1.0, UserError),
+    ],
+    ids=["illegal", "unknown", "too few", "no whole numbers"],
+)
+def test_a_wrong_answer_for_many_games_is_refused(answer, error):
+    policy = BatchPolicy(lambda observations, masks: answer(masks), variant("hanamikoji"))
+    masks = np.eye(3, policy.variant.actions.size, k=1, dtype=np.int8)
+    seen = np.zeros((3, policy.variant.observation.size), np.float32)
+    with pytest.raises(error):
+        policy.distribution(seen, masks, policy.initial_memory(3))
+
+
+def test_a_factory_gets_the_variant_and_its_own_options():
+    policy = load_policy(f"{__name__}:factory", game="hanamikoji", max_rounds=2, choose=always_zero)
+    assert policy.name == "always_zero"
+    assert policy.variant == variant("hanamikoji", max_rounds=2)
+
+
+# --- Errors
+
+
+@pytest.mark.parametrize("name", [*RULE_POLICIES, f"{__name__}:factory"])
+def test_a_rule_policy_without_its_game_says_what_is_missing(name):
+    with pytest.raises(UserError, match=r'game="hanamikoji"'):
+        load_policy(name)
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "words"),
+    [
+        ("gredy", {"game": "hanamikoji"}, "did you mean greedy"),
+        ("Expert", {"game": "hanamikoji"}, "did you mean expert"),
+        ("zzz", {"game": "hanamikoji"}, "choose from .*checkpoint.* greedy"),
+        ("greedy", {"game": "hanamikojo"}, "did you mean hanamikoji"),
+        ("greedy", {"game": "hanamikoji", "max_round": 3}, "did you mean max_rounds"),
+        ("greedy", {"game": "hanamikoji", "cards": (1, 1)}, "cards"),
+        ("no_such_module:factory", {"game": "hanamikoji"}, "no_such_module"),
+        (f"{__name__}:no_such_factory", {"game": "hanamikoji"}, "no_such_factory"),
+        (f"{__name__}:factory", {"game": "hanamikoji", "max_round": 3}, "max_round"),
+        (f"{__name__}:no_policy", {"game": "hanamikoji"}, "7 is no policy"),
+        ("no/such/folder", {}, "no/such/folder"),
+    ],
+)
+def test_what_cannot_be_loaded_is_refused_in_one_sentence(spec, options, words):
+    with pytest.raises(UserError, match=words) as caught:
+        load_policy(spec, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_rule_policies_need_no_learning_library():
+    code = (
+        "import sys; from hanamachi.policies import load_policy; "
+        "load_policy('expert', game='hanamikoji'); "
+        "assert not {'torch', 'stable_baselines3', 'pydantic'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_agents_that_ship_say_which_extra_brings_pytorch():
+    code = (
+        "import sys; sys.modules['torch'] = None; "
+        "from hanamachi.policies import load_policy; load_policy('hanamikoji')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "PyTorch is not installed; run: pip install 'hanamachi[train]'" in done.stderr

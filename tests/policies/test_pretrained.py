@@ -1,0 +1,153 @@
+"""The agents that ship: each loads by name, tells where it comes from, and can be made again."""
+
+import json
+import runpy
+
+import pytest
+import yaml
+from root import ROOT
+
+from hanamachi.errors import UserError
+from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.load import PLAYED_BY, PRETRAINED, agent_folder, agents
+from hanamachi.policies.networks.checkpoint import load_checkpoint
+from hanamachi.training.config import Config
+from hanamachi.training.evaluation.matches import evaluate
+from hanamachi.training.evaluation.report import read_rows
+from hanamachi.training.exact import SMALL
+from hanamachi.training.exploit import read_exploitation
+from hanamachi.training.run import train
+
+CONFIGS = ROOT / "configs" / "pretrained"
+SCRIPT = runpy.run_path(str(ROOT / "scripts" / "pretrained.py"))
+FILES = sorted(CONFIGS.glob("*.yaml"))
+PAPERS = {
+    "model.safetensors",
+    "config.json",
+    "README.md",
+    "run.json",
+    "curve.json",
+    "evaluation.json",
+    "exploit.json",
+}
+LARGEST = 32 << 20  # bytes of all agents together
+A_MOMENT = {
+    "steps": 64,
+    "num_games": 4,
+    "ppo.batch_size": 32,
+    "clone.steps": 64,
+    "evaluation.games": 2,
+    "evaluation.final_games": 2,
+    "evaluation.final_opponents": "[random]",
+}
+
+each_agent = pytest.mark.parametrize("id", agents())
+
+
+def settings_of(id, overrides=()):
+    return Config.load(CONFIGS / f"{agent_folder(id).name}.yaml", overrides)
+
+
+def a_moment(id):
+    """Settings that differ in nothing but how much is done."""
+    own = settings_of(id)
+    given = {name: value for name, value in A_MOMENT.items() if own.teacher or "clone" not in name}
+    return settings_of(id, [f"{name}={value}" for name, value in given.items()])
+
+
+def test_every_agent_has_settings_and_all_settings_an_agent():
+    games = [yaml.safe_load(file.read_text(encoding="utf-8"))["game"] for file in FILES]
+    assert sorted(games) == sorted(agents())
+    assert [file.stem for file in FILES] == [game.replace(":", "-") for game in games]
+    assert {folder.name for folder in PRETRAINED.iterdir()} == {file.stem for file in FILES}
+
+
+@each_agent
+def test_it_loads_by_the_name_of_its_game_and_plays_it(id):
+    policy = load_policy(id)  # whose digests would be refused if the code had changed
+    assert (policy.name, policy.variant) == (id, variant(id))
+    others = [] if VARIANTS[id].cooperative else ["random"]
+    assert evaluate([id, *others], id, games=2).results
+
+
+@each_agent
+def test_its_papers_fit_its_settings(id):
+    folder, config = agent_folder(id), settings_of(id)
+    responses = {"exploit.json"} if VARIANTS[id].cooperative else set()
+    assert {path.name for path in folder.iterdir()} == PAPERS - responses
+    made = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    rows = read_rows(folder / "evaluation.json")
+    curve = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
+    assert made["seed"] == config.seed
+    assert 0 < made["decisions"] <= 1.01 * config.steps
+    assert {row.games for row in rows} == {config.evaluation.final_games}
+    assert all(steps <= 1.01 * config.steps for points in curve.values() for steps, _ in points)
+
+
+@each_agent
+def test_its_card_says_nothing_but_what_its_papers_say(id):
+    folder = agent_folder(id)
+    assert (folder / "README.md").read_text(encoding="utf-8") == SCRIPT["card"](
+        settings_of(id), folder
+    )
+
+
+@each_agent
+def test_its_settings_still_train(id, tmp_path):
+    policy = load_checkpoint(train(a_moment(id), tmp_path / "run"))
+    assert policy.network.feature_sets == load_policy(id).network.feature_sets
+
+
+def test_an_agent_plays_the_variants_that_look_the_same():
+    for id, played_by in PLAYED_BY.items():
+        own, borrowed = load_policy(played_by), load_policy(id)
+        assert (borrowed.variant.id, borrowed.name) == (id, id)
+        for mine, its in zip(own.network.parameters(), borrowed.network.parameters(), strict=True):
+            assert mine.equal(its)
+
+
+def test_a_game_without_an_agent_says_which_have_one():
+    (without, *_) = (id for id in VARIANTS if id not in agents() and id not in PLAYED_BY)
+    with pytest.raises(UserError, match=f"no agent ships for {without}.*hanamikoji"):
+        load_policy(without)
+
+
+def test_an_agent_is_refused_by_rules_that_look_otherwise():
+    with pytest.raises(UserError, match="cannot be loaded"):
+        load_policy("hanamikoji", **SMALL["hanamikoji-gifts"].options)
+
+
+def test_an_agent_can_be_trained_on(tmp_path):
+    settings = [f"{name}={value}" for name, value in A_MOMENT.items() if "clone" not in name]
+    policy = train(settings_of("hanamikoji", [*settings, "init_from=hanamikoji"]), tmp_path / "run")
+    assert load_checkpoint(policy).network.hidden == load_policy("hanamikoji").network.hidden
+
+
+def test_they_are_small_enough_to_ship():
+    assert sum(path.stat().st_size for path in PRETRAINED.rglob("*") if path.is_file()) < LARGEST
+
+
+def test_the_script_ships_a_run_with_its_papers(tmp_path):
+    tiny = {"game": "hanamikoji", "steps": 64, "num_games": 4, "network": {"hidden": [16]}}
+    tiny |= {"evaluation": {"games": 2, "final_games": 2, "final_opponents": ["random"]}}
+    config, run, shipped = Config.from_dict(tiny), tmp_path / "run", tmp_path / "shipped"
+    policy = train(config, run)
+    SCRIPT["find_responses"](config, policy, tmp_path / "responses")
+    SCRIPT["ship"](config, run, tmp_path / "responses", shipped)
+    assert {path.name for path in shipped.iterdir()} == PAPERS
+    assert load_policy(str(shipped)).network.hidden == (16,)
+    made = json.loads((shipped / "run.json").read_text(encoding="utf-8"))
+    curve = json.loads((shipped / "curve.json").read_text(encoding="utf-8"))
+    assert made["decisions"] in [steps for steps, _ in curve["rate_against_greedy"]]
+    found = read_exploitation(shipped / "exploit.json")
+    assert found.victim == "hanamikoji"
+    text = (shipped / "README.md").read_text(encoding="utf-8")
+    assert 'load_policy("hanamikoji")' in text
+    assert f"{found.responses[found.best].rate:.1%}" in text
+
+
+@pytest.mark.parametrize("wrong", ["hanabi:2", "hanabi", "hanamikoij"])
+def test_a_mistyped_id_is_met_with_the_right_one(wrong):
+    with pytest.raises(UserError, match="did you mean"):
+        load_policy(wrong)

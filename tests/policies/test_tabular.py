@@ -1,0 +1,43 @@
+"""A policy from a table says what the table says, and is uniform where the table is silent."""
+
+import numpy as np
+import pytest
+
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies.policy import uniform
+from hanamachi.policies.tabular import TabularPolicy
+
+RULES = variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1)
+ROWS = 200
+
+
+@pytest.fixture
+def table():
+    """Observations that differ, and a distribution for each."""
+    rng = np.random.default_rng(0)
+    observations = rng.integers(0, 2, (ROWS, RULES.observation.size)).astype(np.float32)
+    chances = rng.dirichlet(np.ones(RULES.actions.size), ROWS).astype(np.float32)
+    return observations, chances
+
+
+def test_known_observations_get_their_row_and_others_any_legal_action(table):
+    observations, chances = table
+    policy = TabularPolicy(RULES, observations, chances)
+    order = np.random.default_rng(1).permutation(ROWS)
+    asked = np.vstack([observations[order], 2 * np.ones_like(observations[:1])])
+    masks = np.ones((ROWS + 1, RULES.actions.size), np.int8)
+    masks[-1, ::2] = 0
+    answers, value, memory = policy.distribution(asked, masks, policy.initial_memory(ROWS + 1))
+    np.testing.assert_array_equal(answers[:-1], chances[order])
+    np.testing.assert_array_equal(answers[-1:], uniform(masks[-1:]))
+    assert value is None
+    assert memory.shape == (ROWS + 1, 0)
+
+
+def test_a_table_that_does_not_fit_is_refused(table):
+    observations, chances = table
+    with pytest.raises(UserError, match=r"needs observations \(I, \d+\)"):
+        TabularPolicy(RULES, observations[:, :-1], chances)
+    with pytest.raises(UserError, match="stands in the table twice"):
+        TabularPolicy(RULES, observations[[0, 1, 1]], chances[:3])

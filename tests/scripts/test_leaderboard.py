@@ -1,0 +1,64 @@
+"""The leaderboard is what its script measured, and anybody can measure their own policy by it."""
+
+import json
+import runpy
+import subprocess
+import sys
+
+import pytest
+from root import ROOT
+
+from hanamachi.games.registry import variant
+from hanamachi.policies.load import agent_folder, agents
+from hanamachi.policies.rules.registry import rule_policies_for
+
+SCRIPT = ROOT / "scripts" / "leaderboard.py"
+GAME = "hanamikoji"
+GUEST = str(agent_folder(GAME))  # by its path it is somebody else
+FEW = ("--each", "2", "--search-each", "2")
+
+
+def leaderboard(out, *more):
+    command = [sys.executable, str(SCRIPT), "--out", str(out), "--games", GAME, *FEW, *more]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_everybody_is_measured_once_and_listed(tmp_path):
+    assert leaderboard(tmp_path, "--add", GUEST) == f"played: {GAME}\n"
+    assert leaderboard(tmp_path) == f"searched: {GAME}\n"  # who was added stays
+    page = (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
+    for name in [*rule_policies_for(variant(GAME)), GAME, GUEST]:
+        assert f"| `{name}` |" in page
+    assert "search:improve:hanamikoji:worlds=16` wins" in page
+    assert leaderboard(tmp_path, "--add", "greedy") == ""  # all is there already
+
+
+def test_an_agent_that_has_changed_is_measured_again(tmp_path):
+    leaderboard(tmp_path)
+    data = tmp_path / "leaderboard.json"
+    results = json.loads(data.read_text(encoding="utf-8"))
+    results[GAME]["weights"] = "those of another"
+    data.write_text(json.dumps(results), encoding="utf-8")
+    assert leaderboard(tmp_path) == f"played: {GAME}\nsearched: {GAME}\n"
+
+
+def test_the_page_shows_what_was_measured():
+    results = json.loads((ROOT / "docs" / "leaderboard.json").read_text(encoding="utf-8"))
+    script = runpy.run_path(str(SCRIPT))
+    page, weights_of = script["page"], script["weights_of"]
+    assert {game: result["weights"] for game, result in results.items()} == {
+        game: weights_of(game) for game in agents()
+    }
+    for game, result in results.items():
+        for name in [*rule_policies_for(variant(game)), game]:
+            assert f"| `{name}` |" in page({game: result})
+    assert (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8") == page(results)
+
+
+@pytest.mark.parametrize(("tried", "changes"), [(1, False), (20, True)])
+def test_a_search_gains_by_what_its_blueprint_would_not_play(tried, changes):
+    budget = f"worlds=2,hands=10,top={tried}"
+    found = runpy.run_path(str(SCRIPT))["search_beside"]("hanabi:3p", "greedy", budget, 3)
+    assert found["games"] == 3
+    assert (found["gain"]["low"] == found["gain"]["high"] == 0) != changes
+    assert found["score"]["low"] <= found["score"]["mean"] <= found["score"]["high"]

@@ -1,0 +1,123 @@
+"""A save is whole or not there: whatever cuts it short, it or the one before can be read."""
+
+import os
+import resource
+import signal
+import sys
+from contextlib import contextmanager
+from itertools import count
+
+import pytest
+
+from hanamachi.storage.files import replacing, replacing_folder, restore_folder
+
+ROOM = 10_000  # bytes
+
+
+def write_file(path, content, then=lambda: None):
+    with replacing(path) as file:
+        file.write(content)
+        file.flush()
+        then()
+
+
+def write_folder(path, content, then=lambda: None):
+    with replacing_folder(path) as folder:
+        (folder / "one").write_bytes(content)
+        then()
+        (folder / "two").write_bytes(content)
+
+
+def read_file(path):
+    return path.read_bytes()
+
+
+def read_folder(path):
+    restore_folder(path)
+    (one, content), (two, same) = sorted((file.name, file.read_bytes()) for file in path.iterdir())
+    assert (one, two, content) == ("one", "two", same)
+    return content
+
+
+KINDS = [(write_file, read_file), (write_folder, read_folder)]
+
+
+@pytest.fixture(params=KINDS, ids=["file", "folder"])
+def kind(request):
+    """How something is saved, and how it is read again."""
+    return request.param
+
+
+def test_a_save_takes_the_place_of_the_one_before_only_when_it_is_whole(kind, tmp_path):
+    write, read = kind
+    path = tmp_path / "run" / "saved"
+    write(path, b"first")
+    assert read(path) == b"first"
+    seen = []
+    write(path, b"second", then=lambda: seen.append(read(path)))
+    assert seen == [b"first"]
+    assert read(path) == b"second"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_interrupted_save_leaves_the_one_before(kind, tmp_path):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    write, read = kind
+    path = tmp_path / "saved"
+    write(path, b"first")
+    with pytest.raises(KeyboardInterrupt):
+        write(path, b"second", then=interrupt)
+    assert read(path) == b"first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@contextmanager
+def full_disk():
+    """No file may grow beyond ROOM, as on a disk that has no more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_leaves_the_save_before(kind, tmp_path):
+    write, read = kind
+    path = tmp_path / "saved"
+    write(path, b"first")
+    with full_disk(), pytest.raises(OSError, match="too large"):
+        write(path, bytes(2 * ROOM))
+    assert read(path) == b"first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def is_killed(step, write, path):
+    """Save in a process of its own that is killed at this step; says whether it came so far.
+
+    The steps are what Python reports to an auditor: a file opened, renamed, removed and the like.
+    """
+    child = os.fork()
+    if child == 0:
+        steps = count()
+        sys.addaudithook(lambda *_: next(steps) == step and os.kill(os.getpid(), signal.SIGKILL))
+        try:
+            write(path, b"second")
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def test_killed_at_any_step_a_save_or_the_one_before_is_whole_and_the_next_succeeds(kind, tmp_path):
+    write, read = kind
+    path = tmp_path / "saved"
+    found = []
+    write(path, b"first")
+    while is_killed(len(found), write, path):
+        found.append(read(path))
+        write(path, b"first")
+        assert list(tmp_path.iterdir()) == [path]
+    assert set(found) == {b"first", b"second"}
+    assert read(path) == b"second"

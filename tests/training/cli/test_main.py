@@ -1,0 +1,252 @@
+"""The command line does what it says, and a mistake ends in one sentence and exit code 2."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from root import ROOT
+
+from hanamachi.games.registry import GAMES, variant
+from hanamachi.sessions.record import record_of, save
+from hanamachi.sessions.session import Session
+from hanamachi.training.cli.main import main as cli
+
+
+@pytest.fixture
+def hanamachi(capsys):
+    """Runs a command in this process; returns its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main([str(argument) for argument in arguments])
+        return (ended.value.code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def saved_game(tmp_path):
+    """A record of three actions, and the words of the first."""
+    session = Session(variant("hanamikoji"))
+    session.begin(5)
+    words = session.variant.actions.describe(first_legal(session))
+    for _ in range(3):
+        session.step(first_legal(session))
+    path = tmp_path / "game.json"
+    save(record_of(session), path)
+    return path, words
+
+
+def first_legal(session):
+    return int(session.view(session.mover)[1].argmax())
+
+
+def process(*command, **keywords):
+    return subprocess.run(
+        [sys.executable, *map(str, command)],
+        capture_output=True,
+        text=True,
+        check=False,
+        **keywords,
+    )
+
+
+# --- What the commands do
+
+
+def test_evaluate_prints_the_matrix_and_writes_it(hanamachi, tmp_path):
+    arguments = ["evaluate", "random", "greedy", "--game", "hanamikoji", "--games", 40]
+    code, out, _ = hanamachi(*arguments, "--set", "max_rounds=1", "--out", tmp_path)
+    assert code == 0
+    assert "Elo" in out
+    content = json.loads((tmp_path / "evaluation.json").read_text())
+    assert [r["play"] for r in content["results"]] == ["sample", "argmax"]
+    assert content["options"]["max_rounds"] == 1
+    assert (tmp_path / "evaluation.png").exists()
+
+
+def test_evaluate_against_all_plays_every_other_rule_policy(hanamachi, tmp_path):
+    arguments = ["evaluate", "expert", "greedy", "--against", "all", "--game", "hanamikoji"]
+    code, out, _ = hanamachi(*arguments, "--games", 4, "--play", "sample", "--out", tmp_path)
+    assert code == 0
+    assert "against" in out
+    content = json.loads((tmp_path / "evaluation.json").read_text())
+    assert [(row["policy"], row["opponent"]) for row in content["results"]] == [
+        ("expert", "random"), ("expert", "greedy"), ("greedy", "random"), ("greedy", "expert"),
+    ]  # fmt: skip
+
+
+SMALL = ("--set", "cards=[1,2,3]", "--set", "actions=[gift]", "--set", "max_rounds=1")
+
+
+def test_exploit_prints_how_far_a_policy_is_from_equilibrium_and_writes_it(hanamachi, tmp_path):
+    small = ("--exact", "--game", "hanamikoji", *SMALL)
+    code, out, _ = hanamachi("exploit", "random", *small, "--out", tmp_path)
+    assert code == 0
+    content = json.loads((tmp_path / "exact.json").read_text())
+    assert f"NashConv {content['nash_conv']:.4f}" in out
+    assert content["nash_conv"] == content["uniform_nash_conv"] > 0.1
+    assert content["equilibrium"]["nash_conv"] < 1e-3
+    assert content["options"]["cards"] == [1, 2, 3]
+
+
+def test_games_lists_every_variant_and_option(hanamachi):
+    code, out, _ = hanamachi("games")
+    assert code == 0
+    for game in GAMES.values():
+        assert all(name in out for name in [*game.variants, *game.options])
+
+
+def test_replay_prints_a_whole_game(hanamachi, saved_game):
+    path, words = saved_game
+    code, out, _ = hanamachi("replay", path, "--all")
+    assert code == 0
+    assert out.count("player_0: ") + out.count("player_1: ") >= 3
+    assert words in out
+
+
+def test_replay_shows_a_finished_round_before_the_next(hanamachi, tmp_path):
+    session = Session(variant("hanamikoji", starter=0))
+    session.begin(0)
+    while session.games[0].round_number == 1:
+        session.step(first_legal(session))
+    save(record_of(session), tmp_path / "game.json")
+    code, out, _ = hanamachi("replay", tmp_path / "game.json", "--all")
+    assert code == 0
+    assert out.count("the round is over") == 1
+    assert out.index("the round is over") < out.index("round 2 · turn 1 of 8")
+
+
+def test_replay_steps_by_enter_and_ends_with_the_input(hanamachi, saved_game, monkeypatch):
+    path, words = saved_game
+    lines = iter([""])
+    monkeypatch.setattr("builtins.input", lambda prompt: next_line(lines))
+    code, out, _ = hanamachi("replay", path)
+    assert code == 0
+    assert words in out
+    assert "the cards are dealt" in out
+
+
+def next_line(lines):
+    try:
+        return next(lines)
+    except StopIteration:
+        raise EOFError from None
+
+
+def test_without_arguments_the_help_is_shown(hanamachi):
+    code, out, _ = hanamachi()
+    assert code == 0
+    for command in ("train", "evaluate", "exploit", "play", "replay", "games", "benchmark"):
+        assert command in out
+
+
+@pytest.mark.parametrize("name", ["train", "evaluate", "play", "benchmark"])
+def test_each_script_is_a_door_to_its_command(name):
+    done = process(ROOT / "scripts" / f"{name}.py", "--help")
+    assert done.returncode == 0
+    assert f"hanamachi {name}" in done.stdout
+
+
+# --- Mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["evaluate"], "POLICY"),
+        (["evaluate", "random", "greedy"], "--game"),
+        (["evaluate", "random", "--game", "hanamikoji"], "at least two"),
+        (["evaluate", "random", "gredy", "--game", "hanamikoji"], "did you mean greedy"),
+        (["evaluate", "random", "runs/none", "--game", "hanamikoji"], "runs/none"),
+        (["evaluate", "random", "no:thing", "--game", "hanamikoji"], "no:thing"),
+        (["evaluate", "random", "greedy", "--game", "hanamikji"], "did you mean hanamikoji"),
+        (["evaluate", "random", "greedy", "--game", "hanamikoji", "--games", "3"], "even"),
+        (["evaluate", "random", "greedy", "--game", "hanamikoji", "--games", "x"], "--games"),
+        (["evaluate", "random", "greedy", "--game", "hanamikoji", "--seed", "-1"], "--seed"),
+        (["evaluate", "random", "greedy", "--game", "hanamikoji", "--play", "best"], "argmax"),
+        (["evaluate", "random", "--against", "al", "--game", "hanamikoji"], "no policy 'al'"),
+        (["evaluate", "random", "--against", "exprt", "--game", "hanamikoji"], "mean expert"),
+        (["exploit", "random", "--game", "hanamikoji"], "--exact"),
+        (["exploit", "random", "--exact", "--game", "hanamikoji"], "cards=[2,3,4]"),
+        (["exploit", "hat", "--exact", "--game", "hanamikoji"], "no policy for hanamikoji"),
+        (["play", "hanamikoji", "--seat", "2"], "from 0 to 1"),
+        (["play", "hanamikoji", "--set", "max_rounds"], "name=value"),
+        (["play", "hanamikoji", "--set", "max_round=3"], "did you mean max_rounds"),
+        (["play", "hanamikoji", "--set", "max_rounds=[3"], "max_rounds"),
+        (["play", "hanamikoji", "--set", "max_rounds=0"], "from 1 to 1000"),
+        (["replay", "missing.json"], "missing.json"),
+        (["train", "missing.yaml", "--out", "runs/x"], "missing.yaml"),
+        (["trian"], "trian"),
+        (["games", "--all"], "--all"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence_and_code_2(hanamachi, arguments, words):
+    code, out, err = hanamachi(*arguments)
+    assert code == 2
+    assert out == ""
+    assert words in err
+    assert err.startswith("hanamachi: ")
+    assert err.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_written_ends_in_one_sentence(hanamachi, tmp_path):
+    (tmp_path / "file").write_text("")
+    arguments = ["evaluate", "random", "greedy", "--game", "hanamikoji", "--games", 2]
+    code, _, err = hanamachi(*arguments, "--out", tmp_path / "file" / "folder")
+    assert code == 2
+    assert err.startswith("hanamachi: Not a directory: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file sizes are limited by the shell")
+def test_a_disk_without_room_ends_in_one_sentence_and_leaves_no_file(tmp_path):
+    command = f"ulimit -f 0; exec '{sys.executable}' -m hanamachi.training.cli.main "
+    command += f"evaluate random greedy --game hanamikoji --games 2 --out '{tmp_path}'"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("hanamachi: File too large")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("package", ["typer", "rich", "pydantic", "matplotlib"])
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(package):
+    code = f"import sys; sys.modules['{package}'] = None; "
+    code += "from hanamachi.training.cli.main import main; "
+    code += "main('evaluate random greedy --game hanamikoji --games 2 --set max_rounds=1'.split())"
+    done = process("-c", code)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"hanamachi: {package} is not installed; run: pip install 'hanamachi[train]'\n"
+    )
+
+
+def test_an_interruption_is_one_sentence_and_130(capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    assert cli.run(interrupted) == 130
+    assert capsys.readouterr().err == "hanamachi: interrupted\n"
+
+
+def test_a_mistake_of_ours_is_not_hidden():
+    def broken():
+        return {}["key"]
+
+    with pytest.raises(KeyError):
+        cli.run(broken)
+
+
+def test_a_factory_of_the_users_own_is_found_where_the_command_runs(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "def first(variant):\n    return lambda observation, mask: int(mask.argmax())\n"
+    )
+    command = "-m hanamachi.training.cli.main evaluate random mine:first --game hanamikoji"
+    command += " --games 4"
+    done = process(*command.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "mine:first" in done.stdout

@@ -1,0 +1,433 @@
+"""Playing against a policy in the terminal: pleasant, patient, and open about everything after."""
+
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+import pexpect
+import pytest
+from terminals import in_terminal
+
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import RandomPolicy
+from hanamachi.sessions.record import load, record_of, replay
+from hanamachi.training.cli.play import Contest, listed, overview, play, tidy, usual_opponent
+from hanamachi.training.exact import SMALL
+
+PLAYERS = (2, 3, 4, 5)
+
+
+def contest(seed=1, opponent="greedy", seat=0, id="hanamikoji", **options):
+    rules = variant(id, **{"starter": 0, **options})
+    return Contest(rules, load_policy(opponent, rules.id, **rules.options), seat, seed)
+
+
+class Script:
+    """Gives the lines of a human one by one, then the end of input; keeps what is said."""
+
+    def __init__(self, *lines):
+        self.lines, self.heard = list(lines), []
+
+    def ask(self, prompt):
+        if not self.lines:
+            raise EOFError
+        return self.lines.pop(0)
+
+    def hold(self, contest):
+        return play(contest, self.ask, self.heard.append)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.heard)
+
+
+class FirstChoice(Script):
+    """Types the words of the first choice, whatever it is."""
+
+    def __init__(self, contest):
+        super().__init__()
+        self.contest = contest
+
+    def ask(self, prompt):
+        return next(iter(self.contest.choices().values()))
+
+
+# --- From words to actions
+
+
+def test_every_choice_is_found_by_its_own_words():
+    game = contest()
+    assert len(game.choices()) > 50
+    for action, words in game.choices().items():
+        assert game.find(words) == action
+
+
+def test_first_words_may_be_short_and_cards_in_any_order():
+    game = contest()
+    words = next(w for w in game.choices().values() if w.startswith("competition"))
+    verb, rest = words.split(" ", 1)
+    first, second = rest.split(" | ")
+    turned = f"  C {second.upper()}|{', '.join(reversed(first.split()))} "
+    assert game.find(turned) == game.find(words)
+    assert game.choices()[game.find(turned)] == words
+    assert verb == "competition"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("dance 5", "not open to you now; begin with secret or trade-off or gift or competition"),
+        ("take 5", "not open to you now"),
+        ("secret", "? secret lists them"),
+        ("secret 9", "? secret lists them"),
+        ("gift 5 5 5 5", "? gift lists them"),
+        ("competition 5", "? competition lists them"),
+        ("|", "not open to you now"),
+    ],
+)
+def test_mistyped_lines_are_told_what_to_do_and_change_nothing(line, words):
+    game = contest()
+    before = game.session.state().tobytes()
+    with pytest.raises(UserError) as mistake:
+        game.find(line)
+    assert words in str(mistake.value)
+    script = Script(line, "", "show", "help", "hint", "?")
+    assert not script.hold(game)
+    assert words in script.text
+    assert game.session.state().tobytes() == before
+
+
+def test_question_mark_lists_what_begins_and_goes_on_so():
+    game = contest()
+    choices = list(game.choices().values())
+    assert game.matching("") == choices
+    assert game.matching("gi") == [w for w in choices if w.startswith("gift")]
+    card = choices[0].split()[1]
+    gifts = game.matching(f"gift {card}")
+    assert gifts
+    assert all(w.startswith("gift") and card in w.split() for w in gifts)
+    assert game.matching("gift zz") == []
+    assert all(word in listed(gifts) for word in gifts)
+
+
+def test_many_choices_are_summed_up_and_few_are_listed():
+    game = contest()
+    assert len(overview(game).splitlines()) == 5
+    game.act(game.find(game.matching("gift")[0]))
+    answer = Contest(game.variant, game.opponent, seat=1)
+    answer.session = game.session
+    assert overview(answer).count("take") == len(answer.choices()) <= 3
+
+
+def test_lines_are_tidied():
+    assert tidy("Competition 2a,3a|4  5") == "competition 2a 3a | 4 5"
+
+
+# --- Moves
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_game_is_played_to_its_end_and_shows_what_was_hidden(seed, seat):
+    game = contest(seed, seat=seat, max_rounds=3)
+    script = FirstChoice(game)
+    assert script.hold(game)
+    assert game.over
+    assert script.heard[-2] == game.uncovered()
+    winner = game.position.winner
+    expected = "You have won." if winner == seat else "greedy has won."
+    assert script.heard[-1] == ("The game is a draw." if winner == -1 else expected)
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_partners_are_told_what_they_have_made_together(players):
+    ends = set()
+    for seed in range(8):
+        options = {"strikeout_score": "fireworks", "colours": 2, "ranks": 3, "hand_size": 2}
+        game = contest(seed, "random", seed % players, f"hanabi:{players}p", **options)
+        script = FirstChoice(game)
+        assert script.hold(game)
+        score = int(game.position.score)
+        assert script.heard[-2] == game.uncovered()
+        assert script.heard[-1] == f"Together you have made {score} of 6 points."
+        ends.add(score)
+    assert len(ends) > 1
+
+
+def test_the_same_seed_and_lines_give_the_same_game():
+    games = [contest(9) for _ in range(2)]
+    for game in games:
+        FirstChoice(game).hold(game)
+    assert games[0].session.actions == games[1].session.actions
+    assert games[0].position.tobytes() == games[1].position.tobytes()
+
+
+def test_what_the_opponent_hides_is_never_said():
+    """Whatever its hidden cards are, the words for its Secret and Trade-off are the same."""
+    rules = variant("hanamikoji", starter=1)
+    for seed in range(40):
+        game = Contest(rules, RandomPolicy(rules), seat=0, seed=seed)
+        while not game.over and game.position.round_number == 1:
+            if game.my_turn:
+                game.act(next(iter(game.choices())))
+                continue
+            hidden = game.position.phase == 3  # an action of its own, not an answer
+            words = game.reply().partition(": ")[2]
+            if hidden and words.split()[0] in ("secret", "trade-off"):
+                assert words in ("secret", "trade-off")
+
+
+def replies(game):
+    """Every reply of the opponent until the game is over: the full words and those told."""
+    rng = np.random.default_rng(0)
+    while not game.over:
+        if game.my_turn:
+            game.act(int(rng.choice(list(game.choices()))))
+            continue
+        before = game.session.state()
+        told = game.reply().partition(": ")[2]
+        yield game.variant.actions.describe(game.session.actions[-1], before), told, before
+
+
+def test_in_geishas_road_what_the_opponent_hides_is_never_said():
+    """Neither an Intrigue nor the card of a Hidden Offer; all that lies face up is."""
+    rules = variant("geishas_road:advanced")
+    heard = Counter()
+    for seed in range(12):
+        for full, told, before in replies(Contest(rules, RandomPolicy(rules), seed % 2, seed)):
+            verb, hides = full.split()[0], "(" in full
+            if verb == "intrigue" and before.turn < 6:  # then nobody can have counted the cards
+                assert told == "intrigue"
+            elif verb in ("gift", "competition", "counteroffer"):
+                assert told == (verb if hides else full)
+            heard[verb, hides] += 1
+    expected = {("intrigue", False), ("gift", True), ("competition", True), ("gift", False)}
+    assert expected <= heard.keys()
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_in_hanabi_all_that_the_others_do_is_told_in_full(players):
+    rules = variant(f"hanabi:{players}p")
+    heard = set()
+    for seed in range(5):
+        for full, told, before in replies(Contest(rules, RandomPolicy(rules), players - 1, seed)):
+            assert told == full
+            heard.add((int(before.mover), told.split()[0]))
+    others = range(players - 1)
+    assert {(seat, verb) for seat in others for verb in ("play", "tell")} <= heard
+
+
+def test_the_opponent_is_quick_to_say_what_it_does():
+    rules = variant("geishas_road:advanced")
+    game = Contest(rules, RandomPolicy(rules), seat=0, seed=1)
+    list(replies(game))  # what is compiled late is compiled now
+    game = Contest(rules, RandomPolicy(rules), seat=0, seed=2)
+    began, told = time.perf_counter(), len(list(replies(game)))
+    assert (time.perf_counter() - began) / told < 0.5
+
+
+def test_offers_and_answers_of_the_opponent_are_told_in_full():
+    game = contest(3, opponent="random")
+    offer = game.matching("gift")[0]
+    game.act(game.find(offer))
+    taken = game.reply().split()[-1]
+    assert taken in offer.split()
+    assert taken in np.array(game.variant.actions.names)
+
+
+def test_a_forced_answer_that_all_can_see_is_told_in_full():
+    game = contest()
+    game.session.begin(options={"deal": [4, 4, 6, 6, 0, 1]})
+    game.act(game.find("competition 3b 5 | 3b 5"))
+    assert len(np.flatnonzero(game.session.view(1)[1])) == 1
+    assert game.reply().endswith(": take 3b 5")
+
+
+def test_a_finished_round_is_shown_with_its_secrets_before_the_next():
+    ends = [end for seed in range(25) for end in ends_of_rounds(contest(seed, opponent="random"))]
+    assert len(ends) > 3
+    for number, finished, following in ends:
+        lines = finished.splitlines()
+        assert lines[0].startswith(f"Hanamikoji · round {number} · turn 8 of 8")
+        assert finished.count("■") == 14 + 2
+        assert favour(finished) == favour(following)
+        theirs, mine = finished.split("player 0 (you)")
+        assert "Trade-off   ? ?" in theirs
+        assert theirs.count("?") == 2
+        assert "?" not in mine
+
+
+def ends_of_rounds(game):
+    """For each round but the last: its number, how it was shown, and the table that followed."""
+    while not game.over:
+        number = int(game.position.round_number)
+        if game.my_turn:
+            game.act(next(iter(game.choices())))
+        else:
+            game.reply()
+        assert bool(game.round_end) == (not game.over and game.position.round_number > number)
+        if game.round_end:
+            yield number, game.round_end, game.table()
+
+
+def favour(table):
+    return next(line for line in table.splitlines() if "favour" in line)
+
+
+def test_hints_are_the_opponents_own_probabilities():
+    game = contest()
+    observation, mask = game.session.view(0)
+    chances, _, _ = game.opponent.distribution(observation[None], mask[None], np.zeros((1, 0)))
+    hints = game.hint().choices
+    assert 0 < len(hints) <= 5
+    assert hints[0][0] == pytest.approx(chances.max(), abs=1e-6)
+    assert all(words in game.choices().values() for _, words in hints)
+
+
+def test_a_network_says_what_it_expects_of_the_position():
+    game = contest(opponent="hanamikoji")
+    observation, mask = game.session.view(0)
+    memory = game.opponent.initial_memory(1)
+    chances, values, _ = game.opponent.distribution(observation[None], mask[None], memory)
+    choices, value = game.hint()
+    assert value == pytest.approx(values[0], abs=1e-6)
+    assert choices[0][0] == pytest.approx(chances.max(), abs=1e-6)
+    script = Script("hint")
+    script.hold(game)
+    assert f"{value:+.2f}  expected" in script.text
+
+
+def test_each_reply_can_come_with_what_the_policy_thought():
+    game = contest(max_rounds=1)
+    script = FirstChoice(game)
+    play(game, script.ask, script.heard.append, thoughts=True)
+    replies = [words for words in script.heard if "player 1 (greedy): " in words]
+    assert replies
+    for words in replies:
+        *thoughts, reply = words.splitlines()
+        assert thoughts
+        assert all("%" in line for line in thoughts)
+        assert reply.startswith("player 1 (greedy): ")
+
+
+def test_the_opponent_is_the_agent_that_ships_unless_another_is_named():
+    assert usual_opponent(variant("hanamikoji")).name == "hanamikoji"
+    assert usual_opponent(variant("hanamikoji:eight_suits")).name == "hanamikoji:eight_suits"
+    assert usual_opponent(SMALL["hanamikoji-gifts"].variant()).name == "expert"
+
+
+class Torn(RandomPolicy):
+    """As likely plays the first legal action as any other."""
+
+    def distribution(self, observation, mask, memory):
+        chances = np.where(mask, 1.0, 0.0)
+        chances[np.arange(len(mask)), mask.argmax(1)] += mask.sum(1)
+        return (chances / chances.sum(1, keepdims=True)).astype(np.float32), None, memory
+
+
+@pytest.mark.parametrize(("id", "surely"), [("hanabi:2p", True), ("hanamikoji", False)])
+def test_a_partner_plays_its_most_probable_action_and_a_rival_draws(id, surely, monkeypatch):
+    rules, taken = variant(id, starter=0), []
+    monkeypatch.setattr(Contest, "step", lambda game, action: taken.append(action))
+    games = [Contest(rules, Torn(rules), seat=1, seed=seed) for seed in range(20)]
+    for game in games:
+        game.reply()
+    first = [game.session.view(0)[1].argmax() for game in games]
+    agreeing = sum(a == b for a, b in zip(first, taken, strict=True))
+    assert agreeing == 20 if surely else 0 < agreeing < 20
+
+
+def test_the_humans_moves_cost_a_search_that_remembers_nothing_no_time(monkeypatch):
+    game = contest(opponent="search:mcts:worlds=1")
+    asked = []
+    monkeypatch.setattr(game.opponent, "distribution", lambda *seen: asked.append(seen))
+    while game.my_turn:
+        game.act(next(iter(game.choices())))
+    assert asked == []
+
+
+def test_a_game_can_be_left_and_its_record_kept():
+    game = contest()
+    words = next(iter(game.choices().values()))
+    assert not Script(words, "quit").hold(game)
+    again = replay(record_of(game.session))
+    assert again.state().tobytes() == game.session.state().tobytes()
+
+
+def test_a_seat_that_does_not_exist_is_refused():
+    with pytest.raises(UserError, match="from 0 to 1"):
+        contest(seat=2)
+    with pytest.raises(UserError, match="from 0 to 4, not 5"):
+        contest(seat=5, opponent="random", id="hanabi:5p")
+
+
+# --- In a real terminal
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    """`hanamachi play` in a terminal of its own, and the file that it records to."""
+    children = []
+
+    def start(*arguments):
+        record = tmp_path / "game.json"
+        command = ["-m", "hanamachi.training.cli.main", "play", "hanamikoji", "--seed", "3"]
+        command += ["--set", "starter=0", "--set", "max_rounds=1", "--record", str(record)]
+        child = in_terminal(sys.executable, [*command, *arguments], timeout=60, echo=False)
+        children.append(child)
+        return child, record
+
+    yield start
+    for child in children:
+        child.close(force=True)
+
+
+def test_in_a_terminal_mistakes_are_forgiven_and_quit_saves(terminal):
+    child, record = terminal()
+    child.expect("Your choices")
+    for line, answer in (
+        ("gift", "lists them"),
+        ("sercet 5", "not open to you now"),
+        ("? secret", "secret"),
+        ("hint", "%"),
+    ):
+        child.expect("> ")
+        child.sendline(line)
+        child.expect(answer)
+    child.expect("> ")
+    child.sendline("quit")
+    child.expect("Goodbye")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
+    assert load(record).actions == ()
+
+
+def test_in_a_terminal_a_whole_game_is_played_and_recorded(terminal):
+    child, record = terminal("--opponent", "random")
+    while child.expect(["\r\n> ", "You have won", "random has won", "is a draw"]) == 0:
+        child.sendline("?")
+        child.expect(r"((secret|trade-off|gift|competition|take) .+?)(  |\r\n)")
+        words = child.match.group(1)
+        child.expect("> ")
+        child.sendline(words)
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
+    played = load(record)
+    assert replay(played).mover < 0
+
+
+def test_in_a_terminal_interrupting_saves_and_ends_with_130(terminal):
+    child, record = terminal()
+    child.expect("> ")
+    time.sleep(0.5)  # the prompt is shown a moment before the terminal listens
+    child.sendintr()
+    child.expect("interrupted")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 130
+    assert load(record).actions == ()

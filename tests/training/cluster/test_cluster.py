@@ -1,0 +1,257 @@
+"""On a Ray cluster everything comes out as it should, whatever is lost on the way."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from samples import WHOLE, sample
+
+from hanamachi.errors import UserError
+from hanamachi.policies import load_policy
+from hanamachi.training import evaluate
+from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cluster.map_on_cluster import spread
+from hanamachi.training.cluster.rollouts import shares
+from hanamachi.training.config import Config
+from hanamachi.training.exploit import exploit
+from hanamachi.training.run import train
+from hanamachi.training.sweep import sweep
+
+ray = pytest.importorskip("ray")
+
+KILLS = sample(20, 0.05)
+PATIENCE = 300  # seconds
+SMALL = {
+    "game": "hanamikoji",
+    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "steps": 3_000,
+    "num_games": 15,
+    "opponents": {"self": 0.5, "past": 0.25, "greedy": 0.25},
+    "network": {"hidden": [32], "features": ["advice"]},
+    "critic": "all",
+    "ppo": {"batch_size": 128, "n_epochs": 2},
+    "past": {"every": 1_000, "keep": 2},
+    "export": "average",
+    "evaluation": {
+        "every": 1_000,
+        "games": 20,
+        "opponents": ["random"],
+        "final_games": 20,
+        "final_opponents": ["random"],
+    },
+    "save_every": 500,
+}
+WORKERS = 2
+QUICK = {"health_check_period_ms": 1_000}  # a dead machine is noticed after five of them
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A head that only learns, and two machines that play."""
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "_system_config": QUICK})
+    for _ in range(WORKERS):
+        made.add_node(num_cpus=1)
+    threads, seen = torch.get_num_threads(), os.environ.get("RAY_ADDRESS")
+    torch.set_num_threads(1)
+    os.environ["RAY_ADDRESS"] = made.address
+    yield made
+    ray.shutdown()
+    made.shutdown()
+    torch.set_num_threads(threads)
+    os.environ.pop("RAY_ADDRESS") if seen is None else os.environ.update(RAY_ADDRESS=seen)
+
+
+def run(out, **changes):
+    return train(Config.from_dict({**SMALL, **changes}), out, resume=True, workers=WORKERS)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(cluster, tmp_path_factory):
+    """The checkpoint of a run in which nothing is lost, and how many seconds it took."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    run(out / "first")  # starts what is to be started
+    begun = time.perf_counter()
+    return run(out / "run"), time.perf_counter() - begun
+
+
+def weights(checkpoint):
+    return (checkpoint / "model.safetensors").read_bytes()
+
+
+def test_workers_are_where_the_command_was_given(cluster, tmp_path):
+    code = (
+        "import os; from hanamachi.training.cluster.map_on_cluster import spread; "
+        "print(*spread(lambda _: os.getcwd(), range(2)), sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) == {str(tmp_path.resolve())}
+
+
+# --- Training
+
+
+def test_the_same_seed_and_number_of_workers_give_the_same_policy(undisturbed):
+    again = undisturbed[0].parents[1] / "first" / "policy"
+    assert weights(again) == weights(undisturbed[0])
+
+
+def test_it_costs_only_rollouts_to_lose_a_machine_at_any_moment(cluster, undisturbed, tmp_path):
+    checkpoint, seconds = undisturbed
+    rng = random.Random(0)
+    for kill in range(KILLS):
+        unlucky = rng.choice(sorted(cluster.worker_nodes, key=str))
+        stop = threading.Timer(rng.uniform(0, seconds), cluster.remove_node, (unlucky, False))
+        stop.start()
+        assert weights(run(tmp_path / str(kill))) == weights(checkpoint)
+        stop.join()
+        cluster.add_node(num_cpus=1)
+
+
+def test_without_its_head_a_run_goes_on_by_resume(cluster, undisturbed, tmp_path):
+    settings, out = tmp_path / "run.yaml", tmp_path / "run"
+    settings.write_text(json.dumps(SMALL))
+    command = [sys.executable, "-m", "hanamachi.training.cli.main", "train", settings, "--out", out]
+    command += ["--ray", "--workers", str(WORKERS), "--resume"]
+    alone = {**os.environ, "OMP_NUM_THREADS": "1", "HANAMACHI_THREADS": "1"}
+    del alone["RAY_ADDRESS"]  # its own cluster ends with it
+    started = subprocess.Popen(command, env=alone, start_new_session=True, stderr=subprocess.PIPE)
+    while not (out / "resume.zip").exists():
+        assert started.poll() is None, started.communicate()
+        time.sleep(0.01)
+    os.killpg(started.pid, signal.SIGKILL)
+    started.communicate()
+    assert weights(run(out)) == weights(undisturbed[0])
+
+
+def test_a_run_goes_on_with_as_many_workers_as_it_had(undisturbed):
+    out = undisturbed[0].parent
+    (out / "evaluation.json").rename(out / "evaluation.kept")
+    try:
+        with pytest.raises(UserError, match="begun with --ray --workers 2: go on"):
+            train(Config.from_dict(SMALL), out, resume=True)
+    finally:
+        (out / "evaluation.kept").rename(out / "evaluation.json")
+
+
+def test_games_are_divided_evenly_among_workers():
+    assert shares(7, 3) == [slice(0, 2), slice(2, 4), slice(4, 7)]
+    for workers in (0, 8):
+        with pytest.raises(UserError, match=f"by 1 to 7 workers, not by {workers}"):
+            shares(7, workers)
+
+
+def test_workers_without_ray_are_a_mistake(tmp_path, capsys):
+    settings = tmp_path / "run.yaml"
+    settings.write_text(json.dumps(SMALL))
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["train", str(settings), "--workers", "2"])
+    assert (
+        capsys.readouterr().err == "hanamachi: --workers are actors of a Ray cluster: add --ray\n"
+    )
+
+
+# --- Evaluation
+
+
+@pytest.mark.parametrize("game", ["hanamikoji", "hanabi:2p"] if WHOLE else [])
+def test_an_evaluation_is_the_same_wherever_its_games_are_played(cluster, game):
+    how = {"games": 60, "seed": 3, "play": "both"}
+    there = evaluate(["greedy", "expert"], game, **how, spread=spread, batch=16).as_json()
+    assert there == evaluate(["greedy", "expert"], game, **how).as_json()
+
+
+@pytest.mark.skipif(not WHOLE, reason="workers load and compile much for little")
+def test_checkpoints_and_searches_play_there_too(cluster, undisturbed):
+    policies = [str(undisturbed[0]), "search:improve:greedy:worlds=2"]
+    how = {"games": 12, **SMALL["options"]}
+    there = evaluate(policies, "hanamikoji", **how, spread=spread, batch=4).as_json()
+    assert there == evaluate(policies, "hanamikoji", **how).as_json()
+
+
+def test_mistakes_come_back_in_the_same_words(cluster):
+    with pytest.raises(UserError, match="not here"):
+        spread(refuse, [1, 2])
+
+
+def refuse(_):
+    raise UserError("not here")
+
+
+def test_best_responses_may_learn_at_once(cluster, tmp_path):
+    config = Config.from_dict({**SMALL, "opponents": {"self": 1}, "critic": "own"})
+    how = {"steps": 300, "seeds": 2, "config": config}
+    there = exploit("greedy", tmp_path / "there", spread=spread, **how)
+    here = exploit("greedy", tmp_path / "here", **how)
+    assert there == here
+    with pytest.raises(UserError, match="holds a run already"):
+        exploit("greedy", tmp_path / "there", **how)
+
+
+# --- Sweeps
+
+SWEPT = {
+    **SMALL,
+    "steps": 300,
+    "opponents": {"self": 1},
+    "sweep": {
+        "trials": 2,
+        "over": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},
+    },
+}
+
+
+def test_a_sweep_writes_the_best_settings_that_it_has_tried(cluster, tmp_path):
+    file = tmp_path / "sweep.yaml"
+    file.write_text(json.dumps(SWEPT))
+    best, trials = sweep(file, tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "sweep.json").read_text()) == trials
+    chosen = trials[0]["settings"]
+    settings = yaml.safe_load(best.read_text())
+    assert len(trials) == 2
+    assert trials[0]["result"] >= trials[1]["result"]
+    assert settings["ppo"]["gae_lambda"] == chosen["ppo.gae_lambda"]
+    assert settings["num_games"] == chosen["num_games"]
+    assert Config.load(best).steps == SWEPT["steps"]
+    assert sweep(file, tmp_path / "out", resume=True)[1] == trials
+    with pytest.raises(UserError, match="holds a sweep already"):
+        sweep(file, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        (None, "says nothing of a sweep"),
+        ({"over": {}}, "sweep.over"),
+        ({"over": {"ppo.gae_lambda": {"between": [1, 0.5]}}}, "to a larger one"),
+        ({"over": {"ppo.gae_lambda": {"log": [0, 0.5]}}}, "to a larger one"),
+        ({"over": {"ppo.gae_lambda": {}}}, "give a range as"),
+        ({"over": {"ppo.gae_lambda": [0.5, 2]}}, "ppo.gae_lambda"),
+        ({"over": {"ppo.gea_lambda": [0.5]}}, "did you mean gae_lambda?"),
+        ({"over": {"seed": [1, 2]}, "trails": 3}, "did you mean trials?"),
+    ],
+)
+def test_what_cannot_be_swept_is_said_before_anything_runs(section, words, tmp_path):
+    file = tmp_path / "sweep.yaml"
+    given = {name: value for name, value in SWEPT.items() if name != "sweep"}
+    file.write_text(json.dumps(given | ({"sweep": section} if section is not None else {})))
+    with pytest.raises(UserError) as error:
+        sweep(file, tmp_path / "out")
+    assert words in str(error.value)
+    assert not Path(tmp_path / "out").exists()
+
+
+def test_a_checkpoint_of_a_spread_run_loads_like_any_other(undisturbed):
+    assert load_policy(str(undisturbed[0])).network.hidden == (32,)

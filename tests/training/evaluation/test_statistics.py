@@ -1,0 +1,299 @@
+"""Intervals hold what they promise, ratings recover strengths, and cycles do not hide.
+
+What an interval holds is counted in simulated evaluations whose truth is known: the games of a deal
+hang together by its luck, which favours both (`luck` above 0) or one and then the other (below 0).
+"""
+
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from samples import sample
+from scipy.stats import binom
+
+from hanamachi.training.evaluation.matches import cross_play
+from hanamachi.training.evaluation.statistics import (
+    at_once,
+    cyclic_share,
+    elo,
+    interval,
+    log_odds,
+    normal_interval,
+)
+
+EVALUATIONS = 2000
+PAIRS = list(combinations(range(3), 2))
+EVEN = np.full(50, 0.5)
+WON, LOST = np.ones(50), np.zeros(50)
+
+
+def band(trials, truth=0.95):
+    """What an event of chance `truth` shows in so many trials, but for 4 times in 100,000.
+
+    Of 95 %, in 2,000 trials: 93 to 97 %.
+    """
+    low, high = binom.ppf([2e-5, 1 - 2e-5], trials, truth) / trials
+    return low, high
+
+
+def simulated(rates, draws, luck, deals, rng):
+    """The two games of each deal, (..., D, 2), won and drawn with the chances given.
+
+    Every number adds the luck of its deal to that of the moment, as normal variables. `rates` are
+    numbers, or one for each of several pairs, (P,), that meet on the same deals.
+    """
+    rates = np.asarray(rates, float)
+    shared = abs(luck) * rng.normal(size=(deals, 1)) * [1, np.sign(luck)]
+    own = rng.normal(size=(*rates.shape, deals, 2))
+    chances = (shared + own) / np.hypot(1, luck)
+    won, drawn = (threshold(rates + side * draws / 2) for side in (-1, 1))
+    return np.mean([chances < won, chances < drawn], axis=0)
+
+
+def threshold(chances):
+    """Below which a normal variable falls with these chances, (..., 1, 1)."""
+    bounds = np.vectorize(NormalDist().inv_cdf, otypes=[float])(chances)
+    return bounds[..., None, None]
+
+
+def coverage(spans, truth):
+    """The share of the spans, (n, 2), that hold the truth."""
+    low, high = np.transpose(spans)
+    return ((low <= truth) & (truth <= high)).mean()
+
+
+# --- Intervals
+
+
+def test_the_tolerated_band_is_93_to_97_per_cent_of_2000():
+    assert band(EVALUATIONS) == pytest.approx((0.93, 0.97), abs=0.002)
+
+
+@pytest.mark.parametrize("deals", [200, 2000])
+@pytest.mark.parametrize("luck", [-1, 0, 1, 2])
+@pytest.mark.parametrize(
+    ("rate", "draws"), [(0.5, 0), (0.5, 0.3), (0.65, 0.1), (0.8, 0), (0.9, 0.1), (0.97, 0)]
+)
+def test_intervals_hold_the_truth_in_93_to_97_of_100_evaluations(rate, draws, luck, deals):
+    rng, trials = np.random.default_rng(6), sample(EVALUATIONS, 0.1)
+    games = (simulated(rate, draws, luck, deals, rng) for _ in range(trials))
+    held = coverage([interval(g.mean(1)) for g in games], rate)
+    low, high = band(trials)
+    assert low <= held <= high
+
+
+@pytest.mark.parametrize("deals", [20, 50])
+@pytest.mark.parametrize("luck", [-1, 1])
+@pytest.mark.parametrize("rate", [0.5, 0.8, 0.9, 0.97, 0.995])
+def test_intervals_of_few_deals_and_near_the_ends_are_rather_too_wide(rate, luck, deals):
+    rng, trials = np.random.default_rng(1), sample(EVALUATIONS, 0.2)
+    games = (simulated(rate, 0, luck, deals, rng) for _ in range(trials))
+    assert coverage([interval(g.mean(1)) for g in games], rate) >= band(trials, 0.92)[0]
+
+
+@pytest.mark.parametrize("luck", [-3, 3])
+def test_intervals_that_take_games_for_independent_are_wrong(luck):
+    """Too narrow where luck is shared, too wide where exchanged seats cancel it."""
+    rng, trials, rate = np.random.default_rng(1), sample(EVALUATIONS, 0.2), 0.5
+    games = [simulated(rate, 0, luck, 500, rng) for _ in range(trials)]
+    clustered = coverage([interval(g.mean(1)) for g in games], rate)
+    blind = coverage([interval(g.ravel()) for g in games], rate)
+    low, high = band(trials)
+    assert low <= clustered <= high
+    assert blind < low if luck > 0 else blind > high
+
+
+@pytest.mark.parametrize("score", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("deals", [1, 50, 5000])
+def test_equal_scores_still_leave_doubt_that_shrinks(score, deals):
+    low, high = interval(np.full(deals, score))
+    assert 0 <= low <= score <= high <= 1
+    assert 1 / (deals + 10) < high - low < 6 / deals
+
+
+def test_intervals_that_hold_at_once_do():
+    """Even where the pairs have different deals, and each could fail by itself."""
+    rng, trials, rates = np.random.default_rng(1), sample(EVALUATIONS, 0.1), [0.3, 0.5, 0.7, 0.9]
+    held = [
+        all(
+            low <= rate <= high
+            for rate in rates
+            for low, high in [interval(simulated(rate, 0, 1, 300, rng).mean(1), at_once(4))]
+        )
+        for _ in range(trials)
+    ]
+    low, high = band(trials)
+    assert low <= np.mean(held) <= high
+
+
+TEAMS = {  # histogram of the scores from 0, and the games that an interval takes
+    "weak": ([0.2, 0, 0.05, 0.1, 0.3, 0.35], 200),
+    "good": ([0, 0, 0.02, 0.08, 0.3, 0.6], 200),
+    "half of the games lost": ([0.47, 0, 0.03, 0.1, 0.2, 0.2], 200),
+    "some of the games lost": ([0.01, 0, 0, 0.09, 0.4, 0.5], 1000),
+}
+
+
+@pytest.mark.parametrize("team", TEAMS)
+def test_intervals_of_scores_hold_the_truth_in_93_to_97_of_100_evaluations(team):
+    chances, games = TEAMS[team]
+    rng, trials = np.random.default_rng(3), sample(EVALUATIONS, 0.2)
+    scores = rng.choice(len(chances), size=(trials, games), p=chances).astype(float)
+    low, high = band(trials)
+    spans = [normal_interval(row) for row in scores]
+    assert low <= coverage(spans, np.arange(len(chances)) @ chances) <= high
+
+
+# --- Ratings
+
+
+def expected_rates(strengths):
+    """What the first of each pair wins, (P,), with these Elo points."""
+    pairs = combinations(strengths, 2)
+    return np.array([1 / (1 + 10 ** ((second - first) / 400)) for first, second in pairs])
+
+
+def test_elo_of_a_known_matrix_is_recovered():
+    strengths = np.array([200.0, 50.0, -250.0])
+    games = simulated(expected_rates(strengths), 0, 1, 200_000, np.random.default_rng(0))
+    ratings, _ = elo(3, PAIRS, games.mean(2))
+    assert ratings == pytest.approx(strengths, abs=3)
+    assert ratings.sum() == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("deals", [300, 1000])
+@pytest.mark.parametrize("luck", [-1, 2])
+@pytest.mark.parametrize("strengths", [[20, 0, -20], [150, 0, -150], [500, 0, -500]])
+def test_elo_intervals_hold_the_truth_in_93_to_97_of_100_evaluations(strengths, luck, deals):
+    """All pairs meet on the same deals, with the same luck."""
+    rng, trials = np.random.default_rng(2), sample(EVALUATIONS, 0.05)
+    pairs, rates = list(combinations(range(len(strengths)), 2)), expected_rates(strengths)
+    held = []
+    for _ in range(trials):
+        scores = simulated(rates, 0, luck, deals, rng).mean(2)
+        ratings, margins = elo(len(strengths), pairs, scores)
+        held.append(np.abs(ratings - strengths) <= margins)
+    low, high = band(trials)
+    assert (low <= np.mean(held, 0)).all()
+    assert (np.mean(held, 0) <= high).all()
+
+
+def test_elo_of_two_is_the_log_odds_of_their_rate():
+    scores = np.repeat([1.0, 0.0], [750, 250])[None]
+    ratings, margins = elo(2, [(0, 1)], scores)
+    assert ratings[0] - ratings[1] == pytest.approx(400 * np.log10(750.5 / 250.5), abs=1e-6)
+    low, high = interval(scores[0])
+    slope = 400 / np.log(10) / (0.75 * 0.25)
+    assert 2 * margins[0] == pytest.approx(slope * (high - low) / 2, rel=0.01)
+
+
+def test_one_that_never_loses_has_a_finite_rating():
+    ratings, margins = elo(2, [(0, 1)], np.ones((1, 5000)))
+    assert 500 < ratings[0] < 1000
+    assert np.isfinite(margins).all()
+
+
+# --- Cycles
+
+
+def test_elo_hides_a_cycle_that_the_matrix_shows():
+    names = ["rock", "scissors", "paper"]
+    result = cross_play("sample", names, PAIRS, np.array([WON, LOST, WON]))
+    assert result.elo == pytest.approx([0, 0, 0], abs=1e-6)
+    assert result.rate.tolist() == [[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]]
+    assert result.cyclic == pytest.approx(1)
+    assert result.noise < 0.5
+    assert result.cycle.policies == ("rock", "scissors", "paper")
+    assert result.cycle.rates == (1, 1, 1)
+    assert result.cycle.sure
+
+
+def test_a_cycle_is_found_in_either_direction_and_among_others():
+    names = ["best", "paper", "scissors", "rock"]
+    pairs = list(combinations(range(4), 2))
+    scores = [WON, WON, WON, LOST, WON, LOST]  # scissors beat paper, paper rock, rock scissors
+    cycle = cross_play("sample", names, pairs, np.array(scores)).cycle
+    assert cycle.policies == ("paper", "rock", "scissors")
+
+
+def test_the_strongest_cycle_is_that_whose_least_rate_is_highest():
+    pairs = list(combinations(range(4), 2))
+    rates = {(0, 1): 0.6, (1, 2): 0.9, (0, 2): 0.1, (1, 3): 0.7, (0, 3): 0.3, (2, 3): 0.5}
+    scores = np.array([np.repeat([1.0, 0.0], [round(1000 * r), round(1000 * (1 - r))])
+                       for r in map(rates.__getitem__, pairs)])  # fmt: skip
+    scores[pairs.index((0, 1))] = np.repeat([1.0, 0.0], [800, 200])
+    cycle = cross_play("sample", list("abcd"), pairs, scores).cycle
+    assert cycle.policies == ("a", "b", "c")
+    assert cycle.rates == (0.8, 0.9, 0.9)
+
+
+def test_even_policies_and_pairs_have_no_cycle():
+    even = cross_play("sample", list("abc"), PAIRS, np.array([EVEN, EVEN, EVEN]))
+    assert (even.cyclic, even.cycle) == (0, None)
+    pair = cross_play("sample", list("ab"), [(0, 1)], WON[None])
+    assert (pair.cyclic, pair.noise, pair.cycle) == (0, 0, None)
+
+
+def test_a_ladder_is_explained_by_its_ratings():
+    ladder = expected_rates([400, 150, -50, -500])
+    pairs = list(combinations(range(4), 2))
+    games = simulated(ladder, 0, 1, 50_000, np.random.default_rng(0))
+    result = cross_play("sample", list("abcd"), pairs, games.mean(2))
+    assert result.cyclic < 0.001
+    assert result.cycle is None
+
+
+def test_ratings_and_cycles_add_up():
+    """A ladder and a cycle of known sizes, with as many deals as leave no noise."""
+    ratings, turn = np.array([1.0, 0.0, -1.0]), 0.4
+    odds = np.array([ratings[i] - ratings[j] for i, j in PAIRS]) + turn * np.array([1, -1, 1])
+    games = simulated(1 / (1 + np.exp(-odds)), 0, 0, 300_000, np.random.default_rng(0))
+    share, noise = cyclic_share(3, PAIRS, games.mean(2))
+    assert share == pytest.approx(3 * turn**2 / (odds @ odds), abs=0.003)
+    assert noise < 0.001
+
+
+@pytest.mark.parametrize("strengths", [[150, 0, -150], [0, 0, 0], [900, 300, -300, -900]])
+@pytest.mark.parametrize("luck", [-1, 2])
+def test_noise_passes_for_a_cycle_once_in_20_evaluations(strengths, luck):
+    rng, trials = np.random.default_rng(4), sample(EVALUATIONS // 2, 0.1)
+    pairs, rates = list(combinations(range(len(strengths)), 2)), expected_rates(strengths)
+    alarms = 0
+    for _ in range(trials):
+        scores = simulated(rates, 0, luck, 500, rng).mean(2)
+        share, noise = cyclic_share(len(strengths), pairs, scores)
+        alarms += share > noise
+    assert alarms / trials <= band(trials, 0.05)[1]
+
+
+def test_a_cycle_of_noise_is_not_called_sure():
+    """Even policies show a cycle in one evaluation of four, and in hardly any a sure one."""
+    rng, trials = np.random.default_rng(5), sample(EVALUATIONS // 2, 0.2)
+    cycles = [
+        cross_play("sample", list("abc"), PAIRS, simulated([0.5] * 3, 0, 0, 200, rng).mean(2)).cycle
+        for _ in range(trials)
+    ]
+    shown = [cycle for cycle in cycles if cycle]
+    low, high = band(trials, 0.25)
+    assert low <= len(shown) / trials <= high
+    assert not any(cycle.sure for cycle in shown)
+
+
+def test_a_leg_in_doubt_makes_a_cycle_of_strong_legs_doubtful():
+    """The worst case: two legs are sure, and the third is even."""
+    rng, trials, names = np.random.default_rng(5), sample(EVALUATIONS // 2, 0.2), list("abc")
+    rates = [0.9, 0.5, 0.9]  # the first against the second and third, the second against the third
+    sure = 0
+    for _ in range(trials):
+        cycle = cross_play("sample", names, PAIRS, simulated(rates, 0, 0, 300, rng).mean(2)).cycle
+        sure += cycle is not None and cycle.sure
+    assert sure / trials <= band(trials, 0.05)[1]
+
+
+def test_log_odds_and_their_covariance_are_true():
+    rng, rates = np.random.default_rng(7), np.array([0.5, 0.8, 0.95])
+    found = [log_odds(simulated(rates, 0, 2, 400, rng).mean(2)) for _ in range(2000)]
+    odds, covariances = map(np.array, zip(*found, strict=True))
+    assert odds.mean(0) == pytest.approx(np.log(rates / (1 - rates)), abs=0.02)
+    assert np.cov(odds.T) == pytest.approx(covariances.mean(0), rel=0.15, abs=0.001)

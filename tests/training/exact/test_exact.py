@@ -1,0 +1,357 @@
+"""Exact solving agrees with OpenSpiel, with plain recursion and with linear programming."""
+
+from itertools import product
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python import policy as spiel_policy
+from open_spiel.python.algorithms import exploitability as spiel_exploitability
+from plain_tree import decisions, plain_tree, response_value, value
+from samples import WHOLE, sample
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix
+
+from hanamachi import variant
+from hanamachi.adapters.openspiel import load as load_game
+from hanamachi.errors import UserError
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import Policy, RandomPolicy
+from hanamachi.training.evaluation.matches import play_games
+from hanamachi.training.exact import (
+    SMALL,
+    asked,
+    best_response,
+    best_team,
+    exploitability,
+    nash_conv,
+    solve,
+    tree_of,
+    tree_of_openspiel,
+)
+from hanamachi.training.exact.response import reached
+from hanamachi.training.exact.small import command_line
+
+POKER = ("kuhn_poker", "leduc_poker")
+TINY = {
+    "one action": ("hanamikoji", {"cards": (1, 2, 3), "actions": ("gift",), "max_rounds": 1}),
+    "secrets": ("hanamikoji", {"cards": (1, 4), "actions": ("secret",), "max_rounds": 1}),
+    "two rounds": ("hanamikoji", {"cards": (1, 1, 1), "actions": ("secret",), "max_rounds": 2}),
+    "walks": (
+        "geishas_road:standard",
+        {"colours": 2, "item_values": (1, 2), "actions": ("reveal",), "rounds": 1}
+        | {"instant_win": 2, "prestige_tokens": (1, 1)},
+    ),
+    "partners": (
+        "hanabi:2p",
+        {"colours": 1, "ranks": 2, "hand_size": 1, "max_clues": 1, "max_errors": 1},
+    ),
+}
+
+
+def tiny(name):
+    id, options = TINY[name]
+    return variant(id, **options)
+
+
+OURS = [tiny("one action"), tiny("secrets"), tiny("walks")]
+OURS += [SMALL["hanamikoji-gifts"].variant()] if WHOLE else []
+
+
+def random_policy(tree, seed):
+    """Any probabilities in every information set."""
+    weights = np.random.default_rng(seed).exponential(size=len(tree.action))
+    weights[: tree.seats] = 1
+    sums = np.add.reduceat(weights, tree.first[:-1])
+    weights[tree.seats :] /= np.repeat(sums, tree.choices)
+    return weights
+
+
+# --- Games of OpenSpiel
+
+
+def as_openspiel(tree, game, policy):
+    table = spiel_policy.TabularPolicy(game)
+    for i in range(tree.sets):
+        chosen = table.policy_for_key(tree.positions[i].information_state_string())
+        chosen[:] = 0
+        own = slice(tree.first[i], tree.first[i + 1])
+        chosen[tree.action[own]] = policy[own]
+    return table
+
+
+@pytest.mark.parametrize("name", POKER)
+def test_nash_conv_is_openspiels_to_nine_digits(name):
+    game = pyspiel.load_game(name)
+    tree = tree_of_openspiel(game)
+    for policy in (tree.uniform, random_policy(tree, 0), solve(tree, 30).policy):
+        theirs = spiel_exploitability.nash_conv(game, as_openspiel(tree, game, policy))
+        assert nash_conv(tree, policy) == pytest.approx(theirs, abs=1e-9)
+
+
+def test_games_that_are_not_played_in_turn_are_refused():
+    with pytest.raises(UserError, match="matrix_pd move at once"):
+        tree_of_openspiel(pyspiel.load_game("matrix_pd"))
+
+
+# --- Our own games
+
+
+def plain_policy(tree, policy, nodes):
+    """The same policy by view; the information sets are found by what they see and saw before."""
+    views = {}
+    for i in range(tree.sets):
+        q = tree.before[i]
+        view = (*views[tree.set_of[q]], int(tree.action[q])) if tree.set_of[q] >= 0 else ()
+        views[i] = (*view, tree.observations(np.array([i])).tobytes())
+    chosen = {}
+    for i, view in views.items():
+        own = slice(tree.first[i], tree.first[i + 1])
+        actions = tree.action[own].tolist()
+        chosen[int(tree.seat[i]), view] = dict(zip(actions, policy[own].tolist(), strict=True))
+    assert {(node.mover, node.view) for node in nodes} == chosen.keys()
+    return chosen
+
+
+def played_in_openspiel(variant, tree, policy):
+    """OpenSpiel's own loading of the game, and the policy there: in one round, by what is seen."""
+    game = load_game(variant.id, **variant.options)
+    seen = [
+        (int(tree.seat[i]), tree.observations(np.array([i])).tobytes()) for i in range(tree.sets)
+    ]
+    number = {view: i for i, view in enumerate(seen)}
+    table = spiel_policy.TabularPolicy(game)
+    for state in table.states:
+        seat = state.current_player()
+        view = np.array(state.observation_tensor(seat), np.float32).tobytes()
+        own = slice(*tree.first[number[seat, view] :][:2])
+        chosen = table.policy_for_key(state.information_state_string(seat))
+        chosen[:] = 0
+        chosen[tree.action[own]] = policy[own]
+    return game, table
+
+
+@pytest.mark.parametrize("rules", OURS, ids=repr)
+def test_nash_conv_of_our_games_is_openspiels_to_nine_digits(rules):
+    tree = tree_of(rules)
+    expert = load_policy("expert", rules.id, **rules.options)
+    for policy in (tree.uniform, random_policy(tree, 2), asked(tree, expert)):
+        theirs = spiel_exploitability.nash_conv(*played_in_openspiel(rules, tree, policy))
+        assert nash_conv(tree, policy) == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_values_and_best_responses_are_those_of_a_plain_recursion(name):
+    tree = tree_of(tiny(name))
+    root = plain_tree(tiny(name))
+    for policy in (tree.uniform, random_policy(tree, 1)):
+        plain = plain_policy(tree, policy, decisions(root))
+        found = exploitability(tree, policy)
+        for seat in range(2):
+            assert found.values[seat] == pytest.approx(value(root, plain, seat), abs=1e-9)
+            response = response_value(root, plain, seat)
+            assert found.responses[seat] == pytest.approx(response, abs=1e-9)
+
+
+def test_chance_and_the_policy_make_a_distribution_over_the_ends():
+    tree = tree_of(SMALL["hanamikoji-gifts"].variant())
+    for policy in (tree.uniform, random_policy(tree, 2)):
+        reach = reached(tree, policy)
+        assert tree.chance @ reach[tree.leaves].prod(1) == pytest.approx(1, abs=1e-12)
+
+
+def test_the_small_hanamikoji_is_solved_as_a_prototype_and_a_linear_programme_solve_it():
+    tree = tree_of(SMALL["hanamikoji-gifts"].variant())
+    assert (tree.sets, (tree.choices > 1).sum()) == (6490, 1745)
+    uniform = exploitability(tree, tree.uniform)
+    assert uniform.responses == pytest.approx([0.5712, 0.4390], abs=5e-5)
+    assert uniform.nash_conv == pytest.approx(1.0103, abs=5e-5)
+    solution = solve(tree, 1000)
+    assert solution.found.nash_conv < 1e-4
+    assert abs(solution.value - programme_value(tree)) <= solution.found.nash_conv
+
+
+def programme_value(tree):
+    """The value for seat 0 by the sequence form's linear programme (Koller, Megiddo, von Stengel).
+
+    Maximise what seat 1's empty information set is worth, under seat 0's plan x, where seat 1
+    makes each of its information sets worth as little as it can.
+    """
+    q, sets = len(tree.action), tree.sets
+    shape = (q, q + sets + 1)
+    rows, columns, numbers = [], [], []
+
+    def put(row, column, number):
+        rows.append(row), columns.append(column), numbers.append(number)
+
+    # worth of the set that ends in sequence s <= gains of s + worths of the sets that follow it
+    for s in range(1, q):
+        owner = tree.set_of[s]
+        if s == 1 or tree.seat[owner] == 1:
+            put(s, q + (sets if s == 1 else owner), 1.0)
+    for i in np.flatnonzero(tree.seat == 1):
+        put(tree.before[i], q + i, -1.0)
+    for (s0, s1), worth in zip(tree.leaves, tree.worth[:, 0], strict=True):
+        put(s1, s0, -worth)
+    limits = coo_matrix((numbers, (rows, columns)), shape).tocsr()
+    rows, columns, numbers = [0], [0], [1.0]
+    mine = np.flatnonzero(tree.seat == 0)
+    for row, i in enumerate(mine, 1):  # probabilities add up
+        put(row, tree.before[i], -1.0)
+        for s in range(tree.first[i], tree.first[i + 1]):
+            put(row, s, 1.0)
+    plan = coo_matrix((numbers, (rows, columns)), (len(mine) + 1, shape[1])).tocsr()
+    aim = np.zeros(shape[1])
+    aim[-1] = -1
+    total = np.zeros(len(mine) + 1)
+    total[0] = 1
+    bounds = [(0, None)] * q + [(None, None)] * (sets + 1)
+    found = linprog(aim, limits, np.zeros(q), plan, total, bounds)
+    return -found.fun
+
+
+# --- Policies
+
+
+class Remembers(Policy):
+    """What it plays depends on all that it has seen in the game."""
+
+    name = "remembers"
+
+    def initial_memory(self, batch):
+        return np.ones((batch, 1))
+
+    def distribution(self, observation, mask, memory):
+        weights = np.sin(np.arange(1, observation.shape[1] + 1))
+        memory = memory / 2 + (observation @ weights)[:, None]
+        chances = mask * (1.5 + np.sin(memory * np.arange(1, mask.shape[1] + 1)))
+        return (chances / chances.sum(1, keepdims=True)).astype(np.float32), None, memory
+
+
+@pytest.mark.parametrize("name", ["one action", "partners"])
+def test_a_policy_is_asked_with_the_memory_that_it_would_have_at_play(name):
+    tree, policy = tree_of(tiny(name)), Remembers(tiny(name))
+    answers = asked(tree, policy)
+    for i in range(tree.sets):
+        path = [i]
+        while (before := tree.set_of[tree.before[path[0]]]) >= 0:
+            path.insert(0, int(before))
+        memory = policy.initial_memory(1)
+        for at in path:
+            row = np.array([at])
+            mask = tree.masks(row)
+            chances, _, memory = policy.distribution(tree.observations(row), mask, memory)
+        own = slice(tree.first[i], tree.first[i + 1])
+        assert answers[own] == pytest.approx(chances[mask > 0], abs=1e-6)
+    assert tree.depth.max() > 0
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "expert"])
+def test_a_policy_in_its_tree_is_worth_what_it_makes_at_play(name):
+    small = SMALL["hanamikoji-gifts"].variant()
+    tree = tree_of(small)
+    policies = [load_policy(name, small.id, **small.options) for name in (name, "random")]
+    mixed = np.where(seat_of(tree) == 0, asked(tree, policies[0]), tree.uniform)
+    games = sample(400_000, 0.05)
+    seating = np.tile([0, 1], (games, 1))
+    deals = np.arange(games, dtype=np.uint64)
+    returns, _ = play_games(policies, small, seating, deals, 0, "sample")
+    error = 4 * returns[:, 0].std() / np.sqrt(games)
+    assert returns[:, 0].mean() == pytest.approx(exploitability(tree, mixed).values[0], abs=error)
+
+
+def seat_of(tree):
+    """(Q,) whose sequence."""
+    return np.append(np.arange(tree.seats), np.repeat(tree.seat, tree.choices))
+
+
+def test_a_best_response_makes_what_was_promised():
+    tree = tree_of(SMALL["hanamikoji-gifts"].variant())
+    policy = random_policy(tree, 3)
+    promised = exploitability(tree, policy).responses
+    for seat in range(2):
+        response = best_response(tree, policy, seat)
+        assert exploitability(tree, response).values[seat] == pytest.approx(promised[seat])
+        assert (response == policy)[seat_of(tree) != seat].all()
+
+
+class Wrong(RandomPolicy):
+    name = "wrong"
+
+    def distribution(self, observation, mask, memory):
+        return np.ones(mask.shape, np.float32), None, memory
+
+
+def test_what_is_no_distribution_is_refused():
+    with pytest.raises(UserError, match="wrong gives probabilities that do not sum to 1"):
+        asked(tree_of(tiny("one action")), Wrong(tiny("one action")))
+
+
+# --- Information sets
+
+
+@pytest.mark.parametrize("name", [n for n, s in SMALL.items() if not s.variant().game.cooperative])
+def test_one_observation_says_all_that_a_seat_has_seen_in_a_round(name):
+    tree = tree_of(SMALL[name].variant())
+    seen = {
+        (seat, row.tobytes())
+        for sets in np.array_split(np.arange(tree.sets), 20)
+        for seat, row in zip(tree.seat[sets], tree.observations(sets), strict=True)
+    }
+    assert len(seen) == tree.sets
+
+
+# --- CFR+
+
+
+def test_cfr_finds_the_values_that_are_known():
+    kuhn = solve(tree_of_openspiel(pyspiel.load_game("kuhn_poker")), 5000)
+    assert kuhn.value == pytest.approx(-1 / 18, abs=1e-5)
+    assert kuhn.found.nash_conv < 1e-4
+    leduc = solve(tree_of_openspiel(pyspiel.load_game("leduc_poker")), 1000)
+    assert leduc.value == pytest.approx(-0.0856, abs=1e-4)
+    assert leduc.found.nash_conv < 1e-3
+
+
+def test_partners_are_no_rivals():
+    tree = tree_of(tiny("partners"))
+    with pytest.raises(UserError, match="rivals"):
+        solve(tree)
+
+
+# --- Partners
+
+
+def test_the_best_team_is_the_best_of_all_pure_policies():
+    tree = tree_of(SMALL["hanabi-pairs"].variant())
+    best = best_team(tree)
+    assert best.value == pytest.approx(max(response_values(tree)), abs=1e-9)
+    found = exploitability(tree, best.policy)
+    assert found.values == pytest.approx([best.value] * 2)
+    assert found.nash_conv == pytest.approx(0, abs=1e-9)
+    assert best.value > exploitability(tree, tree.uniform).responses.max()
+
+
+def response_values(tree):
+    """What seat 1's best response makes of every pure policy of seat 0."""
+    own = np.flatnonzero(tree.seat == 0)
+    for chosen in product(*(range(tree.first[i], tree.first[i + 1]) for i in own)):
+        policy = np.where(seat_of(tree) == 0, 0.0, tree.uniform)
+        policy[[0, *chosen]] = 1
+        yield exploitability(tree, policy).responses[1]
+
+
+def test_rivals_are_no_partners_and_large_teams_are_left_open():
+    with pytest.raises(UserError, match="partners"):
+        best_team(tree_of(tiny("one action")))
+    assert best_team(tree_of(SMALL["hanabi"].variant())) is None
+
+
+# --- What is too large
+
+
+def test_a_game_too_large_says_how_large_and_names_small_ones():
+    with pytest.raises(UserError, match=r"[\d,]+ states") as refused:
+        tree_of(variant("hanamikoji"), 10_000)
+    for small in SMALL.values():
+        assert (command_line(small) in str(refused.value)) == (small.id == "hanamikoji")

@@ -1,0 +1,320 @@
+"""A policy that `init_from` names is cloned first, and self-play goes on from the clone."""
+
+import numpy as np
+import pytest
+import torch
+from threads import one_thread
+
+from hanamachi.errors import UserError
+from hanamachi.policies import load_policy
+from hanamachi.policies.networks.network import NetworkPolicy
+from hanamachi.training import run
+from hanamachi.training.callbacks import KeepTheBest, SaveRun
+from hanamachi.training.config import Config
+from hanamachi.training.evaluation.matches import against
+from hanamachi.training.learner.clone import Cloning, Teacher, guided
+from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence, mover_signed_advantages
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
+from hanamachi.training.modelcard import model_card
+from hanamachi.training.run import cloning_learner, quiet, train
+
+GAME = {
+    "game": "hanamikoji",
+    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+}
+SETTINGS = GAME | {
+    "num_games": 32,
+    "network": {"hidden": [32]},
+    "ppo": {"batch_size": 128, "n_epochs": 2},
+    "device": "cpu",
+    "init_from": "greedy",
+    "clone": {"steps": 20_000},
+}
+RUN = SETTINGS | {
+    "clone": {"steps": 2_000},
+    "magnet": {"kind": "start", "kl_coef": 0.1},
+    "steps": 4_000,
+    "evaluation": {
+        "every": 1_000,
+        "games": 20,
+        "opponents": ["random"],
+        "final_games": 20,
+        "final_opponents": ["random"],
+    },
+    "save_every": 512,
+}
+HANABI = SETTINGS | {
+    "game": "hanabi:2p",
+    "options": {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3},
+    "num_games": 16,
+    "init_from": "expert",
+    "network": {"hidden": [32], "features": ["convention"]},
+    "clone": {"steps": 1_000},
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def on_one_thread():
+    with one_thread():
+        yield
+
+
+@pytest.fixture(scope="module")
+def config():
+    return Config(**SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def learner(config):
+    return cloned(config)
+
+
+def cloned(config):
+    """The learner that has just cloned what `config` says."""
+    learner = cloning_learner(config)
+    learner.set_logger(quiet())
+    learner.learn(config.clone.steps, reset_num_timesteps=False)
+    return learner
+
+
+def policy(learner):
+    return NetworkPolicy(learner.env.variant, learner.policy.network)
+
+
+def weights(folder):
+    return (folder / "model.safetensors").read_bytes()
+
+
+# --- The clone
+
+
+def test_a_clone_plays_as_its_teacher_does(config, learner):
+    before, after = agreement(cloning_learner(config)), agreement(learner)
+    assert before < 0.5
+    assert after > 0.8
+
+
+def agreement(learner):
+    """Share of the decisions of new games in which the likeliest action is the teacher's."""
+    games = SelfPlayVecEnv(learner.env.variant, 200, seed=7)
+    games.reset()
+    teacher, student = Teacher(learner.teacher.policy, games), policy(learner)
+    rng, agreed = np.random.default_rng(0), []
+    for _ in range(20):
+        labels = teacher.labels(games)
+        chances, _, _ = student.distribution(games.seen, games.masks, np.zeros((200, 0)))
+        agreed.append(labels[np.arange(200), chances.argmax(1)] > 0)
+        actions, _ = student.act(games.seen, games.masks, np.zeros((200, 0)), rng)
+        games.advance(actions)
+    return np.mean(agreed)
+
+
+def test_a_clone_beats_random_play_as_its_teacher_does(config, learner):
+    clones, teachers = (rate_against_random(p, config) for p in (policy(learner), "greedy"))
+    assert teachers > 0.6
+    assert clones > teachers - 0.05
+
+
+def rate_against_random(player, config):
+    (row,) = against(player, ["random"], config.game, 2_000, plays=["argmax"], **config.options)
+    return row.rate
+
+
+def test_the_value_head_knows_how_games_end(learner):
+    games = SelfPlayVecEnv(learner.env.variant, 500, seed=8)
+    games.reset()
+    student, rng, steps = policy(learner), np.random.default_rng(0), []
+    for _ in range(30):
+        _, values, _ = student.distribution(games.seen, games.masks, np.zeros((500, 0)))
+        actions, _ = student.act(games.seen, games.masks, np.zeros((500, 0)), rng)
+        games.advance(actions)
+        steps.append([values, games.rewards.copy(), games.over.copy(), games.signs.copy()])
+    values, rewards, over, signs = (np.array(kept) for kept in zip(*steps, strict=True))
+    nothing = np.zeros((31, 500), np.float32)
+    results = mover_signed_advantages(rewards, nothing, over, signs, gamma=1, gae_lambda=1)
+    ended = over[::-1].cumsum(0)[::-1] > 0  # the game of this decision was seen to its end
+    errors = (results - values)[ended]
+    assert (errors**2).mean() < results[ended].var()
+
+
+def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
+    learner = cloned(Config(**HANABI))
+    kept, expert = learner.rollout_buffer, learner.teacher.policy
+    plain = learner.env.variant.observation.size
+    at_first = learner.env.variant.seats  # decisions until every seat has a memory
+    remembered = 0
+    for b in range(learner.n_envs):
+        begun = np.flatnonzero(kept.over[:, b])[:-1] + 1  # games that lie in this rollout wholly
+        for start in begun:
+            memory = [expert.initial_memory(1) for _ in range(at_first)]
+            for t in range(start, start + np.flatnonzero(kept.over[start:, b])[0] + 1):
+                view = kept.observations[t, [b], :plain], kept.masks[t, [b]].astype(np.int8)
+                seat = (t - start) % at_first
+                label, _, memory[seat] = expert.distribution(*view, memory[seat])
+                np.testing.assert_array_equal(kept.labels[t, b], label[0])
+                forgetful, _, _ = expert.distribution(*view, expert.initial_memory(1))
+                remembered += (forgetful != label).any()
+    assert remembered > 0
+
+
+def test_the_teacher_plays_fewer_and_fewer_of_the_games():
+    assert [guided(left) for left in (1, 0.75, 0.5, 0.25, 0)] == [1, 0.5, 0, 0, 0]
+
+
+def test_a_seed_gives_the_same_clone_to_the_bit(tmp_path):
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        run.clone(Config(**RUN, seed=seed), tmp_path / name)
+    a, b, c = (weights(tmp_path / name / "clone") for name in "abc")
+    assert a == b != c
+
+
+# --- The run
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a run that nothing stopped."""
+    out = tmp_path_factory.mktemp("whole") / "run"
+    train(Config(**RUN), out)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "call"),
+    [(Cloning, "train", 3), (run, "save_checkpoint", 1), (SelfPlayPPO, "loss", 5),
+     (SaveRun, "act", 3)],
+    ids=["cloning", "saving the clone", "in the first update", "in the third save"],
+)  # fmt: skip
+def test_a_run_stopped_anywhere_ends_with_the_same_weights(
+    owner, method, call, whole, tmp_path, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, method, stopped_at(call, getattr(owner, method)))
+        with pytest.raises(KeyboardInterrupt):
+            train(Config(**RUN), tmp_path)
+    train(Config(**RUN), tmp_path, resume=True)
+    for name in ("clone", "policy"):
+        assert weights(tmp_path / name) == weights(whole / name)
+    assert (tmp_path / "evaluation.json").read_bytes() == (whole / "evaluation.json").read_bytes()
+
+
+def stopped_at(call, method):
+    """The method, until it is called for the so-manieth time."""
+    before = iter(range(call - 1))
+
+    def called(*arguments, **keywords):
+        if next(before, None) is None:
+            raise KeyboardInterrupt
+        return method(*arguments, **keywords)
+
+    return called
+
+
+def test_the_model_cards_say_what_was_cloned(whole):
+    clone = " ".join((whole / "clone" / "README.md").read_text().split())
+    policy = " ".join(model_card(Config(**RUN), {}, 3_000, []).split())
+    assert "from 2,000 decisions labelled by greedy (seed 0)" in clone
+    assert "labelled by greedy and 3,000 decisions of self-play (seed 0)" in policy
+    assert "what greedy would have done" in clone
+    assert ("Proximal" in clone, "Proximal" in policy) == (False, True)
+
+
+def test_a_clone_of_another_run_is_not_taken_for_this_ones(tmp_path):
+    (tmp_path / "clone").mkdir()
+    with pytest.raises(UserError, match="is left from another run; delete it"):
+        train(Config(**RUN), tmp_path)
+    assert list(tmp_path.iterdir()) == [tmp_path / "clone"]
+
+
+def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
+    falling = iter(np.linspace(1, 0, 20))
+    monkeypatch.setattr(KeepTheBest, "results", lambda self, policy: {"rate": next(falling)})
+    train(Config(**RUN), tmp_path)
+    assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
+    assert next(falling) < 0.9  # more than the clone was judged
+    card = (tmp_path / "policy" / "README.md").read_text(encoding="utf-8")
+    assert "from\n2,000 decisions labelled by greedy (seed 0)" in card
+    assert "optimisation" not in card
+
+
+def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):
+    run.clone(Config(**RUN), tmp_path)
+    free, held = (distance_from(tmp_path / "clone", kl_coef) for kl_coef in (0, 1))
+    assert 0 < held < free / 2
+
+
+def distance_from(clone, kl_coef):
+    """KL(policy || clone) in the last rollout of some self-play that begins with the clone."""
+    config = Config(**RUN | {"magnet": {"kind": "start", "kl_coef": kl_coef}})
+    learner = run.new_learner(config, start=clone)
+    reference = load_policy(str(clone)).network
+    learner.set_logger(quiet())
+    learner.learn(8_000, reset_num_timesteps=False)
+    (batch,) = learner.rollout_buffer.get(None, learner.generator)
+    with torch.no_grad():
+        chances, _ = learner.policy.network(batch.observations, batch.masks)
+        near = reference(batch.observations, batch.masks)[0].table(batch.masks).log()
+        return float(divergence(chances, near))
+
+
+# --- Refused
+
+
+@pytest.mark.parametrize("start", [{}, {"init_from": "runs/a/policy"}])
+def test_settings_of_a_clone_without_a_policy_to_clone_are_refused(start):
+    with pytest.raises(UserError, match=r"^settings: clone says how .* init_from names none"):
+        Config.from_dict(GAME | start | {"clone": {"steps": 5}})
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"init_from": "exprt"}, "there is no policy 'exprt' (did you mean expert?)"),
+        (
+            {"init_from": "hat"},
+            "there is no policy for hanamikoji called 'hat' (choose from expert, greedy, random)",
+        ),
+        ({"opponents": {"gredy": 1}}, "there is no policy 'gredy' (did you mean greedy?)"),
+        (
+            {"evaluation": {"final_opponents": ["rendom"]}},
+            "there is no policy 'rendom' (did you mean random?)",
+        ),
+    ],
+)
+def test_a_wrong_policy_is_refused_before_a_run_begins(settings, sentence, tmp_path):
+    with pytest.raises(UserError) as refused:
+        train(Config(**GAME | settings), tmp_path / "run")
+    assert str(refused.value) == sentence
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_policy_with_illegal_wishes_cannot_be_cloned(tmp_path, monkeypatch):
+    (tmp_path / "theirs.py").write_text(ILLEGAL)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match="blind wants to play an action that is not legal"):
+        cloned(Config(**SETTINGS | {"init_from": "theirs:Blind"}))
+
+
+ILLEGAL = """
+import numpy as np
+from hanamachi.policies.policy import Policy
+
+class Blind(Policy):
+    name = "blind"
+
+    def distribution(self, observation, mask, memory):
+        return np.full(mask.shape, 1 / mask.shape[1], np.float32), None, memory
+"""
+
+
+def test_a_policy_of_ones_own_can_be_cloned(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = SETTINGS | {"init_from": "mine:first", "clone": {"steps": 5_000}, "num_games": 16}
+    assert agreement(cloned(Config(**own))) > 0.9
+
+
+OWN = """
+def first(variant):
+    return lambda observation, mask: int(mask.argmax())
+"""

@@ -1,0 +1,126 @@
+"""The critic sees all hands and helps learning; what is exported never sees more than its seat."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from learners import learned
+from pettingzoo.classic import connect_four_v3
+
+from hanamachi.adapters.aec import AEC
+from hanamachi.engine import kernels
+from hanamachi.games.registry import variant
+from hanamachi.policies import load_policy
+from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.network import for_variant
+from hanamachi.training.learner.critic import Critic
+from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, FeaturedVecEnv, SelfPlayVecEnv
+
+learned_with_it = partial(learned, num_games=64, critic="all")
+
+
+def moved_on(games, decisions=7):
+    games.reset()
+    for _ in range(decisions):
+        games.advance(games.masks.argmax(1))
+    return games
+
+
+def of_ours(id, *opponents):
+    guests = [(load_policy(name, id), 0.5) for name in opponents]
+    return SelfPlayVecEnv(variant(id), 8, seed=3, opponents=guests)
+
+
+def featured():
+    games = of_ours("hanabi:2p")
+    return FeaturedVecEnv(games, Features(games.variant, ("belief",)))
+
+
+@pytest.mark.parametrize(
+    ("id", "opponents"),
+    [
+        ("hanamikoji", ()),
+        ("hanamikoji", ("greedy",)),
+        ("geishas_road:advanced", ()),
+        ("hanabi:2p", ()),
+        ("hanabi:5p", ("expert",)),
+    ],
+)
+def test_it_sees_what_the_other_seats_see_in_turn(id, opponents):
+    games = moved_on(of_ours(id, *opponents), 40)
+    rules, seats = games.variant, games.variant.seats
+    for game, mover, seen in zip(games.games, games.movers, games.seen_by_others(), strict=True):
+        others = np.empty((seats - 1, games.observations.shape[1]), np.float32)
+        for ahead in range(1, seats):
+            kernels.observe(rules.rules, game, (mover + ahead) % seats, others[ahead - 1])
+        np.testing.assert_array_equal(seen, others.ravel())
+
+
+@pytest.mark.parametrize("make", [connect_four_v3.raw_env, partial(AEC, "hanabi:3p")])
+def test_in_any_environment_it_sees_what_the_other_agents_see_in_turn(make):
+    games = moved_on(AECSelfPlayVecEnv(make, 2, seed=3))
+    for env, seen in zip(games.envs, games.seen_by_others(), strict=True):
+        mover = env.possible_agents.index(env.agent_selection)
+        others = np.roll(env.possible_agents, -mover)[1:]
+        expected = [np.ravel(env.observe(str(other))["observation"]) for other in others]
+        np.testing.assert_array_equal(seen, np.concatenate(expected))
+
+
+@pytest.mark.parametrize("make", [partial(of_ours, "hanabi:3p"), featured])
+def test_its_space_holds_what_it_sees(make):
+    games = moved_on(make())
+    assert all(games.others.contains(seen) for seen in games.seen_by_others())
+
+
+def test_it_begins_as_no_change_of_the_networks_value():
+    critic, values = Critic(np.ones(5), (8,)), torch.tensor([0.5, -1.0])
+    judged = critic(torch.rand(2, 3), torch.rand(2, 2), values)
+    torch.testing.assert_close(judged, values)
+
+
+def test_it_learns_without_moving_the_networks_value():
+    critic, values = Critic(np.ones(5), (8,)), torch.zeros(2, requires_grad=True)
+    critic(torch.rand(2, 3), torch.rand(2, 2), values).sum().backward()
+    assert values.grad is None
+    assert critic.change.weight.grad.abs().sum() > 0
+
+
+def test_hidden_hands_change_its_values_and_never_the_policys():
+    learner = learned_with_it(4_096)
+    games, policy = learner.env, learner.policy
+    seen, legal = torch.from_numpy(games.observations), torch.from_numpy(games.masks != 0)
+    hands = torch.from_numpy(games.seen_by_others())
+    with torch.no_grad():
+        asked = [
+            policy.sample(seen, legal, others, torch.Generator().manual_seed(1))
+            for others in (hands, hands.roll(1, 0))
+        ]
+    (actions, log_probabilities, values), (again, same, others) = asked
+    assert torch.equal(actions, again)
+    assert torch.equal(log_probabilities, same)
+    assert not torch.allclose(values, others, atol=1e-3)
+
+
+def test_it_tells_more_of_how_games_end_than_the_networks_value_can():
+    learner = learned_with_it(60_000, ppo={"batch_size": 128, "gae_lambda": 1.0})
+    network, critic = learner.policy.networks()
+    (games,) = learner.rollout_buffer.get(None, torch.Generator())
+    with torch.no_grad():
+        values = network(games.observations, games.masks)[1]
+        judged = critic(games.observations, games.others, values)
+    errors = [(games.returns - told).var() for told in (judged, values)]
+    assert errors[0] < 0.97 * errors[1]
+
+
+def test_what_is_exported_is_a_network_like_any_other():
+    learner = learned_with_it(2_048)
+    plain = for_variant(learner.env.variant, (32,)).state_dict()
+    exported = learner.policy.network.state_dict()
+    assert {name: w.shape for name, w in exported.items()} == {n: w.shape for n, w in plain.items()}
+
+
+def test_without_it_nothing_is_kept():
+    learner = learned(critic="own")
+    assert learner.policy.critic is None
+    assert learner.rollout_buffer.others.size == 0

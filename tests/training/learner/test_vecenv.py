@@ -1,0 +1,529 @@
+"""Batches for learners: the games they show are the real ones, with each mover's own rewards."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.classic import connect_four_v3, tictactoe_v3
+from samples import UNCOMPILED
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import VecMonitor
+
+from hanamachi.adapters.aec import AEC, make
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies import Policy, load_policy
+from hanamachi.sessions.session import Session
+from hanamachi.training.callbacks import PlayThePast
+from hanamachi.training.config import Config
+from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv, seeds_of
+from hanamachi.training.run import new_learner, quiet
+
+SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
+SMALL_ROAD = {"colours": 2, "item_values": (1, 2, 3, 4, 5), "actions": ("reveal", "gift")}
+SMALL_HANABI = {"colours": 2, "ranks": 3, "hand_size": 2}
+VARIANTS = {
+    "small": ("hanamikoji", SMALL),
+    "three rounds": ("hanamikoji:three_rounds", {}),
+    "small, Geisha's Road": ("geishas_road:advanced", SMALL_ROAD),
+    "2021": ("geishas_road:2021", {}),
+    "three together": ("hanabi:3p", SMALL_HANABI),
+    "five together": ("hanabi:5p:multicolour", {}),
+}
+# what must be met: a decision's reward, whether the game ended, the sign of the next mover
+RIVALS = {(0, False, 1), (0, False, -1), (1, True, None), (-1, True, None)}
+PARTNERS = {(0, False, 1), (1, False, 1), (0, True, None), (-1, True, None)}
+GAMES = 12
+STEPS = 50 if UNCOMPILED else 150
+WITH_THREADS = 1 if UNCOMPILED else 20  # steps of many games
+
+
+@pytest.fixture(params=VARIANTS)
+def rules(request):
+    id, options = VARIANTS[request.param]
+    return variant(id, **options)
+
+
+def choose(rng, masks):
+    """A random legal action of each row, (B,)."""
+    return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+
+
+def played(env, rng, steps=STEPS):
+    """What `steps` random decisions in each row show, in order."""
+    seen = []
+    for _ in range(steps):
+        env.advance(choose(rng, env.masks))
+        arrays = env.observations, env.masks, env.rewards, env.over, env.signs
+        seen.append([array.copy() for array in arrays])
+    return seen
+
+
+def assert_equal(seen, again):
+    for one, other in zip(seen, again, strict=True):
+        for array, same in zip(one, other, strict=True):
+            np.testing.assert_array_equal(array, same)
+
+
+# --- The games
+
+
+class Row:
+    """One game in Python, step by step: what a row of a batch must show."""
+
+    def __init__(self, rules, seed, guest=None):
+        self.session, self.guest, self.cooperative = Session(rules), guest, rules.game.cooperative
+        self.session.begin(seed)
+        self.asked = [0] * rules.seats  # decisions of the guest in this game, by seat
+
+    def view(self):
+        return self.session.view(self.session.mover)
+
+    def decide(self, action, learner_seat=None):
+        """A decision of the learner and all moves up to its next one.
+
+        Returns what the decision earned, whether it ended the game, the sign of the next mover,
+        and what the seat that decided saw at the end.
+        """
+        mover, earned = self.session.mover, 0.0
+        while action is not None:
+            self.session.step(action)
+            earned += self.session.rewards()[mover]
+            if self.session.mover == OVER:
+                last = self.session.view(mover)[0]
+                self.session.begin()
+                return earned, True, None, last
+            action = self.next_move(learner_seat)
+        same_side = self.cooperative or self.session.mover == mover
+        return earned, False, 1 if same_side else -1, None
+
+    def next_move(self, learner_seat):
+        """What follows of itself: a move without a choice, or one of the guest's."""
+        _, mask = self.view()
+        if mask.sum() == 1:
+            return int(mask.argmax())
+        return self.guests_move(learner_seat)
+
+    def guests_move(self, learner_seat):
+        if learner_seat in (None, self.session.mover):
+            return None
+        self.asked[self.session.mover] += 1
+        return self.guest(*self.view())
+
+    def let_the_guest_begin(self, learner_seat):
+        """A new game: the guest moves until the learner is to decide."""
+        self.asked = [0] * len(self.asked)
+        action = self.guests_move(learner_seat)
+        while action is not None:
+            self.session.step(action)
+            action = self.next_move(learner_seat)
+
+
+def test_every_row_is_the_game_of_its_seed_with_the_movers_rewards(rules):
+    env, rng = SelfPlayVecEnv(rules, GAMES, seed=5), np.random.default_rng(0)
+    rows = [Row(rules, seed) for seed in seeds_of(5, GAMES)]
+    env.reset()
+    found = set()
+    for _ in range(STEPS):
+        actions = choose(rng, env.masks)
+        env.advance(actions)
+        for b, row in enumerate(rows):
+            reward, over, sign, last = row.decide(int(actions[b]))
+            assert (env.rewards[b], env.over[b]) == (reward, over)
+            if over:
+                np.testing.assert_array_equal(env.last[b], last)
+            else:
+                assert env.signs[b] == sign
+            observation, mask = row.view()
+            np.testing.assert_array_equal(env.observations[b], observation)
+            np.testing.assert_array_equal(env.masks[b], mask)
+            found.add((reward, over, sign))
+    assert (PARTNERS if rules.game.cooperative else RIVALS) <= found
+
+
+def test_neighbouring_seeds_share_no_game():
+    seeds = [seeds_of(seed, 100_000) for seed in range(20)]
+    assert len(np.unique(seeds)) == 20 * 100_000
+
+
+def test_its_records_are_those_of_the_kernels(rules):
+    env, rng = SelfPlayVecEnv(rules, GAMES, seed=5), np.random.default_rng(0)
+    games = rules.new(seeds_of(5, GAMES))
+    kernels.reset(rules.rules, games)
+    env.reset()
+    for _ in range(STEPS):
+        assert (games == env.games).all()
+        actions = choose(rng, env.masks)
+        for b in range(GAMES):
+            decide_by_kernels(rules, games[b : b + 1], actions[b : b + 1])
+        env.advance(actions)
+
+
+def decide_by_kernels(rules, game, action):
+    """Play an action and the moves without a choice that follow; a game that ends begins anew."""
+    mask = np.zeros((1, rules.actions.size), np.int8)
+    while True:
+        kernels.step(rules.rules, game, action)
+        if game["mover"] == OVER:
+            kernels.reset(rules.rules, game)
+            return
+        kernels.masks(rules.rules, game, mask)
+        if mask.sum() > 1:
+            return
+        action = mask.argmax(1)
+
+
+def test_one_thread_and_two_play_the_same(rules, monkeypatch):
+    transcripts = []
+    for threads in (1, 2):
+        monkeypatch.setattr(kernels, "default_threads", lambda threads=threads: threads)
+        env = SelfPlayVecEnv(rules, 2 * kernels.WORTH_A_THREAD)
+        env.reset()
+        transcripts.append(played(env, np.random.default_rng(0), WITH_THREADS))
+    assert_equal(*transcripts)
+
+
+# --- Guests
+
+
+def last_legal(observation, mask):
+    return int(np.flatnonzero(mask)[-1])
+
+
+class Counting(Policy):
+    """Plays the last legal action, and counts its decisions in a game."""
+
+    name = "counting"
+
+    def initial_memory(self, batch):
+        return np.zeros((batch, 1), np.int64)
+
+    def distribution(self, observation, mask, memory):
+        probabilities = np.zeros(mask.shape, np.float32)
+        probabilities[np.arange(len(mask)), [last_legal(None, row) for row in mask]] = 1
+        return probabilities, None, memory + 1
+
+
+def test_beside_a_guest_a_row_shows_the_learners_decisions_and_rewards(rules):
+    env = SelfPlayVecEnv(rules, GAMES, seed=5, opponents=[(Counting(rules), 0.5)])
+    rng, guests = np.random.default_rng(0), range(GAMES // 2)
+    rows = [Row(rules, seed, last_legal) for seed in seeds_of(5, GAMES)]
+    env.reset()
+    assert env.guests[0].rows.tolist() == list(guests)
+    for b in guests:
+        rows[b].let_the_guest_begin(env.learner_seat[b])
+    found = set()
+    for _ in range(STEPS):
+        actions, seats = choose(rng, env.masks), env.learner_seat.copy()
+        env.advance(actions)
+        for b, row in enumerate(rows):
+            reward, over, sign, _ = row.decide(int(actions[b]), seats[b] if b in guests else None)
+            assert (env.rewards[b], env.over[b]) == (reward, over)
+            if over and b in guests:
+                row.let_the_guest_begin(env.learner_seat[b])
+            if not over:
+                assert (env.signs[b], env.learner_seat[b]) == (sign, seats[b])
+            observation, mask = row.view()
+            np.testing.assert_array_equal(env.observations[b], observation)
+            np.testing.assert_array_equal(env.masks[b], mask)
+            found.add((reward, over, sign, b in guests))
+        assert (env.games["mover"] == env.learner_seat)[guests].all()
+        assert env.guests[0].memory[..., 0].tolist() == [rows[b].asked for b in guests]
+    met = PARTNERS if rules.game.cooperative else RIVALS - {(0, False, -1)}
+    assert {(*decision, True) for decision in met} <= found
+    assert (0, False, -1, True) not in found
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "hanabi:5p"])
+def test_beside_guests_the_learner_sits_in_any_seat(id):
+    rules = variant(id)
+    env = SelfPlayVecEnv(rules, 200, opponents=[(load_policy("random", id), 1)])
+    env.reset()
+    share = 200 / rules.seats
+    assert (np.abs(np.bincount(env.learner_seat) - share) < 40).all()
+    before = env.learner_seat.copy()
+    while not env.over.any():
+        env.advance(env.masks.argmax(1))
+    moved = env.learner_seat != before
+    assert moved.any()
+    assert not (moved & ~env.over).any()
+
+
+@pytest.mark.parametrize("rows", range(1, 12))
+@pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.5, 0.5), (0.3, 0.3), (0.1, 0.2)])
+def test_every_row_has_one_guest_at_most_and_shares_are_kept(rows, shares):
+    rules = variant("hanamikoji", **SMALL)
+    env = SelfPlayVecEnv(rules, rows, opponents=[(Counting(rules), share) for share in shares])
+    taken = np.concatenate([guest.rows for guest in env.guests])
+    assert len(set(taken)) == len(taken)
+    assert set(taken) <= set(range(rows))
+    assert abs(len(taken) - sum(shares) * rows) < 0.501
+    for guest, share in zip(env.guests, shares, strict=True):
+        assert abs(len(guest.rows) - share * rows) <= 1
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "hanabi:3p"])
+def test_a_seed_gives_the_same_games_also_beside_earlier_selves(id):
+    settings = {"game": id, "num_games": 40, "opponents": {"self": 0.5, "past": 0.5}}
+    states = [new_learner(Config.from_dict(settings)).env.get_state() for _ in range(2)]
+    assert states[0]["games"] == states[1]["games"]
+
+
+def test_every_snapshot_that_is_kept_is_played(monkeypatch):
+    settings = {"game": "hanamikoji", "options": SMALL, "num_games": 16, "steps": 16 * 16 * 12}
+    past = {"opponents": {"self": 0.5, "past": 0.5}, "past": {"every": 256, "keep": 3}}
+    config = Config.from_dict(settings | past)
+    learner, seated = new_learner(config), set()
+    learner.set_logger(quiet())
+
+    def look(callback):
+        weights = learner.env.guests[0].policy.network.state_dict()
+        pool = enumerate(learner.saved_state["past"])
+        seated.update(i for i, kept in pool if same(kept, weights))
+
+    monkeypatch.setattr(PlayThePast, "_on_rollout_end", look)
+    learner.learn(config.steps, callback=PlayThePast(config), reset_num_timesteps=False)
+    assert seated == {0, 1, 2}
+
+
+def same(kept, weights):
+    return all(torch.equal(kept[name], tensor) for name, tensor in weights.items())
+
+
+# --- Saving
+
+
+def test_a_saved_batch_goes_on_as_if_nothing_had_been_between(rules):
+    random = load_policy("random", rules.id, **rules.options)
+    guests = [(random, 0.25), (Counting(rules), 0.5)]
+    batch = partial(SelfPlayVecEnv, rules, GAMES, opponents=guests)
+    env = batch(seed=1)
+    env.reset()
+    played(env, np.random.default_rng(0), steps=37)
+    state = pickle.dumps(env.get_state())
+    seen = played(env, np.random.default_rng(1))
+    other = batch(seed=2)
+    other.reset()
+    other.set_state(pickle.loads(state))
+    assert_equal(seen, played(other, np.random.default_rng(1)))
+
+
+# --- As stable-baselines3 expects it
+
+
+@pytest.fixture(params=["compiled", "any AEC"])
+def env(request):
+    if request.param == "any AEC":
+        return AECSelfPlayVecEnv(tictactoe_v3.raw_env, GAMES, seed=3)
+    return SelfPlayVecEnv(variant("hanamikoji", **SMALL), GAMES, seed=3)
+
+
+def test_shapes_and_types_are_those_of_a_vecenv(env):
+    size, actions = env.observation_space.shape[0], int(env.action_space.n)
+    rng, observations = np.random.default_rng(0), env.reset()
+    assert env.reset_infos == [{}] * GAMES
+    for _ in range(STEPS):
+        assert (observations.shape, observations.dtype) == ((GAMES, size), np.float32)
+        assert all(env.observation_space.contains(row) for row in observations)
+        masks = get_action_masks(env)
+        assert (masks.shape, masks.dtype) == ((GAMES, actions), np.int8)
+        assert masks.any(1).all()
+        before = observations.copy()
+        following, rewards, dones, infos = env.step(choose(rng, masks))
+        np.testing.assert_array_equal(observations, before)
+        assert (rewards.shape, rewards.dtype) == ((GAMES,), np.float32)
+        assert (dones.shape, dones.dtype) == ((GAMES,), np.bool_)
+        assert len({id(info) for info in infos}) == GAMES
+        assert [set(info) for info in infos] == [
+            {"terminal_observation"} if done else set() for done in dones
+        ]
+        for b in np.flatnonzero(dones):
+            assert env.observation_space.contains(infos[b]["terminal_observation"])
+        observations = following
+
+
+def test_attributes_and_methods_are_reached_by_any_indices(env):
+    env.reset()
+    assert is_masking_supported(env)
+    assert not env.has_attr("nothing")
+    assert env.get_attr("render_mode") == [None] * GAMES
+    assert env.get_attr("render_mode", [0, 2]) == [None] * 2
+    for indices, rows in ((None, range(GAMES)), (2, [2]), ([0, 3], [0, 3])):
+        masks = env.env_method("action_masks", indices=indices)
+        np.testing.assert_array_equal(masks, env.masks[list(rows)])
+        assert env.env_is_wrapped(VecMonitor, indices) == [False] * len(rows)
+    env.set_attr("label", "x")
+    assert env.get_attr("label") == ["x"] * GAMES
+    with pytest.raises(UserError, match="no method dance"):
+        env.env_method("dance")
+
+
+@pytest.mark.parametrize(
+    "make_batch",
+    [
+        partial(SelfPlayVecEnv, variant("hanamikoji", **SMALL)),
+        partial(AECSelfPlayVecEnv, partial(AEC, "hanamikoji", **SMALL)),
+    ],
+    ids=["compiled", "any AEC"],
+)
+def test_a_seed_given_before_reset_begins_the_same_games(make_batch):
+    env = make_batch(GAMES, seed=3)
+    transcripts = []
+    for seed in (7, 7, 8):
+        env.seed(seed)
+        transcripts.append([[env.reset()], *played(env, np.random.default_rng(0), steps=20)])
+    assert_equal(*transcripts[:2])
+    assert (transcripts[0][0][0] != transcripts[2][0][0]).any()
+    assert (env.reset() != transcripts[2][0][0]).any()
+
+
+def test_the_ends_of_games_are_counted_by_a_monitor(env):
+    monitored, rng = VecMonitor(env), np.random.default_rng(0)
+    monitored.reset()
+    lengths = []
+    for _ in range(STEPS):
+        _, _, dones, infos = monitored.step(choose(rng, env.masks))
+        lengths += [infos[b]["episode"]["l"] for b in np.flatnonzero(dones)]
+    assert len(lengths) > GAMES
+    assert STEPS * GAMES - GAMES * max(lengths) < sum(lengths) <= STEPS * GAMES
+
+
+@pytest.mark.parametrize(("batch_size", "num_games"), [(1, 3), (16, 17)])
+def test_a_minibatch_of_one_decision_leaves_the_weights_sound(batch_size, num_games):
+    ppo = {"n_steps": 1, "batch_size": batch_size, "n_epochs": 1}
+    learner = new_learner(Config(game="hanamikoji", num_games=num_games, ppo=ppo))
+    learner.set_logger(quiet())
+    learner.learn(num_games)
+    assert all(weights.isfinite().all() for weights in learner.policy.parameters())
+
+
+@pytest.mark.parametrize("wanted", ["two", "-1", "1.5"])
+def test_a_number_of_threads_that_is_none_is_refused(wanted, monkeypatch):
+    monkeypatch.setenv("HANAMACHI_THREADS", wanted)
+    kernels.default_threads.cache_clear()
+    with pytest.raises(UserError, match=rf"^HANAMACHI_THREADS must be a number .*, not '{wanted}'"):
+        kernels.default_threads()
+
+
+def test_unmodified_maskable_ppo_runs_on_it(env):
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=48, n_epochs=1, device="cpu")
+    assert model.learn(200).num_timesteps == 288
+
+
+# --- Anybody's games
+
+
+class TwoEach(AECEnv):
+    """Each player moves twice running; who first plays 1 as the second of the two wins."""
+
+    metadata = {"name": "two_each_v0"}  # noqa: RUF012
+    possible_agents = ["a", "b"]  # noqa: RUF012
+
+    def __init__(self):
+        super().__init__()
+        seen = spaces.Box(0, 9, (2, 1), np.int8)
+        mask = spaces.Box(0, 1, (2,), np.int8)
+        self.observation_spaces = dict.fromkeys(
+            self.possible_agents, spaces.Dict({"observation": seen, "action_mask": mask})
+        )
+        self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(2))
+
+    def observation_space(self, agent):
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent):
+        return self.action_spaces[agent]
+
+    def reset(self, seed=None, options=None):
+        self.agents = self.possible_agents[:]
+        self.rewards = self._cumulative_rewards = dict.fromkeys(self.agents, 0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.moves, self.agent_selection = 0, "a"
+
+    def observe(self, agent):
+        seen = np.array([[self.moves], [agent == "b"]], np.int8)
+        return {"observation": seen, "action_mask": np.ones(2, np.int8)}
+
+    def step(self, action):
+        mover, self.moves = self.agent_selection, self.moves + 1
+        won = self.moves % 2 == 0 and action == 1
+        self.rewards = {agent: (1 if agent == mover else -1) * won for agent in self.agents}
+        self.terminations = dict.fromkeys(self.agents, won)
+        self.truncations = dict.fromkeys(self.agents, self.moves == 8 and not won)
+        self.agent_selection = "ab"[self.moves // 2 % 2]
+
+
+ANYBODYS = {
+    "connect four": connect_four_v3.raw_env,
+    "tic-tac-toe": tictactoe_v3.raw_env,
+    "tic-tac-toe, wrapped": tictactoe_v3.env,
+    "ours": partial(AEC, "hanamikoji", **SMALL),
+    "ours, wrapped": partial(make, "hanamikoji", **SMALL),
+    "Geisha's Road": partial(AEC, "geishas_road:advanced", **SMALL_ROAD),
+    "two each": TwoEach,
+}
+
+
+@pytest.mark.parametrize("name", ANYBODYS)
+def test_every_row_is_a_game_of_the_environment(name):
+    maker = ANYBODYS[name]
+    batch, rng = AECSelfPlayVecEnv(maker, 3, seed=11), np.random.default_rng(0)
+    single, seeds = [maker() for _ in range(3)], AECSelfPlayVecEnv(maker, 1, seed=11).seeds
+    batch.reset()
+    for env in single:
+        env.reset(seed=next(seeds))
+    found = set()
+    for _ in range(STEPS):
+        actions = choose(rng, batch.masks)
+        batch.advance(actions)
+        for b, env in enumerate(single):
+            mover = env.agent_selection
+            env.step(int(actions[b]))
+            over = env.terminations[mover] or env.truncations[mover]
+            assert (batch.rewards[b], batch.over[b]) == (env.rewards[mover], over)
+            if over:
+                np.testing.assert_array_equal(batch.last[b], env.observe(mover)["observation"].flat)
+                env.reset(seed=next(seeds))
+            else:
+                assert batch.signs[b] == (1 if env.agent_selection == mover else -1)
+            seen = env.observe(env.agent_selection)
+            np.testing.assert_array_equal(batch.observations[b], seen["observation"].flat)
+            np.testing.assert_array_equal(batch.masks[b], seen["action_mask"])
+            found.add((batch.rewards[b], over))
+    assert {(0, False), (1, True)} <= found
+
+
+def test_a_mover_who_acts_twice_running_keeps_its_sign():
+    env = AECSelfPlayVecEnv(TwoEach, 1)
+    env.reset()
+    signs = []
+    for _ in range(7):
+        env.advance(np.array([0]))
+        signs.append(int(env.signs[0]))
+    assert signs == [1, -1, 1, -1, 1, -1, 1]
+    env.advance(np.array([1]))
+    assert (env.rewards[0], env.over[0]) == (1, True)
+
+
+def test_all_signs_are_one_where_players_win_together():
+    env = AECSelfPlayVecEnv(tictactoe_v3.raw_env, 2, cooperative=True)
+    env.reset()
+    assert all((signs == 1).all() for *_, signs in played(env, np.random.default_rng(0), steps=20))
+
+
+def test_an_environment_without_masks_is_refused():
+    class Unmasked(TwoEach):
+        def observation_space(self, agent):
+            return super().observation_space(agent)["observation"]
+
+    with pytest.raises(UserError, match="action_mask"):
+        AECSelfPlayVecEnv(Unmasked, 1)

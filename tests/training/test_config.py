@@ -1,0 +1,414 @@
+"""A run's settings load as they were meant, or are refused in one sentence that names the place."""
+
+import random
+
+import pytest
+import yaml
+from root import ROOT
+from samples import sample
+
+from hanamachi.errors import UserError
+from hanamachi.games.registry import VARIANTS
+from hanamachi.training.cli.main import main as cli
+from hanamachi.training.config import PPO, Clone, Config, Yaml, schedule, schema
+
+CONFIGS = ROOT / "configs"
+MUTATIONS = sample(2_000, 0.2)
+ON_THE_COMMAND_LINE = sample(100, 0.1)
+
+SMALL = "game: hanamikoji\n"
+DETAILED = Config(
+    game="hanamikoji:three_rounds",
+    options={"cards": [2, 3, 4], "actions": ["secret", "gift"], "starter": 0},
+    opponents={"self": 0.75, "past": 0.125, "runs/a/policy": 0.125},
+    init_from="runs/b/policy",
+    ppo=PPO(learning_rate="lin_3e-4", clip_range=0.1),
+)
+ROAD = Config(
+    game="geishas_road:advanced",
+    options={"item_values": [1, 2, 3, 4, 5], "counteroffer_shares": "keep", "base": [1, 2, 3]},
+    opponents={"self": 0.5, "past": 0.5},
+)
+TOGETHER = Config(
+    game="hanabi:4p:multicolour",
+    options={"starter": 3, "strikeout_score": "fireworks"},
+    opponents={"self": 0.5, "past": 0.5},
+)
+CLONED = Config(game="hanabi:4p", init_from="hat", clone=Clone(steps=1_000))
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Loads settings that are given as text."""
+
+    def from_text(text, overrides=()):
+        path = tmp_path / "run.yaml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return Config.load(path, overrides)
+
+    return from_text
+
+
+@pytest.fixture
+def refusal(load, tmp_path):
+    """The sentence with which settings are refused, without the name of their file."""
+
+    def of(text, overrides=()):
+        with pytest.raises(UserError) as refused:
+            load(text, overrides)
+        return one_line(refused.value).removeprefix(f"{tmp_path / 'run.yaml'}: ")
+
+    return of
+
+
+def one_line(error):
+    text = str(error)
+    assert text
+    assert text.isprintable()
+    return text
+
+
+# --- Settings that fit
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.name)
+def test_every_configuration_of_ours_loads_and_finds_its_schema(path):
+    assert Config.load(path).variant().id
+    assert path.read_text().startswith("# yaml-language-server: $schema=schema.json\n")
+
+
+def test_the_schema_on_disk_is_that_of_the_settings():
+    command = "python -c \"from hanamachi.training.config import schema; print(schema(), end='')\""
+    current = (CONFIGS / "schema.json").read_text() == schema()
+    assert current, f"run: {command} > configs/schema.json"
+
+
+@pytest.mark.parametrize(
+    "config", [Config(game="hanamikoji"), DETAILED, ROAD, TOGETHER, CLONED], ids=lambda c: c.game
+)
+def test_what_is_written_down_is_read_as_the_same(load, config):
+    assert load(config.to_yaml()) == config
+
+
+def test_a_file_holds_only_the_differences(load):
+    config = load(SMALL + "ppo: {n_steps: 8}")
+    assert config.ppo.n_steps == 8
+    assert config == Config(game="hanamikoji", ppo=PPO(n_steps=8))
+
+
+@pytest.mark.parametrize(
+    ("override", "place", "value"),
+    [
+        ("seed=7", "seed", 7),
+        ("steps=4e6", "steps", 4_000_000),
+        ("ppo.learning_rate=1e-3", "ppo.learning_rate", 0.001),
+        ("ppo.learning_rate=lin_1e-3", "ppo.learning_rate", "lin_1e-3"),
+        ("ppo.learning_rate=[1e-3, 0]", "ppo.learning_rate", (0.001, 0)),
+        ("network.hidden=[32, 16]", "network.hidden", (32, 16)),
+        ("options.max_rounds=3", "options", {"starter": 1, "max_rounds": 3}),
+        ("opponents={self: 0.5, greedy: 0.5}", "opponents", {"self": 0.5, "greedy": 0.5}),
+        ("init_from=null", "init_from", None),
+    ],
+)
+def test_a_setting_can_be_overridden(load, override, place, value):
+    found = load(SMALL + "options: {starter: 1}\nseed: 3\ninit_from: runs/a/policy", [override])
+    for name in place.split("."):
+        found = getattr(found, name)
+    assert found == value
+
+
+def test_the_last_of_several_overrides_counts(load):
+    assert load(SMALL, ["seed=1", "seed=2"]).seed == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "middle", "last"),
+    [
+        ("0.5", 0.5, 0.5, 0.5),
+        ("1", 1, 1, 1),
+        ("lin_3e-4", 3e-4, 1.5e-4, 0),
+        ("[1e-3, 5e-4]", 1e-3, 7.5e-4, 5e-4),
+        ("[0, 1]", 0, 0.5, 1),
+    ],
+)
+def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, middle, last):
+    value = schedule(load(SMALL + f"ppo: {{learning_rate: {text}}}").ppo.learning_rate)
+    assert [value(left) for left in (1, 0.5, 0)] == pytest.approx([first, middle, last])
+    assert value(-0.3) >= 0  # in a rollout that goes beyond the end
+
+
+# --- Settings that do not fit
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{}", "game is missing"),
+        (SMALL + "stepz: 3", "stepz: no such setting (did you mean steps?)"),
+        ("gmae: hanamikoji", "gmae: no such setting (did you mean game?)"),
+        (
+            SMALL + "ppo: {learning_rat: 1}",
+            "ppo.learning_rat: no such setting (did you mean learning_rate?)",
+        ),
+        (
+            SMALL + "evaluation: {opponent: [random]}",
+            "evaluation.opponent: no such setting (did you mean opponents?)",
+        ),
+        (SMALL + "past: {lr: 1}", "past.lr: no such setting (choose from every, keep)"),
+        (
+            SMALL + 'past: {"a\\nb": 1}',
+            "past.'a\\nb': no such setting (choose from every, keep)",
+        ),
+        ("game: hanamikji", "there is no game 'hanamikji' (did you mean hanamikoji?)"),
+        (
+            SMALL + "options: {max_round: 3}",
+            "there is no option of hanamikoji 'max_round' (did you mean max_rounds?)",
+        ),
+        (
+            SMALL + "options: {max_rounds: 0}",
+            "max_rounds must be None or from 1 to 1000, not 0",
+        ),
+        (
+            SMALL + "options: {starter: {a: 1}}",
+            "starter must be a value or a list of values, not {'a': 1}",
+        ),
+        (SMALL + "steps: 0", "steps: Input should be greater than 0 (not 0)"),
+        (SMALL + "steps: true", "steps: must be neither true nor false (not True)"),
+        (SMALL + "steps: 1e400", "steps: Input should be a finite number (not inf)"),
+        (
+            SMALL + "seed: 4294967296",
+            "seed: Input should be less than 4294967296 (not 4294967296)",
+        ),
+        (
+            SMALL + "ppo: {learning_rate: -1}",
+            "ppo.learning_rate: Input should be greater than or equal to 0 (not -1)",
+        ),
+        (
+            SMALL + "ppo: {learning_rate: .inf}",
+            "ppo.learning_rate: Input should be a finite number (not inf)",
+        ),
+        (
+            SMALL + "evaluation: {games: 3}",
+            "evaluation.games: Input should be a multiple of 2 (not 3)",
+        ),
+        (SMALL + "opponents: {self: 0.5}", "opponents must add up to 1, not 0.5"),
+        (
+            SMALL + "device: gpu",
+            "device: Input should be 'auto', 'cpu', 'cuda' or 'mps' (not 'gpu')",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_its_place_and_the_nearest_right_word(refusal, text, sentence):
+    assert refusal(text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it must begin with 'game: ...'"),
+        ("- game", "it must begin with 'game: ...'"),
+        (SMALL + "seed: [", "line 2 is not YAML"),
+        (SMALL + "seed: 1\nseed: 2", "seed is given twice"),
+        (SMALL + "ppo: {gamma: 1, gamma: 1}", "line 2 is not YAML: gamma is given twice"),
+        (SMALL + "seed: 1" + 5_000 * "0", "is not YAML"),
+        (5_000 * "[", "is not YAML"),
+        (b"game: \xff", "cannot be read"),
+        (SMALL + "ppo: {learning_rate: lin_1e999}", "ppo.learning_rate"),
+        (SMALL + "evaluation: {opponents: []}", "evaluation.opponents"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused(refusal, text, words):
+    assert words in refusal(text)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(UserError) as refused:
+        Config.load(tmp_path)
+    assert one_line(refused.value) == f"{tmp_path} cannot be read: Is a directory"
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("seed", "--set seed must have the form name=value, as in seed=1"),
+        ("=1", "--set =1 must have the form name=value, as in seed=1"),
+        ("game.title=1", "--set game.title=1: game has no settings below it"),
+        ("ppo.lr=1", "ppo.lr: no such setting"),
+        ("seed=[", "--set seed=[, line 1 is not YAML"),
+        ("seed=&a [*a]", "aliases and tags are not allowed"),
+    ],
+)
+def test_an_override_that_does_not_fit_is_refused(refusal, override, words):
+    assert words in refusal(SMALL, [override])
+
+
+LAUGHS = ["a: &a [ha, ha, ha, ha, ha, ha, ha, ha, ha]"] + [
+    f"{b}: &{b} [*{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}]"
+    for a, b in zip("abcdefghijk", "bcdefghijkl", strict=True)
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(["game: hanamikoji", *LAUGHS]),
+        "\n".join(["game: hanamikoji", "options:", *(f"  {line}" for line in LAUGHS)]),
+        SMALL + "options: &o {cards: *o}",
+        SMALL + "steps: !!python/object/apply:os.mkdir [MARK]",
+        SMALL + "steps: !!python/object/new:os.mkdir [MARK]",
+        SMALL + "options: !!python/object/apply:os.mkdir {args: [MARK]}",
+        SMALL + "options: !!map [1]",
+        SMALL + "steps: !!int ''",
+        SMALL + "steps: !!timestamp tomorrow",
+    ],
+)
+def test_nothing_but_plain_data_is_read(refusal, tmp_path, text):
+    mark = tmp_path / "executed"
+    assert "aliases and tags are not allowed" in refusal(text.replace("MARK", str(mark)))
+    assert not mark.exists()
+
+
+# --- Damaged files
+
+
+def change_a_byte(rng, text):
+    damaged = bytearray(text.encode())
+    damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+    return bytes(damaged)
+
+
+def cut(rng, text):
+    return text[: rng.randrange(len(text))].encode()
+
+
+def repeat_a_line(rng, text):
+    lines = text.splitlines()
+    lines.insert(rng.randrange(len(lines) + 1), rng.choice(lines))
+    return "\n".join(lines).encode()
+
+
+def shift_a_line(rng, text):
+    lines = text.splitlines()
+    lines[rng.randrange(len(lines))] += rng.choice([":", "\t", " #", "  x: 1", "'", "{", "\x00"])
+    lines[rng.randrange(len(lines))] = "  " + rng.choice(lines)
+    return "\n".join(lines).encode()
+
+
+def tag_a_value(rng, text):
+    tags = ["!!python/object/apply:os.mkdir", "!!python/name:os.system", "!!int", "!!set", "!x"]
+    tags += ["!!binary", "!!bool", "!!omap", "&a", "*a", "!"]
+    lines = text.splitlines()
+    i = rng.randrange(len(lines))
+    lines[i] = lines[i].replace(": ", f": {rng.choice(tags)} ", 1)
+    return "\n".join(lines).encode()
+
+
+def rename_a_key(rng, text):
+    data = yaml.load(text, Yaml)
+    mapping, key = rng.choice(places(data, dict))
+    names = [f"{key}s", key[:-1], key.upper(), "", "a b", 1, None, True, 1.5, "k" * 5_000, "\n"]
+    mapping[rng.choice(names)] = mapping.pop(key)
+    return yaml.safe_dump(data).encode()
+
+
+def change_a_value(rng, text):
+    data = yaml.load(text, Yaml)
+    container, key = rng.choice(places(data, (dict, list)))
+    container[key] = rng.choice(VALUES)
+    return yaml.safe_dump(data).encode()
+
+
+VALUES = [
+    None, True, False, 0, -1, 2, 10**30, -(10**400), 0.5, -0.5, 1e-300, 1e300,
+    float("inf"), float("-inf"), float("nan"), "", "abc", "\n", "lin_", "lin_1", "lin_1e99", "1e5",
+    "é\u2028", "k" * 5_000, "../../etc", [], [[]], [0], [1, 1], [1] * 1_000, ["self"], [{}], {},
+    {"self": 1}, {"a": {"b": {"c": []}}}, {1: 2}, {None: None},
+]  # fmt: skip
+
+
+def nest(rng, text):
+    depth = rng.choice([10, 100, 1_000, 10_000])
+    opening, closing = rng.choice([("[", "]"), ("{a: ", "}"), ("- ", "")])
+    lines = text.splitlines()
+    i = rng.randrange(len(lines))
+    key = lines[i].partition(":")[0]
+    lines[i] = f"{key}: {opening * depth}{closing * depth}"
+    return "\n".join(lines).encode()
+
+
+DAMAGES = [
+    change_a_byte, cut, repeat_a_line, shift_a_line, tag_a_value,
+    rename_a_key, change_a_value, nest,
+]  # fmt: skip
+
+
+def places(data, kinds):
+    """Every (container, key) in the data whose container is of these kinds."""
+    if not isinstance(data, dict | list):
+        return []
+    keys = list(data) if isinstance(data, dict) else range(len(data))
+    here = [(data, key) for key in keys] if isinstance(data, kinds) else []
+    return here + [place for key in keys for place in places(data[key], kinds)]
+
+
+def damaged_files(count):
+    """Settings as they may arrive: each one of the texts with one or two damages."""
+    rng = random.Random(0)
+    texts = [path.read_text() for path in sorted(CONFIGS.glob("*.yaml"))]
+    texts += [
+        DETAILED.to_yaml(),
+        ROAD.to_yaml(),
+        CLONED.to_yaml(),
+        Config(game="hanamikoji").to_yaml(),
+    ]
+    return [rng.choice(DAMAGES)(rng, rng.choice(texts)) for _ in range(count)]
+
+
+def test_a_damaged_file_is_refused_in_one_sentence_or_loads_unharmed(tmp_path):
+    path = tmp_path / "run.yaml"
+    refused = 0
+    for content in damaged_files(MUTATIONS):
+        path.write_bytes(content)
+        try:
+            config = Config.load(path)
+        except UserError as error:
+            one_line(error)
+            refused += 1
+        else:
+            assert config.variant().id in VARIANTS
+            path.write_text(config.to_yaml())
+            assert Config.load(path) == config
+    assert MUTATIONS / 2 < refused < MUTATIONS
+    assert [file.name for file in tmp_path.iterdir()] == ["run.yaml"]
+
+
+def test_the_command_line_refuses_a_damaged_file_with_code_2(refused_files, tmp_path, capsys):
+    for path in refused_files:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["train", str(path), "--out", str(tmp_path / "out")])
+        out, err = capsys.readouterr()
+        assert (ended.value.code, out) == (2, "")
+        assert err.startswith(f"hanamachi: {path}")
+        assert err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def refused_files(tmp_path):
+    """Damaged files that do not load."""
+    return [path for path in written_files(tmp_path) if not loads(path)][:ON_THE_COMMAND_LINE]
+
+
+def written_files(folder):
+    for i, content in enumerate(damaged_files(2 * ON_THE_COMMAND_LINE)):
+        path = folder / f"{i}.yaml"
+        path.write_bytes(content)
+        yield path
+
+
+def loads(path):
+    try:
+        Config.load(path)
+    except UserError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The command line `hanamachi`: its commands and the game in the terminal."""

@@ -1,0 +1,1 @@
+"""How strong policies are: matches on identical deals, intervals, tables and plots."""

@@ -1,0 +1,191 @@
+"""How sure results are: intervals, ratings, and what no rating can say.
+
+Rivals meet in every pair on the same deals, and the two games of a deal hang together, so that the
+deal is the unit of everything here: a score is a rival's mean over the two games of one deal.
+
+Notation: D deals, G games, K policies, P pairs of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Pairs = Sequence[tuple[int, int]]
+
+LEVEL = 0.95  # of all intervals
+ADDED = np.array([0.0, 0.0, 1.0, 1.0])  # deals added, see `interval`
+ELO = 400 / np.log(10)  # points of one unit of log odds
+HALF = 0.5  # of a deal is added as lost and as won, see `halved`
+DRAWS = 10_000  # of noise, see `cyclic_share`
+
+
+# --- Intervals
+
+
+def interval(scores: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """An interval for the mean score of deals, (D,), that holds the truth with chance `level`.
+
+    The two games of a deal hang together, so deals are the sample. Two deals lost and two deals
+    won are added, as Agresti and Coull do for single games: with them the normal interval also
+    holds near 0 and 1 and for few deals, where the variance of the sample says nothing. From 200
+    deals on and for means from 0.03 to 0.97, 95 % intervals held the truth in 93 to 97 % of
+    simulated evaluations, whatever the luck of the deals; with fewer in 91 to 100 %
+    (tests/training/evaluation/test_statistics.py).
+    """
+    padded = np.concatenate([scores, ADDED])
+    margin = quantile(level) * padded.std() / np.sqrt(len(padded))
+    return max(0.0, float(padded.mean() - margin)), min(1.0, float(padded.mean() + margin))
+
+
+def normal_interval(scores: Floats) -> tuple[float, float]:
+    """A 95 % interval for the mean score of games, (G,).
+
+    It takes 200 games to hold the truth so often, and 1,000 where one in a hundred is lost: while
+    no such game is in the sample, its variance knows nothing of them.
+    """
+    margin = quantile(LEVEL) * scores.std(ddof=1) / np.sqrt(len(scores))
+    return float(scores.mean() - margin), float(scores.mean() + margin)
+
+
+def quantile(level: float) -> float:
+    """How many standard deviations to either side hold a normal variable with chance `level`."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def at_once(count: int) -> float:
+    """The level of each of `count` intervals that all hold together with chance LEVEL at least."""
+    return 1 - (1 - LEVEL) / count  # Bonferroni: whatever the intervals have to do with each other
+
+
+# --- Ratings
+
+
+def elo(size: int, pairs: Pairs, scores: Floats) -> tuple[Floats, Floats]:
+    """Ratings, (K,), with mean 0, and the margins of their 95 % intervals, (K,).
+
+    A Bradley-Terry fit of the pairs' mean scores, `halved`; `scores` are those of the first of
+    each pair, (P, D). All pairs met on the same deals, which the margins take into account. From
+    300 deals on they held the truth in 93 to 97 % of simulated evaluations, with up to 1,000 points
+    between the best and the worst (tests/training/evaluation/test_statistics.py).
+    """
+    sides = sides_of(size, pairs)
+    means, deals = halved(scores)
+    strength = bradley_terry(sides, means)
+    expected = logistic(sides @ strength)
+    pull = (scores - expected[:, None]).T @ sides  # (D, K) how each deal moves the ratings
+    added = sides.T * squares_of_halves(expected) @ sides
+    spread = np.linalg.pinv(information(sides, expected))
+    variance = spread @ (pull.T @ pull + added) @ spread / deals**2
+    return ELO * strength, ELO * quantile(LEVEL) * np.sqrt(np.diag(variance).clip(0))
+
+
+def halved(scores: Floats) -> tuple[Floats, float]:
+    """Mean scores, (P,), to which half a deal lost and half a deal won are added; and the deals.
+
+    These undo most of the bias of the log odds (Haldane 1956, Anscombe 1956), and keep them finite;
+    more, as in `interval`, would draw far ratings together.
+    """
+    deals = scores.shape[1] + 2 * HALF
+    return (scores.sum(1) + HALF) / deals, deals
+
+
+def squares_of_halves(means: Floats) -> Floats:
+    """The squared distances of both halves from the means, (P,)."""
+    squares: Floats = HALF * (means**2 + (1 - means) ** 2)
+    return squares
+
+
+def sides_of(size: int, pairs: Pairs) -> Floats:
+    """+1 for the first of each pair, -1 for the second, (P, K)."""
+    sides = np.zeros((len(pairs), size))
+    for row, (i, j) in zip(sides, pairs, strict=True):
+        row[i], row[j] = 1, -1
+    return sides
+
+
+def bradley_terry(sides: Floats, means: Floats) -> Floats:
+    """The log odds of each policy, (K,), under which the pairs score their means: Newton's way."""
+    strength = np.zeros(sides.shape[1])
+    step = np.ones_like(strength)
+    while np.abs(step).max() > 1e-9:
+        expected = logistic(sides @ strength)
+        step = np.linalg.pinv(information(sides, expected)) @ (sides.T @ (means - expected))
+        strength += step / max(1.0, np.abs(step).max())  # far steps would overshoot
+    return strength
+
+
+def information(sides: Floats, expected: Floats) -> Floats:
+    """What one deal of every pair tells of the strengths: (K, K)."""
+    matrix: Floats = sides.T * (expected * (1 - expected)) @ sides
+    return matrix
+
+
+def logistic(x: Floats) -> Floats:
+    odds: Floats = 1 / (1 + np.exp(-x))
+    return odds
+
+
+# --- Cycles
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Three policies of which each beats the next, and the last beats the first."""
+
+    policies: tuple[str, str, str]
+    rates: tuple[float, float, float]  # of each against the next
+    low: float  # bound of the least of the three, from intervals that hold for all pairs at once
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is beyond noise: each of the three wins more than half, with 95 %."""
+        return self.low > 0.5
+
+
+def strongest_cycle(names: Sequence[str], rate: Floats, low: Floats) -> Cycle | None:
+    """The cycle of three whose least rate is the highest; None if there is no cycle.
+
+    `rate` holds what the row wins against the column, (K, K), `low` the bounds of all at once.
+    """
+    cycles = [c for c in permutations(range(len(names)), 3) if c[0] == min(c)]
+    steps = [((i, j, k), (j, k, i)) for i, j, k in cycles]  # (rows, columns)
+    at = max(steps, key=lambda step: rate[step].min(), default=None)
+    if at is None or rate[at].min() <= 0.5:
+        return None
+    a, b, c = at[0]
+    first, second, third = rate[at].round(6).tolist()
+    return Cycle((names[a], names[b], names[c]), (first, second, third), float(low[at].min()))
+
+
+def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]:
+    """The share of the results that no ratings explain, and the share that noise alone can reach.
+
+    The log odds of all pairs are, at right angles, the sum of differences of ratings and of cycles
+    (Jiang et al. 2011, Statistical ranking and combinatorial Hodge theory; Balduzzi et al. 2018,
+    Re-evaluating evaluation); shares are of their sum of squares. Log odds, because Elo's
+    differences add up in them; in rates, which end at 1, every steep ladder would look like a
+    cycle. Were there no cycles, 95 % of tournaments of as many deals would stay below the second
+    share. `scores` are those of the first of each pair, (P, D), for every two of the K.
+    """
+    sides = sides_of(size, pairs)
+    cycles = np.eye(len(pairs)) - sides @ np.linalg.pinv(sides)  # takes the ratings out, (P, P)
+    odds, covariance = log_odds(scores)
+    rng = np.random.default_rng(0)
+    noise = rng.multivariate_normal(np.zeros(len(pairs)), covariance, DRAWS) @ cycles
+    whole = max(float(odds @ odds), np.finfo(float).tiny)  # nothing but even pairs
+    reach = np.quantile((noise**2).sum(1), LEVEL)
+    return float(odds @ cycles @ odds) / whole, min(1.0, float(reach) / whole)
+
+
+def log_odds(scores: Floats) -> tuple[Floats, Floats]:
+    """The log odds of the pairs' mean scores, `halved`, (P,), and their covariance, (P, P)."""
+    means, deals = halved(scores)
+    slope = 1 / (means * (1 - means)) / deals
+    errors = slope[:, None] * (scores - means[:, None])
+    added = np.diag(slope**2 * squares_of_halves(means))
+    return np.log(means / (1 - means)), errors @ errors.T + added

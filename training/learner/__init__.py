@@ -1,0 +1,1 @@
+"""The learner: self-play PPO, its games, cloning, magnet and critic."""

@@ -1,0 +1,121 @@
+"""Cloning: the learner becomes a copy of a given policy before it improves on it.
+
+Whoever only copies the games of a good player never learns what to do after an error of its own,
+and in some games the first one loses. So the student plays, and at every decision the teacher
+says what it would do there (DAgger, Ross et al. 2011). The policy learns that by cross-entropy,
+and the value head what the games then bring.
+
+Notation: T decisions a game and rollout, B games, S seats, A actions, M rows of a minibatch.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from hanamachi.policies.policy import Policy, check_distribution, sample
+from hanamachi.sessions.opponents import initial_memory
+from hanamachi.training.learner.selfplay import (
+    SelfPlayBuffer,
+    SelfPlayPolicy,
+    SelfPlayPPO,
+    value_error,
+)
+from hanamachi.training.learner.vecenv import Games
+
+GUIDED = 0.5  # share of the phase in which the teacher plays some games, fewer and fewer of them
+
+
+class Teacher:
+    """A policy that looks on from every seat, with its memory in each."""
+
+    def __init__(self, policy: Policy, games: Games) -> None:
+        self.policy = policy
+        self.memory = initial_memory(policy, games.num_envs, games.variant.seats)  # (B, S, ...)
+
+    def labels(self, games: Games) -> NDArray[np.float32]:
+        """How it would play in the seats to move, (B, A); to be asked once at every decision."""
+        seats = games.variant.seats
+        self.memory[games.over] = initial_memory(self.policy, int(games.over.sum()), seats)
+        place = np.arange(games.num_envs), games.movers
+        chances, _, self.memory[place] = self.policy.given(games.worlds).distribution(
+            games.seen, games.masks, self.memory[place]
+        )
+        check_distribution(chances, games.masks, self.policy.name)
+        return chances
+
+
+# --- What a rollout leaves
+
+
+class Labelled(NamedTuple):
+    """A minibatch of decisions with their labels."""
+
+    observations: Tensor  # (M, N)
+    masks: Tensor  # (M, A) bool
+    labels: Tensor  # (M, A)
+    returns: Tensor  # (M,)
+
+
+class LabelledBuffer(SelfPlayBuffer):
+    """T decisions in each of B games, with what the teacher says of them."""
+
+    minibatch = Labelled
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.labels = np.zeros(self.masks.shape, np.float32)
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.observations, self.masks, self.labels, self.returns
+
+
+# --- The learner
+
+
+class Cloning(SelfPlayPPO):
+    """Learns what the teacher would do, in games that it plays itself.
+
+    The teacher plays some of them at first: so the student sees how games go on that it would
+    still lose early.
+    """
+
+    rollout_buffer: LabelledBuffer
+
+    def __init__(
+        self, policy: type[SelfPlayPolicy], env: Games, *, teacher: Policy, **kwargs: Any
+    ) -> None:
+        super().__init__(policy, env, buffer=LabelledBuffer, **kwargs)
+        self.teacher = Teacher(teacher, env)
+        self.rng = np.random.default_rng(self.seed)
+
+    def _choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
+        labels = buffer.labels[buffer.pos] = self.teacher.labels(env)
+        actions = super()._choose(env, buffer)
+        taught = round(len(actions) * guided(self._current_progress_remaining))  # games
+        actions[:taught] = sample(labels[:taught], self.rng.random(taught))
+        return actions
+
+    def scheduled(self, left: float) -> dict[str, float]:
+        return {"guided": guided(left)}
+
+    def loss(self, batch: Any, scheduled: Mapping[str, float]) -> tuple[Tensor, dict[str, Tensor]]:
+        chances, values = self.policy.network(batch.observations, batch.masks)
+        labels = batch.labels[chances.rows, chances.actions]
+        cross_entropy = -(labels * chances.log_probabilities).sum() / len(values)
+        value_loss = value_error(values, batch.returns)
+        most_likely = chances.table(batch.masks).argmax(-1, keepdim=True)
+        agrees = batch.labels.gather(-1, most_likely) == batch.labels.amax(-1, keepdim=True)
+        parts = {
+            "cross_entropy": cross_entropy.detach(),
+            "value_loss": value_loss.detach(),
+            "agreement": agrees.float().mean(),
+        }
+        return cross_entropy + self.vf_coef * value_loss, parts
+
+
+def guided(left: float) -> float:
+    """Share of the games in which the teacher plays, where this share of the phase is left."""
+    return max(0.0, 1 - (1 - left) / GUIDED)

@@ -1,0 +1,453 @@
+"""Self-play learning: MaskablePPO with the credit that turn-based games need.
+
+One stream of decisions a game, whoever makes them. V is the value for the seat to move, r what
+the seat that moved earned until the next decision, and sgn = +1 if the next seat to move is on
+its side, else -1:
+
+    delta[t] = r[t] + gamma * sgn[t] * V[t+1] * alive[t] - V[t]
+    A[t]     = delta[t] + gamma * lambda * sgn[t] * alive[t] * A[t+1]
+
+So the loser's last decision gets its -1 through the winner's, and an opponent's good prospects
+count as bad ones. Where all play together, every sgn is +1 and r is what each of them earned. The
+rest is PPO (Schulman et al. 2017) over the legal actions.
+
+Notation: T decisions a game and rollout, B games, A actions, N entries of an observation.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.buffers import BaseBuffer
+from stable_baselines3.common.callbacks import BaseCallback
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from hanamachi.policies.networks.legal import Chances
+from hanamachi.policies.networks.network import Head, Network, largest, plain_head
+from hanamachi.policies.policy import sample
+from hanamachi.training.learner.critic import Critic
+from hanamachi.training.learner.magnet import MovingAverage, SlowCopy
+from hanamachi.training.learner.vecenv import TurnBasedVecEnv
+
+
+def mover_signed_advantages(
+    rewards: NDArray[Any],  # (T, B)
+    values: NDArray[Any],  # (T + 1, B)
+    over: NDArray[np.bool_],  # (T, B)
+    signs: NDArray[Any],  # (T, B)
+    gamma: float,
+    gae_lambda: float,
+) -> NDArray[Any]:
+    """The generalised advantage of each decision for the seat that made it, (T, B)."""
+    advantages = np.zeros_like(rewards)
+    carry = gamma * signs * ~over
+    following = np.zeros_like(rewards[0])
+    for t in reversed(range(len(rewards))):
+        delta = rewards[t] + carry[t] * values[t + 1] - values[t]
+        following = delta + gae_lambda * carry[t] * following
+        advantages[t] = following
+    return advantages
+
+
+# --- The policy as stable-baselines3 holds it
+
+
+class SelfPlayPolicy(MaskableActorCriticPolicy):
+    """The network in stable-baselines3's frame: one forward pass, one log-softmax.
+
+    `critic`, where there is one, sees all hands; only learning asks it.
+    """
+
+    critic: Critic | None
+
+    def __init__(
+        self,
+        observation_space: spaces.Box,
+        action_space: spaces.Discrete,
+        lr_schedule: Callable[[float], float],
+        *,
+        hidden: tuple[int, ...] = (256, 256),
+        head: Head | None = None,
+        feature_sets: tuple[str, ...] = (),
+        others: spaces.Box | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """`head` describes the actions; without it they have nothing in common.
+
+        `feature_sets` are those that the observations end with. `others` is what all other seats
+        see, and gives the learner a critic that sees it too.
+        """
+        bound = largest(observation_space.low, observation_space.high)
+        told = head or plain_head(int(action_space.n))
+        self.make_network = lambda: Network(bound, told, hidden, feature_sets)
+        self.make_critic: Callable[[], Critic | None] = lambda: None
+        if others is not None:
+            whole = np.concatenate((bound, largest(others.low, others.high)))
+            self.make_critic = lambda: Critic(whole, hidden, told.advice)
+        super().__init__(observation_space, action_space, lr_schedule, **kwargs)
+
+    def _build(self, lr_schedule: Callable[[float], float]) -> None:
+        self.network = self.make_network()
+        self.critic = self.make_critic()
+        weights = [weight for part in self.networks() for weight in part.parameters()]
+        self.optimizer = torch.optim.Adam(weights, lr=lr_schedule(1), eps=1e-5, fused=True)
+
+    def networks(self) -> list[nn.Module]:
+        """Those that learn."""
+        return [self.network, self.critic] if self.critic else [self.network]
+
+    def sample(
+        self, observation: Tensor, mask: Tensor, others: Tensor, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Actions (B,) drawn from the policy, their log-probabilities (B,), values (B,)."""
+        chances, values = self.network(observation, mask)
+        if self.critic:
+            values = self.critic(observation, others, values)
+        drawn = torch.rand(len(mask), generator=generator, dtype=torch.float64)
+        actions = sample(chances.table(mask).cpu().numpy(), drawn.numpy())
+        taken = torch.from_numpy(actions).to(self.device)
+        return taken, chances.of(taken), values
+
+    def _predict(
+        self, observation: Any, deterministic: bool = False, action_masks: Any = None
+    ) -> Tensor:
+        shape = (len(observation), int(self.action_space.n))  # type: ignore[attr-defined]
+        given = np.ones(shape) if action_masks is None else np.asarray(action_masks).reshape(shape)
+        mask = torch.as_tensor(given, dtype=torch.bool, device=self.device)
+        probabilities = self.network(observation, mask)[0].table(mask)
+        if deterministic:
+            return probabilities.argmax(-1)
+        return torch.multinomial(probabilities, 1).squeeze(-1)
+
+
+def value_error(values: Tensor, returns: Tensor) -> Tensor:
+    """Mean squared, in units of the returns' variance if that is above 1.
+
+    Otherwise points by the dozen would drown what the policy is to learn.
+    """
+    return F.mse_loss(values, returns) / returns.var(correction=0).clamp(min=1)
+
+
+# --- What a rollout leaves
+
+
+class Minibatch(NamedTuple):
+    observations: Tensor  # (M, N)
+    masks: Tensor  # (M, A) bool
+    actions: Tensor  # (M,)
+    log_probabilities: Tensor  # (M,)
+    advantages: Tensor  # (M,)
+    returns: Tensor  # (M,)
+    near: Tensor  # (M, A) log-probabilities of the magnet, where legal; or (M, 0)
+    others: Tensor  # (M, K) what the other seats see, if there is a critic for it; or (M, 0)
+
+
+PLAYED = (
+    "observations", "masks", "actions", "log_probabilities", "rewards", "over", "signs",
+    "values", "others",
+)  # fmt: skip
+
+
+class SelfPlayBuffer(BaseBuffer):
+    """T decisions in each of B games, in the order in which they were made."""
+
+    observation_space: spaces.Box
+    action_space: spaces.Discrete
+    minibatch: type[Any] = Minibatch
+
+    def __init__(
+        self, *args: Any, gamma: float = 1, gae_lambda: float = 0.95, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.gamma, self.gae_lambda = gamma, gae_lambda
+        decisions = (self.buffer_size, self.n_envs)
+        size, actions = self.observation_space.shape[0], int(self.action_space.n)
+        self.observations = np.zeros((*decisions, size), np.float32)
+        self.masks = np.zeros((*decisions, actions), np.bool_)
+        self.actions = np.zeros(decisions, np.int64)
+        self.log_probabilities = np.zeros(decisions, np.float32)
+        self.rewards = np.zeros(decisions, np.float32)
+        self.over = np.zeros(decisions, np.bool_)
+        self.signs = np.zeros(decisions, np.float32)
+        self.values = np.zeros((self.buffer_size + 1, self.n_envs), np.float32)
+        self.near = np.zeros((*decisions, 0), np.float32)
+        self.others = np.zeros((*decisions, 0), np.float32)
+
+    def view(self, env: TurnBasedVecEnv) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Keep what the seats to move see, and return it: (B, N), (B, A)."""
+        self.observations[self.pos] = env.observations
+        self.masks[self.pos] = env.masks
+        return self.observations[self.pos], self.masks[self.pos]
+
+    def played(self) -> dict[str, NDArray[Any]]:
+        """What has come of the games: (T, B, ...) each, but `values` of (T + 1, B)."""
+        return {name: getattr(self, name) for name in PLAYED}
+
+    def put(self, games: slice, played: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what has come of some of the games."""
+        for name, array in played.items():
+            getattr(self, name)[:, games] = array
+
+    def credit(self, env: TurnBasedVecEnv) -> None:
+        """Keep what the decisions just made have brought."""
+        self.rewards[self.pos] = env.rewards
+        self.over[self.pos] = env.over
+        self.signs[self.pos] = env.signs
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def finish(self) -> None:
+        """Compute advantages and returns once all values are known."""
+        self.advantages = mover_signed_advantages(
+            self.rewards, self.values, self.over, self.signs, self.gamma, self.gae_lambda
+        )
+        self.returns = self.advantages + self.values[:-1]
+
+    def get(self, batch_size: int | None, generator: torch.Generator) -> Iterator[Minibatch]:
+        """All decisions once, in random order, in minibatches or at once."""
+        count = self.buffer_size * self.n_envs
+        batch_size = batch_size or count
+        flat = [torch.from_numpy(a.reshape(count, *a.shape[2:])) for a in self.arrays()]
+        order = torch.randperm(count, generator=generator)
+        for start in range(0, count, batch_size):
+            rows = order[start : start + batch_size]
+            yield self.minibatch(*(tensor.index_select(0, rows).to(self.device) for tensor in flat))
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What minibatches are taken from, in the order of their fields."""
+        return (
+            self.observations, self.masks, self.actions,
+            self.log_probabilities, self.advantages, self.returns, self.near, self.others,
+        )  # fmt: skip
+
+    def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
+        raise NotImplementedError("minibatches come from get")
+
+
+# --- The learner
+
+
+class Crew(Protocol):
+    """Plays a learner's games elsewhere."""
+
+    states: list[Any]  # all that the coming games depend on, of each member
+
+    def play(self, policy: SelfPlayPolicy, games: Any, buffer: SelfPlayBuffer) -> None:
+        """Fill the buffer with T decisions of every game; guests are those of `games`."""
+
+
+class SelfPlayPPO(MaskablePPO):
+    """MaskablePPO over every seat's decisions, with mover-signed advantages.
+
+    `env` is a TurnBasedVecEnv. `entropy_schedule` gives the entropy coefficient from the share of
+    the run that is left (1 at the start), `kl_schedule` likewise the weight of the divergence from
+    `magnet`, which is to be set before it learns. `average`, where it is set, follows the policy,
+    and may be the magnet too. A `crew`, where it is set, plays in its place. Other settings are
+    those of MaskablePPO.
+    """
+
+    env: TurnBasedVecEnv
+    policy: SelfPlayPolicy
+    rollout_buffer: SelfPlayBuffer  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        policy: type[SelfPlayPolicy],
+        env: TurnBasedVecEnv,
+        *,
+        entropy_schedule: Callable[[float], float] | None = None,
+        kl_schedule: Callable[[float], float] | None = None,
+        buffer: type[SelfPlayBuffer] = SelfPlayBuffer,
+        **kwargs: Any,
+    ) -> None:
+        self.entropy_schedule, self.kl_schedule = entropy_schedule, kl_schedule
+        self.magnet: SlowCopy | None = None
+        self.average: MovingAverage | None = None
+        self.crew: Crew | None = None
+        self.saved_state: dict[str, Any] = {}
+        kind: Any = buffer  # not a RolloutBuffer, whose arrays it does without
+        super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
+
+    def _setup_model(self) -> None:
+        super()._setup_model()
+        self.generator = torch.Generator().manual_seed(self.seed or 0)
+        if self.policy.critic:
+            buffer, size = self.rollout_buffer, self.env.others.shape[0]
+            buffer.others = np.zeros((buffer.buffer_size, buffer.n_envs, size), np.float32)
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "generator", "magnet", "average", "crew"]
+
+    def slow_copies(self) -> dict[str, dict[str, Any]]:
+        """The states of those that there are, by name."""
+        copies = {"magnet": self.magnet, "average": self.average}
+        return {name: copy.get_state() for name, copy in copies.items() if copy}
+
+    def collect_rollouts(  # type: ignore[override]
+        self,
+        env: TurnBasedVecEnv,
+        callback: BaseCallback,
+        rollout_buffer: SelfPlayBuffer,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Fill the buffer with what the policy as it is does, or what a crew has done with it."""
+        callback.on_rollout_start()
+        if self.crew:
+            self.crew.play(self.policy, self.env, rollout_buffer)
+            self.num_timesteps += n_rollout_steps * env.num_envs
+            goes_on = callback.on_step()
+        else:
+            goes_on = self.play(callback.on_step)
+        if goes_on:
+            rollout_buffer.finish()
+            callback.on_rollout_end()
+        return goes_on
+
+    def play(self, on_step: Callable[[], bool] = lambda: True) -> bool:
+        """Make T decisions in every game, while `on_step` says to go on."""
+        env, buffer = self.env, self.rollout_buffer
+        buffer.reset()
+        for _ in range(buffer.buffer_size):
+            env.advance(self._choose(env, buffer))
+            buffer.credit(env)
+            self.num_timesteps += env.num_envs
+            if not on_step():
+                return False
+        beyond = env.observations, env.masks != 0, self._seen_by_others(env)
+        buffer.values[-1] = self._decide(*beyond)[2]
+        return True
+
+    def _choose(self, env: TurnBasedVecEnv, buffer: SelfPlayBuffer) -> NDArray[np.int64]:
+        """An action in every game, (B,); the buffer keeps what the policy thought of it."""
+        t, (observations, masks) = buffer.pos, buffer.view(env)
+        others = buffer.others[t] = self._seen_by_others(env)
+        actions, log_probabilities, values = self._decide(observations, masks, others)
+        buffer.actions[t] = actions
+        buffer.log_probabilities[t] = log_probabilities
+        buffer.values[t] = values
+        return actions
+
+    def _seen_by_others(self, env: TurnBasedVecEnv) -> NDArray[np.float32]:
+        """What the critic sees beside the observations, (B, K)."""
+        if self.policy.critic is None:
+            return np.zeros((env.num_envs, 0), np.float32)
+        return env.seen_by_others()
+
+    @torch.no_grad()
+    def _decide(
+        self, observations: NDArray[Any], masks: NDArray[Any], others: NDArray[Any]
+    ) -> list[NDArray[Any]]:
+        """Actions, their log-probabilities and values, (B,) each."""
+        seen, legal, hidden = (
+            torch.from_numpy(x).to(self.device) for x in (observations, masks, others)
+        )
+        return [x.cpu().numpy() for x in self.policy.sample(seen, legal, hidden, self.generator)]
+
+    def train(self) -> None:
+        """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
+        self._update_learning_rate(self.policy.optimizer)
+        scheduled = self.scheduled(self._current_progress_remaining)
+        if self.kl_schedule:
+            self._ask_magnet()
+        sums: dict[str, Tensor] = {}
+        steps = 0
+        for _ in range(self.n_epochs):
+            for batch in self.rollout_buffer.get(self.batch_size, self.generator):
+                loss, parts = self.loss(batch, scheduled)
+                self.policy.optimizer.zero_grad()
+                loss.backward()
+                for net in self.policy.networks():  # or the critic's would shorten the policy's
+                    torch.nn.utils.clip_grad_norm_(net.parameters(), self.max_grad_norm)
+                self.policy.optimizer.step()
+                if self.average:
+                    self.average.after_step(self.policy.network)
+                for name, part in parts.items():
+                    sums[name] = sums.get(name, torch.zeros(())) + part
+                steps += 1
+            self._n_updates += 1
+        self._record(sums, steps, scheduled)
+
+    @torch.no_grad()
+    def _ask_magnet(self) -> None:
+        """What the magnet would do at every decision of the rollout."""
+        assert self.magnet, "kl_schedule wants a magnet"
+        self.magnet.before_update(self.policy.network, self.num_timesteps)
+        buffer = self.rollout_buffer
+        views = zip(*map(torch.from_numpy, (buffer.observations, buffer.masks)), strict=True)
+        near = [
+            self.magnet.network(seen.to(self.device), legal.to(self.device))[0].log_probabilities
+            for seen, legal in views
+        ]
+        buffer.near = np.zeros(buffer.masks.shape, np.float32)
+        buffer.near[buffer.masks] = torch.cat(near).cpu().numpy()
+
+    def scheduled(self, left: float) -> dict[str, float]:
+        """What changes over the run, where this share of it is left."""
+        entropy = self.entropy_schedule(left) if self.entropy_schedule else self.ent_coef
+        now = {"clip_range": self.clip_range(left), "entropy_coefficient": entropy}  # type: ignore[operator]
+        return now | ({"kl_coefficient": self.kl_schedule(left)} if self.kl_schedule else {})
+
+    def loss(
+        self, batch: Minibatch, scheduled: Mapping[str, float]
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """PPO's loss on a minibatch, and the parts of it that are worth logging."""
+        clip_range = scheduled["clip_range"]
+        chances, values = self.policy.network(batch.observations, batch.masks)
+        log_ratio = chances.of(batch.actions) - batch.log_probabilities
+        ratio = log_ratio.exp()
+        advantages = batch.advantages
+        if len(advantages) > 1:
+            advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
+        policy_loss = -torch.minimum(advantages * ratio, advantages * clipped).mean()
+        value_loss = value_error(values, batch.returns)
+        log_probabilities = chances.log_probabilities
+        entropy = -(log_probabilities.exp() * log_probabilities).sum() / len(values)
+        loss = policy_loss + self.vf_coef * value_loss - scheduled["entropy_coefficient"] * entropy
+        with torch.no_grad():
+            parts = {
+                "policy_gradient_loss": policy_loss.detach(),
+                "value_loss": value_loss.detach(),
+                "entropy": entropy.detach(),
+                "approx_kl": (ratio - 1 - log_ratio).mean(),
+                "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
+            }
+        if self.policy.critic:
+            judged = self.policy.critic(batch.observations, batch.others, values)
+            critic_loss = value_error(judged, batch.returns)
+            loss = loss + self.vf_coef * critic_loss
+            parts["critic_loss"] = critic_loss.detach()
+        if self.kl_schedule:
+            away = divergence(chances, batch.near)
+            loss = loss + scheduled["kl_coefficient"] * away
+            parts["kl_to_magnet"] = away.detach()
+        return loss, parts
+
+    def _record(self, sums: dict[str, Tensor], steps: int, scheduled: Mapping[str, float]) -> None:
+        for name, total in sums.items():
+            self.logger.record(f"train/{name}", float(total) / steps)
+        errors = self.rollout_buffer.returns - self.rollout_buffer.values[:-1]
+        spread = float(self.rollout_buffer.returns.var())
+        explained = 1 - float(errors.var()) / spread if spread else float("nan")
+        self.logger.record("train/explained_variance", explained)
+        for name, value in scheduled.items():
+            self.logger.record(f"train/{name}", value)
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+
+
+def divergence(chances: Chances, near: Tensor) -> Tensor:
+    """KL(policy || magnet), its mean over a minibatch.
+
+    In this direction, that of piKL (Jacob et al. 2022) and of learning from human feedback, what
+    the other would never do is dear, and to drop some of what it would do is cheap.
+    """
+    log_probabilities = chances.log_probabilities
+    apart = log_probabilities - near[chances.rows, chances.actions]
+    return (log_probabilities.exp() * apart).sum() / len(near)

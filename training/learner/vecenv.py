@@ -1,0 +1,425 @@
+"""Batches of turn-based games for learners: one row a game, whoever is to move acts.
+
+`advance` is the hot path: it plays one decision in every row and fills the arrays below. The
+stable-baselines3 interface is built on it, so that any of its algorithms can drive the games.
+
+Notation: B games, S seats, A actions, N entries of an observation, M numbers of memory.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count, pairwise
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import Variant, scatter
+from hanamachi.errors import UserError
+from hanamachi.policies.features.base import Features
+from hanamachi.policies.policy import Policy
+from hanamachi.sessions.opponents import initial_memory
+from hanamachi.sessions.worlds import Worlds
+
+
+class TurnBasedVecEnv(VecEnv):
+    """What a learner needs to know of a batch of games after each decision."""
+
+    observations: NDArray[np.float32]  #: (B, N) of the seats to move
+    masks: NDArray[np.int8]  #: (B, A) of the seats to move
+    rewards: NDArray[np.float32]  #: (B,) of the seats that have just moved
+    over: NDArray[np.bool_]  #: (B,) the game ended; the row shows a new one
+    signs: NDArray[np.float32]  #: (B,) +1 if the seat to move is on the side of the last, else -1
+    last: NDArray[np.float32]  #: (B, N) where over: what the seat that moved saw at the end
+    others: spaces.Box  #: (K,) what `seen_by_others` gives a row
+
+    def __init__(self, num_envs: int, size: int, actions: int, low: Any, high: Any) -> None:
+        self.render_mode = None
+        self.observations = np.zeros((num_envs, size), np.float32)
+        self.masks = np.zeros((num_envs, actions), np.int8)
+        self.rewards = np.zeros(num_envs, np.float32)
+        self.over = np.zeros(num_envs, np.bool_)
+        self.signs = np.ones(num_envs, np.float32)
+        self.last = np.zeros((num_envs, size), np.float32)
+        super().__init__(num_envs, spaces.Box(low, high), spaces.Discrete(actions))
+
+    @property
+    def seen(self) -> NDArray[np.float32]:
+        """What the seats to move see, without anything that is added for the learner."""
+        return self.observations
+
+    @abstractmethod
+    def seen_by_others(self) -> NDArray[np.float32]:
+        """What all other seats see, in turn from the next, (B, K): for a critic in training.
+
+        Without anything that is added for the learner.
+        """
+
+    @abstractmethod
+    def reseed(self, seed: int) -> None:
+        """Let the games that begin from now on follow from a seed."""
+
+    @abstractmethod
+    def restart(self) -> None:
+        """Begin new games in all rows."""
+
+    @abstractmethod
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        """Play one action in every row and fill the arrays."""
+
+    def action_masks(self) -> NDArray[np.int8]:
+        return self.masks
+
+    def reset(self) -> NDArray[np.float32]:
+        if self._seeds[0] is not None:  # from stable-baselines3's `seed`, for this reset only
+            self.reseed(self._seeds[0])
+            self._reset_seeds()
+        self.restart()
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        return self.observations.copy()
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        self._actions = actions
+
+    def step_wait(self) -> Any:
+        self.advance(self._actions)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for row in np.flatnonzero(self.over):
+            infos[row]["terminal_observation"] = self.last[row].copy()
+        return self.observations.copy(), self.rewards.copy(), self.over.copy(), infos
+
+    def close(self) -> None:
+        pass
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        setattr(self, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
+    ) -> list[Any]:
+        if method_name != "action_masks":
+            raise UserError(f"the games of this batch have no method {method_name}")
+        return [self.masks[row] for row in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        return [False for _ in self._get_indices(indices)]
+
+
+# --- Our own games, compiled
+
+
+class Guest:
+    """A given policy in some of the games, with its memory in every seat of each."""
+
+    def __init__(self, policy: Policy, rows: NDArray[np.int64], seats: int) -> None:
+        self.policy = policy
+        self.rows = rows
+        self.seats = seats
+        self.memory = initial_memory(policy, len(rows), seats)  # (rows, S, M)
+
+    def forget(self, rows: NDArray[np.int64]) -> None:
+        """New games have begun in these rows."""
+        mine = np.isin(self.rows, rows)
+        self.memory[mine] = initial_memory(self.policy, int(mine.sum()), self.seats)
+
+
+def seeds_of(seed: int, games: int) -> NDArray[np.uint64]:
+    """The seeds of so many games, (B,), far from those that the next number gives."""
+    (first,) = scatter(np.array([seed], np.uint64))
+    seeds: NDArray[np.uint64] = first + np.arange(games, dtype=np.uint64)
+    return seeds
+
+
+def repeated(low: NDArray[Any], high: NDArray[Any], times: int) -> spaces.Box:
+    """The space of so many observations, one after the other."""
+    return spaces.Box(np.tile(low, times), np.tile(high, times))
+
+
+class SelfPlayVecEnv(TurnBasedVecEnv):
+    """Games of one rule set, played by the learner alone or in part against given opponents.
+
+    `opponents` gives the share of the games in which a policy plays all seats but one, as a guest;
+    the learner's is drawn anew for each game, and the row then shows its decisions only. After an
+    action, moves without a choice are made at once and not shown.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        num_envs: int,
+        seed: int = 0,
+        opponents: Sequence[tuple[Policy, float]] = (),
+    ) -> None:
+        self.variant = variant
+        layout, actions = variant.observation, variant.actions
+        super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
+        self.others = repeated(layout.low, layout.high, variant.seats - 1)
+        self.games = np.zeros(num_envs, variant.game.record)
+        self.reseed(seed)
+        self.earned = np.zeros((num_envs, variant.seats), np.float32)
+        self.learner_seat = np.zeros(num_envs, np.int64)  # (B,) in games with guests
+        edges = np.round(num_envs * np.cumsum([0, *(share for _, share in opponents)])).astype(int)
+        self.guests = [
+            Guest(policy, np.arange(begin, end), variant.seats)
+            for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
+        ]
+
+    @property
+    def movers(self) -> NDArray[np.int64]:
+        """The seats to move, (B,)."""
+        return self.games["mover"].astype(np.int64)
+
+    @property
+    def worlds(self) -> Worlds:
+        """What the seats to move may imagine."""
+        return Worlds(self.variant, self.games, self.movers)
+
+    def seen_by_others(self) -> NDArray[np.float32]:
+        seats, size = self.variant.seats, self.observations.shape[1]
+        seen = np.empty((seats - 1, self.num_envs, size), np.float32)
+        for ahead, of_seat in enumerate(seen, start=1):
+            seat = (self.movers + ahead) % seats
+            kernels.spread(kernels.observations, self.variant.rules, self.games, seat, of_seat)
+        return seen.swapaxes(0, 1).reshape(self.num_envs, -1)
+
+    def reseed(self, seed: int) -> None:
+        self.games["rng"] = self.variant.new(seeds_of(seed, self.num_envs))["rng"]
+        self.rng = np.random.default_rng(seed)
+
+    def restart(self) -> None:
+        kernels.spread(kernels.reset, self.variant.rules, self.games)
+        self._look()
+        self._seat_guests(np.arange(self.num_envs))
+        self._play_guests()
+        self.over[:] = False
+
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        movers = self.movers
+        kernels.spread(
+            kernels.advance, self.variant.rules, self.games, actions, True,
+            self.observations, self.masks, self.earned, self.over, self.last,
+        )  # fmt: skip
+        self.rewards[:] = self.earned[np.arange(self.num_envs), movers]
+        if self.guests:
+            self._seat_guests(np.flatnonzero(self.over))
+            self._play_guests()
+        same_side = self.variant.game.cooperative | (self.games["mover"] == movers)
+        self.signs[:] = np.where(same_side, 1, -1)
+
+    def _look(self) -> None:
+        """Observe and mask every row as it stands."""
+        rules = self.variant.rules
+        kernels.spread(kernels.observations, rules, self.games, self.movers, self.observations)
+        kernels.spread(kernels.masks, rules, self.games, self.masks)
+
+    def _seat_guests(self, rows: NDArray[np.int64]) -> None:
+        """Draw who sits where in games that have just begun: the learner before the first guest."""
+        seats = self.variant.seats
+        for guest in self.guests:
+            begun = np.intersect1d(rows, guest.rows)
+            first_guest = self.rng.integers(seats, size=len(begun))
+            self.learner_seat[begun] = (first_guest - 1) % seats
+            guest.forget(begun)
+
+    def _play_guests(self) -> None:
+        """Let the guests move until the learner is to move in every row."""
+        for guest in self.guests:
+            while True:
+                turn = np.flatnonzero(
+                    self.games["mover"][guest.rows] != self.learner_seat[guest.rows]
+                )
+                if len(turn) == 0:
+                    break
+                self._guest_moves(guest, turn)
+
+    def _guest_moves(self, guest: Guest, turn: NDArray[np.int64]) -> None:
+        """One move of a guest; if it ends the game, that ends the learner's step as well."""
+        rows = guest.rows[turn]
+        games, observations, masks = self.games[rows], self.observations[rows], self.masks[rows]
+        place = turn, games["mover"].astype(np.int64)
+        policy = guest.policy.given(Worlds(self.variant, games, place[1]))
+        actions, guest.memory[place] = policy.act(
+            observations, masks, guest.memory[place], self.rng
+        )
+        earned = np.zeros((len(rows), self.variant.seats), np.float32)
+        over = np.zeros(len(rows), np.bool_)
+        unused = np.zeros_like(observations)  # the end as the guest sees it
+        kernels.spread(
+            kernels.advance, self.variant.rules, games, actions, True,
+            observations, masks, earned, over, unused,
+        )  # fmt: skip
+        self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks
+        learners = earned[np.arange(len(rows)), self.learner_seat[rows]]
+        self.rewards[rows] += np.where(self.over[rows], 0, learners)
+        self.last[rows[over]] = 0
+        self.over[rows] |= over
+        self._seat_guests(rows[over])
+
+    # --- Saving
+
+    def get_state(self) -> dict[str, Any]:
+        """All that the coming games depend on."""
+        return {
+            "games": self.games.tobytes(),
+            "learner_seat": self.learner_seat.copy(),
+            "memories": [guest.memory.copy() for guest in self.guests],
+            "rng": self.rng.bit_generator.state,
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from `get_state` as if nothing had been between."""
+        self.games[:] = np.frombuffer(state["games"], self.games.dtype)
+        self.learner_seat[:] = state["learner_seat"]
+        for guest, memory in zip(self.guests, state["memories"], strict=True):
+            guest.memory = memory.copy()
+        self.rng.bit_generator.state = state["rng"]
+        self._look()
+
+
+class FeaturedVecEnv(TurnBasedVecEnv):
+    """Those games for a network with features, which stand behind each observation.
+
+    Every seat of every game has a memory of its own. In `last`, which no decision follows, the
+    features are 0.
+    """
+
+    def __init__(self, plain: SelfPlayVecEnv, features: Features) -> None:
+        layout, actions = features.layout, plain.variant.actions
+        super().__init__(plain.num_envs, layout.size, actions.size, layout.low, layout.high)
+        self.plain, self.features = plain, features
+        self.variant, self.guests = plain.variant, plain.guests
+        self.others = plain.others
+        self.masks, self.rewards = plain.masks, plain.rewards  # one array for both
+        self.over, self.signs = plain.over, plain.signs
+        # before what the seats to move see now, (B, S, M), and theirs after it, (B, M)
+        memory = features.initial_memory(plain.num_envs * plain.variant.seats)
+        self.memory = memory.reshape(plain.num_envs, plain.variant.seats, memory.shape[1])
+        self.memory_after = features.initial_memory(plain.num_envs)
+
+    @property
+    def seen(self) -> NDArray[np.float32]:
+        return self.plain.observations
+
+    @property
+    def movers(self) -> NDArray[np.int64]:
+        return self.plain.movers
+
+    @property
+    def worlds(self) -> Worlds:
+        return self.plain.worlds
+
+    def seen_by_others(self) -> NDArray[np.float32]:
+        return self.plain.seen_by_others()
+
+    def reseed(self, seed: int) -> None:
+        self.plain.reseed(seed)
+
+    def restart(self) -> None:
+        self.plain.restart()
+        self.memory[:] = 0
+        self._extend()
+
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        self.memory[np.arange(self.num_envs), self.movers] = self.memory_after
+        self.plain.advance(actions)
+        self.memory[self.over] = 0
+        self.last[self.over, : self.seen.shape[1]] = self.plain.last[self.over]
+        self._extend()
+
+    def _extend(self) -> None:
+        """Put the features of what the seats to move see behind it."""
+        memory = self.memory[np.arange(self.num_envs), self.movers]
+        self.observations[:], self.memory_after = self.features.extend(
+            self.seen, self.masks, memory
+        )
+
+    # --- Saving
+
+    def get_state(self) -> dict[str, Any]:
+        return self.plain.get_state() | {"feature_memory": self.memory.copy()}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self.plain.set_state(state)
+        self.memory[:] = state["feature_memory"]
+        self._extend()
+
+
+Games = SelfPlayVecEnv | FeaturedVecEnv
+
+
+# --- Anybody's games
+
+
+class AECSelfPlayVecEnv(TurnBasedVecEnv):
+    """Self-play of any turn-based PettingZoo AEC environment whose observations hold a mask.
+
+    All agents must share one observation and one action space, and stay to the end; observations
+    are flattened.
+    Slower than compiled games, as each row is an environment in Python.
+    """
+
+    def __init__(
+        self, make: Callable[[], Any], num_envs: int, seed: int = 0, cooperative: bool = False
+    ) -> None:
+        self.envs = [make() for _ in range(num_envs)]
+        self.reseed(seed)
+        self.cooperative = cooperative
+        agent = self.envs[0].possible_agents[0]
+        space = self.envs[0].observation_space(agent)
+        if not isinstance(space, spaces.Dict) or "action_mask" not in space.spaces:
+            raise UserError('the environment\'s observations need an "action_mask"')
+        seen: Any = space["observation"]
+        low, high = (np.asarray(x, np.float32).ravel() for x in (seen.low, seen.high))
+        actions = int(self.envs[0].action_space(agent).n)
+        super().__init__(num_envs, len(low), actions, low, high)
+        self.others = repeated(low, high, len(self.envs[0].possible_agents) - 1)
+
+    def seen_by_others(self) -> NDArray[np.float32]:
+        rows = []
+        for env in self.envs:
+            mover = env.possible_agents.index(env.agent_selection)
+            others = env.possible_agents[mover + 1 :] + env.possible_agents[:mover]
+            rows.append(np.concatenate([self._flat(env.observe(other)) for other in others]))
+        return np.stack(rows)
+
+    def reseed(self, seed: int) -> None:
+        (first,) = seeds_of(seed, 1)
+        self.seeds = count(int(first >> np.uint64(33)))  # 31 bits: more than these some refuse
+
+    def restart(self) -> None:
+        for row in range(self.num_envs):
+            self._begin(row)
+
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        for row, env in enumerate(self.envs):
+            mover = env.agent_selection
+            env.step(int(actions[row]))
+            self.rewards[row] = env.rewards[mover]
+            self.over[row] = all(env.terminations[a] or env.truncations[a] for a in env.agents)
+            if self.over[row]:
+                self.last[row] = self._flat(env.observe(mover))
+                self._begin(row)
+            else:
+                self._look(row)
+            same_side = self.cooperative or env.agent_selection == mover
+            self.signs[row] = 1 if same_side else -1
+
+    def _begin(self, row: int) -> None:
+        self.envs[row].reset(seed=next(self.seeds))
+        self._look(row)
+
+    def _look(self, row: int) -> None:
+        env = self.envs[row]
+        view = env.observe(env.agent_selection)
+        self.observations[row] = self._flat(view)
+        self.masks[row] = view["action_mask"]
+
+    @staticmethod
+    def _flat(view: Mapping[str, Any]) -> NDArray[np.float32]:
+        return np.asarray(view["observation"], np.float32).ravel()

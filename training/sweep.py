@@ -1,0 +1,171 @@
+"""Settings tried by Ray Tune: the ranges stand in the YAML file of a run.
+
+    sweep:
+      trials: 8
+      over:
+        ppo.learning_rate: {log: [3e-4, 3e-3]}  # between these, by their logarithm
+        ppo.gae_lambda: {between: [0.8, 1.0]}
+        num_games: [128, 256, 512]              # one of these
+
+Each trial is a run with one drawn from each range. The evaluations on the way judge it, as they
+choose its checkpoint; no deal of a final evaluation has any part in it.
+"""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import Field, model_validator
+from rich.table import Table
+
+from hanamachi.errors import UserError
+from hanamachi.storage.files import replacing
+from hanamachi.training.cluster import connect
+from hanamachi.training.config import Config, Model, Positive, put_setting, read_settings
+from hanamachi.training.evaluation.report import write_json
+from hanamachi.training.run import fit, open_run
+
+RETRIES = 10  # of a trial that a lost machine stopped; it goes on from its last save
+Ends = tuple[float, float]
+Choices = Annotated[list[Any], Field(min_length=1)]
+Trials = Sequence[Mapping[str, Any]]  # the settings and the result of each
+
+
+class Range(Model):
+    """Numbers between two, all alike or by their logarithm."""
+
+    between: Ends | None = None
+    log: Ends | None = None
+
+    @model_validator(mode="after")
+    def _is_one_range(self) -> "Range":
+        if (self.between is None) == (self.log is None):
+            raise ValueError("give a range as {between: [from, to]} or {log: [from, to]}")
+        low, high = self.ends
+        if not low < high or (self.log and low <= 0):
+            raise ValueError("a range goes from a number to a larger one, with log from above 0")
+        return self
+
+    @property
+    def ends(self) -> Ends:
+        return self.between or self.log or (math.nan, math.nan)
+
+
+class Sweep(Model):
+    """What to try."""
+
+    trials: Positive = 8
+    """Runs, each with settings drawn from the ranges."""
+    over: Annotated[dict[str, Range | Choices], Field(min_length=1)]
+    """The range of each setting, by its name as `--set` takes it, or the values to choose from."""
+
+
+class Sought(Model):
+    """The section of a file that holds both a run and a sweep."""
+
+    sweep: Sweep
+
+
+def sweep(
+    file: Path | str, out: Path | str, resume: bool = False, overrides: Sequence[str] = ()
+) -> tuple[Path, Trials]:
+    """Try settings as `file` says, in the runs `out`/trials/..., and write the best of them.
+
+    `overrides` are settings such as `sweep.trials=4`. Returns `out`/best.yaml, the settings of a
+    run, and all trials, which are also written to `out`/sweep.json. Raises UserError if something
+    does not fit.
+    """
+    data, out = read_settings(file, overrides), Path(out).resolve()
+    if "sweep" not in data:
+        raise UserError(f"{file} says nothing of a sweep: give it a section such as sweep: ...")
+    wanted = Sought.from_dict({"sweep": data.pop("sweep")}, str(file)).sweep
+    for name, values in wanted.over.items():
+        for value in values.ends if isinstance(values, Range) else values:
+            Config.from_dict(with_settings(data, {name: value}), str(file))
+    if (out / "tune").exists() and not resume:
+        raise UserError(f"{out} holds a sweep already; add --resume to go on")
+    trials = tried(data, wanted, out)
+    write_json(trials, out / "sweep.json")
+    settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
+    with replacing(out / "best.yaml") as written:
+        written.write(settings.encode())
+    return out / "best.yaml", trials
+
+
+def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run with some of them chosen."""
+    settings = deepcopy(dict(data))
+    for name, value in chosen.items():
+        put_setting(settings, name, value, f"sweep.over.{name}")
+    return settings
+
+
+# --- Trials
+
+
+def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
+    """Run them all, or those that are left; the best comes first."""
+    os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # the one that can be silent
+    connect()
+    from ray import tune
+    from ray.tune.search.basic_variant import BasicVariantGenerator
+
+    def trial(chosen: Mapping[str, Any]) -> dict[str, Any]:
+        folder = out / "trials" / tune.get_context().get_trial_id()
+        return {"result": result(Config.from_dict(with_settings(data, chosen)), folder)}
+
+    kept = out / "tune"
+    if kept.exists():
+        tuner = tune.Tuner.restore(str(kept), trial, resume_unfinished=True, restart_errored=True)
+    else:
+        drawing = BasicVariantGenerator(random_state=int(data.get("seed", 0)))
+        tuner = tune.Tuner(
+            trial,
+            param_space={name: space(tune, values) for name, values in wanted.over.items()},
+            tune_config=tune.TuneConfig(
+                metric="result", mode="max", num_samples=wanted.trials, search_alg=drawing
+            ),
+            run_config=tune.RunConfig(
+                name=kept.name,
+                storage_path=str(out),
+                verbose=0,
+                failure_config=tune.FailureConfig(max_failures=RETRIES),
+            ),
+        )
+    ended = tuner.fit()
+    if ended.errors:
+        raise ended.errors[0]
+    rows = [ended[n] for n in range(len(ended))]
+    trials = [{"settings": row.config, "result": (row.metrics or {})["result"]} for row in rows]
+    return sorted(trials, key=lambda trial: (-trial["result"], str(trial["settings"])))
+
+
+def result(config: Config, folder: Path) -> float:
+    """The best that a run has reached in its evaluations on the way."""
+    open_run(config, folder, resume=True)
+    return float(fit(config, folder, resume=True).saved_state["best"])
+
+
+def space(tune: Any, values: Range | Sequence[Any]) -> Any:
+    """A range as Tune spells it."""
+    if not isinstance(values, Range):
+        return tune.choice(values)
+    return (tune.loguniform if values.log else tune.uniform)(*values.ends)
+
+
+# --- In the terminal
+
+
+def table(trials: Trials) -> Table:
+    """All trials."""
+    names = list(trials[0]["settings"])
+    rows = Table(*names, "result", title="what each trial reached on the way")
+    for trial in trials:
+        values = [trial["settings"][name] for name in names]
+        shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
+        rows.add_row(*shown, f"{trial['result']:.3f}")
+    return rows
