@@ -56,7 +56,7 @@ class Decision(NamedTuple):
     chances: Tensor  # their logarithms
     values: Tensor
     rewards: Tensor
-    over: Tensor
+    terminated: Tensor
 
 
 class Games:
@@ -81,8 +81,8 @@ class Games:
         for _ in range(ROLLOUT):
             choices, values = self.network(*self.now)
             actions = choices.sample()
-            observations, rewards, over, _, infos = self.env.step(actions.numpy())
-            earned = torch.from_numpy(rewards).float(), torch.from_numpy(over)
+            observations, rewards, terminated, _, infos = self.env.step(actions.numpy())
+            earned = torch.from_numpy(rewards).float(), torch.from_numpy(terminated)
             taken = actions, choices.log_prob(actions), values
             decisions.append(Decision(*self.now, *taken, *earned))
             self.now = torch.from_numpy(observations), torch.from_numpy(infos["action_mask"])
@@ -93,7 +93,7 @@ def advantages(rollout: Decision, following: Tensor) -> Tensor:
     """How much better each decision was than expected, (T, B); by GAE."""
     found, ahead = torch.zeros_like(rollout.values), torch.zeros_like(following)
     for t in reversed(range(ROLLOUT)):
-        goes_on = (~rollout.over[t]).float()
+        goes_on = (~rollout.terminated[t]).float()
         surprise = rollout.rewards[t] + goes_on * following - rollout.values[t]
         found[t] = ahead = surprise + GAE_LAMBDA * goes_on * ahead
         following = rollout.values[t]

@@ -45,8 +45,8 @@ sizes = (GAME.variant.observation.size,), GAME.num_distinct_actions()
 ppo = PPO(*sizes, 2, LEARNER, GAMES, ROLLOUT, learning_rate=1e-3, gamma=1.0, agent_fn=PPOAgent)
 now = games.reset()
 for step in range(1, -(-steps // GAMES) + 1):
-    now, rewards, over, _ = games.step(ppo.step(now), reset_if_done=True)
-    ppo.post_step([each[LEARNER] for each in rewards], over)
+    now, rewards, terminated, _ = games.step(ppo.step(now), reset_if_done=True)
+    ppo.post_step([each[LEARNER] for each in rewards], terminated)
     if step % ROLLOUT == 0:
         ppo.learn(now)
 

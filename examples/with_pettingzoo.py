@@ -39,8 +39,8 @@ while steps > 0:
     env.reset()
     memory, seat = dict.fromkeys(env.agents), 1 - seat
     for agent in env.agent_iter():
-        seen, _, over, _, _ = env.last()
-        if over:
+        seen, _, terminated, _, _ = env.last()
+        if terminated:
             env.step(None)
             continue
         observation, mask = seen["observation"], seen["action_mask"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
-from hanamachi.engine.kernels import masks, observations, spread
+from hanamachi.engine.kernels import masks, observations, parallel_for
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.sessions.opponents import check_legal
 from hanamachi.sessions.worlds import Worlds
@@ -39,8 +39,8 @@ class Policy(ABC):
         self.variant = variant
         self.set_random_seed(None)
 
-    mixes: bool = True  # whether it chooses at random where it could tell a best action
-    forecasts: bool = False  # whether `expectation` gives values
+    is_stochastic: bool = True  # whether it chooses at random where it could tell a best action
+    has_values: bool = False  # whether `expectation` gives values
 
     @abstractmethod
     def distribution(
@@ -48,7 +48,7 @@ class Policy(ABC):
     ) -> tuple[Probabilities, Values | None, Memory]:
         """The probability of every action, the value if the policy has one, and the new memory."""
 
-    def given(self, worlds: Worlds) -> Self:
+    def with_worlds(self, worlds: Worlds) -> Self:
         """The policy as it plays in these games; those that search need them, and others do not.
 
         Whoever holds the games calls this before `distribution`, `act` or `predict`, whose rows
@@ -60,7 +60,7 @@ class Policy(ABC):
         """The memory at the start of a game; most policies need none, and get (B, 0)."""
         return np.zeros((batch, 0), np.float32)
 
-    def preference(
+    def scores(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """How much it thinks of each action, to rank them: the logarithm of its probability.
@@ -71,7 +71,7 @@ class Policy(ABC):
         with np.errstate(divide="ignore"):
             return np.log(probabilities), memory
 
-    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
+    def values(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
         """The expected result for the seats to move, (B,), where a round begins.
 
         By default the value that comes with the distribution. Only asked where `forecasts` is set.
@@ -145,7 +145,7 @@ class RandomPolicy(Policy):
 class Chosen(Policy):
     """What a function of the user's chooses; the distribution is certain of it."""
 
-    mixes = False
+    is_stochastic = False
 
     def __init__(self, function: Callable[[Any, Any], Any], variant: Variant) -> None:
         super().__init__(variant)
@@ -217,7 +217,7 @@ class RulePolicy(Policy):
     Where the policy forecasts, scores are expected results.
     """
 
-    mixes = False
+    is_stochastic = False
 
     def __init__(self, variant: Variant, score: Callable[..., None], tables: Any) -> None:
         super().__init__(variant)
@@ -227,16 +227,16 @@ class RulePolicy(Policy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, Values | None, Memory]:
-        scores, memory = self.preference(observation, mask, memory)
-        return best(scores), scores.max(1).clip(-1, 1) if self.forecasts else None, memory
+        scores, memory = self.scores(observation, mask, memory)
+        return best(scores), scores.max(1).clip(-1, 1) if self.has_values else None, memory
 
-    def preference(
+    def scores(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """The scores, and the new memory."""
         scores = np.full(np.shape(mask), -np.inf, np.float32)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
-        spread(self.score, self.tables, *rows, scores)
+        parallel_for(self.score, self.tables, *rows, scores)
         return scores, memory
 
 
@@ -249,8 +249,8 @@ def views(
     """What the movers see, (B, N), and may do, (B, A)."""
     seen = np.empty((len(games), variant.observation.size), np.float32)
     legal = np.empty((len(games), variant.actions.size), np.int8)
-    spread(observations, variant.rules, games, seats, seen)
-    spread(masks, variant.rules, games, legal)
+    parallel_for(observations, variant.rule_set, games, seats, seen)
+    parallel_for(masks, variant.rule_set, games, legal)
     return seen, legal
 
 

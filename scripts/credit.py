@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.training import run
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.matches import against
+from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 
 
@@ -44,7 +44,7 @@ def measure(credit: str, game: str, steps: int, seed: int, games: int) -> dict[s
     learner.set_logger(run.quiet())
     learner.learn(steps, reset_num_timesteps=False)
     policy = NetworkPolicy(config.variant(), learner.policy.network)
-    (row,) = against(policy, ["random"], game, games, seed=seed + 1, plays=("sample",))
+    (row,) = versus(policy, ["random"], game, games, seed=seed + 1, plays=("sample",))
     return {"credit": credit, "seed": seed, "rate": row.rate, "low": row.low, "high": row.high}
 
 

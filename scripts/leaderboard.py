@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.games.registry import VARIANTS
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.load import agent_folder, agents, load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.rules.registry import rule_policies_for
@@ -78,7 +79,7 @@ def met(result: Mapping[str, Any]) -> list[str]:
 
 def players(id: str, result: Mapping[str, Any], added: Sequence[str]) -> list[str]:
     """Everybody who is at home in a game, who was there before, and who is added."""
-    return list(dict.fromkeys([*rule_policies_for(variant(id)), id, *met(result), *added]))
+    return list(dict.fromkeys([*rule_policies_for(make_variant(id)), id, *met(result), *added]))
 
 
 def weights_of(id: str) -> str:
@@ -99,12 +100,12 @@ def search(id: str, games: int | None) -> dict[str, Any]:
 
 def search_beside(game: str, policy: str, budget: str, games: int) -> dict[str, Any]:
     """The score with a search in one seat, each in turn, and what it is more than without."""
-    rules, thinker = variant(game), f"search:single_agent:{policy}:{budget}"
+    variant, thinker = make_variant(game), f"search:single_agent:{policy}:{budget}"
     pair = load_policy(policy, game), load_policy(thinker, game)
     deals = np.arange(games, dtype=np.uint64)
-    turn = (deals.astype(np.int64)[:, None] + np.arange(rules.seats)) % rules.seats
+    turn = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % variant.seats
     plain, searched = (
-        play_games(pair, rules, seating, deals, SEED, "argmax")[0][:, 0]
+        play_games(pair, variant, seating, deals, SEED, "argmax")[0][:, 0]
         for seating in (np.zeros_like(turn), (turn == 0).astype(np.int64))
     )
     about = {"policy": thinker, "partners": policy, "games": games}
@@ -209,8 +210,8 @@ def points(found: Mapping[str, float], form: str) -> str:
 
 def reported(id: str) -> Iterator[str]:
     """What others say of as many players with five suits."""
-    if variant(id).options["multicolour"] == "none":
-        column = variant(id).seats - 2
+    if make_variant(id).options["multicolour"] == "none":
+        column = make_variant(id).seats - 2
         scores = [(name, s[column]) for name, _, *s in PUBLISHED if s[column] is not None]
         yield f"Others report {'; '.join(f'{score:g} by {name}' for name, score in scores)}."
         yield ""

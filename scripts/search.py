@@ -28,7 +28,7 @@ from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.load import load_policy
 from hanamachi.training.cli.main import run
 from hanamachi.training.cluster import ONE_THREAD
-from hanamachi.training.evaluation.matches import Row, Spread, TeamScore, against, team_score
+from hanamachi.training.evaluation.matches import Mapper, Row, TeamScore, team_score, versus
 from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.provenance import processor
 
@@ -95,31 +95,31 @@ Results = dict[str, Result]
 # --- Measuring
 
 
-def measure(match: Match, spread: Spread) -> Result:
+def measure(match: Match, mapper: Mapper) -> Result:
     """What came out of a match, and how many seconds a game took."""
     together, begun = VARIANTS[match.game].cooperative, perf_counter()
-    result = asdict((beside if together else apart)(match, spread))
+    result = asdict((with_partners if together else apart)(match, mapper))
     taken = (perf_counter() - begun) * processes() / match.games
     result |= {"game": match.game, "seconds": round(taken, 2), "processor": processor()}
     if together:
         plain = Match(match.game, match.other, match.other, PLAIN)
-        result["gain"] = difference(result, asdict(beside(plain, spread, SEED + 1)))
+        result["gain"] = difference(result, asdict(with_partners(plain, mapper, SEED + 1)))
     return result
 
 
-def apart(match: Match, spread: Spread) -> Row:
+def apart(match: Match, mapper: Mapper) -> Row:
     """How a search does against somebody."""
     game, search, other, games = match
-    how: dict[str, Any] = {"plays": ["sample"], "batch": PART, "spread": spread}
-    (row,) = against(search, [other], game, games, SEED, **how)
+    how: dict[str, Any] = {"plays": ["sample"], "batch": PART, "mapper": mapper}
+    (row,) = versus(search, [other], game, games, SEED, **how)
     return row
 
 
-def beside(match: Match, spread: Spread, seed: int = SEED) -> TeamScore:
+def with_partners(match: Match, mapper: Mapper, seed: int = SEED) -> TeamScore:
     """How it scores with somebody in the other seat."""
     game, search, other, games = match
     team = load_policy(search, game), load_policy(other, game)
-    how: dict[str, Any] = {"games": games, "seed": seed, "batch": PART, "spread": spread}
+    how: dict[str, Any] = {"games": games, "seed": seed, "batch": PART, "mapper": mapper}
     return team_score(team, (search, other), variant(game), "argmax", **how)
 
 

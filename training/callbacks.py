@@ -17,7 +17,7 @@ from hanamachi.policies.networks.network import Network, NetworkPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.matches import against, beside
+from hanamachi.training.evaluation.matches import versus, with_partners
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.vecenv import Games
 from hanamachi.training.modelcard import model_card, provenance
@@ -100,9 +100,11 @@ class KeepTheBest(EveryFew):
         game, settings = self.config.game, self.config.evaluation
         seed, options = self.config.choosing_seed, self.config.options
         if policy.variant.game.cooperative:
-            (team,) = beside(policy, [], game, settings.games, seed, plays=["argmax"], **options)
+            (team,) = with_partners(
+                policy, [], game, settings.games, seed, plays=["argmax"], **options
+            )
             return {"score": team.mean}
-        rows = against(
+        rows = versus(
             policy, settings.opponents, game, settings.games, seed, plays=["sample"], **options
         )
         return {f"rate_against_{row.opponent}": row.rate for row in rows}
@@ -135,10 +137,10 @@ class PlayThePast(EveryFew):
     def _on_rollout_start(self) -> None:
         super()._on_rollout_start()
         names = [name for name in self.config.opponents if name != "self"]
-        guest: Any = self.games.guests[names.index("past")].policy
+        opponent: Any = self.games.fixed_opponents[names.index("past")].policy
         pool = self.learner.saved_state["past"]
         rollouts = self.learner._n_updates // self.learner.n_epochs
-        guest.network.load_state_dict(pool[rollouts % len(pool)])
+        opponent.network.load_state_dict(pool[rollouts % len(pool)])
 
 
 def progress_bar(doing: str) -> Progress:

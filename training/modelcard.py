@@ -162,7 +162,8 @@ def weakest(rows: Rows) -> str:
     if isinstance(rows[0], TeamScore):
         modes = (row for row in rows if row.play == "argmax" and owned(row, rows))
         team = min(modes, key=lambda row: row.mean)
-        return f"It does worst with {team.beside}: {team.mean:.2f} points, {team.lost:.1%} lost.\n"
+        score = f"{team.mean:.2f} points, {team.lost:.1%} lost"
+        return f"It does worst with {team.partner_label}: {score}.\n"
     rival = min((row for row in rows if row.play == "sample"), key=lambda row: row.rate)
     return f"It does worst against {rival.opponent}: {rival.rate:.1%} of the games.\n"
 
@@ -217,7 +218,7 @@ def metadata(config: Config, rows: Rows) -> dict[str, Any]:
 
 def metric(row: Row | TeamScore) -> dict[str, Any]:
     if isinstance(row, TeamScore):
-        name = f"with {row.beside}, {row.play}"
+        name = f"with {row.partner_label}, {row.play}"
         return {"type": "mean_score", "name": name, "value": row.mean}
     return {"type": "win_rate", "name": f"against {row.opponent}, {row.play}", "value": row.rate}
 
@@ -239,7 +240,7 @@ def cells(row: Row | TeamScore, own: bool) -> list[str]:
     """A line of the table, of the policy's own games or of those that its partners play alone."""
     span = f"{row.low:.3f} to {row.high:.3f}"
     if isinstance(row, TeamScore):
-        who = row.beside if own else f"{row.policy} alone"
+        who = row.partner_label if own else f"{row.policy} alone"
         shares = [f"{row.perfect:.1%}", f"{row.lost:.1%}"]
         return [who, row.play, f"{row.games:,}", f"{row.mean:.3f}", span, *shares]
     return [row.opponent, row.play, f"{row.games:,}", f"{row.rate:.3f}", span]

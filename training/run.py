@@ -30,7 +30,7 @@ from hanamachi.training.callbacks import (
 )
 from hanamachi.training.config import Config, schedule
 from hanamachi.training.config import Network as NetworkSettings
-from hanamachi.training.evaluation.matches import Rows, against, beside
+from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows, read_rows, write_json, write_rows
 from hanamachi.training.learner.clone import Cloning
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
@@ -125,15 +125,15 @@ def check_policies(config: Config) -> None:
 
 def make_games(config: Config) -> Games:
     variant, network = config.variant(), config.network
-    guests: list[tuple[Policy, float]] = []
+    fixed_opponents: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
         if name == "past":
             torch.manual_seed(config.seed)  # these weights open the first games
             weights = for_variant(variant, network.hidden, network.features)
-            guests.append((NetworkPolicy(variant, weights, "past"), share))
+            fixed_opponents.append((NetworkPolicy(variant, weights, "past"), share))
         elif name != "self":
-            guests.append((load_policy(name, game=config.game, **config.options), share))
-    games = SelfPlayVecEnv(variant, config.num_games, config.seed, guests)
+            fixed_opponents.append((load_policy(name, game=config.game, **config.options), share))
+    games = SelfPlayVecEnv(variant, config.num_games, config.seed, fixed_opponents)
     features = Features(variant, network.features)
     return FeaturedVecEnv(games, features) if network.features else games
 
@@ -172,7 +172,7 @@ def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
         "seed": config.seed,
         "device": config.device,
         "policy_kwargs": network_settings(config.network, games)
-        | {"others": games.others if config.critic == "all" else None},
+        | {"centralised": games.centralised_space if config.critic == "all" else None},
     }
 
 
@@ -327,9 +327,9 @@ def final_rows(config: Config, policy: Policy) -> Rows:
     others = config.evaluation.final_opponents
     how = {"games": config.evaluation.final_games, "seed": config.final_seed, **config.options}
     if not config.variant().game.cooperative:
-        return against(policy, others, config.game, **how)
-    own = beside(policy, others, config.game, **how)
-    theirs = [beside(other, [], config.game, plays=["argmax"], **how) for other in others]
+        return versus(policy, others, config.game, **how)
+    own = with_partners(policy, others, config.game, **how)
+    theirs = [with_partners(other, [], config.game, plays=["argmax"], **how) for other in others]
     return own + [row for rows in theirs for row in rows]
 
 

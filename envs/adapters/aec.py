@@ -166,7 +166,7 @@ class AEC(AECEnv):
         seats = np.arange(self.variant.seats)
         out = np.empty((len(seats), self.variant.observation.size), np.float32)
         everyone = np.repeat(self._session.games, len(seats))
-        kernels.observations(self.variant.rules, everyone, seats, out)
+        kernels.observations(self.variant.rule_set, everyone, seats, out)
         return out.ravel()
 
     def render(self) -> Frame:

@@ -17,8 +17,8 @@ from hanamachi.sessions.opponents import (
     as_opponent,
     check_legal,
     checked_seat,
-    given,
     initial_memory,
+    with_worlds,
 )
 from hanamachi.sessions.record import Record, record_of
 from hanamachi.sessions.session import Session
@@ -119,7 +119,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             mover = self._session.mover
             observation, mask = self._session.view(mover)
             worlds = Worlds(self.variant, self._session.games, [mover])
-            actions, memory = given(self.opponent, worlds).act(
+            actions, memory = with_worlds(self.opponent, worlds).act(
                 observation[None], mask[None], self._memory[:, mover], self.np_random
             )
             check_legal(actions, mask[None], "the opponent")
@@ -135,7 +135,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return observation, {"action_mask": self._mask}
 
     def worlds(self) -> Worlds:
-        """What the learner may imagine, for policies that search: `policy.given(env.worlds())`."""
+        """What the learner may imagine; policies that search need `with_worlds(env.worlds())`."""
         return Worlds(self.variant, self._session.games, [self.seat])
 
     def action_masks(self) -> NDArray[np.int8]:

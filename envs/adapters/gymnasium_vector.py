@@ -29,8 +29,8 @@ from hanamachi.sessions.opponents import (
     as_opponent,
     check_legal,
     checked_seat,
-    given,
     initial_memory,
+    with_worlds,
 )
 from hanamachi.sessions.session import SEEDS, checked_seeds, whole_number
 from hanamachi.sessions.worlds import Worlds
@@ -44,7 +44,7 @@ class Shown(NamedTuple):
     observations: NDArray[Any]  # (B, N)
     masks: NDArray[np.int8]  # (B, A)
     rewards: NDArray[np.float64]  # (B,)
-    over: NDArray[np.bool_]  # (B,)
+    terminated: NDArray[np.bool_]  # (B,)
     last: NDArray[Any]  # (B, N) where over: what the learner saw at the end
 
 
@@ -110,7 +110,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             observations=np.empty((batch, entries), self.dtype),
             masks=np.zeros((batch, self.variant.actions.size), np.int8),
             rewards=np.empty(batch),
-            over=np.empty(batch, np.bool_),
+            terminated=np.empty(batch, np.bool_),
             last=np.empty((batch, entries), self.dtype),
         )
 
@@ -130,7 +130,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         shown = self._arrays()
         if self._against_random:
             told = self._games, self._seat_told, self._learners
-            self._spread(kernels.reset_against_random, *told, shown.observations, shown.masks)
+            self._parallel_for(kernels.reset_against_random, *told, shown.observations, shown.masks)
         else:
             self._begin(np.arange(self.num_envs))
             self._observe(shown)
@@ -166,7 +166,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         """A legal action of every learner, (B,), any as likely as the next, by `np_random`."""
         self._check_begun()
         actions = np.empty(self.num_envs, np.int64)
-        self._spread(kernels.pick, self._masks, self.np_random.random(self.num_envs), actions)
+        self._parallel_for(kernels.pick, self._masks, self.np_random.random(self.num_envs), actions)
         return actions
 
     def _check_begun(self) -> None:
@@ -185,16 +185,22 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         shown = self._arrays()
         if self._against_random:
             told = self._games, actions.astype(np.int64), self._seat_told, self._learners
-            self._spread(kernels.step_against_random, *told, *shown)
+            self._parallel_for(kernels.step_against_random, *told, *shown)
         else:
             self._step_and_ask(actions.astype(np.int64), shown)
         self._show(shown)
-        observations, _, rewards, over, _ = shown
-        ended = self._final_infos() if over.any() else {}
-        return observations, rewards, over, np.zeros_like(over), {**self._infos(), **ended}
+        observations, _, rewards, terminated, _ = shown
+        ended = self._final_infos() if terminated.any() else {}
+        return (
+            observations,
+            rewards,
+            terminated,
+            np.zeros_like(terminated),
+            {**self._infos(), **ended},
+        )
 
     def worlds(self) -> Worlds:
-        """What the learners may imagine, for policies that search: `policy.given(env.worlds())`."""
+        """What the learners may imagine; policies that search need `with_worlds(env.worlds())`."""
         return Worlds(self.variant, self._games, self._learners["seat"])
 
     # --- Against an opponent that is asked
@@ -207,7 +213,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
                 self._learners["seat"][rows] = games["rng"] % np.uint64(self.variant.seats)
             else:
                 self._learners["seat"][rows] = self.seat_wanted
-            self._spread(kernels.reset, games)
+            self._parallel_for(kernels.reset, games)
             self._games[rows] = games
             self._memory[rows] = initial_memory(self.opponent, len(rows), self.variant.seats)
             self._learners["earlier"][rows] = self._others_play()[rows]
@@ -223,12 +229,12 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             raise
 
     def _step_in_all(self, actions: NDArray[np.int64], shown: Shown) -> None:
-        self._spread(kernels.step, self._games, actions)
+        self._parallel_for(kernels.step, self._games, actions)
         earned = self._learners["earlier"] + self._earned(self._games, self._learners["seat"])
         shown.rewards[:] = earned + self._others_play()
         self._learners["earlier"] = 0
-        shown.over[:] = games_over(self._games)
-        ended = np.flatnonzero(shown.over)
+        shown.terminated[:] = games_over(self._games)
+        ended = np.flatnonzero(shown.terminated)
         shown.last[ended] = self._seen(self._games[ended], self._learners["seat"][ended])
         self._begin(ended)
         self._observe(shown)
@@ -251,25 +257,25 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         movers = games["mover"].astype(np.int64)
         observations = np.empty((len(games), self.variant.observation.size), np.float32)
         masks = np.empty((len(games), self.variant.actions.size), np.int8)
-        self._spread(kernels.observations, games, movers, observations)
-        self._spread(kernels.masks, games, masks)
+        self._parallel_for(kernels.observations, games, movers, observations)
+        self._parallel_for(kernels.masks, games, masks)
         memory = self._memory[rows, movers]
-        opponent = given(self.opponent, Worlds(self.variant, games, movers))
+        opponent = with_worlds(self.opponent, Worlds(self.variant, games, movers))
         actions, memory = opponent.act(observations, masks, memory, self.np_random)
         check_legal(actions, masks, "the opponent")
         self._memory[rows, movers] = memory
-        self._spread(kernels.step, games, actions)
+        self._parallel_for(kernels.step, games, actions)
 
     # --- What the learners see
 
     def _observe(self, shown: Shown) -> None:
         seats = self._learners["seat"]
-        self._spread(kernels.observations, self._games, seats, shown.observations)
-        self._spread(kernels.masks, self._games, shown.masks)
+        self._parallel_for(kernels.observations, self._games, seats, shown.observations)
+        self._parallel_for(kernels.masks, self._games, shown.masks)
 
     def _seen(self, games: NDArray[Any], seats: NDArray[np.int64]) -> NDArray[Any]:
         observations = np.empty((len(games), self.variant.observation.size), self.dtype)
-        self._spread(kernels.observations, games, seats, observations)
+        self._parallel_for(kernels.observations, games, seats, observations)
         return observations
 
     def _infos(self) -> Infos:
@@ -278,16 +284,16 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         return {"action_mask": self._shown.masks, "_action_mask": ones}
 
     def _final_infos(self) -> Infos:
-        final_obs, over = np.full(self.num_envs, None, object), self._shown.over
-        for row in np.flatnonzero(over):
+        final_obs, terminated = np.full(self.num_envs, None, object), self._shown.terminated
+        for row in np.flatnonzero(terminated):
             final_obs[row] = self._shown.last[row]
         masks = np.zeros_like(self._shown.masks)
-        final_info = {"action_mask": masks, "_action_mask": over.copy()}
+        final_info = {"action_mask": masks, "_action_mask": terminated.copy()}
         return {
             "final_obs": final_obs,
-            "_final_obs": over.copy(),
+            "_final_obs": terminated.copy(),
             "final_info": final_info,
-            "_final_info": over.copy(),
+            "_final_info": terminated.copy(),
         }
 
     def render(self) -> tuple[Frame, ...] | None:  # type: ignore[override]
@@ -304,14 +310,14 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         earned: NDArray[np.float64] = games["rewards"][np.arange(len(games)), seats].astype(float)
         return earned
 
-    def _spread(self, loop: Callable[..., Any], *rows: Any) -> None:
-        kernels.spread(loop, self.variant.rules, *rows, threads=self.threads)
+    def _parallel_for(self, loop: Callable[..., Any], *rows: Any) -> None:
+        kernels.parallel_for(loop, self.variant.rule_set, *rows, threads=self.threads)
 
 
 def games_over(games: NDArray[Any]) -> NDArray[np.bool_]:
     """Which games have ended, (B,)."""
-    over: NDArray[np.bool_] = games["mover"] == OVER
-    return over
+    terminated: NDArray[np.bool_] = games["mover"] == OVER
+    return terminated
 
 
 def checked_size(num_envs: Any) -> int:

@@ -124,7 +124,7 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         self.rounds_told = min(rounds, ROUNDS_TOLD)
         self.chances = rounds * length.chances
         games = rule_set.new(np.zeros(1, np.uint64))
-        kernels.start_one(rule_set.rules, games[0])
+        kernels.start_one(rule_set.rule_set, games[0])
         nothing = (0.0,) * rule_set.seats
         self.beginning = Moment(rule_set, games, rounds * length.decisions, nothing)
 
@@ -153,7 +153,7 @@ def facts(rule_set: Variant, longest: int) -> pyspiel.GameInfo:
     together = rule_set.game.cooperative
     return pyspiel.GameInfo(
         num_distinct_actions=rule_set.actions.size,
-        max_chance_outcomes=int(rule_set.rules.max_outcomes),
+        max_chance_outcomes=int(rule_set.rule_set.max_outcomes),
         num_players=rule_set.seats,
         min_utility=0.0 if together else -1.0,
         max_utility=float(rule_set.best_score) if together else 1.0,

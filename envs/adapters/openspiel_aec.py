@@ -109,9 +109,9 @@ class OpenSpielAEC(AECEnv):
         self.rewards = {agent: returns[agent] - self._returns[agent] for agent in self.agents}
         self._returns = returns
         self._accumulate_rewards()
-        over = self.position.is_terminal()
-        self.terminations = dict.fromkeys(self.agents, over)
-        self.agent_selection = self.agents[0 if over else self.position.current_player()]
+        terminated = self.position.is_terminal()
+        self.terminations = dict.fromkeys(self.agents, terminated)
+        self.agent_selection = self.agents[0 if terminated else self.position.current_player()]
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """What this agent knows, whoever is to move."""

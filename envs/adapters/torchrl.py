@@ -67,10 +67,10 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
         """An action in every game; where it ends, the observation is of the end."""
         if self._over.any():
             raise UserError('games have ended; call reset(options={"reset_mask": over})')
-        observations, rewards, over, broken_off, infos = self.env.step(actions)
+        observations, rewards, terminated, broken_off, infos = self.env.step(actions)
         self._now = {"observation": observations, "action_mask": infos["action_mask"]}
-        self._over = over.copy()
-        return self._shown(infos), rewards, over, broken_off, {}
+        self._over = terminated.copy()
+        return self._shown(infos), rewards, terminated, broken_off, {}
 
     def _shown(self, infos: dict[str, Any]) -> Observations:
         if not self._over.any():

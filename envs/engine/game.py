@@ -3,7 +3,7 @@
 A game in progress is a numpy record (`record`); a batch of games is an array of records. The
 functions below, `start` to `next_event`, are the whole contract. Each game writes them once, as
 compiled functions whose first argument is its rule set, a record of options and tables
-(`tables`); the ones here look at the dtype of that argument, in Python and in compiled code
+(`rule_set_dtype`); the ones here look at the dtype of that argument, in Python and in compiled code
 alike, so that one set of kernels serves every game.
 
 Chance is lazy: a record holds what has not been seen yet and never an order. While `mover` is
@@ -60,7 +60,7 @@ def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
-def tables(*fields: tuple[Any, ...]) -> np.dtype[Any]:
+def rule_set_dtype(*fields: tuple[Any, ...]) -> np.dtype[Any]:
     """The dtype of a rule set: what every game has, then the game's own options and tables.
 
     One record rather than a tuple of arrays, as compiled functions would count the references of
@@ -80,11 +80,11 @@ def tables(*fields: tuple[Any, ...]) -> np.dtype[Any]:
 def filled(dtype: np.dtype[Any], **values: Any) -> np.record:
     """A rule set with these values, one for each field; shorter tables have zeros behind."""
     assert values.keys() == set(dtype.names or ()), values.keys() ^ set(dtype.names or ())
-    rules = np.zeros(1, dtype)
+    rule_set = np.zeros(1, dtype)
     for name, value in values.items():
         corner: Any = (0, *(slice(n) for n in np.shape(value)))
-        rules[name][corner] = value
-    row: np.record = rules[0]
+        rule_set[name][corner] = value
+    row: np.record = rule_set[0]
     return row
 
 
@@ -102,11 +102,11 @@ def generic(contract: F) -> F:
     CONTRACT.append(name)
 
     @functools.wraps(contract)
-    def call(rules: Any, *rest: Any) -> Any:
-        return IMPLEMENTATIONS[rules.dtype][name](rules, *rest)
+    def call(rule_set: Any, *rest: Any) -> Any:
+        return IMPLEMENTATIONS[rule_set.dtype][name](rule_set, *rest)
 
-    def compiled(rules: Any, *rest: Any) -> Any:
-        implementation: Any = IMPLEMENTATIONS[rules][name]
+    def compiled(rule_set: Any, *rest: Any) -> Any:
+        implementation: Any = IMPLEMENTATIONS[rule_set][name]
         return unannotated(implementation.py_func)
 
     # Numba wants the two to agree in their parameters, annotations included
@@ -128,12 +128,12 @@ def unannotated(function: Any) -> FunctionType:
 
 
 @generic
-def start(rules: Any, game: np.record) -> None:
+def start(rule_set: Any, game: np.record) -> None:
     """Set up a new game; `rng` is kept, so that each game continues its own random numbers."""
 
 
 @generic
-def chance(rules: Any, game: np.record, weights: NDArray[np.int64]) -> int:
+def chance(rule_set: Any, game: np.record, weights: NDArray[np.int64]) -> int:
     """Write how likely each outcome is, in whole numbers: 0 for what cannot happen.
 
     Outcomes are numbered from 0; returns how many numbers are in use.
@@ -142,28 +142,28 @@ def chance(rules: Any, game: np.record, weights: NDArray[np.int64]) -> int:
 
 
 @generic
-def resolve(rules: Any, game: np.record, outcome: int) -> None:
+def resolve(rule_set: Any, game: np.record, outcome: int) -> None:
     """Make one of the outcomes of `chance` happen."""
 
 
 @generic
-def legal(rules: Any, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal(rule_set: Any, game: np.record, mask: NDArray[np.int8]) -> int:
     """Write the mover's action mask, (A,) int8; returns how many actions are legal."""
     raise NotImplementedError
 
 
 @generic
-def apply(rules: Any, game: np.record, action: int) -> None:
+def apply(rule_set: Any, game: np.record, action: int) -> None:
     """Carry out a legal action of the mover and write `rewards`."""
 
 
 @generic
-def observe(rules: Any, game: np.record, seat: int, out: NDArray[Any]) -> None:
+def observe(rule_set: Any, game: np.record, seat: int, out: NDArray[Any]) -> None:
     """Write all that `seat` may know, (N,), whoever is to move."""
 
 
 @generic
-def redeal(rules: Any, world: np.record, seat: int) -> None:
+def redeal(rule_set: Any, world: np.record, seat: int) -> None:
     """Deal anew, with the record's own generator, all that `seat` cannot know of this game.
 
     Called while a seat is to move. Exact under chance alone: each history that agrees with what
@@ -173,7 +173,7 @@ def redeal(rules: Any, world: np.record, seat: int) -> None:
 
 
 @generic
-def rewind(rules: Any, game: np.record) -> None:
+def rewind(rule_set: Any, game: np.record) -> None:
     """Go back to the beginning of the round in progress, of which all is forgotten.
 
     Called while a seat is to move. A game whose record does not hold the round stays as it is.
@@ -181,7 +181,7 @@ def rewind(rules: Any, game: np.record) -> None:
 
 
 @generic
-def next_event(rules: Any, world: np.record, earlier: np.record) -> int:
+def next_event(rule_set: Any, world: np.record, earlier: np.record) -> int:
     """What happened next in `world` after an earlier position of the same round.
 
     An outcome if chance was to decide there, else an action; negative where the two are the same
@@ -250,9 +250,9 @@ def compiled_encoded(out: Any, value: Any, units: Any) -> Any:
 
 
 @inline
-def put(rules: Any, out: NDArray[Any], segment: int, i: int, value: float) -> None:
+def put(rule_set: Any, out: NDArray[Any], segment: int, i: int, value: float) -> None:
     """Write an entry that may be a fraction or large; all others can be assigned as they are."""
-    out[rules.at[segment] + i] = encoded(out, value, rules.units[segment])
+    out[rule_set.at[segment] + i] = encoded(out, value, rule_set.units[segment])
 
 
 # --- What a game declares
@@ -325,7 +325,7 @@ class Game:
     title: str
     cooperative: bool
     record: np.dtype[Any]
-    rules: np.dtype[Any]  #: of its options and tables
+    rule_set_dtype: np.dtype[Any]  #: of its options and tables
     functions: Mapping[str, Implementation]  #: the contract, by name
     variants: Mapping[str, Mapping[str, Any]]  #: id -> every option and its default
     options: Mapping[str, str]  #: option -> what it accepts and means
@@ -334,13 +334,15 @@ class Game:
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: id -> more for `build`
     last_round: str | None = None  #: the entry of a rule set that numbers it, if there are rounds
     best_score: Callable[[np.record], int] | None = None  #: of a rule set, if cooperative
-    lost: Callable[..., NDArray[np.bool_]] | None = None  #: (rules, games ended), if cooperative
+    lost: Callable[..., NDArray[np.bool_]] | None = None  #: (rule set, games ended), if cooperative
 
     def __post_init__(self) -> None:
         missing = set(CONTRACT) - self.functions.keys()
         assert not missing, f"{self.name} lacks {missing}"
         assert self.cooperative == bool(self.best_score) == bool(self.lost), self.name
-        IMPLEMENTATIONS[self.rules] = IMPLEMENTATIONS[from_dtype(self.rules)] = dict(self.functions)
+        IMPLEMENTATIONS[self.rule_set_dtype] = IMPLEMENTATIONS[from_dtype(self.rule_set_dtype)] = (
+            dict(self.functions)
+        )
 
     def render(self) -> ModuleType:
         """The module that draws its table, imported only where it is needed."""
@@ -354,18 +356,18 @@ class Variant:
     id: str
     game: Game = field(repr=False)
     options: Mapping[str, Any]
-    rules: np.record = field(repr=False)
+    rule_set: np.record = field(repr=False)
     actions: Actions = field(repr=False)
     observation: Layout = field(repr=False)
 
     @cached_property
-    def tables(self) -> NDArray[Any]:
-        """(1,) the rules as an array, which a call from Python hands over ten times as fast."""
-        return np.array([self.rules], self.game.rules)
+    def rule_set_array(self) -> NDArray[Any]:
+        """(1,) the rule set as an array, which a call from Python hands over ten times as fast."""
+        return np.array([self.rule_set], self.game.rule_set_dtype)
 
     @cached_property
     def seats(self) -> int:
-        return int(self.rules.seats)
+        return int(self.rule_set.seats)
 
     def understands(self, other: "Variant") -> bool:
         """Whether observations and action numbers mean the same in both."""
@@ -378,18 +380,18 @@ class Variant:
     @property
     def length(self) -> Length:
         """How long a game can last at most."""
-        return self.game.length(self.rules)
+        return self.game.length(self.rule_set)
 
     @property
     def best_score(self) -> int:
         """The most points that the players of a cooperative game can make."""
         assert self.game.best_score
-        return self.game.best_score(self.rules)
+        return self.game.best_score(self.rule_set)
 
     def lost(self, games: NDArray[Any]) -> NDArray[np.bool_]:
         """Which of these cooperative games, all ended, were lost, (B,)."""
         assert self.game.lost
-        return self.game.lost(self.rules, games)
+        return self.game.lost(self.rule_set, games)
 
     def new(self, seeds: NDArray[np.uint64]) -> NDArray[Any]:
         """Games not yet started, (B,), each with the generator that its seed gives."""

@@ -1,7 +1,7 @@
 """The batch loops over many games, compiled once for every game that there is.
 
 Notation: B games, S seats, A actions, N entries of an observation. All arrays are written in
-place; rows are independent, so `spread` may give each thread its share of them.
+place; rows are independent, so `parallel_for` may give each thread its share of them.
 """
 
 import os
@@ -32,17 +32,17 @@ WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it
 
 
 @inline
-def settle(rules: Any, game: np.record, weights: NDArray[np.int64]) -> None:
+def settle(rule_set: Any, game: np.record, weights: NDArray[np.int64]) -> None:
     """Let chance happen until a seat is to move or the game is over."""
     while game.mover == CHANCE:
-        resolve(rules, game, drawn(rules, game, weights))
+        resolve(rule_set, game, drawn(rule_set, game, weights))
 
 
 @inline
-def drawn(rules: Any, game: np.record, weights: NDArray[np.int64]) -> int:
+def drawn(rule_set: Any, game: np.record, weights: NDArray[np.int64]) -> int:
     """One outcome of chance, by the game's own generator; it costs one random number."""
     total = 0
-    for i in range(chance(rules, game, weights)):
+    for i in range(chance(rule_set, game, weights)):
         total += weights[i]
     skip = below(game, total)
     outcome = 0
@@ -56,74 +56,74 @@ def drawn(rules: Any, game: np.record, weights: NDArray[np.int64]) -> int:
 
 
 @kernel
-def reset(rules: Any, games: NDArray[Any]) -> None:
+def reset(rule_set: Any, games: NDArray[Any]) -> None:
     """Begin a new game in every row."""
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
-        start(rules, games[b])
-        settle(rules, games[b], weights)
+        start(rule_set, games[b])
+        settle(rule_set, games[b], weights)
 
 
 @kernel
-def settle_all(rules: Any, games: NDArray[Any]) -> None:
+def settle_all(rule_set: Any, games: NDArray[Any]) -> None:
     """Let chance happen in every row until a seat is to move or the game is over."""
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
-        settle(rules, games[b], weights)
+        settle(rule_set, games[b], weights)
 
 
 @kernel
-def step(rules: Any, games: NDArray[Any], actions: NDArray[np.int64]) -> None:
+def step(rule_set: Any, games: NDArray[Any], actions: NDArray[np.int64]) -> None:
     """Carry out one legal action in every row, and all that chance adds."""
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
-        apply(rules, games[b], actions[b])
-        settle(rules, games[b], weights)
+        apply(rule_set, games[b], actions[b])
+        settle(rule_set, games[b], weights)
 
 
 @kernel
-def masks(rules: Any, games: NDArray[Any], out: NDArray[np.int8]) -> None:
+def masks(rule_set: Any, games: NDArray[Any], out: NDArray[np.int8]) -> None:
     """The movers' action masks, (B, A); zeros where the game is over."""
     for b in range(len(games)):
-        legal(rules, games[b], out[b])
+        legal(rule_set, games[b], out[b])
 
 
 @kernel
 def observations(
-    rules: Any, games: NDArray[Any], seats: NDArray[np.int64], out: NDArray[Any]
+    rule_set: Any, games: NDArray[Any], seats: NDArray[np.int64], out: NDArray[Any]
 ) -> None:
     """What the given seats know, (B, N)."""
     for b in range(len(games)):
-        observe(rules, games[b], seats[b], out[b])
+        observe(rule_set, games[b], seats[b], out[b])
 
 
 @kernel
-def start_one(rules: Any, game: np.record) -> None:
+def start_one(rule_set: Any, game: np.record) -> None:
     """Begin a game without its chance."""
-    start(rules, game)
+    start(rule_set, game)
 
 
 @kernel
-def apply_one(rules: Any, game: np.record, action: int) -> None:
+def apply_one(rule_set: Any, game: np.record, action: int) -> None:
     """Carry out an action without its chance."""
-    apply(rules, game, action)
+    apply(rule_set, game, action)
 
 
 @kernel
-def draw_one(rules: Any, game: np.record) -> int:
+def draw_one(rule_set: Any, game: np.record) -> int:
     """Draw one outcome of chance with the game's own generator, without making it happen."""
-    weights = np.empty(rules.max_outcomes, np.int64)
-    return drawn(rules, game, weights)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
+    return drawn(rule_set, game, weights)
 
 
 @kernel
 def outcomes_of(
-    rules: Any, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
+    rule_set: Any, game: np.record, outcomes: NDArray[np.int64], chances: NDArray[np.float64]
 ) -> int:
     """What chance can do next in one game: (outcomes, chances) up to the number returned."""
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     total = n = 0
-    for outcome in range(chance(rules, game, weights)):
+    for outcome in range(chance(rule_set, game, weights)):
         total += weights[outcome]
         if weights[outcome] > 0:
             outcomes[n] = outcome
@@ -134,36 +134,36 @@ def outcomes_of(
 
 
 @kernel
-def resolve_one(rules: Any, game: np.record, outcome: int) -> None:
+def resolve_one(rule_set: Any, game: np.record, outcome: int) -> None:
     """Make one outcome of chance happen."""
-    resolve(rules, game, outcome)
+    resolve(rule_set, game, outcome)
 
 
 @kernel
-def rewind_one(rules: Any, game: np.record) -> None:
+def rewind_one(rule_set: Any, game: np.record) -> None:
     """Go back to the beginning of the round in progress."""
-    rewind(rules, game)
+    rewind(rule_set, game)
 
 
 @kernel
-def next_event_of(rules: Any, world: np.record, earlier: np.record) -> int:
+def next_event_of(rule_set: Any, world: np.record, earlier: np.record) -> int:
     """What happened next in `world` after an earlier position; negative if nothing."""
-    return next_event(rules, world, earlier)
+    return next_event(rule_set, world, earlier)
 
 
 @kernel
-def worlds(rules: Any, game: NDArray[Any], seat: int, out: NDArray[Any]) -> None:
+def worlds(rule_set: Any, game: NDArray[Any], seat: int, out: NDArray[Any]) -> None:
     """Games that `seat` cannot tell from game[0], each dealt with the generator in its row."""
     for b in range(len(out)):
         rng = out[b].rng
         out[b] = game[0]
         out[b].rng = rng
-        redeal(rules, out[b], seat)
+        redeal(rule_set, out[b], seat)
 
 
 @kernel
 def retrace(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     seat: int,
     positions: NDArray[Any],
@@ -177,19 +177,19 @@ def retrace(
     scratch = games[:1].copy()
     for b in range(len(games)):
         scratch[0] = games[b]
-        relive(rules, games[b], scratch[0], seat, positions[b], actions[b])
+        relive(rule_set, games[b], scratch[0], seat, positions[b], actions[b])
 
 
 @kernel
-def decisions_of_others(rules: Any, game: NDArray[Any], seat: int) -> int:
+def decisions_of_others(rule_set: Any, game: NDArray[Any], seat: int) -> int:
     """How many decisions others than `seat` have made in the round in progress of game[0]."""
     earlier = game.copy()
-    return relive(rules, game[0], earlier[0], seat, game[:0], np.empty(0, np.int64))
+    return relive(rule_set, game[0], earlier[0], seat, game[:0], np.empty(0, np.int64))
 
 
 @inline
 def relive(
-    rules: Any,
+    rule_set: Any,
     game: np.record,
     earlier: np.record,
     seat: int,
@@ -198,8 +198,8 @@ def relive(
 ) -> int:
     """Play the round again in `earlier`; returns how often others than `seat` decided."""
     decided = 0
-    rewind(rules, earlier)
-    event = next_event(rules, game, earlier)
+    rewind(rule_set, earlier)
+    event = next_event(rule_set, game, earlier)
     while event >= 0:
         if earlier.mover != CHANCE and earlier.mover != seat:
             if decided < len(actions):
@@ -207,23 +207,23 @@ def relive(
                 actions[decided] = event
             decided += 1
         if earlier.mover == CHANCE:
-            resolve(rules, earlier, event)
+            resolve(rule_set, earlier, event)
         else:
-            apply(rules, earlier, event)
-        event = next_event(rules, game, earlier)
+            apply(rule_set, earlier, event)
+        event = next_event(rule_set, game, earlier)
     return decided
 
 
 @kernel
 def advance(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     actions: NDArray[np.int64],
     play_forced: bool,
     observations: NDArray[Any],
     masks: NDArray[np.int8],
     rewards: NDArray[np.float32],
-    over: NDArray[np.bool_],
+    terminated: NDArray[np.bool_],
     last: NDArray[Any],
 ) -> None:
     """One decision in every row, up to the next decision; a game that ends begins anew.
@@ -231,35 +231,35 @@ def advance(
     `rewards` (B, S) is all that was earned on the way, `last` (B, N) what the seat that decided
     sees at the end of a game. With `play_forced`, moves without a choice are made at once.
     """
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
         game = games[b]
         mover = game.mover
         action = actions[b]
         rewards[b] = 0
-        over[b] = False
+        terminated[b] = False
         choices = 1
         while choices == 1:
-            apply(rules, game, action)
-            settle(rules, game, weights)
+            apply(rule_set, game, action)
+            settle(rule_set, game, weights)
             for seat in range(rewards.shape[1]):
                 rewards[b, seat] += game.rewards[seat]
             if game.mover == OVER:
-                over[b] = True
-                observe(rules, game, mover, last[b])
-                start(rules, game)
-                settle(rules, game, weights)
-            choices = legal(rules, game, masks[b])
-            if over[b] or not play_forced:
+                terminated[b] = True
+                observe(rule_set, game, mover, last[b])
+                start(rule_set, game)
+                settle(rule_set, game, weights)
+            choices = legal(rule_set, game, masks[b])
+            if terminated[b] or not play_forced:
                 break
             if choices == 1:
                 action = nth_legal(masks[b], 0)
-        observe(rules, game, game.mover, observations[b])
+        observe(rule_set, game, game.mover, observations[b])
 
 
 @kernel
 def play_randomly(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     decisions: int,
     observations: NDArray[Any],
@@ -269,25 +269,25 @@ def play_randomly(
 
     Moves without a choice are made but not counted.
     """
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
         game = games[b]
         left = decisions
         while left > 0:
             if game.mover == OVER:
-                start(rules, game)
-                settle(rules, game, weights)
-            choices = legal(rules, game, masks[b])
+                start(rule_set, game)
+                settle(rule_set, game, weights)
+            choices = legal(rule_set, game, masks[b])
             if choices > 1:
-                observe(rules, game, game.mover, observations[b])
+                observe(rule_set, game, game.mover, observations[b])
                 left -= 1
-            apply(rules, game, nth_legal(masks[b], below(game, choices)))
-            settle(rules, game, weights)
+            apply(rule_set, game, nth_legal(masks[b], below(game, choices)))
+            settle(rule_set, game, weights)
 
 
 @kernel
 def play_out(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     masks: NDArray[np.int8],
     earned: NDArray[np.floating[Any]],
@@ -297,16 +297,16 @@ def play_out(
 
     Writes what each seat earns on the way, (B, S), and how many decisions there were, (B,).
     """
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
         game = games[b]
         earned[b] = 0
         decisions[b] = 0
-        settle(rules, game, weights)
+        settle(rule_set, game, weights)
         while game.mover != OVER:
-            choices = legal(rules, game, masks[b])
-            apply(rules, game, nth_legal(masks[b], below(game, choices)))
-            settle(rules, game, weights)
+            choices = legal(rule_set, game, masks[b])
+            apply(rule_set, game, nth_legal(masks[b], below(game, choices)))
+            settle(rule_set, game, weights)
             for seat in range(earned.shape[1]):
                 earned[b, seat] += game.rewards[seat]
             decisions[b] += 1
@@ -315,7 +315,9 @@ def play_out(
 # --- Threads
 
 
-def spread(loop: Callable[..., Any], rules: Any, *rows: Any, threads: int | None = None) -> None:
+def parallel_for(
+    loop: Callable[..., Any], rule_set: Any, *rows: Any, threads: int | None = None
+) -> None:
     """Run `loop(rules, *rows)`, large batches on several threads.
 
     Arrays are cut along their first axis; other arguments are passed on. `threads` is by default
@@ -324,13 +326,13 @@ def spread(loop: Callable[..., Any], rules: Any, *rows: Any, threads: int | None
     batch = len(rows[0])
     threads = min(threads or default_threads(), batch // WORTH_A_THREAD)
     if threads <= 1:
-        loop(rules, *rows)
+        loop(rule_set, *rows)
         return
     edges = [batch * i // threads for i in range(threads + 1)]
 
     def part(i: int) -> None:
         share = slice(edges[i], edges[i + 1])
-        loop(rules, *(row[share] if isinstance(row, np.ndarray) else row for row in rows))
+        loop(rule_set, *(row[share] if isinstance(row, np.ndarray) else row for row in rows))
 
     list(pool(threads).map(part, range(threads)))
 
@@ -367,24 +369,24 @@ def view(
 
     `tables` (1,) holds the rule set, as for the kernels below.
     """
-    rules = tables[0]
-    observe(rules, games[0], seat, observation)
+    rule_set = tables[0]
+    observe(rule_set, games[0], seat, observation)
     if games[0].mover == seat:
-        legal(rules, games[0], mask)
+        legal(rule_set, games[0], mask)
     else:
         mask[:] = 0
 
 
 @inline
 def show_mover(
-    rules: Any, game: np.record, observation: NDArray[Any], mask: NDArray[np.int8]
+    rule_set: Any, game: np.record, observation: NDArray[Any], mask: NDArray[np.int8]
 ) -> int:
     """The view of the seat to move, (N,) and (A,), zeros if the game is over; returns `mover`."""
     if game.mover == OVER:
         mask[:] = 0
     else:
-        observe(rules, game, game.mover, observation)
-        legal(rules, game, mask)
+        observe(rule_set, game, game.mover, observation)
+        legal(rule_set, game, mask)
     mover: int = game.mover
     return mover
 
@@ -397,10 +399,10 @@ def begin_one(
     mask: NDArray[np.int8],
 ) -> int:
     """Begin a new game in games[0]; the rest is as for `step_if_legal`."""
-    rules, game = tables[0], games[0]
-    start(rules, game)
-    settle(rules, game, np.empty(rules.max_outcomes, np.int64))
-    return show_mover(rules, game, observation, mask)
+    rule_set, game = tables[0], games[0]
+    start(rule_set, game)
+    settle(rule_set, game, np.empty(rule_set.max_outcomes, np.int64))
+    return show_mover(rule_set, game, observation, mask)
 
 
 @kernel
@@ -418,10 +420,10 @@ def step_if_legal(
     """
     if mask[action] == 0:
         return REFUSED
-    rules, game = tables[0], games[0]
-    apply(rules, game, action)
-    settle(rules, game, np.empty(rules.max_outcomes, np.int64))
-    return show_mover(rules, game, observation, mask)
+    rule_set, game = tables[0], games[0]
+    apply(rule_set, game, action)
+    settle(rule_set, game, np.empty(rule_set.max_outcomes, np.int64))
+    return show_mover(rule_set, game, observation, mask)
 
 
 # --- One learner a game, against random play
@@ -438,7 +440,7 @@ LEARNER = with_attributes(
 
 @inline
 def others_play(
-    rules: Any,
+    rule_set: Any,
     game: np.record,
     learner: np.record,
     mask: NDArray[np.int8],
@@ -447,16 +449,16 @@ def others_play(
     """Random legal play up to the learner's turn or the end; returns what it brings the learner."""
     earned = 0.0
     while game.mover != learner.seat and game.mover != OVER:
-        choices = legal(rules, game, mask)
-        apply(rules, game, nth_legal(mask, below(learner, choices)))
-        settle(rules, game, weights)
+        choices = legal(rule_set, game, mask)
+        apply(rule_set, game, nth_legal(mask, below(learner, choices)))
+        settle(rule_set, game, weights)
         earned += game.rewards[learner.seat]
     return earned
 
 
 @inline
 def begin_for(
-    rules: Any,
+    rule_set: Any,
     game: np.record,
     seat: int,
     learner: np.record,
@@ -469,15 +471,15 @@ def begin_for(
     """
     game.mover = OVER
     while game.mover == OVER:
-        learner.seat = np.int64(game.rng % np.uint64(rules.seats)) if seat == ANY_SEAT else seat
-        start(rules, game)
-        settle(rules, game, weights)
-        learner.earlier = others_play(rules, game, learner, mask, weights)
+        learner.seat = np.int64(game.rng % np.uint64(rule_set.seats)) if seat == ANY_SEAT else seat
+        start(rule_set, game)
+        settle(rule_set, game, weights)
+        learner.earlier = others_play(rule_set, game, learner, mask, weights)
 
 
 @kernel
 def reset_against_random(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     seat: int,
     learners: NDArray[Any],
@@ -485,16 +487,16 @@ def reset_against_random(
     masks: NDArray[np.int8],
 ) -> None:
     """Begin a new game in every row, up to the learner's first decision, whose view is written."""
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
-        begin_for(rules, games[b], seat, learners[b], masks[b], weights)
-        observe(rules, games[b], learners[b].seat, observations[b])
-        legal(rules, games[b], masks[b])
+        begin_for(rule_set, games[b], seat, learners[b], masks[b], weights)
+        observe(rule_set, games[b], learners[b].seat, observations[b])
+        legal(rule_set, games[b], masks[b])
 
 
 @kernel
 def step_against_random(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     actions: NDArray[np.int64],
     seat: int,
@@ -502,7 +504,7 @@ def step_against_random(
     observations: NDArray[Any],
     masks: NDArray[np.int8],
     rewards: NDArray[np.float64],
-    over: NDArray[np.bool_],
+    terminated: NDArray[np.bool_],
     last: NDArray[Any],
 ) -> None:
     """A legal action of the learner in every row, up to its next decision, here or in a new game.
@@ -510,25 +512,25 @@ def step_against_random(
     `rewards` (B,) is all that the learner earned on the way, `last` (B, N) what it sees at the
     end of a game.
     """
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
         game, learner = games[b], learners[b]
-        apply(rules, game, actions[b])
-        settle(rules, game, weights)
+        apply(rule_set, game, actions[b])
+        settle(rule_set, game, weights)
         rewards[b] = learner.earlier + game.rewards[learner.seat]
-        rewards[b] += others_play(rules, game, learner, masks[b], weights)
+        rewards[b] += others_play(rule_set, game, learner, masks[b], weights)
         learner.earlier = 0.0
-        over[b] = game.mover == OVER
-        if over[b]:
-            observe(rules, game, learner.seat, last[b])
-            begin_for(rules, game, seat, learner, masks[b], weights)
-        observe(rules, game, learner.seat, observations[b])
-        legal(rules, game, masks[b])
+        terminated[b] = game.mover == OVER
+        if terminated[b]:
+            observe(rule_set, game, learner.seat, last[b])
+            begin_for(rule_set, game, seat, learner, masks[b], weights)
+        observe(rule_set, game, learner.seat, observations[b])
+        legal(rule_set, game, masks[b])
 
 
 @kernel
 def pick(
-    rules: Any, masks: NDArray[np.int8], luck: NDArray[np.float64], out: NDArray[np.int64]
+    rule_set: Any, masks: NDArray[np.int8], luck: NDArray[np.float64], out: NDArray[np.int64]
 ) -> None:
     """A legal action in every row, (B,), by a random number from [0, 1) for each."""
     for b in range(len(masks)):

@@ -53,14 +53,14 @@ USES = np.maximum(sums_by_set(SIZES), 1)  # cards of each set of actions; 1 for 
 
 
 @inline
-def unused(rules: np.record, game: np.record, seat: int, action: int) -> Any:
-    return rules.in_use[action] == 1 and game.used_in[seat, action] == 0
+def unused(rule_set: np.record, game: np.record, seat: int, action: int) -> Any:
+    return rule_set.in_use[action] == 1 and game.used_in[seat, action] == 0
 
 
 @inline
-def unused_actions(rules: np.record, game: np.record, seat: int) -> int:
+def unused_actions(rule_set: np.record, game: np.record, seat: int) -> int:
     """The actions that a seat has left, a bit each."""
     left = 0
     for action in range(4):
-        left |= int(unused(rules, game, seat, action)) << action
+        left |= int(unused(rule_set, game, seat, action)) << action
     return left

@@ -48,10 +48,10 @@ def scored_round(variant: Variant, before: np.record, action: int) -> np.record 
     if variant.game.last_round is None:
         return None
     after, scored = before.copy(), before.copy()
-    kernels.apply_one(variant.rules, after, action)
+    kernels.apply_one(variant.rule_set, after, action)
     if after.round_number == before.round_number:
         return None
-    last = variant.rules.copy()
+    last = variant.rule_set.copy()
     last[variant.game.last_round] = before.round_number
     kernels.apply_one(last, scored, action)
     return scored

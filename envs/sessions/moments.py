@@ -63,7 +63,7 @@ class Moment:
     def legal(self) -> list[int]:
         """What the seat to move may do."""
         mask = np.zeros((1, self.variant.actions.size), np.int8)
-        kernels.masks(self.variant.rules, self.games, mask)
+        kernels.masks(self.variant.rule_set, self.games, mask)
         actions: list[int] = np.flatnonzero(mask).tolist()
         return actions
 
@@ -77,9 +77,9 @@ class Moment:
             raise IllegalAction(f"{event} cannot come now; what can is {possible}")
         games = self.games.copy()
         if self.mover == CHANCE:
-            kernels.resolve_one(self.variant.rules, games[0], event)
+            kernels.resolve_one(self.variant.rule_set, games[0], event)
             return Moment(self.variant, games, self.left, self.returns, self, event)
-        kernels.apply_one(self.variant.rules, games[0], event)
+        kernels.apply_one(self.variant.rule_set, games[0], event)
         returns = tuple(
             earned + reward
             for earned, reward in zip(self.returns, games["rewards"][0].tolist(), strict=False)
@@ -145,7 +145,7 @@ class Moment:
 def seen_by(variant: Variant, games: NDArray[Any], seat: int) -> View:
     """What a seat knows of games[0], (N,)."""
     view = np.empty((1, variant.observation.size), np.float32)
-    kernels.observations(variant.rules, games, np.array([seat]), view)
+    kernels.observations(variant.rule_set, games, np.array([seat]), view)
     row: View = view[0]
     return row
 

@@ -18,7 +18,7 @@ class Opponent(Protocol):
     """Whatever chooses actions for a batch; policies do, and keep a memory of each game.
 
     An opponent with memory also has `initial_memory(batch)`, which gives it at the start, (B, M);
-    one that searches has `given(worlds)`, which gives the opponent to ask about these games.
+    one that searches has `with_worlds(worlds)`, which gives the opponent to ask about these games.
     """
 
     def act(
@@ -93,9 +93,9 @@ def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
     return memory.reshape(batch, seats, *memory.shape[1:])
 
 
-def given(opponent: Opponent, worlds: Worlds) -> Opponent:
+def with_worlds(opponent: Opponent, worlds: Worlds) -> Opponent:
     """Whom to ask about these games."""
-    searching = getattr(opponent, "given", None)
+    searching = getattr(opponent, "with_worlds", None)
     return opponent if searching is None else searching(worlds)
 
 

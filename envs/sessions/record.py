@@ -45,10 +45,10 @@ def record_of(session: Session) -> Record:
         raise UserError("a game that began from a given position cannot be saved")
     rule_set, games = session.variant, session.games.copy()
     games["rng"] = session.generator
-    kernels.start_one(rule_set.rules, games[0])
+    kernels.start_one(rule_set.rule_set, games[0])
     happened = let_chance_happen(rule_set, games, session.deal)
     for action in session.actions:
-        kernels.apply_one(rule_set.rules, games[0], action)
+        kernels.apply_one(rule_set.rule_set, games[0], action)
         happened += let_chance_happen(rule_set, games, session.deal, len(happened))
     return Record(rule_set, session.generator, tuple(happened), tuple(session.actions))
 

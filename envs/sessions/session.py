@@ -48,10 +48,12 @@ class Session:
 
     def _point(self) -> None:
         """Keep at hand what every step needs of the arrays and of the variant."""
-        self._tables = self.variant.tables
+        self._tables = self.variant.rule_set_array
         self._size = self.variant.actions.size
         self._rewards = self.games["rewards"][0, : self.variant.seats]
-        self._step_if_legal = step_if_legal(self.variant.game.rules, self.variant.game.record)
+        self._step_if_legal = step_if_legal(
+            self.variant.game.rule_set_dtype, self.variant.game.record
+        )
 
     # --- Beginning
 
@@ -93,7 +95,7 @@ class Session:
     def _begin(self, games: NDArray[Any], deal: tuple[int, ...], from_start: bool) -> None:
         generator = games["rng"].item()
         if from_start:
-            kernels.start_one(self.variant.rules, games[0])
+            kernels.start_one(self.variant.rule_set, games[0])
         happened = let_chance_happen(self.variant, games, deal)
         self._remember(generator, deal, from_start)
         self.dealt = len(happened)
@@ -164,7 +166,7 @@ class Session:
         if not self._mask[action]:
             raise self._illegal(action)
         games = self.games.copy()
-        kernels.apply_one(self.variant.rules, games[0], action)
+        kernels.apply_one(self.variant.rule_set, games[0], action)
         self.dealt += len(let_chance_happen(self.variant, games, self.deal, self.dealt))
         self._go_on_from(games)
 
@@ -212,7 +214,7 @@ def let_chance_happen(
     """
     happened: list[int] = []
     while games["mover"][0] == CHANCE:
-        outcome = int(kernels.draw_one(variant.rules, games[0]))
+        outcome = int(kernels.draw_one(variant.rule_set, games[0]))
         place = dealt + len(happened)
         if place < len(deal):
             outcome = deal[place]
@@ -222,16 +224,16 @@ def let_chance_happen(
                     f"deal[{place}] is {outcome}, but chance can only bring "
                     f"{', '.join(map(str, possible))} there"
                 )
-        kernels.resolve_one(variant.rules, games[0], outcome)
+        kernels.resolve_one(variant.rule_set, games[0], outcome)
         happened.append(outcome)
     return happened
 
 
 def chances_of(variant: Variant, games: NDArray[Any]) -> list[tuple[int, float]]:
     """What chance can bring next in games[0], and how likely."""
-    outcomes = np.empty(variant.rules.max_outcomes, np.int64)
-    chances = np.empty(variant.rules.max_outcomes, np.float64)
-    n = kernels.outcomes_of(variant.rules, games[0], outcomes, chances)
+    outcomes = np.empty(variant.rule_set.max_outcomes, np.int64)
+    chances = np.empty(variant.rule_set.max_outcomes, np.float64)
+    n = kernels.outcomes_of(variant.rule_set, games[0], outcomes, chances)
     return list(zip(outcomes[:n].tolist(), chances[:n].tolist(), strict=True))
 
 
@@ -244,13 +246,13 @@ def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
 
 
 @cache
-def step_if_legal(rules: np.dtype[Any], record: np.dtype[Any]) -> Callable[..., int]:
+def step_if_legal(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[..., int]:
     """The kernel for arguments of a game's types: it saves each call the look at them."""
     kernel: Any = kernels.step_if_legal
     if not isinstance(kernel, Dispatcher):  # as with NUMBA_DISABLE_JIT=1
         return kernels.step_if_legal
     view = np.empty(1, np.float32), np.empty(1, np.int8)
-    arguments = np.empty(1, rules), np.empty(1, record), 0, *view
+    arguments = np.empty(1, rule_set), np.empty(1, record), 0, *view
     compiled: Callable[..., int] = kernel.compile(tuple(map(typeof, arguments)))
     return compiled
 
@@ -287,5 +289,5 @@ def is_position(variant: Variant, games: NDArray[Any]) -> bool:
     if mover == CHANCE:
         return len(possible_outcomes(variant, games)) > 0
     mask = np.zeros((1, variant.actions.size), np.int8)
-    kernels.masks(variant.rules, games, mask)
+    kernels.masks(variant.rule_set, games, mask)
     return mover == OVER or (0 <= mover < variant.seats and bool(mask.any()))

@@ -40,5 +40,5 @@ class Worlds:
         """
         worlds = self.variant.new(seeds)
         true = self._games[row : row + 1]
-        kernels.worlds(self.variant.rules, true, int(self._seats[row]), worlds)
+        kernels.worlds(self.variant.rule_set, true, int(self._seats[row]), worlds)
         return worlds

@@ -25,7 +25,7 @@ class Advice(FeatureSet):
     def work_out(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Observations, Memory]:
-        worths, memory = self.expert.preference(observation, mask, memory)
+        worths, memory = self.expert.scores(observation, mask, memory)
         best = worths.max(1, keepdims=True)
         behind = np.where(mask, (worths - best).clip(-MOST * UNIT, 0) / UNIT, 0)
         return np.hstack((behind, best.clip(-1, 1))).astype(np.float32), memory

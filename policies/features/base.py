@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from hanamachi.engine.game import Variant
-from hanamachi.engine.kernels import spread
+from hanamachi.engine.kernels import parallel_for
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError, unknown
 from hanamachi.policies.entry_point import load_entry_point
@@ -68,7 +68,7 @@ class Compiled(FeatureSet):
         rows = np.ascontiguousarray(observation, np.float32)
         features = np.zeros((len(rows), self.layout.size), np.float32)
         memory = np.array(memory, np.int32, order="C")
-        spread(self.write, self.variant.rules, rows, memory, features)
+        parallel_for(self.write, self.variant.rule_set, rows, memory, features)
         return features, memory
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
-from hanamachi.games.hanabi import rules as rule
+from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.rules import write_bits
 from hanamachi.games.hanabi.table import (
     ME,
@@ -57,7 +57,7 @@ class Belief(Compiled):
     """What each slot can be given its clues and the cards that its owner and I see."""
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, belief_layout(variant.rules), write_belief)
+        super().__init__(variant, belief_layout(variant.rule_set), write_belief)
 
 
 class Convention(Compiled):
@@ -67,14 +67,14 @@ class Convention(Compiled):
     """
 
     def __init__(self, variant: Variant) -> None:
-        rules = variant.rules
-        size = int(rules.seats * rules.hand_size)
-        super().__init__(variant, convention_layout(rules), write_convention, size)
+        rule_set = variant.rule_set
+        size = int(rule_set.seats * rule_set.hand_size)
+        super().__init__(variant, convention_layout(rule_set), write_convention, size)
 
 
-def belief_layout(rules: np.record) -> Layout:
-    mine, theirs = hands_of(rules)
-    each = int(rules.cards) + GROUPS
+def belief_layout(rule_set: np.record) -> Layout:
+    mine, theirs = hands_of(rule_set)
+    each = int(rule_set.cards) + GROUPS
     return Layout(
         (
             Segment("my chances", mine * each, 0, 1, f"of each slot: {CHANCES}"),
@@ -84,11 +84,11 @@ def belief_layout(rules: np.record) -> Layout:
     )
 
 
-def convention_layout(rules: np.record) -> Layout:
-    mine, theirs = hands_of(rules)
-    cards = int(rules.cards)
+def convention_layout(rule_set: np.record) -> Layout:
+    mine, theirs = hands_of(rule_set)
+    cards = int(rule_set.cards)
     each = cards + GROUPS + SIGNS
-    clues = int(rules.traits) * (int(rules.seats) - 1)
+    clues = int(rule_set.traits) * (int(rule_set.seats) - 1)
     signs = "clued, the chop, surely playable, playable now or later, surely trash"
     truths = (
         "what its owner can take it for, playable, playable soon, trash, critical, clued elsewhere"
@@ -112,10 +112,10 @@ def convention_layout(rules: np.record) -> Layout:
     )
 
 
-def hands_of(rules: np.record) -> tuple[int, int]:
+def hands_of(rule_set: np.record) -> tuple[int, int]:
     """How many slots I have, and all others together."""
-    size = int(rules.hand_size)
-    return size, size * (int(rules.seats) - 1)
+    size = int(rule_set.hand_size)
+    return size, size * (int(rule_set.seats) - 1)
 
 
 # --- By clues
@@ -123,27 +123,31 @@ def hands_of(rules: np.record) -> tuple[int, int]:
 
 @kernel
 def write_belief(
-    rules: np.record, observations: Observations, memory: Memory, features: Observations
+    rule_set: np.record, observations: Observations, memory: Memory, features: Observations
 ) -> None:
-    game = np.zeros(1, rule.RECORD)[0]
-    each = rules.cards + GROUPS
+    game = np.zeros(1, rules.RECORD)[0]
+    each = rule_set.cards + GROUPS
     for b in range(len(observations)):
-        lay_out(rules, observations[b], game)
-        groups = next_cards(rules, game.fireworks), trash(rules, game), critical(rules, game)
+        lay_out(rule_set, observations[b], game)
+        groups = (
+            next_cards(rule_set, game.fireworks),
+            trash(rule_set, game),
+            critical(rule_set, game),
+        )
         left = features[b]
-        for seat in range(rules.seats):
-            copies = unseen_by_both(rules, game, seat)
+        for seat in range(rule_set.seats):
+            copies = unseen_by_both(rule_set, game, seat)
             for slot in range(game.held[seat]):
                 cards = int(game.possible[seat, slot])
-                write_chances(rules, copies, cards, groups, left[slot * each :])
-            left = left[rules.hand_size * each :]
+                write_chances(rule_set, copies, cards, groups, left[slot * each :])
+            left = left[rule_set.hand_size * each :]
 
 
 @inline
-def unseen_by_both(rules: np.record, game: np.record, seat: int) -> NDArray[np.int64]:
+def unseen_by_both(rule_set: np.record, game: np.record, seat: int) -> NDArray[np.int64]:
     """Copies of each card that neither the seat nor I see: in the deck, in its hand or in mine."""
-    copies = np.zeros(rules.cards, np.int64)
-    copies += game.unseen[: rules.cards]
+    copies = np.zeros(rule_set.cards, np.int64)
+    copies += game.unseen[: rule_set.cards]
     if seat != ME:
         for slot in range(game.held[seat]):
             copies[game.hand[seat, slot]] += 1
@@ -152,21 +156,21 @@ def unseen_by_both(rules: np.record, game: np.record, seat: int) -> NDArray[np.i
 
 @inline
 def write_chances(
-    rules: np.record, copies: NDArray[np.int64], cards: int, groups: Groups, out: Row
+    rule_set: np.record, copies: NDArray[np.int64], cards: int, groups: Groups, out: Row
 ) -> None:
     """How likely each of a slot's cards is, and a card of each group."""
-    total = max(weight(rules, copies, cards), 1)
-    for card in range(rules.cards):
+    total = max(weight(rule_set, copies, cards), 1)
+    for card in range(rule_set.cards):
         out[card] = copies[card] * (cards >> card & 1) / total
     for i in range(GROUPS):
-        out[rules.cards + i] = weight(rules, copies, cards & groups[i]) / total
+        out[rule_set.cards + i] = weight(rule_set, copies, cards & groups[i]) / total
 
 
 @inline
-def weight(rules: np.record, copies: NDArray[np.int64], cards: int) -> int:
+def weight(rule_set: np.record, copies: NDArray[np.int64], cards: int) -> int:
     """How many copies there are of some cards."""
     total = 0
-    for card in range(rules.cards):
+    for card in range(rule_set.cards):
         total += copies[card] * (cards >> card & 1)
     return total
 
@@ -176,88 +180,92 @@ def weight(rules: np.record, copies: NDArray[np.int64], cards: int) -> int:
 
 @kernel
 def write_convention(
-    rules: np.record, observations: Observations, memory: Memory, features: Observations
+    rule_set: np.record, observations: Observations, memory: Memory, features: Observations
 ) -> None:
-    games = np.zeros(rule.SEATS + 2, rule.RECORD)  # before each turn, now, and after a clue
+    games = np.zeros(rules.SEATS + 2, rules.RECORD)  # before each turn, now, and after a clue
     for b in range(len(observations)):
-        meant = memory[b].reshape(rules.seats, rules.hand_size)
-        game = games[rules.seats]
-        lay_out_turns(rules, observations[b], games)
-        read_turns(rules, games, meant)
-        known = knowledge(rules, game, meant, ME, ME)
-        left = write_readings(rules, game, known, meant, features[b])
-        left = write_truths(rules, game, known, meant, left)
-        left = write_known(rules, known, left)
-        write_prospects(rules, games, known, meant, left)
+        meant = memory[b].reshape(rule_set.seats, rule_set.hand_size)
+        game = games[rule_set.seats]
+        lay_out_turns(rule_set, observations[b], games)
+        read_turns(rule_set, games, meant)
+        known = knowledge(rule_set, game, meant, ME, ME)
+        left = write_readings(rule_set, game, known, meant, features[b])
+        left = write_truths(rule_set, game, known, meant, left)
+        left = write_known(rule_set, known, left)
+        write_prospects(rule_set, games, known, meant, left)
 
 
 @inline
-def write_readings(rules: np.record, game: np.record, known: Known, meant: Sets, left: Row) -> Row:
+def write_readings(
+    rule_set: np.record, game: np.record, known: Known, meant: Sets, left: Row
+) -> Row:
     """What every card means to its owner; returns what is left of the row."""
-    each = rules.cards + GROUPS + SIGNS
+    each = rule_set.cards + GROUPS + SIGNS
     groups = known.playable, known.trash, known.critical
-    for seat in range(rules.seats):
-        copies, visible = unseen_by_both(rules, game, seat), may_hold(rules, game, seat)
+    for seat in range(rule_set.seats):
+        copies, visible = unseen_by_both(rule_set, game, seat), may_hold(rule_set, game, seat)
         chop = chop_of(game, meant, seat)
         for slot in range(game.held[seat]):
-            cards = belief(rules, game, meant, seat, slot, known.trash, visible)
-            write_chances(rules, copies, cards, groups, left[slot * each :])
-            signs = left[slot * each + rules.cards + GROUPS :]
+            cards = belief(rule_set, game, meant, seat, slot, known.trash, visible)
+            write_chances(rule_set, copies, cards, groups, left[slot * each :])
+            signs = left[slot * each + rule_set.cards + GROUPS :]
             signs[0] = meant[seat, slot] != 0
             signs[1] = slot == chop
             signs[2] = cards & ~known.playable == 0
             signs[3] = cards & ~known.soon == 0
             signs[4] = cards & ~known.trash == 0
-        left = left[rules.hand_size * each :]
+        left = left[rule_set.hand_size * each :]
     return left
 
 
 @inline
-def write_truths(rules: np.record, game: np.record, known: Known, meant: Sets, left: Row) -> Row:
+def write_truths(rule_set: np.record, game: np.record, known: Known, meant: Sets, left: Row) -> Row:
     """What I know of the others' cards; returns what is left of the row."""
-    for seat in range(1, rules.seats):
-        visible, taken = may_hold(rules, game, seat), clued(rules, game, meant, seat)
+    for seat in range(1, rule_set.seats):
+        visible, taken = may_hold(rule_set, game, seat), clued(rule_set, game, meant, seat)
         for slot in range(game.held[seat]):
-            cards = belief(rules, game, meant, seat, slot, known.trash, visible)
+            cards = belief(rule_set, game, meant, seat, slot, known.trash, visible)
             card = 1 << int(game.hand[seat, slot])
             truths = (cards, known.playable, known.soon, known.trash, known.critical, taken)
             for i in range(TRUTHS):
                 left[slot * TRUTHS + i] = card & truths[i] != 0
             if meant[seat, slot]:
                 taken |= card
-        left = left[rules.hand_size * TRUTHS :]
+        left = left[rule_set.hand_size * TRUTHS :]
     return left
 
 
 @inline
-def write_known(rules: np.record, known: Known, left: Row) -> Row:
+def write_known(rule_set: np.record, known: Known, left: Row) -> Row:
     """The sets that are common knowledge; returns what is left of the row."""
     for i in range(KNOWN_SETS):
-        write_bits(known[i], rules.cards, i * rules.cards, left)
-    return left[KNOWN_SETS * rules.cards :]
+        write_bits(known[i], rule_set.cards, i * rule_set.cards, left)
+    return left[KNOWN_SETS * rule_set.cards :]
 
 
 @inline
-def write_prospects(rules: np.record, games: Games, known: Known, meant: Sets, left: Row) -> None:
+def write_prospects(
+    rule_set: np.record, games: Games, known: Known, meant: Sets, left: Row
+) -> None:
     """What each clue would change, in the order of the actions; nothing if it touches no card."""
-    now, after = games[rules.seats], games[rules.seats + 1]
-    before = np.zeros((rules.seats, PROSPECTS))
-    for seat in range(1, rules.seats):
-        count_prospects(rules, now, known, meant, seat, before[seat])
-    for action in range(rules.first[rule.CLUE], rules.first[rule.CLUE + 1]):
-        seat, trait, then = rules.offset[action], rules.trait[action], meant.copy()
-        both = with_promises(rules, now, known, meant, ME, seat)
-        known_then = clue_read(rules, games, both, then, seat, trait)
-        if after.touched[ME] or rules.empty_clues:
+    now, after = games[rule_set.seats], games[rule_set.seats + 1]
+    before = np.zeros((rule_set.seats, PROSPECTS))
+    for seat in range(1, rule_set.seats):
+        count_prospects(rule_set, now, known, meant, seat, before[seat])
+    for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
+        seat, trait, then = rule_set.offset[action], rule_set.trait[action], meant.copy()
+        both = with_promises(rule_set, now, known, meant, ME, seat)
+        known_then = clue_read(rule_set, games, both, then, seat, trait)
+        if after.touched[ME] or rule_set.empty_clues:
             changes = -before[seat]
-            count_prospects(rules, after, known_then, then, seat, changes)
+            count_prospects(rule_set, after, known_then, then, seat, changes)
             left[:PROSPECTS] = changes
         left = left[PROSPECTS:]
 
 
 @inline
 def count_prospects(
-    rules: np.record,
+    rule_set: np.record,
     game: np.record,
     known: Known,
     meant: Sets,
@@ -265,11 +273,11 @@ def count_prospects(
     counts: NDArray[np.float64],
 ) -> None:
     """Add how many cards of a hand have each fate, and what would be lost with its chop."""
-    fates = np.zeros(rule.HAND, np.int64)
-    taken = read_hand(rules, game, known, meant, seat, fates)
+    fates = np.zeros(rules.HAND, np.int64)
+    taken = read_hand(rule_set, game, known, meant, seat, fates)
     for slot in range(game.held[seat]):
         if fates[slot] != OPEN:
             counts[fates[slot] - 1] += 1
     chop = chop_of(game, meant, seat)
-    if chop != rule.NONE and not taken >> int(game.hand[seat, chop]) & 1:
-        counts[PROSPECTS - 1] += loss(rules, known, 1 << int(game.hand[seat, chop]))
+    if chop != rules.NONE and not taken >> int(game.hand[seat, chop]) & 1:
+        counts[PROSPECTS - 1] += loss(rule_set, known, 1 << int(game.hand[seat, chop]))

@@ -33,10 +33,10 @@ from hanamachi.policies.networks.network import Network, NetworkPolicy, for_vari
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 
 
-def save_checkpoint(folder: Path, network: Network, rules: Variant, card: str) -> None:
+def save_checkpoint(folder: Path, network: Network, variant: Variant, card: str) -> None:
     """Write a network as a checkpoint, all of it or nothing."""
     weights = save({name: t.cpu().contiguous() for name, t in network.state_dict().items()})
-    config = description(rules, network.hidden, network.feature_sets, weights)
+    config = description(variant, network.hidden, network.feature_sets, weights)
     with replacing_folder(Path(folder)) as aside:
         (aside / WEIGHTS).write_bytes(weights)
         (aside / CONFIG).write_text(config, encoding="utf-8")
@@ -50,16 +50,16 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
     """
     folder = Path(folder)
     config = read_description(read_file(folder / CONFIG, folder), folder)
-    rules = fitting_variant(folder, config, game, options)
+    variant = fitting_variant(folder, config, game, options)
     weights = read_file(folder / WEIGHTS, folder)
     if sha256(weights).hexdigest() != config["weights"]:
         raise refused(folder, f"{WEIGHTS} is not the file that {CONFIG} describes")
     hidden, features = config["network"]["hidden"], config["network"]["features"]
-    if smallest_file(Features(rules, features).layout.size, hidden) > len(weights):
+    if smallest_file(Features(variant, features).layout.size, hidden) > len(weights):
         raise refused(folder, "its weights are those of another network")
-    network = for_variant(rules, hidden, features)
+    network = for_variant(variant, hidden, features)
     load_weights(folder, network, weights)
-    return NetworkPolicy(rules, network, name=folder.name)
+    return NetworkPolicy(variant, network, name=folder.name)
 
 
 def smallest_file(size: int, hidden: list[int]) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.features.base import Features
 
 FORMAT = 1
@@ -41,15 +41,15 @@ def refused(path: Path, reason: str) -> UserError:
 
 
 def description(
-    rules: Variant, hidden: Sequence[int], feature_sets: Sequence[str], weights: bytes
+    variant: Variant, hidden: Sequence[int], feature_sets: Sequence[str], weights: bytes
 ) -> str:
     """The text that goes with these weights; only a network with features says so."""
     config = {
         "format": FORMAT,
         "version": version("hanamachi"),
-        "game": rules.id,
-        "options": dict(rules.options),
-        **digests(rules, feature_sets),
+        "game": variant.id,
+        "options": dict(variant.options),
+        **digests(variant, feature_sets),
         "network": {
             "hidden": list(hidden),
             **({"features": list(feature_sets)} if feature_sets else {}),
@@ -60,10 +60,10 @@ def description(
     return json.dumps(config, indent=2) + "\n"
 
 
-def digests(rules: Variant, feature_sets: Sequence[str]) -> dict[str, str]:
+def digests(variant: Variant, feature_sets: Sequence[str]) -> dict[str, str]:
     """Of the actions, and of all that a network with these features sees."""
-    seen = Features(rules, feature_sets).layout
-    return {"actions": rules.actions.digest, "observation": seen.digest}
+    seen = Features(variant, feature_sets).layout
+    return {"actions": variant.actions.digest, "observation": seen.digest}
 
 
 def config_digest(config: dict[str, Any]) -> str:
@@ -134,16 +134,16 @@ def fitting_variant(
 ) -> Variant:
     """The rule set to play, whose actions and observations must be those of the checkpoint."""
     try:
-        own = variant(config["game"], **config["options"])
+        own = make_variant(config["game"], **config["options"])
         right = digests(own, config["network"]["features"])
     except (UserError, RecursionError) as error:
         raise refused(checkpoint, str(error)) from error
-    rules = variant(game or own.id, **options) if game or options else own
+    variant = make_variant(game or own.id, **options) if game or options else own
     for what in ("actions", "observation"):
         if right[what] != config[what]:
             raise refused(checkpoint, f"it was made for another version of the {what} of {own.id}")
-        if getattr(rules, what).digest != getattr(own, what).digest:
-            other = f"{rules.id} with these options" if rules.id == own.id else rules.id
+        if getattr(variant, what).digest != getattr(own, what).digest:
+            other = f"{variant.id} with these options" if variant.id == own.id else variant.id
             things = what if what == "actions" else "observations"
             raise refused(checkpoint, f"it plays {own.id}, whose {things} are not those of {other}")
-    return rules
+    return variant

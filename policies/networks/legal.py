@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hanamachi.engine.kernels import WORTH_A_THREAD, default_threads, pool, spread
+from hanamachi.engine.kernels import WORTH_A_THREAD, default_threads, parallel_for, pool
 
 ILLEGAL = -1e9  # the logit of an action that is not allowed: its probability is exactly 0
 
@@ -90,7 +90,7 @@ class LegalLogSoftmax(torch.autograd.Function):
         _, actions = places
         log_probabilities = more.detach().clone()
         tables = offered.detach().numpy(), actions, log_probabilities.numpy()
-        spread(log_softmax, tables, asked.detach().numpy(), edges[:-1], edges[1:])
+        parallel_for(log_softmax, tables, asked.detach().numpy(), edges[:-1], edges[1:])
         ctx.save_for_backward(asked, offered, log_probabilities)
         ctx.legal = places, edges
         return log_probabilities

@@ -79,11 +79,11 @@ def load_onnx(path: Path | str, game: str | None = None, **options: Any) -> Onnx
     except Unfit as error:
         raise refused(path, str(error)) from error
     config = read_description(text, path)
-    rules = fitting_variant(path, config, game, options)
+    variant = fitting_variant(path, config, game, options)
     if sha256(graph).hexdigest() != config["weights"]:
         raise refused(path, "its graph is not the one that its description is for")
     try:
-        policy = OnnxPolicy(rules, config["network"]["features"], file, path.name)
+        policy = OnnxPolicy(variant, config["network"]["features"], file, path.name)
         try_out(policy)
     except UserError:
         raise

@@ -16,7 +16,7 @@ CHUNK = 128  # rows computed together, so that a row's result never depends on t
 class Trained(Policy):
     """A network at play; it remembers what its features do."""
 
-    forecasts = True
+    has_values = True
 
     def __init__(self, variant: Variant, feature_sets: Sequence[str], name: str) -> None:
         super().__init__(variant)

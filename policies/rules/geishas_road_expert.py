@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
-from hanamachi.games.geishas_road import rules as rule
+from hanamachi.games.geishas_road import rules
 from hanamachi.games.geishas_road.table import FOE, ME, Seen, act, lay_out, points, reply
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 from hanamachi.policies.rules.lead_changes import Array, add_card, compare
@@ -32,10 +32,10 @@ LATER = 60.0  # variance of the points of each round to come
 LAST_WORD = 0.01  # what it is worth to let the other begin
 
 # by kind of action: its bonus for each marker left, and the cards it brings me, the foe, and uses
-TIMING = np.zeros(rule.KINDS, np.float32)
-TIMING[: rule.COUNTEROFFER] = 0, 0, 0.08, -0.08, 0.08, -0.08
-CARDS = np.zeros((rule.KINDS, 3), np.float32)
-CARDS[: rule.COUNTEROFFER] = (1, 0, 1), (1, 0, 2), (2, 1, 3), (2, 2, 4), (2, 1, 3), (2, 2, 4)
+TIMING = np.zeros(rules.KINDS, np.float32)
+TIMING[: rules.COUNTEROFFER] = 0, 0, 0.08, -0.08, 0.08, -0.08
+CARDS = np.zeros((rules.KINDS, 3), np.float32)
+CARDS[: rules.COUNTEROFFER] = (1, 0, 1), (1, 0, 2), (2, 1, 3), (2, 2, 4), (2, 1, 3), (2, 2, 4)
 BRINGS_ME, BRINGS_FOE, USES = range(3)
 
 # rows of a table of cards: in my hand and not yet moved, now and after an action; and unseen
@@ -47,29 +47,31 @@ COUNTS = 2  # the row that `at_least` works in
 
 
 class Tables(NamedTuple):
-    rules: np.record
+    rule_set: np.record
     landings: Array  # (2^V, N, 2) see `landings`
 
 
 class Expert(RulePolicy):
     name = "expert"
-    forecasts = True
+    has_values = True
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, Tables(variant.rules, landings(variant.rules)))
+        super().__init__(variant, score, Tables(variant.rule_set, landings(variant.rule_set)))
 
 
-def landings(rules: np.record) -> Array:
+def landings(rule_set: np.record) -> Array:
     """The chances that a geisha comes home at least once and twice, (2^V, N, 2).
 
     By the ranks of her cards left, which come in any order, and by her steps past her house.
     """
-    n, chances = rules.colours, np.zeros((2**rules.values, rules.colours, 3))
+    n, chances = rule_set.colours, np.zeros((2**rule_set.values, rule_set.colours, 3))
     chances[:, :, 0] = 1
-    for left in range(1, 2**rules.values):
-        ranks = [rank for rank in range(rules.values) if left >> rank & 1]
+    for left in range(1, 2**rule_set.values):
+        ranks = [rank for rank in range(rule_set.values) if left >> rank & 1]
         for steps in range(n):
-            ways = [home_with(chances, left, steps, rank, int(rules.value[rank])) for rank in ranks]
+            ways = [
+                home_with(chances, left, steps, rank, int(rule_set.value[rank])) for rank in ranks
+            ]
             chances[left, steps] = np.mean(ways, 0)
     return chances[..., 1:].astype(np.float32)
 
@@ -89,21 +91,21 @@ def home_with(
 @kernel
 def score(tables: Tables, observations: Observations, masks: Masks, scores: Scores) -> None:
     """Write the value of every legal action, (B, A)."""
-    rules = tables.rules
-    subsets, leads = 1 << rules.values, 2 * rules.value[: rules.values].sum() + 1
+    rule_set = tables.rule_set
+    subsets, leads = 1 << rule_set.values, 2 * rule_set.value[: rule_set.values].sum() + 1
     gains = np.zeros((subsets, leads), np.float32)
-    ends = np.zeros((rules.colours, subsets, leads, 3), np.float32)
-    cards = np.zeros((5, rules.colours), np.int64)
-    chances = np.zeros((3, rules.colours + 1))
-    games = np.zeros(3, rule.RECORD)  # now, after an action, and after its reply
+    ends = np.zeros((rule_set.colours, subsets, leads, 3), np.float32)
+    cards = np.zeros((5, rule_set.colours), np.int64)
+    chances = np.zeros((3, rule_set.colours + 1))
+    games = np.zeros(3, rules.RECORD)  # now, after an action, and after its reply
     for b in range(len(masks)):
-        lay_out(rules, observations[b], games[0])
-        tell_cards(rules, observations[b], cards)
-        forecast_for = rule.NONE
+        lay_out(rule_set, observations[b], games[0])
+        tell_cards(rule_set, observations[b], cards)
+        forecast_for = rules.NONE
         for action in np.flatnonzero(masks[b]):
-            kind = rules.kind[action]
+            kind = rule_set.kind[action]
             if kind != forecast_for:
-                forecast(rules, observations[b], kind, cards, gains, ends)
+                forecast(rule_set, observations[b], kind, cards, gains, ends)
                 forecast_for = kind
             scores[b, action] = outlook(
                 tables, observations[b], action, games, cards, ends, chances
@@ -111,12 +113,12 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
 
 
 @inline
-def tell_cards(rules: np.record, seen: Seen, cards: Ranks) -> None:
+def tell_cards(rule_set: np.record, seen: Seen, cards: Ranks) -> None:
     """Write what is known of each card; the one kept by Intrigue has not moved."""
-    at = rules.at
+    at = rule_set.at
     cards[:] = 0
-    for card in range(rules.cards):
-        c, bit = rules.colour[card], 1 << card % rules.values
+    for card in range(rule_set.cards):
+        c, bit = rule_set.colour[card], 1 << card % rule_set.values
         kept = seen[at[entry.INTRIGUES] + card] and not seen[at[entry.PLAYED] + card]
         if seen[at[entry.HAND] + card]:
             cards[HELD, c] |= bit
@@ -138,34 +140,34 @@ def outlook(
     chances: Chances,
 ) -> float:
     """The value after an action and its reply."""
-    rules, kind = tables.rules, tables.rules.kind[action]
+    rule_set, kind = tables.rule_set, tables.rule_set.kind[action]
     games[1] = games[0]
-    replies = act(rules, seen, games[1], action)
-    lay_down(rules, games[0], action, cards)
+    replies = act(rule_set, seen, games[1], action)
+    lay_down(rule_set, games[0], action, cards)
     worst, total = np.inf, 0.0
     for number in range(replies):
         games[2] = games[1]
-        reply(rules, games[2], replies, number)
+        reply(rule_set, games[2], replies, number)
         after = value(tables, seen, games[2], cards, ends, chances)
         worst, total = min(worst, after), total + after
-    bonus = TIMING[kind] * seen[rules.at[entry.TO_COME] + 2]
-    if kind == rule.STARTER:
-        bonus = LAST_WORD * (action - rules.first[kind])
+    bonus = TIMING[kind] * seen[rule_set.at[entry.TO_COME] + 2]
+    if kind == rules.STARTER:
+        bonus = LAST_WORD * (action - rule_set.first[kind])
     return bonus + (1 - DOUBT) * worst + DOUBT * total / replies
 
 
 @inline
-def lay_down(rules: np.record, game: np.record, action: np.intp, cards: Ranks) -> None:
+def lay_down(rule_set: np.record, game: np.record, action: np.intp, cards: Ranks) -> None:
     """Write which cards are in hand, and which have yet to move, after an action."""
     cards[HELD_THEN], cards[TO_MOVE_THEN] = cards[HELD], cards[TO_MOVE]
-    kind = rules.kind[action]
-    for place in range(rule.PLACES):
-        slot = rules.slots[action, place]
-        if slot != rule.NONE:
+    kind = rule_set.kind[action]
+    for place in range(rules.PLACES):
+        slot = rule_set.slots[action, place]
+        if slot != rules.NONE:
             card = game.hand[ME, slot]
-            c, bit = rules.colour[card], 1 << card % rules.values
+            c, bit = rule_set.colour[card], 1 << card % rule_set.values
             cards[HELD_THEN, c] ^= bit
-            if kind != rule.INTRIGUE or place > 0:
+            if kind != rules.INTRIGUE or place > 0:
                 cards[TO_MOVE_THEN, c] ^= bit
 
 
@@ -174,10 +176,10 @@ def value(
     tables: Tables, seen: Seen, game: np.record, cards: Ranks, ends: Array, chances: Chances
 ) -> float:
     """What the table is worth, from -1 to 1, as if geisha were independent."""
-    rules = tables.rules
-    mean, variance = earlier_and_later(rules, seen)
-    mean += points(rules, game, ME) - points(rules, game, FOE)
-    for c in range(rules.colours):
+    rule_set = tables.rule_set
+    mean, variance = earlier_and_later(rule_set, seen)
+    mean += points(rule_set, game, ME) - points(rule_set, game, FOE)
+    for c in range(rule_set.colours):
         lead = game.influence[ME, c] - game.influence[FOE, c]
         tie, win, loss = ends[c, cards[HELD_THEN, c], ends.shape[2] // 2 + lead]
         mine, theirs = win + tie * (game.marker[c] == ME), loss + tie * (game.marker[c] == FOE)
@@ -187,20 +189,20 @@ def value(
         variance += worth**2 * (mine + theirs - (mine - theirs) ** 2)
         chances[ME, c], chances[FOE, c] = mine, theirs
     by_points = mean / np.sqrt(variance + mean**2)
-    if rules.instant_win == 0:
+    if rule_set.instant_win == 0:
         return by_points
-    mine = at_least(chances, ME, rules.instant_win)
-    theirs = at_least(chances, FOE, rules.instant_win)
+    mine = at_least(chances, ME, rule_set.instant_win)
+    theirs = at_least(chances, FOE, rule_set.instant_win)
     return mine - theirs + (1 - mine - theirs) * by_points
 
 
 @inline
-def earlier_and_later(rules: np.record, seen: Seen) -> tuple[float, float]:
+def earlier_and_later(rule_set: np.record, seen: Seen) -> tuple[float, float]:
     """The lead of earlier rounds, where points are added up, and what later ones may change."""
-    at, variance = rules.at, NOISE
-    if rules.rounds == 0:
+    at, variance = rule_set.at, NOISE
+    if rule_set.rounds == 0:
         return 0.0, variance
-    for later in range(rules.rounds):
+    for later in range(rule_set.rounds):
         if seen[at[entry.ROUND + 1] - 1 - later]:
             variance += LATER * later
     earned = seen[at[entry.SCORE] + 2 :]
@@ -237,46 +239,46 @@ def at_least(chances: Chances, player: int, wanted: int) -> float:
 
 @inline
 def forecast(
-    rules: np.record, seen: Seen, kind: int, cards: Ranks, gains: Array, ends: Array
+    rule_set: np.record, seen: Seen, kind: int, cards: Ranks, gains: Array, ends: Array
 ) -> None:
     """Write the chances of (tie, win, loss) after an action of this kind.
 
     ends[c, h, most + lead]: with the cards h of her colour in my hand, the unseen ones, and this
     lead now. gains[h] are the chances of each gain, from -most.
     """
-    hand_me, hand_foe, unseen_me, unseen_foe = flow(rules, seen, kind)
-    for c in range(rules.colours):
+    hand_me, hand_foe, unseen_me, unseen_foe = flow(rule_set, seen, kind)
+    for c in range(rule_set.colours):
         gains[0] = 0
         gains[0, gains.shape[1] // 2] = 1
-        for rank in range(rules.values):
+        for rank in range(rule_set.values):
             if cards[UNSEEN, c] >> rank & 1:
-                add_card(gains[0].copy(), rules.value[rank], unseen_me, unseen_foe, gains[0])
+                add_card(gains[0].copy(), rule_set.value[rank], unseen_me, unseen_foe, gains[0])
         compare(gains[0], ends[c, 0])
         rank = 0  # of the highest card in the hand
         for hand in range(1, cards[HELD, c] + 1):
             rank += hand >> rank + 1
             if hand & ~cards[HELD, c] == 0:
                 rest = gains[hand ^ 1 << rank]
-                add_card(rest, rules.value[rank], hand_me, hand_foe, gains[hand])
+                add_card(rest, rule_set.value[rank], hand_me, hand_foe, gains[hand])
                 compare(gains[hand], ends[c, hand])
 
 
 @inline
-def flow(rules: np.record, seen: Seen, kind: int) -> tuple[float, float, float, float]:
+def flow(rule_set: np.record, seen: Seen, kind: int) -> tuple[float, float, float, float]:
     """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
-    at = rules.at
+    at = rule_set.at
     mine, theirs, kept = np.zeros(3), np.zeros(3), 0.0  # markers left; the foe's kept card
-    now = kind - 2 if kind in (rule.HIDDEN_GIFT, rule.HIDDEN_COMPETITION) else kind
+    now = kind - 2 if kind in (rules.HIDDEN_GIFT, rules.HIDDEN_COMPETITION) else kind
     for action in range(4):
         used = seen[at[entry.USED_IN] + 4 * action :]
-        if rules.in_use[action] and action != now and used[:4].sum() == 0:
+        if rule_set.in_use[action] and action != now and used[:4].sum() == 0:
             mine += CARDS[action]
-        if rules.in_use[action] and used[16:20].sum() == 0:
+        if rule_set.in_use[action] and used[16:20].sum() == 0:
             theirs += CARDS[action]
-        elif rules.in_use[action] and action == rule.INTRIGUE:
+        elif rule_set.in_use[action] and action == rules.INTRIGUE:
             kept = 1.0
-    unseen = max(seen[at[entry.UNSEEN] :][: rules.cards].sum(), 1)
-    draws = mine[USES] + CARDS[kind, USES] - seen[at[entry.HAND] :][: rules.cards].sum()
+    unseen = max(seen[at[entry.UNSEEN] :][: rule_set.cards].sum(), 1)
+    draws = mine[USES] + CARDS[kind, USES] - seen[at[entry.HAND] :][: rule_set.cards].sum()
     me, foe = mine[BRINGS_ME] / max(mine[USES], 1), mine[BRINGS_FOE] / max(mine[USES], 1)
     unseen_me = (draws * me + theirs[BRINGS_FOE]) / unseen
     unseen_foe = (draws * foe + theirs[BRINGS_ME] + kept) / unseen

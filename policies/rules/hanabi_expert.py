@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.sets import lowest
-from hanamachi.games.hanabi import rules as rule
-from hanamachi.games.hanabi import table
+from hanamachi.games.hanabi import rules, table
 from hanamachi.games.hanabi.table import ME, Games
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 from hanamachi.policies.rules.hanabi_memory import RememberingPolicy, Sets, chop_of, let_go
@@ -60,70 +59,76 @@ class Expert(RememberingPolicy):
     name = "expert"
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, variant.rules)
+        super().__init__(variant, score, variant.rule_set)
 
 
 @kernel
 def score(
-    rules: np.record, observations: Observations, masks: Masks, memory: Memory, scores: Scores
+    rule_set: np.record, observations: Observations, masks: Masks, memory: Memory, scores: Scores
 ) -> None:
-    games = np.zeros(rule.SEATS + 2, rule.RECORD)  # before each turn, now, and after a clue
+    games = np.zeros(rules.SEATS + 2, rules.RECORD)  # before each turn, now, and after a clue
     for b in range(len(masks)):
-        meant, game = memory[b].reshape(rules.seats, rules.hand_size), games[rules.seats]
-        table.lay_out_turns(rules, observations[b], games)
-        read_turns(rules, games, meant)
-        known = knowledge(rules, game, meant, ME, ME)
+        meant, game = memory[b].reshape(rule_set.seats, rule_set.hand_size), games[rule_set.seats]
+        table.lay_out_turns(rule_set, observations[b], games)
+        read_turns(rule_set, games, meant)
+        known = knowledge(rule_set, game, meant, ME, ME)
         for action in np.flatnonzero(masks[b]):
-            kind, slot = rules.kind[action], rules.slot[action]
-            if kind == rule.PLAY:
-                scores[b, action] = play_worth(rules, game, known, meant, slot)
-            elif kind == rule.DISCARD:
-                scores[b, action] = discard_worth(rules, game, known, meant, slot)
-        for seat in range(1, rules.seats):
-            score_clues(rules, games, known, meant, seat, masks[b], scores[b])
+            kind, slot = rule_set.kind[action], rule_set.slot[action]
+            if kind == rules.PLAY:
+                scores[b, action] = play_worth(rule_set, game, known, meant, slot)
+            elif kind == rules.DISCARD:
+                scores[b, action] = discard_worth(rule_set, game, known, meant, slot)
+        for seat in range(1, rule_set.seats):
+            score_clues(rule_set, games, known, meant, seat, masks[b], scores[b])
 
 
 # --- What clues mean
 
 
 @inline
-def read_turns(rules: np.record, games: Games, meant: Sets) -> None:
+def read_turns(rule_set: np.record, games: Games, meant: Sets) -> None:
     """Every turn since my own last, in order."""
-    now = games[rules.seats]
-    for giver in range(rules.seats):
-        if now.did[giver] == rule.CLUE:
+    now = games[rule_set.seats]
+    for giver in range(rule_set.seats):
+        if now.did[giver] == rules.CLUE:
             seat, trait, touched = now.told[giver], now.trait[giver], now.touched[giver]
-            both = knowledge(rules, games[giver], meant, giver, seat)
-            read_clue(rules, games[giver], both, meant, seat, trait, touched)
-        elif now.did[giver] != rule.NONE:
+            both = knowledge(rule_set, games[giver], meant, giver, seat)
+            read_clue(rule_set, games[giver], both, meant, seat, trait, touched)
+        elif now.did[giver] != rules.NONE:
             let_go(meant[giver], now.slot[giver])
 
 
 @inline
 def read_clue(
-    rules: np.record, game: np.record, both: Known, meant: Sets, seat: int, trait: int, touched: int
+    rule_set: np.record,
+    game: np.record,
+    both: Known,
+    meant: Sets,
+    seat: int,
+    trait: int,
+    touched: int,
 ) -> None:
     chop = chop_of(game, meant, seat)
     focus = focus_of(game, meant, seat, touched)
     for slot in range(game.held[seat]):
-        cards = table.everything(rules) & ~both.trash
+        cards = table.everything(rule_set) & ~both.trash
         if slot == focus:
             cards = both.soon & ~both.promised
             if slot == chop:
-                cards |= worth_saving(rules, both, trait)
+                cards |= worth_saving(rule_set, both, trait)
         if touched >> slot & 1:
             before = int(meant[seat, slot])
             cards = cards & before if cards & before else cards
-            meant[seat, slot] = cards if cards else table.everything(rules)
+            meant[seat, slot] = cards if cards else table.everything(rule_set)
 
 
 @inline
 def focus_of(game: np.record, meant: Sets, seat: int, touched: int) -> int:
     """The chop, else the newest card touched for the first time, else the newest touched."""
     chop = chop_of(game, meant, seat)
-    if chop != rule.NONE and touched >> chop & 1:
+    if chop != rules.NONE and touched >> chop & 1:
         return chop
-    focus, first_time = rule.NONE, False
+    focus, first_time = rules.NONE, False
     for slot in range(game.held[seat]):
         if touched >> slot & 1 and (meant[seat, slot] == 0 or not first_time):
             focus, first_time = slot, meant[seat, slot] == 0
@@ -131,19 +136,21 @@ def focus_of(game: np.record, meant: Sets, seat: int, touched: int) -> int:
 
 
 @inline
-def worth_saving(rules: np.record, known: Known, trait: int) -> int:
+def worth_saving(rule_set: np.record, known: Known, trait: int) -> int:
     """Critical cards, 5s only by their rank, and 2s by theirs."""
-    cards = int(rules.cards_with[trait])
-    if trait == rules.suits + 1:
+    cards = int(rule_set.cards_with[trait])
+    if trait == rule_set.suits + 1:
         return cards & ~known.trash
-    return cards & known.critical & ~(table.last_cards(rules) if trait < rules.suits else 0)
+    return cards & known.critical & ~(table.last_cards(rule_set) if trait < rule_set.suits else 0)
 
 
 # --- Common knowledge
 
 
 @inline
-def agreed(rules: np.record, game: np.record, meant: Sets, seat: int, slot: int, dead: int) -> int:
+def agreed(
+    rule_set: np.record, game: np.record, meant: Sets, seat: int, slot: int, dead: int
+) -> int:
     """What a card can be by clues and what they mean, unless that contradicts itself."""
     possible = int(game.possible[seat, slot])
     cards = possible & int(meant[seat, slot])
@@ -153,37 +160,39 @@ def agreed(rules: np.record, game: np.record, meant: Sets, seat: int, slot: int,
 
 
 @inline
-def knowledge(rules: np.record, game: np.record, meant: Sets, giver: int, receiver: int) -> Known:
-    playable, critical = table.next_cards(rules, game.fireworks), table.critical(rules, game)
-    nothing = Known(playable, 0, playable, table.trash(rules, game), critical)
-    return with_promises(rules, game, nothing, meant, giver, receiver)
+def knowledge(
+    rule_set: np.record, game: np.record, meant: Sets, giver: int, receiver: int
+) -> Known:
+    playable, critical = table.next_cards(rule_set, game.fireworks), table.critical(rule_set, game)
+    nothing = Known(playable, 0, playable, table.trash(rule_set, game), critical)
+    return with_promises(rule_set, game, nothing, meant, giver, receiver)
 
 
 @inline
 def with_promises(
-    rules: np.record, game: np.record, known: Known, meant: Sets, giver: int, receiver: int
+    rule_set: np.record, game: np.record, known: Known, meant: Sets, giver: int, receiver: int
 ) -> Known:
     """With the plays that giver and receiver both see coming: each may allow the next."""
     promised, soon, found = 0, known.playable, 1
     while found:
         found = 0
-        for seat in range(rules.seats):
+        for seat in range(rule_set.seats):
             seen = seat != ME and seat != giver and seat != receiver
-            found |= known_plays(rules, game, meant, seat, soon, known.trash, seen) & ~promised
+            found |= known_plays(rule_set, game, meant, seat, soon, known.trash, seen) & ~promised
         promised |= found
-        soon |= (found & ~table.last_cards(rules)) << 1
+        soon |= (found & ~table.last_cards(rule_set)) << 1
     return Known(known.playable, promised, soon, known.trash, known.critical)
 
 
 @inline
 def known_plays(
-    rules: np.record, game: np.record, meant: Sets, seat: int, soon: int, dead: int, seen: bool
+    rule_set: np.record, game: np.record, meant: Sets, seat: int, soon: int, dead: int, seen: bool
 ) -> int:
     """The clued cards of a hand that its owner takes for playable, as far as they are known."""
     plays = 0
     for slot in range(game.held[seat]):
         if meant[seat, slot]:
-            cards = agreed(rules, game, meant, seat, slot, dead)
+            cards = agreed(rule_set, game, meant, seat, slot, dead)
             if cards & ~soon == 0:
                 plays |= identity(game, cards, seat, slot, seen)
     return plays & soon
@@ -198,13 +207,13 @@ def identity(game: np.record, cards: int, seat: int, slot: int, seen: bool) -> i
 
 
 @inline
-def clued(rules: np.record, game: np.record, meant: Sets, but: int) -> int:
+def clued(rule_set: np.record, game: np.record, meant: Sets, but: int) -> int:
     """The clued cards of all hands but one, as far as I know them."""
     cards = 0
-    for seat in range(rules.seats):
+    for seat in range(rule_set.seats):
         for slot in range(game.held[seat]):
             if meant[seat, slot] and seat != but:
-                could = agreed(rules, game, meant, seat, slot, 0)
+                could = agreed(rule_set, game, meant, seat, slot, 0)
                 cards |= identity(game, could, seat, slot, seat != ME)
     return cards
 
@@ -214,30 +223,33 @@ def clued(rules: np.record, game: np.record, meant: Sets, but: int) -> int:
 
 @inline
 def score_clues(
-    rules: np.record, games: Games, known: Known, meant: Sets, seat: int, mask: Any, scores: Any
+    rule_set: np.record, games: Games, known: Known, meant: Sets, seat: int, mask: Any, scores: Any
 ) -> None:
     """What a hand promises more than before, less a clue token, for each clue to its owner."""
-    now, both = games[rules.seats], with_promises(rules, games[rules.seats], known, meant, ME, seat)
-    before = promise(rules, now, known, meant, seat)
+    now, both = (
+        games[rule_set.seats],
+        with_promises(rule_set, games[rule_set.seats], known, meant, ME, seat),
+    )
+    before = promise(rule_set, now, known, meant, seat)
     for action in np.flatnonzero(mask):
-        if rules.offset[action] == seat:
+        if rule_set.offset[action] == seat:
             then = meant.copy()
-            known_then = clue_read(rules, games, both, then, seat, rules.trait[action])
-            gain = promise(rules, games[rules.seats + 1], known_then, then, seat) - before
+            known_then = clue_read(rule_set, games, both, then, seat, rule_set.trait[action])
+            gain = promise(rule_set, games[rule_set.seats + 1], known_then, then, seat) - before
             gain = gain * (FURTHER if seat > 1 else 1.0) - token(now, now.clues)
-            scores[action] = gain + (now.clues == rules.max_clues) * MUST_CLUE
+            scores[action] = gain + (now.clues == rule_set.max_clues) * MUST_CLUE
 
 
 @inline
 def clue_read(
-    rules: np.record, games: Games, both: Known, meant: Sets, seat: int, trait: int
+    rule_set: np.record, games: Games, both: Known, meant: Sets, seat: int, trait: int
 ) -> Known:
     """Give a clue in a copy of the game, and read it as its receiver is expected to."""
-    now, after = games[rules.seats], games[rules.seats + 1]
-    games[rules.seats + 1] = now
-    rule.give_clue(rules, after, seat, trait)
-    read_clue(rules, now, both, meant, seat, trait, after.touched[ME])
-    return with_promises(rules, after, both, meant, ME, ME)  # a clue changes nothing else
+    now, after = games[rule_set.seats], games[rule_set.seats + 1]
+    games[rule_set.seats + 1] = now
+    rules.give_clue(rule_set, after, seat, trait)
+    read_clue(rule_set, now, both, meant, seat, trait, after.touched[ME])
+    return with_promises(rule_set, after, both, meant, ME, ME)  # a clue changes nothing else
 
 
 @inline
@@ -247,32 +259,32 @@ def token(game: np.record, number: int) -> float:
 
 
 @inline
-def promise(rules: np.record, game: np.record, known: Known, meant: Sets, seat: int) -> float:
+def promise(rule_set: np.record, game: np.record, known: Known, meant: Sets, seat: int) -> float:
     """Plays to come and cards kept, less mistakes to come and the danger that the chop is in."""
     total, busy = 0.0, False
-    fates = np.zeros(rule.HAND, np.int64)
-    taken = read_hand(rules, game, known, meant, seat, fates)
+    fates = np.zeros(rules.HAND, np.int64)
+    taken = read_hand(rule_set, game, known, meant, seat, fates)
     for slot in range(game.held[seat]):
         busy |= PLAYED <= fates[slot] <= LOST
         total += WORTH[fates[slot]]
         if fates[slot] == LOST:
-            total -= loss(rules, known, 1 << int(game.hand[seat, slot]))
+            total -= loss(rule_set, known, 1 << int(game.hand[seat, slot]))
     chop = chop_of(game, meant, seat)
-    if chop != rule.NONE and not taken >> int(game.hand[seat, chop]) & 1:
+    if chop != rules.NONE and not taken >> int(game.hand[seat, chop]) & 1:
         danger = (NEXT if seat == 1 else OTHERS) * (BUSY if busy else 1.0)
-        total -= danger * loss(rules, known, 1 << int(game.hand[seat, chop]))
+        total -= danger * loss(rule_set, known, 1 << int(game.hand[seat, chop]))
     return total
 
 
 @inline
 def read_hand(
-    rules: np.record, game: np.record, known: Known, meant: Sets, seat: int, fates: Fates
+    rule_set: np.record, game: np.record, known: Known, meant: Sets, seat: int, fates: Fates
 ) -> int:
     """What becomes of each card; returns the clued cards of all hands."""
-    taken, visible = clued(rules, game, meant, seat), table.may_hold(rules, game, seat)
+    taken, visible = clued(rule_set, game, meant, seat), table.may_hold(rule_set, game, seat)
     for slot in range(game.held[seat]):
         card = 1 << int(game.hand[seat, slot])
-        cards = belief(rules, game, meant, seat, slot, known.trash, visible)
+        cards = belief(rule_set, game, meant, seat, slot, known.trash, visible)
         fates[slot] = fate(known, cards, card, taken, meant[seat, slot] != 0)
         if meant[seat, slot]:
             taken |= card
@@ -299,20 +311,20 @@ def fate(known: Known, cards: int, card: int, taken: int, kept: bool) -> int:
 
 @inline
 def belief(
-    rules: np.record, game: np.record, meant: Sets, seat: int, slot: int, dead: int, visible: int
+    rule_set: np.record, game: np.record, meant: Sets, seat: int, slot: int, dead: int, visible: int
 ) -> int:
-    cards = agreed(rules, game, meant, seat, slot, dead)
+    cards = agreed(rule_set, game, meant, seat, slot, dead)
     return cards & visible if cards & visible else int(game.possible[seat, slot]) & visible
 
 
 @inline
-def loss(rules: np.record, known: Known, card: int) -> float:
+def loss(rule_set: np.record, known: Known, card: int) -> float:
     """Points that go with a card."""
-    rank = lowest(card) % rules.ranks
+    rank = lowest(card) % rule_set.ranks
     if card & known.trash:
         return 0.0
     if card & known.critical:
-        return CRITICAL + RANK * (rules.ranks - rank)
+        return CRITICAL + RANK * (rule_set.ranks - rank)
     if card & known.playable:
         return PLAYABLE
     return TWO if rank == 1 else ANY
@@ -322,29 +334,31 @@ def loss(rules: np.record, known: Known, card: int) -> float:
 
 
 @inline
-def play_worth(rules: np.record, game: np.record, known: Known, meant: Sets, slot: int) -> float:
-    visible = table.may_hold(rules, game, ME)
-    cards = belief(rules, game, meant, ME, slot, known.trash, visible)
-    last_life = game.errors == rules.max_errors - 1
+def play_worth(rule_set: np.record, game: np.record, known: Known, meant: Sets, slot: int) -> float:
+    visible = table.may_hold(rule_set, game, ME)
+    cards = belief(rule_set, game, meant, ME, slot, known.trash, visible)
+    last_life = game.errors == rule_set.max_errors - 1
     if cards & ~known.playable:
-        chance = table.share(rules, game.unseen, cards, known.playable)
+        chance = table.share(rule_set, game.unseen, cards, known.playable)
         return chance * GAMBLE if game.deck == 0 and not last_life else chance - 10
     if last_life and int(game.possible[ME, slot]) & visible & ~known.playable:
         return LAST_LIFE
-    regains = cards & table.last_cards(rules) and game.clues < rules.max_clues
-    return SURE_PLAY - LOWER * (lowest(cards) % rules.ranks) + (TOKEN_BACK if regains else 0)
+    regains = cards & table.last_cards(rule_set) and game.clues < rule_set.max_clues
+    return SURE_PLAY - LOWER * (lowest(cards) % rule_set.ranks) + (TOKEN_BACK if regains else 0)
 
 
 @inline
-def discard_worth(rules: np.record, game: np.record, known: Known, meant: Sets, slot: int) -> float:
+def discard_worth(
+    rule_set: np.record, game: np.record, known: Known, meant: Sets, slot: int
+) -> float:
     """A clue token, less what may be lost; a card that others hold, clued, is not."""
-    cards = belief(rules, game, meant, ME, slot, known.trash, table.may_hold(rules, game, ME))
-    worth = token(game, game.clues + 1) - NO_PACE * (table.pace(rules, game) <= 0)
-    useful = cards & ~known.trash & ~clued(rules, game, meant, ME)
+    cards = belief(rule_set, game, meant, ME, slot, known.trash, table.may_hold(rule_set, game, ME))
+    worth = token(game, game.clues + 1) - NO_PACE * (table.pace(rule_set, game) <= 0)
+    useful = cards & ~known.trash & ~clued(rule_set, game, meant, ME)
     if useful == 0:
         return worth + KNOWN_TRASH
-    for card in range(rules.cards):
+    for card in range(rule_set.cards):
         if useful >> card & 1:
-            chance = table.share(rules, game.unseen, cards, 1 << card)
-            worth -= chance * loss(rules, known, 1 << card)
+            chance = table.share(rule_set, game.unseen, cards, 1 << card)
+            worth -= chance * loss(rule_set, known, 1 << card)
     return worth if slot == chop_of(game, meant, ME) else worth - NOT_CHOP

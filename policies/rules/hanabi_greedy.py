@@ -9,7 +9,7 @@ import numpy as np
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.sets import count
-from hanamachi.games.hanabi import rules as rule
+from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.table import ME, Games, lay_out, may_hold, next_cards, trash
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
@@ -20,46 +20,46 @@ class Greedy(RulePolicy):
     name = "greedy"
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, variant.rules)
+        super().__init__(variant, score, variant.rule_set)
 
 
 @kernel
-def score(rules: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
-    games = np.zeros(2, rule.RECORD)  # now, and after a clue
+def score(rule_set: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
+    games = np.zeros(2, rules.RECORD)  # now, and after a clue
     for b in range(len(masks)):
-        lay_out(rules, observations[b], games[0])
+        lay_out(rule_set, observations[b], games[0])
         for action in np.flatnonzero(masks[b]):
-            kind, slot = rules.kind[action], rules.slot[action]
-            if kind == rule.PLAY:
-                scores[b, action] = play_worth(rules, games[0], slot)
-            elif kind == rule.DISCARD:
-                scores[b, action] = discard_worth(rules, games[0], slot)
+            kind, slot = rule_set.kind[action], rule_set.slot[action]
+            if kind == rules.PLAY:
+                scores[b, action] = play_worth(rule_set, games[0], slot)
+            elif kind == rules.DISCARD:
+                scores[b, action] = discard_worth(rule_set, games[0], slot)
             else:
                 games[1] = games[0]
-                rule.give_clue(rules, games[1], rules.offset[action], rules.trait[action])
-                scores[b, action] = clue_worth(rules, games, rules.offset[action])
+                rules.give_clue(rule_set, games[1], rule_set.offset[action], rule_set.trait[action])
+                scores[b, action] = clue_worth(rule_set, games, rule_set.offset[action])
 
 
 @inline
-def play_worth(rules: np.record, game: np.record, slot: int) -> float:
-    sure = candidates(rules, game, ME, slot) & ~next_cards(rules, game.fireworks) == 0
+def play_worth(rule_set: np.record, game: np.record, slot: int) -> float:
+    sure = candidates(rule_set, game, ME, slot) & ~next_cards(rule_set, game.fireworks) == 0
     return PLAYABLE if sure else RISK
 
 
 @inline
-def discard_worth(rules: np.record, game: np.record, slot: int) -> float:
-    if candidates(rules, game, ME, slot) & ~trash(rules, game) == 0:
+def discard_worth(rule_set: np.record, game: np.record, slot: int) -> float:
+    if candidates(rule_set, game, ME, slot) & ~trash(rule_set, game) == 0:
         return TRASH
     return OLDEST if slot == 0 else OTHERS
 
 
 @inline
-def clue_worth(rules: np.record, games: Games, seat: int) -> float:
+def clue_worth(rule_set: np.record, games: Games, seat: int) -> float:
     """How sure the owner of a playable card becomes, if he learns anything of it."""
-    worth, playable = float(OTHERS), next_cards(rules, games[0].fireworks)
+    worth, playable = float(OTHERS), next_cards(rule_set, games[0].fireworks)
     for slot in range(games[0].held[seat]):
-        before = candidates(rules, games[0], seat, slot)
-        after = candidates(rules, games[1], seat, slot)
+        before = candidates(rule_set, games[0], seat, slot)
+        after = candidates(rule_set, games[1], seat, slot)
         learns = after != before and before & ~playable
         if learns and playable >> int(games[0].hand[seat, slot]) & 1:
             worth = max(worth, CLUE + count(after & playable) / count(after))
@@ -67,6 +67,6 @@ def clue_worth(rules: np.record, games: Games, seat: int) -> float:
 
 
 @inline
-def candidates(rules: np.record, game: np.record, seat: int, slot: int) -> int:
+def candidates(rule_set: np.record, game: np.record, seat: int, slot: int) -> int:
     """What a card can be by clues and by the cards that both its owner and I see."""
-    return int(game.possible[seat, slot]) & may_hold(rules, game, seat)
+    return int(game.possible[seat, slot]) & may_hold(rule_set, game, seat)

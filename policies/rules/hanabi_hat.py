@@ -19,7 +19,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.sets import count, lowest
 from hanamachi.errors import UserError
-from hanamachi.games.hanabi import rules as rule
+from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.table import (
     ME,
     Games,
@@ -65,132 +65,134 @@ class Hat(RememberingPolicy):
             raise UserError(
                 f"hat needs four or five players: choose hanabi:4p or hanabi:5p, not {variant.id}"
             )
-        super().__init__(variant, score, variant.rules)
+        super().__init__(variant, score, variant.rule_set)
 
 
 @kernel
 def score(
-    rules: np.record, observations: Observations, masks: Masks, memory: Memory, scores: Scores
+    rule_set: np.record, observations: Observations, masks: Masks, memory: Memory, scores: Scores
 ) -> None:
-    games = np.zeros(rule.SEATS + 1, rule.RECORD)
+    games = np.zeros(rules.SEATS + 1, rules.RECORD)
     for b in range(len(masks)):
-        ruled_out = memory[b].reshape(rules.seats, rules.hand_size)
-        game = games[rules.seats]
-        lay_out_turns(rules, observations[b], games)
-        read_turns(rules, games, ruled_out)
-        common = common_knowledge(rules, game, ruled_out)
-        number = sum_of_classes(rules, game, common, ME)
+        ruled_out = memory[b].reshape(rule_set.seats, rule_set.hand_size)
+        game = games[rule_set.seats]
+        lay_out_turns(rule_set, observations[b], games)
+        read_turns(rule_set, games, ruled_out)
+        common = common_knowledge(rule_set, game, ruled_out)
+        number = sum_of_classes(rule_set, game, common, ME)
         for action in np.flatnonzero(masks[b]):
-            kind, slot = rules.kind[action], rules.slot[action]
-            if kind == rule.PLAY:
-                scores[b, action] = play_worth(rules, game, common, slot)
-            elif kind == rule.DISCARD:
-                scores[b, action] = discard_worth(rules, game, common, slot)
+            kind, slot = rule_set.kind[action], rule_set.slot[action]
+            if kind == rules.PLAY:
+                scores[b, action] = play_worth(rule_set, game, common, slot)
+            elif kind == rules.DISCARD:
+                scores[b, action] = discard_worth(rule_set, game, common, slot)
             else:
-                seat, trait = rules.offset[action], rules.trait[action]
-                scores[b, action] = clue_worth(rules, game, common, number, seat, trait)
+                seat, trait = rule_set.offset[action], rule_set.trait[action]
+                scores[b, action] = clue_worth(rule_set, game, common, number, seat, trait)
 
 
 # --- Common knowledge
 
 
 @inline
-def read_turns(rules: np.record, games: Games, ruled_out: Sets) -> None:
+def read_turns(rule_set: np.record, games: Games, ruled_out: Sets) -> None:
     """Every turn since my own last, in order."""
-    now = games[rules.seats]
-    for giver in range(rules.seats):
-        if now.did[giver] == rule.CLUE:
+    now = games[rule_set.seats]
+    for giver in range(rule_set.seats):
+        if now.did[giver] == rules.CLUE:
             seat, trait, touched = now.told[giver], now.trait[giver], now.touched[giver]
-            number = spelled(rules, giver, seat, trait, touched)
-            read_sum(rules, games[giver], ruled_out, giver, number)
-            read_words(rules, ruled_out[seat], trait, touched)
-        elif now.did[giver] != rule.NONE:
+            number = spelled(rule_set, giver, seat, trait, touched)
+            read_sum(rule_set, games[giver], ruled_out, giver, number)
+            read_words(rule_set, ruled_out[seat], trait, touched)
+        elif now.did[giver] != rules.NONE:
             let_go(ruled_out[giver], now.slot[giver])
 
 
 @inline
-def read_words(rules: np.record, ruled_out: Any, trait: int, touched: int) -> None:
-    cards = int(rules.cards_with[trait])
-    for slot in range(rules.hand_size):
-        ruled_out[slot] |= everything(rules) & ~cards if touched >> slot & 1 else cards
+def read_words(rule_set: np.record, ruled_out: Any, trait: int, touched: int) -> None:
+    cards = int(rule_set.cards_with[trait])
+    for slot in range(rule_set.hand_size):
+        ruled_out[slot] |= everything(rule_set) & ~cards if touched >> slot & 1 else cards
 
 
 @inline
-def read_sum(rules: np.record, game: np.record, ruled_out: Sets, giver: int, number: int) -> None:
+def read_sum(
+    rule_set: np.record, game: np.record, ruled_out: Sets, giver: int, number: int
+) -> None:
     """All but the giver learn the class of their card, and see those of the others."""
-    common = common_knowledge(rules, game, ruled_out)
-    mine = (number - sum_of_classes(rules, game, common, giver)) % classes(rules)
-    for seat in range(rules.seats):
-        slot = slot_asked(rules, game, common, seat)
-        if seat != giver and slot != rule.NONE:
+    common = common_knowledge(rule_set, game, ruled_out)
+    mine = (number - sum_of_classes(rule_set, game, common, giver)) % classes(rule_set)
+    for seat in range(rule_set.seats):
+        slot = slot_asked(rule_set, game, common, seat)
+        if seat != giver and slot != rules.NONE:
             cards = common.could[seat, slot]
             held = int(game.hand[seat, slot])
-            known = mine if seat == ME else class_of(rules, common, cards, held)
-            for card in range(rules.cards):
-                if class_of(rules, common, cards, card) != known:
+            known = mine if seat == ME else class_of(rule_set, common, cards, held)
+            for card in range(rule_set.cards):
+                if class_of(rule_set, common, cards, card) != known:
                     ruled_out[seat, slot] |= 1 << card
 
 
 @inline
-def common_knowledge(rules: np.record, game: np.record, ruled_out: Sets) -> Common:
+def common_knowledge(rule_set: np.record, game: np.record, ruled_out: Sets) -> Common:
     """Of a card of which no copy is left for a slot, the slot holds none."""
-    could = np.zeros((rules.seats, rules.hand_size), np.int64)
-    left, some = np.zeros(rules.cards, np.int64), 0
-    for card in range(rules.cards):
-        shown = card % rules.ranks < game.fireworks[card // rules.ranks]
-        left[card] = rules.copies[card] - game.discards[card] - shown
+    could = np.zeros((rule_set.seats, rule_set.hand_size), np.int64)
+    left, some = np.zeros(rule_set.cards, np.int64), 0
+    for card in range(rule_set.cards):
+        shown = card % rule_set.ranks < game.fireworks[card // rule_set.ranks]
+        left[card] = rule_set.copies[card] - game.discards[card] - shown
         some |= (left[card] > 0) << card
-    for seat in range(rules.seats):
+    for seat in range(rule_set.seats):
         for slot in range(game.held[seat]):
             could[seat, slot] = some & ~ruled_out[seat, slot]
-    return Common(could, left, next_cards(rules, game.fireworks), trash(rules, game))
+    return Common(could, left, next_cards(rule_set, game.fireworks), trash(rule_set, game))
 
 
 # --- Sums of classes
 
 
 @inline
-def classes(rules: np.record) -> int:
+def classes(rule_set: np.record) -> int:
     """As many as there are ways to spell a number."""
-    return (rules.seats - 1) * READINGS
+    return (rule_set.seats - 1) * READINGS
 
 
 @inline
-def spelled(rules: np.record, giver: int, seat: int, trait: int, touched: int) -> int:
+def spelled(rule_set: np.record, giver: int, seat: int, trait: int, touched: int) -> int:
     """The number that a clue stands for."""
     reading = NOT_OLDEST
     if touched & 1:
-        reading = COLOUR_OF_OLDEST if trait < rules.suits else RANK_OF_OLDEST
-    return ((seat - giver) % rules.seats - 1) * READINGS + reading
+        reading = COLOUR_OF_OLDEST if trait < rule_set.suits else RANK_OF_OLDEST
+    return ((seat - giver) % rule_set.seats - 1) * READINGS + reading
 
 
 @inline
-def sum_of_classes(rules: np.record, game: np.record, common: Common, giver: int) -> int:
+def sum_of_classes(rule_set: np.record, game: np.record, common: Common, giver: int) -> int:
     """Of the hands that both the giver and I see."""
     total = 0
-    for seat in range(rules.seats):
-        slot = slot_asked(rules, game, common, seat)
-        if seat != giver and seat != ME and slot != rule.NONE:
+    for seat in range(rule_set.seats):
+        slot = slot_asked(rule_set, game, common, seat)
+        if seat != giver and seat != ME and slot != rules.NONE:
             cards, card = common.could[seat, slot], int(game.hand[seat, slot])
-            total += class_of(rules, common, cards, card)
-    return total % classes(rules)
+            total += class_of(rule_set, common, cards, card)
+    return total % classes(rule_set)
 
 
 @inline
-def slot_asked(rules: np.record, game: np.record, common: Common, seat: int) -> int:
+def slot_asked(rule_set: np.record, game: np.record, common: Common, seat: int) -> int:
     """The slot most likely to hold a playable card, of those of which it is not settled."""
-    asked, most = rule.NONE, 0.0
+    asked, most = rules.NONE, 0.0
     for slot in range(game.held[seat]):
         cards = common.could[seat, slot]
         settled = cards & ~common.playable == 0 or cards & ~common.trash == 0 or count(cards) == 1
-        doubt = DOUBT * count(cards) + share(rules, common.left, cards, common.playable)
+        doubt = DOUBT * count(cards) + share(rule_set, common.left, cards, common.playable)
         if not settled and doubt > most:
             asked, most = slot, doubt
     return asked
 
 
 @inline
-def class_of(rules: np.record, common: Common, cards: int, card: int) -> int:
+def class_of(rule_set: np.record, common: Common, cards: int, card: int) -> int:
     """Of the cards that it can be, trash is the first class, each playable one the next; the
     others are dealt out to the rest."""
     below, useful = (1 << card) - 1, cards & ~common.trash
@@ -200,57 +202,59 @@ def class_of(rules: np.record, common: Common, cards: int, card: int) -> int:
     if common.playable >> card & 1:
         return first + count(useful & common.playable & below)
     first += count(useful & common.playable)
-    return first + count(useful & ~common.playable & below) % (classes(rules) - first)
+    return first + count(useful & ~common.playable & below) % (classes(rule_set) - first)
 
 
 # --- What I do
 
 
 @inline
-def play_worth(rules: np.record, game: np.record, common: Common, slot: int) -> float:
+def play_worth(rule_set: np.record, game: np.record, common: Common, slot: int) -> float:
     """Low cards first; a gamble if lives allow it, and any in the final round."""
-    cards = candidates(rules, game, common, slot)
-    hope = share(rules, game.unseen, cards, common.playable)
-    spare = rules.max_errors - 1 - game.errors
+    cards = candidates(rule_set, game, common, slot)
+    hope = share(rule_set, game.unseen, cards, common.playable)
+    spare = rule_set.max_errors - 1 - game.errors
     if hope == 1:
-        return PLAYABLE + 1 / (1 + lowest(cards) % rules.ranks)
+        return PLAYABLE + 1 / (1 + lowest(cards) % rule_set.ranks)
     if hope >= DARE[spare] or (game.deck == 0 and spare > 0 and hope > 0):
         return GAMBLE + hope
     return RISK + hope
 
 
 @inline
-def discard_worth(rules: np.record, game: np.record, common: Common, slot: int) -> float:
+def discard_worth(rule_set: np.record, game: np.record, common: Common, slot: int) -> float:
     """What nobody needs, early or when nothing can be told; else what is least likely needed."""
-    cards = candidates(rules, game, common, slot)
+    cards = candidates(rule_set, game, common, slot)
     useless = common.trash
-    for seat in range(1, rules.seats):
+    for seat in range(1, rule_set.seats):
         useless |= in_hand(game, seat)
     if cards & ~useless == 0:
-        early = game.discards[: rules.cards].sum() < FIRST and pace(rules, game) > 0
+        early = game.discards[: rule_set.cards].sum() < FIRST and pace(rule_set, game) > 0
         return FIRST_TRASH if early else TRASH
-    risk = CRITICAL * share(rules, game.unseen, cards, critical(rules, game))
-    risk += USEFUL * share(rules, game.unseen, cards, everything(rules) & ~useless)
+    risk = CRITICAL * share(rule_set, game.unseen, cards, critical(rule_set, game))
+    risk += USEFUL * share(rule_set, game.unseen, cards, everything(rule_set) & ~useless)
     return DISCARD - risk
 
 
 @inline
 def clue_worth(
-    rules: np.record, game: np.record, common: Common, number: int, seat: int, trait: int
+    rule_set: np.record, game: np.record, common: Common, number: int, seat: int, trait: int
 ) -> float:
     """Only a clue that stands for the right number is true; the more its words tell, the better."""
     touched = news = 0
     for slot in range(game.held[seat]):
-        told = int(rules.cards_with[trait])
+        told = int(rule_set.cards_with[trait])
         if told >> int(game.hand[seat, slot]) & 1:
             touched |= 1 << slot
             told = ~told
         news += count(common.could[seat, slot] & told)
-    return CLUE + NEWS * news if spelled(rules, ME, seat, trait, touched) == number else WRONG_SUM
+    return (
+        CLUE + NEWS * news if spelled(rule_set, ME, seat, trait, touched) == number else WRONG_SUM
+    )
 
 
 @inline
-def candidates(rules: np.record, game: np.record, common: Common, slot: int) -> int:
+def candidates(rule_set: np.record, game: np.record, common: Common, slot: int) -> int:
     """What my card can be by common knowledge and the hands that I see."""
-    cards = common.could[ME, slot] & may_hold(rules, game, ME)
-    return cards if cards else may_hold(rules, game, ME)
+    cards = common.could[ME, slot] & may_hold(rule_set, game, ME)
+    return cards if cards else may_hold(rule_set, game, ME)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.kernels import spread
-from hanamachi.games.hanabi import rules as rule
+from hanamachi.engine.kernels import parallel_for
+from hanamachi.games.hanabi import rules
 from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores
 
 Sets = NDArray[np.int32]  # (P, H) one set of cards for each slot, all empty at first
@@ -20,17 +20,17 @@ class RememberingPolicy(RulePolicy):
     """
 
     def initial_memory(self, batch: int) -> Memory:
-        rules = self.variant.rules
-        return np.zeros((batch, rules.seats * rules.hand_size), np.int32)
+        rule_set = self.variant.rule_set
+        return np.zeros((batch, rule_set.seats * rule_set.hand_size), np.int32)
 
-    def preference(
+    def scores(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """The scores, and the new memory."""
         scores = np.full(np.shape(mask), -np.inf, np.float32)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         memory = np.array(memory, np.int32)
-        spread(self.score, self.tables, *rows, memory, scores)
+        parallel_for(self.score, self.tables, *rows, memory, scores)
         return scores, memory
 
 
@@ -48,4 +48,4 @@ def chop_of(game: np.record, meant: Sets, seat: int) -> int:
     for slot in range(game.held[seat]):
         if meant[seat, slot] == 0:
             return slot
-    return rule.NONE
+    return rules.NONE

@@ -17,7 +17,7 @@ import numpy as np
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji import observation as entry
-from hanamachi.games.hanamikoji import rules as rule
+from hanamachi.games.hanamikoji import rules
 from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, Values
 from hanamachi.policies.rules.lead_changes import Array, add_card, compare
 
@@ -32,20 +32,20 @@ BRINGS_ME, BRINGS_FOE, USES = range(3)
 
 
 class Tables(NamedTuple):
-    rules: np.record
+    rule_set: np.record
     worth: Array  # (2, 3^G) of each state of the markers; [1] in the last round
 
 
 class Expert(RulePolicy):
     name = "expert"
-    forecasts = True
+    has_values = True
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, Tables(variant.rules, marker_worths(variant.rules)))
+        super().__init__(variant, score, Tables(variant.rule_set, marker_worths(variant.rule_set)))
 
-    def expectation(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
+    def values(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
         """What the markers promise, before any card is played."""
-        n, at = self.variant.rules.geisha, self.variant.rules.at
+        n, at = self.variant.rule_set.geisha, self.variant.rule_set.at
         markers = observation[:, at[entry.MARKERS] : at[entry.MARKERS] + 2 * n].reshape(-1, 2, n)
         digits = (markers[:, 0] + 2 * markers[:, 1]).astype(np.int64)
         return self.tables.worth[0][digits @ 3 ** np.arange(n)[::-1]]
@@ -54,17 +54,17 @@ class Expert(RulePolicy):
 # --- What the markers are worth
 
 
-def marker_worths(rules: np.record) -> Array:
+def marker_worths(rule_set: np.record) -> Array:
     """By state, a ternary number whose digits, from the left, are 0 neutral, 1 mine, 2 theirs."""
-    n, goal = rules.geisha, np.zeros(3**rules.geisha)
+    n, goal = rule_set.geisha, np.zeros(3**rule_set.geisha)
     sign = np.array([0, 1, -1])[np.arange(3**n)[:, None] // 3 ** np.arange(n)[::-1] % 3]
-    charms = sign * rules.cards[:n].astype(int)  # (3^G, G)
-    for count, wanted in ((sign, rule.GEISHA_GOAL), (charms, rule.CHARM_GOAL)):  # charm overrides
+    charms = sign * rule_set.cards[:n].astype(int)  # (3^G, G)
+    for count, wanted in ((sign, rules.GEISHA_GOAL), (charms, rules.CHARM_GOAL)):  # charm overrides
         for player in (1, -1):
             goal[(count * player).clip(0).sum(1) >= wanted] = player
     geisha, charm = sign.sum(1), charms.sum(1)
     promise = np.tanh(CHARM * charm + GEISHA * geisha)
-    limit = np.sign(2 * np.sign(geisha) * rules.by_geisha + np.sign(charm))
+    limit = np.sign(2 * np.sign(geisha) * rule_set.by_geisha + np.sign(charm))
     return np.where(goal != 0, goal, [promise, limit]).astype(np.float32)
 
 
@@ -74,16 +74,16 @@ def marker_worths(rules: np.record) -> Array:
 @kernel
 def score(tables: Tables, observations: Observations, masks: Masks, scores: Scores) -> None:
     """Write the value of every legal action, (B, A)."""
-    rules, most = tables.rules, tables.rules.cards.max()
+    rule_set, most = tables.rule_set, tables.rule_set.cards.max()
     ends = np.zeros((most + 1, most + 1, 2 * most + 1, 3), np.float32)
-    swings = np.zeros((3, rules.geisha), np.float32)
+    swings = np.zeros((3, rule_set.geisha), np.float32)
     settled = np.empty((most + 1, 2 * most + 1, tables.worth.shape[1] // 3), np.float32)
     for b in range(len(masks)):
-        forecast_for = rule.NONE
+        forecast_for = rules.NONE
         for action in np.flatnonzero(masks[b]):
-            kind = rules.kind[action]
+            kind = rule_set.kind[action]
             if kind != forecast_for:
-                forecast(rules, observations[b], kind, ends)
+                forecast(rule_set, observations[b], kind, ends)
                 forecast_for, settled[:, :, 0] = kind, np.nan
             scores[b, action] = outlook(tables, observations[b], action, swings, ends, settled)
 
@@ -93,34 +93,34 @@ def outlook(
     tables: Tables, seen: Array, action: np.intp, swings: Array, ends: Array, settled: Array
 ) -> float:
     """The value after an action and its reply."""
-    worst, total, count = np.inf, 0.0, replies(tables.rules, seen, action, swings)
+    worst, total, count = np.inf, 0.0, replies(tables.rule_set, seen, action, swings)
     for i in range(count):
         after = value(tables, seen, action, swings[i], ends, settled)
         worst, total = min(worst, after), total + after
-    timing = TIMING[tables.rules.kind[action]] * seen[tables.rules.at[entry.TO_COME] + 2]
+    timing = TIMING[tables.rule_set.kind[action]] * seen[tables.rule_set.at[entry.TO_COME] + 2]
     return timing + (1 - DOUBT) * worst + DOUBT * total / count
 
 
 @inline
-def replies(rules: np.record, seen: Array, action: np.intp, swings: Array) -> int:
+def replies(rule_set: np.record, seen: Array, action: np.intp, swings: Array) -> int:
     """Write by how much each reply changes the leads, a row a reply; returns how many there are."""
-    at, n, kind = rules.at, rules.geisha, rules.kind[action]
-    first, second = rules.piles[action, 0, :n], rules.piles[action, 1, :n]
-    swings[0] = first * (kind == rule.SECRET)
-    if kind == rule.COMPETITION:
+    at, n, kind = rule_set.at, rule_set.geisha, rule_set.kind[action]
+    first, second = rule_set.piles[action, 0, :n], rule_set.piles[action, 1, :n]
+    swings[0] = first * (kind == rules.SECRET)
+    if kind == rules.COMPETITION:
         swings[0] = first - second
         swings[1] = second - first
         return 2
-    if kind == rule.GIFT:
+    if kind == rules.GIFT:
         for i, g in enumerate(np.flatnonzero(first)):
             swings[i] = first
             swings[i, g] -= 2
         return int(np.count_nonzero(first))
-    if kind == rule.TAKE_CARD:
+    if kind == rules.TAKE_CARD:
         swings[0] = 2 * first - seen[at[entry.GIFTS] + n : at[entry.GIFTS] + 2 * n]
-    elif kind == rule.TAKE_PAIR:
+    elif kind == rules.TAKE_PAIR:
         pairs = seen[at[entry.PAIRS] + 2 * n : at[entry.PAIRS] + 4 * n].reshape(2, n)
-        pair = action - rules.first[rule.TAKE_PAIR]
+        pair = action - rule_set.first[rules.TAKE_PAIR]
         swings[0] = pairs[pair] - pairs[1 - pair]
     return 1
 
@@ -133,12 +133,12 @@ def value(
 
     `settled` keeps the first marker's share, two thirds of the work; NaN is what is not yet known.
     """
-    rules, at, n = tables.rules, tables.rules.at, tables.rules.geisha
-    worth = tables.worth[int(rules.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)]
+    rule_set, at, n = tables.rule_set, tables.rule_set.at, tables.rule_set.geisha
+    worth = tables.worth[int(rule_set.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)]
     size = len(worth) // 3
-    later, own = np.empty((2, size), np.float32), rules.kind[action] <= rule.COMPETITION
+    later, own = np.empty((2, size), np.float32), rule_set.kind[action] <= rules.COMPETITION
     for g in range(n):
-        spent = rules.piles[action, 0, g] + rules.piles[action, 1, g]
+        spent = rule_set.piles[action, 0, g] + rule_set.piles[action, 1, g]
         held = int(seen[at[entry.HAND] + g]) - own * spent
         lead = len(ends) - 1 + int(seen[at[entry.LEAD] + g] + swing[g])
         out = later[g % 2] if g else settled[held, lead]
@@ -163,10 +163,10 @@ def mix(worth: Array, size: int, stays: float, me: float, foe: float, out: Array
 
 
 @inline
-def forecast(rules: np.record, seen: Array, kind: int, ends: Array) -> None:
+def forecast(rule_set: np.record, seen: Array, kind: int, ends: Array) -> None:
     """Write the chances of (tie, win, loss) at a geisha after an action of this kind."""
     most = len(ends) - 1  # ends[h, u, most + lead]: h of her cards in my hand, u unseen
-    hand_me, hand_foe, unseen_me, unseen_foe = flow(rules, seen, kind)
+    hand_me, hand_foe, unseen_me, unseen_foe = flow(rule_set, seen, kind)
     gains = np.zeros((most + 1, most + 1, 2 * most + 1), np.float32)  # chance of each, from -most
     gains[0, 0, most] = 1
     for h in range(most + 1):
@@ -179,17 +179,17 @@ def forecast(rules: np.record, seen: Array, kind: int, ends: Array) -> None:
 
 
 @inline
-def flow(rules: np.record, seen: Array, kind: int) -> tuple[float, float, float, float]:
+def flow(rule_set: np.record, seen: Array, kind: int) -> tuple[float, float, float, float]:
     """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
-    at, n = rules.at, rules.geisha
+    at, n = rule_set.at, rule_set.geisha
     mine, theirs, secret = np.zeros(3), np.zeros(3), 0.0  # free tiles, and the foe's used Secret
     for k in range(4):
         used = seen[at[entry.USED_IN] + 4 * k :]
-        if rules.in_use[k] and k != kind and used[:4].sum() == 0:
+        if rule_set.in_use[k] and k != kind and used[:4].sum() == 0:
             mine += TILES[k]
-        if rules.in_use[k] and used[16:20].sum() == 0:
+        if rule_set.in_use[k] and used[16:20].sum() == 0:
             theirs += TILES[k]
-        elif rules.in_use[k] and k == rule.SECRET:
+        elif rule_set.in_use[k] and k == rules.SECRET:
             secret = 1.0
     unseen = max(seen[at[entry.UNSEEN] : at[entry.UNSEEN] + n].sum(), 1)
     draws = mine[USES] + TILES[kind, USES] - seen[at[entry.HAND] : at[entry.HAND] + n].sum()

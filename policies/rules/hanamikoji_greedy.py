@@ -20,53 +20,53 @@ class Greedy(RulePolicy):
     name = "greedy"
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, variant.rules)
+        super().__init__(variant, score, variant.rule_set)
 
 
 @kernel
-def score(rules: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
+def score(rule_set: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
     for b in range(len(masks)):
         for action in np.flatnonzero(masks[b]):
-            scores[b, action] = outlook(rules, observations[b], action)
+            scores[b, action] = outlook(rule_set, observations[b], action)
 
 
 @inline
-def outlook(rules: np.record, seen: NDArray[np.float32], action: np.intp) -> float:
+def outlook(rule_set: np.record, seen: NDArray[np.float32], action: np.intp) -> float:
     """The worth of the table after an action and the reply that is worst for the actor."""
-    at, n, kind = rules.at, rules.geisha, rules.kind[action]
-    first, second = rules.piles[action, 0, :n], rules.piles[action, 1, :n]
+    at, n, kind = rule_set.at, rule_set.geisha, rule_set.kind[action]
+    first, second = rule_set.piles[action, 0, :n], rule_set.piles[action, 1, :n]
     nothing = np.zeros(n, np.int8)
     if kind == SECRET:
-        return worth(rules, seen, first, nothing)
+        return worth(rule_set, seen, first, nothing)
     if kind == TRADE_OFF:
-        return worth(rules, seen, nothing, nothing)
+        return worth(rule_set, seen, nothing, nothing)
     if kind == TAKE_CARD:
         offer = seen[at[GIFTS] + n : at[GIFTS] + 2 * n]
-        return worth(rules, seen, first, offer - first)
+        return worth(rule_set, seen, first, offer - first)
     if kind == TAKE_PAIR:
-        pair = action - rules.first[TAKE_PAIR]
+        pair = action - rule_set.first[TAKE_PAIR]
         offer = seen[at[PAIRS] + 2 * n : at[PAIRS] + 4 * n].reshape(2, n)
-        return worth(rules, seen, offer[pair], offer[1 - pair])
+        return worth(rule_set, seen, offer[pair], offer[1 - pair])
     if kind == GIFT:
         lowest = np.inf
         for g in range(n):
             if first[g] > 0:
                 nothing[g] = 1
-                lowest = min(lowest, worth(rules, seen, first - nothing, nothing))
+                lowest = min(lowest, worth(rule_set, seen, first - nothing, nothing))
                 nothing[g] = 0
         return lowest
-    return min(worth(rules, seen, first, second), worth(rules, seen, second, first))
+    return min(worth(rule_set, seen, first, second), worth(rule_set, seen, second, first))
 
 
 @inline
-def worth(rules: np.record, seen: NDArray[np.float32], mine: NDArray, theirs: NDArray) -> float:
+def worth(rule_set: np.record, seen: NDArray[np.float32], mine: NDArray, theirs: NDArray) -> float:
     """What the table is worth once these cards have been added to the two sides."""
-    at, n, total = rules.at, rules.geisha, 0.0
+    at, n, total = rule_set.at, rule_set.geisha, 0.0
     for g in range(n):
         laid = seen[at[TABLE] + g] + seen[at[TABLE] + n + g] + seen[at[MY_SECRET] + g]
-        out = rules.cards[g] - laid - mine[g] - theirs[g]
+        out = rule_set.cards[g] - laid - mine[g] - theirs[g]
         lead = seen[at[LEAD] + g] + mine[g] - theirs[g]
         marker = seen[at[MARKERS] + g] - seen[at[MARKERS] + n + g]
         favour = np.sign(lead) if lead != 0 else marker
-        total += rules.cards[g] * favour + lead / (1 + out)
+        total += rule_set.cards[g] * favour + lead / (1 + out)
     return total

@@ -120,7 +120,7 @@ class Tree:
                 return None
             levels.append(Level(games, events, self._information_sets(games, worlds[0], events)))
             games = games[events.parent]
-            happen(self.variant.rules, games, events.event)
+            happen(self.variant.rule_set, games, events.event)
         return levels
 
     def _events(self, games: NDArray[Any], root: np.record, room: int) -> Events | None:
@@ -130,7 +130,7 @@ class Tree:
         room = max(room - len(others), 0)
         events = Events(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
         mask = np.empty(self.variant.actions.size, np.int8)
-        count = own_and_chance(self.variant.rules, games, root, mask, *events)
+        count = own_and_chance(self.variant.rule_set, games, root, mask, *events)
         if count > room:
             return None
         replies = self._replies(games[others])
@@ -195,18 +195,18 @@ def same_rows(rows: NDArray[np.float32]) -> NDArray[np.int64]:
 
 
 @kernel
-def happen(rules: Any, games: NDArray[Any], events: NDArray[np.int64]) -> None:
+def happen(rule_set: Any, games: NDArray[Any], events: NDArray[np.int64]) -> None:
     """One event in every row: an outcome where chance decides, else an action."""
     for b in range(len(games)):
         if games[b].mover == CHANCE:
-            resolve(rules, games[b], events[b])
+            resolve(rule_set, games[b], events[b])
         else:
-            apply(rules, games[b], events[b])
+            apply(rule_set, games[b], events[b])
 
 
 @kernel
 def own_and_chance(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     root: np.record,
     mask: NDArray[np.int8],
@@ -218,17 +218,17 @@ def own_and_chance(
 
     There may be more than fit. `mask` (A,) is room to work in.
     """
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     count = 0
     for b in range(len(games)):
         game = games[b]
         if game.round_number != root.round_number:
             continue
         if game.mover == CHANCE:
-            n = chance(rules, game, weights)
+            n = chance(rule_set, game, weights)
             count = note(b, weights[:n], 1 / weights[:n].sum(), count, parent, event, chances)
         elif game.mover == root.mover:
-            legal(rules, game, mask)
+            legal(rule_set, game, mask)
             count = note(b, mask, 1.0, count, parent, event, chances)
     return count
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import CHANCE
 from hanamachi.engine.kernels import apply, resolve, settle, start
-from hanamachi.games.hanabi import rules as rule
+from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.table import take_back
 from hanamachi.policies.policy import Memory, Policy, views
 from hanamachi.policies.search.search import SEEDS
@@ -57,7 +57,7 @@ def next_belief(
     policy: Policy, history: Games, hands: Hands, likelihood: Floats, rng: np.random.Generator
 ) -> Belief | None:
     """By hands and likelihood of the belief before; None if none of these hands can go on."""
-    worlds, chances = carried_over(policy.variant.rules, history, hands, rng)
+    worlds, chances = carried_over(policy.variant.rule_set, history, hands, rng)
     if not chances.any():
         return None
     rows = drawn_by(chances > 0, rng)
@@ -67,16 +67,16 @@ def next_belief(
 
 
 def carried_over(
-    rules: np.record, history: Games, hands: Hands, rng: np.random.Generator
+    rule_set: np.record, history: Games, hands: Hands, rng: np.random.Generator
 ) -> tuple[Games, Floats]:
     """Worlds with the hands as they go on, and how likely each makes the cards drawn since, (W,):
     0 where it disagrees with what is now seen; if only few agree, the others are mended."""
-    before, chances = worlds_with(rules, history[-2:-1], hands, rng), np.empty(len(hands))
+    before, chances = worlds_with(rule_set, history[-2:-1], hands, rng), np.empty(len(hands))
     worlds = before.copy()
-    carry_over(rules, worlds, history[-1:], False, chances)
+    carry_over(rule_set, worlds, history[-1:], False, chances)
     if np.count_nonzero(chances) < FEW * len(hands):
         worlds = before
-        carry_over(rules, worlds, history[-1:], True, chances)
+        carry_over(rule_set, worlds, history[-1:], True, chances)
     return worlds, chances
 
 
@@ -102,10 +102,10 @@ def drawn_by(chances: NDArray[Any], rng: np.random.Generator) -> Rows:
 
 def move(policy: Policy, history: Games, belief: Belief, rng: np.random.Generator) -> None:
     """One slot of each hand may change, in place."""
-    rules, now = policy.variant.rules, history[-1:]
-    worlds = worlds_with(rules, now, belief.hands, rng)
+    rule_set, now = policy.variant.rule_set, history[-1:]
+    worlds = worlds_with(rule_set, now, belief.hands, rng)
     slots = rng.integers(now["held"][0, now["mover"][0]], size=len(worlds))
-    redraw_one(rules, worlds, slots)
+    redraw_one(rule_set, worlds, slots)
     hands = own_hands(worlds)
     rows = np.flatnonzero((hands != belief.hands).any(1))
     if rows.size == 0:
@@ -125,20 +125,20 @@ def lived_through(policy: Policy, history: Games, hands: Hands) -> Belief:
     variant, me = policy.variant, int(history["mover"][0])
     held = hands_held(history, hands)
     games = np.repeat(history[:1], len(hands))
-    take_hands(variant.rules, games, held[0])
-    if history["did"][0, me] == rule.NONE:
-        deal_again(variant.rules, games)
+    take_hands(variant.rule_set, games, held[0])
+    if history["did"][0, me] == rules.NONE:
+        deal_again(variant.rule_set, games)
     memory = initial_memory(policy, len(hands), variant.seats)
     likelihood, drawn = np.zeros(len(hands)), np.empty(len(hands), np.int8)
     turns = seats_between(history, variant.seats)
     for now, own, seats in zip(history, held, turns, strict=True):
         for seat in seats:
-            action = action_of(variant.rules, now, seat)
+            action = action_of(variant.rule_set, now, seat)
             if seat != me:
                 likelihood += np.log(chance_of(policy, games, memory, me, action) + DOUBT)
             newest = now["held"][seat] - 1
             drawn[:] = own[:, newest] if seat == me else now["hand"][seat, newest]
-            take_turn(variant.rules, games, action, drawn)
+            take_turn(variant.rule_set, games, action, drawn)
     return Belief(hands, likelihood, games, memory)
 
 
@@ -148,10 +148,10 @@ def hands_held(history: Games, hands: Hands) -> list[Hands]:
     for before, now in zip(history[-2::-1], history[:0:-1], strict=True):
         later, slot, size = held[0], now["slot"][me], before["held"][me]
         earlier = later.copy()
-        if slot != rule.NONE:
+        if slot != rules.NONE:
             earlier[:, slot] = now["card"][me]
             earlier[:, slot + 1 : size] = later[:, slot : size - 1]
-            earlier[:, size:] = rule.NONE
+            earlier[:, size:] = rules.NONE
         held.insert(0, earlier)
     return held
 
@@ -160,8 +160,8 @@ def seats_between(history: Games, seats: int) -> list[list[int]]:
     """Who acted before each of those positions, since the one before or the beginning."""
     me = int(history["mover"][0])
     others = [seat % seats for seat in range(me + 1, me + seats)]
-    acted = [seat for seat in others if history["did"][0, seat] != rule.NONE]
-    joined_later = history["did"][0, me] != rule.NONE
+    acted = [seat for seat in others if history["did"][0, seat] != rules.NONE]
+    joined_later = history["did"][0, me] != rules.NONE
     return [[] if joined_later else acted] + [[me, *others]] * (len(history) - 1)
 
 
@@ -187,11 +187,11 @@ def told_apart(hands: Hands, memory: Memory) -> tuple[Rows, Rows]:
     return first, group
 
 
-def worlds_with(rules: np.record, now: Games, hands: Hands, rng: np.random.Generator) -> Games:
+def worlds_with(rule_set: np.record, now: Games, hands: Hands, rng: np.random.Generator) -> Games:
     """The position, (1,), with each of the hands."""
     worlds = np.repeat(now, len(hands))
     worlds["rng"] = rng.integers(SEEDS, size=len(hands), dtype=np.uint64)
-    take_hands(rules, worlds, hands)
+    take_hands(rule_set, worlds, hands)
     return worlds
 
 
@@ -205,36 +205,36 @@ def own_hands(worlds: Games) -> Hands:
 
 
 @kernel
-def action_of(rules: np.record, game: np.record, seat: int) -> int:
+def action_of(rule_set: np.record, game: np.record, seat: int) -> int:
     """The action that a seat took last."""
-    if game.did[seat] == rule.CLUE:
-        offset = rule.side_of(rules, seat, game.told[seat])
-        return rules.clue[offset, game.trait[seat]]
-    return rules.first[game.did[seat]] + game.slot[seat]
+    if game.did[seat] == rules.CLUE:
+        offset = rules.side_of(rule_set, seat, game.told[seat])
+        return rule_set.clue[offset, game.trait[seat]]
+    return rule_set.first[game.did[seat]] + game.slot[seat]
 
 
 @kernel
-def take_turn(rules: np.record, games: Games, action: int, cards: NDArray[np.int8]) -> None:
+def take_turn(rule_set: np.record, games: Games, action: int, cards: NDArray[np.int8]) -> None:
     """The mover acts and, if it has to draw, draws that card in each world, (W,)."""
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for w in range(len(games)):
         game = games[w]
-        apply(rules, game, action)
+        apply(rule_set, game, action)
         if game.mover == CHANCE:
-            resolve(rules, game, cards[w])
-        settle(rules, game, weights)
+            resolve(rule_set, game, cards[w])
+        settle(rule_set, game, weights)
 
 
 @kernel
 def carry_over(
-    rules: np.record, games: Games, now: Games, mend: bool, chances: NDArray[np.float64]
+    rule_set: np.record, games: Games, now: Games, mend: bool, chances: NDArray[np.float64]
 ) -> None:
     """My hand from one decision of mine, in `games`, to the next, `now`.
 
     With `mend`, cards that do not agree with it are drawn again from those that do. The chances,
     but for a factor that is the same for all, are those of the cards that were drawn.
     """
-    then, possible = now[0], np.zeros(rule.HAND, np.int64)
+    then, possible = now[0], np.zeros(rules.HAND, np.int64)
     me = then.mover
     left = then.slot[me]
     for w in range(len(games)):
@@ -244,94 +244,94 @@ def carry_over(
             if slot == left:
                 possible[slot] = 1 << int(then.card[me])
             else:
-                possible[slot] = then.possible[me, slot - int(left != rule.NONE and slot > left)]
+                possible[slot] = then.possible[me, slot - int(left != rules.NONE and slot > left)]
             wrong |= int(possible[slot] >> int(game.hand[me, slot]) & 1 == 0) << slot
-        fits = wrong == 0 or (mend and redraw(rules, game, me, wrong, possible))
-        chances[w] = chance_of_draws(rules, game, then) if fits else 0
+        fits = wrong == 0 or (mend and redraw(rule_set, game, me, wrong, possible))
+        chances[w] = chance_of_draws(rule_set, game, then) if fits else 0
 
 
 @inline
-def redraw(rules: np.record, game: np.record, me: int, slots: int, possible: Any) -> bool:
+def redraw(rule_set: np.record, game: np.record, me: int, slots: int, possible: Any) -> bool:
     """Draw some slots of my hand again, each from its own set of cards; False if one is empty."""
     for slot in range(game.held[me]):
         if slots >> slot & 1:
             game.unseen[game.hand[me, slot]] += 1
     for slot in range(game.held[me]):
         if slots >> slot & 1:
-            if copies_of(rules, game, possible[slot]) == 0:
+            if copies_of(rule_set, game, possible[slot]) == 0:
                 return False
-            card = rule.random_copy(rules, game, possible[slot])[0]
+            card = rules.random_copy(rule_set, game, possible[slot])[0]
             game.hand[me, slot] = card
             game.unseen[card] -= 1
     return True
 
 
 @inline
-def chance_of_draws(rules: np.record, game: np.record, then: np.record) -> float:
+def chance_of_draws(rule_set: np.record, game: np.record, then: np.record) -> float:
     """All seats, from mine on, draw what I see that they drew, and I a card that clues allow."""
     me, chance = then.mover, 1.0
-    if then.slot[me] != rule.NONE:
+    if then.slot[me] != rules.NONE:
         for slot in range(then.slot[me], game.held[me] - 1):
             game.hand[me, slot] = game.hand[me, slot + 1]
-        game.hand[me, game.held[me] - 1] = rule.NONE
-    for step in range(rules.seats):
-        seat = rule.clockwise(rules, me, step)
+        game.hand[me, game.held[me] - 1] = rules.NONE
+    for step in range(rule_set.seats):
+        seat = rules.clockwise(rule_set, me, step)
         newest = then.held[seat] - 1
-        if then.slot[seat] != rule.NONE and then.held[seat] == game.held[seat]:
+        if then.slot[seat] != rules.NONE and then.held[seat] == game.held[seat]:
             cards = then.possible[me, newest] if seat == me else 1 << int(then.hand[seat, newest])
-            chance *= copies_of(rules, game, cards)
+            chance *= copies_of(rule_set, game, cards)
             if chance == 0:
                 return chance
-            card = rule.random_copy(rules, game, cards)[0]
+            card = rules.random_copy(rule_set, game, cards)[0]
             game.unseen[card] -= 1
             game.hand[seat, newest] = card
     return chance
 
 
 @inline
-def copies_of(rules: np.record, game: np.record, cards: int) -> int:
+def copies_of(rule_set: np.record, game: np.record, cards: int) -> int:
     """How many copies of some cards the deck has."""
     copies = 0
-    for card in range(rules.cards):
+    for card in range(rule_set.cards):
         copies += game.unseen[card] * (cards >> card & 1)
     return copies
 
 
 @kernel
-def redraw_one(rules: np.record, games: Games, slots: NDArray[np.int64]) -> None:
+def redraw_one(rule_set: np.record, games: Games, slots: NDArray[np.int64]) -> None:
     """Draw a slot of my hand, another in each world, again from the cards that clues allow."""
     for w in range(len(games)):
         me = games[w].mover
-        redraw(rules, games[w], me, 1 << slots[w], games[w].possible[me])
+        redraw(rule_set, games[w], me, 1 << slots[w], games[w].possible[me])
 
 
 @kernel
-def take_hands(rules: np.record, games: Games, hands: Hands) -> None:
+def take_hands(rule_set: np.record, games: Games, hands: Hands) -> None:
     """Give the seat to move another hand in each world."""
     for w in range(len(games)):
         game, me = games[w], games[w].mover
-        for slot in range(rule.count_as_unseen(game, me)):
+        for slot in range(rules.count_as_unseen(game, me)):
             game.hand[me, slot] = hands[w, slot]
             game.unseen[hands[w, slot]] -= 1
 
 
 @kernel
-def deal_again(rules: np.record, games: Games) -> None:
+def deal_again(rule_set: np.record, games: Games) -> None:
     """Go back to the beginning, with the same hands; the seat to move has had no turn."""
-    before = np.zeros(1, rule.RECORD)
+    before = np.zeros(1, rules.RECORD)
     for w in range(len(games)):
         game = games[w]
         before[0] = game
         first = game.mover
-        for step in range(1, rules.seats):
-            seat = rule.clockwise(rules, game.mover, rules.seats - step)
-            if game.did[seat] != rule.NONE:
+        for step in range(1, rule_set.seats):
+            seat = rules.clockwise(rule_set, game.mover, rule_set.seats - step)
+            if game.did[seat] != rules.NONE:
                 first = seat
-            if game.did[seat] == rule.PLAY or game.did[seat] == rule.DISCARD:
-                take_back(rules, before[0], seat)
-        start(rules, game)
-        if game.phase == rule.CHOOSE_STARTER:
-            resolve(rules, game, first)
+            if game.did[seat] == rules.PLAY or game.did[seat] == rules.DISCARD:
+                take_back(rule_set, before[0], seat)
+        start(rule_set, game)
+        if game.phase == rules.CHOOSE_STARTER:
+            resolve(rule_set, game, first)
         while game.mover == CHANCE:
-            seat = rule.seat_to_draw(rules, game)
-            resolve(rules, game, before[0].hand[seat, game.held[seat]])
+            seat = rules.seat_to_draw(rule_set, game)
+            resolve(rule_set, game, before[0].hand[seat, game.held[seat]])

@@ -155,14 +155,14 @@ def notes(policy: Policy, hands: int) -> np.dtype[Any]:
         [
             ("own", own.dtype, own.shape[1:]),
             ("decisions", np.int32),
-            ("history", variant.game.record, most_decisions(variant.rules)),
+            ("history", variant.game.record, most_decisions(variant.rule_set)),
             ("hands", np.int8, (hands, HAND)),
             ("likelihood", np.float64, hands),
         ]
     )
 
 
-def most_decisions(rules: np.record) -> int:
+def most_decisions(rule_set: np.record) -> int:
     """How many decisions one seat can come to: each card that leaves a hand may bring a clue."""
-    cards = int(rules.copies.sum()) - rules.seats * (rules.hand_size - 1)
-    return 1 + (2 * cards + int(rules.max_clues)) // int(rules.seats)
+    cards = int(rule_set.copies.sum()) - rule_set.seats * (rule_set.hand_size - 1)
+    return 1 + (2 * cards + int(rule_set.max_clues)) // int(rule_set.seats)

@@ -53,7 +53,7 @@ class Forecast:
 
     def _features(self, games: Games) -> Floats:
         features = np.empty((len(games), FEATURES))
-        write_features(self.policy.variant.rules, games, features)
+        write_features(self.policy.variant.rule_set, games, features)
         return features
 
 
@@ -61,7 +61,7 @@ def played(policy: Policy, seeds: NDArray[np.uint64]) -> tuple[Games, Floats]:
     """All positions, (B,), of games that a policy plays with itself, and the scores at the end."""
     variant, rng = policy.variant, np.random.default_rng(0)
     games, memory = variant.new(seeds), initial_memory(policy, len(seeds), variant.seats)
-    kernels.reset(variant.rules, games)
+    kernels.reset(variant.rule_set, games)
     positions, numbers, going = [], [], np.arange(len(seeds))
     while going.size:
         now, seats = games[going], games["mover"][going].astype(np.int64)
@@ -69,7 +69,7 @@ def played(policy: Policy, seeds: NDArray[np.uint64]) -> tuple[Games, Floats]:
         numbers.append(going)
         seen = views(variant, now, seats)
         chances, _, memory[going, seats] = policy.distribution(*seen, memory[going, seats])
-        kernels.step(variant.rules, now, sample(chances, rng.random(len(now))))
+        kernels.step(variant.rule_set, now, sample(chances, rng.random(len(now))))
         games[going] = now
         going = going[now["mover"] >= 0]
     return np.concatenate(positions), games["score"][np.concatenate(numbers)].astype(np.float64)
@@ -81,18 +81,21 @@ def phases(games: Games) -> NDArray[np.int64]:
 
 
 @kernel
-def write_features(rules: np.record, games: Games, features: Floats) -> None:
+def write_features(rule_set: np.record, games: Games, features: Floats) -> None:
     for b in range(len(games)):
         game = games[b]
-        playable, critical = table.next_cards(rules, game.fireworks), table.critical(rules, game)
-        useful = table.everything(rules) & ~table.trash(rules, game)
-        held, clued = cards_in_hands(rules, game)
+        playable, critical = (
+            table.next_cards(rule_set, game.fireworks),
+            table.critical(rule_set, game),
+        )
+        useful = table.everything(rule_set) & ~table.trash(rule_set, game)
+        held, clued = cards_in_hands(rule_set, game)
         row = (
             1,
             np.int64(game.clues),
             np.int64(game.errors),
-            np.int64(game.errors == rules.max_errors - 1),
-            np.int64(table.pace(rules, game)),
+            np.int64(game.errors == rule_set.max_errors - 1),
+            np.int64(table.pace(rule_set, game)),
             count(useful),
             count(critical),
             count(held & useful),
@@ -106,10 +109,10 @@ def write_features(rules: np.record, games: Games, features: Floats) -> None:
 
 
 @inline
-def cards_in_hands(rules: np.record, game: np.record) -> tuple[int, int]:
+def cards_in_hands(rule_set: np.record, game: np.record) -> tuple[int, int]:
     """All of them, and those that a clue has touched."""
     held = clued = 0
-    for seat in range(rules.seats):
+    for seat in range(rule_set.seats):
         for slot in range(game.held[seat]):
             card = 1 << int(game.hand[seat, slot])
             held |= card

@@ -50,10 +50,10 @@ class Improve(Search):
         self.top = at_least_one(top, "top")
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
-        liking, mixes = self._liking(decision), self._start.mixes
+        liking, is_stochastic = self._liking(decision), self._start.is_stochastic
         tried = np.argsort(-liking, kind="stable")[: min(self.top, len(decision.actions))]
         results = np.empty((0, len(tried)))
-        for count in self.budget.portions(MANY if mixes else FEW):
+        for count in self.budget.portions(MANY if is_stochastic else FEW):
             results = np.concatenate((results, self._results(decision, tried, count)))
             lag, error = behind(results)
             left = lag <= CLEARLY * error
@@ -62,7 +62,7 @@ class Improve(Search):
                 break
         values = np.full_like(liking, -np.inf)
         values[tried] = results.mean(0)
-        if not mixes:
+        if not is_stochastic:
             return best(values[None])[0]
         return softmax(liking + len(results) / TRUST * values)
 

@@ -43,7 +43,7 @@ class Mcts(Search):
         self.widen = above_zero(widen, "widen")
 
     def search(self, decision: Decision) -> NDArray[np.float32]:
-        rules, liking = self.variant.rules, self._liking(decision)
+        rule_set, liking = self.variant.rule_set, self._liking(decision)
         tree, used = trees.new_tree(PORTION), 1
         for count in self.budget.portions(PORTION):
             if used + count > len(tree):
@@ -53,7 +53,7 @@ class Mcts(Search):
             movers = np.empty((count, DEEPEST), np.int8)
             earned = np.empty((count, self.variant.seats))
             used = trees.descend(
-                rules, worlds, tree, used, self.explore, self.widen, liking, path, movers, earned
+                rule_set, worlds, tree, used, self.explore, self.widen, liking, path, movers, earned
             )
             self._play_on(worlds, earned, decision.rng)
             trees.back_up(tree, path, movers, earned)

@@ -36,13 +36,13 @@ def play_out(
     in the choices of the policy. After so many `turns` of each game it is left as it is.
     """
     variant, rounds = policy.variant, rounds_of(games)
-    judge = judge if judge is not None and judge.forecasts else None
+    judge = judge if judge is not None and judge.has_values else None
     earned = np.zeros((len(games), variant.seats))
     memory = initial_memory(policy, *earned.shape) if memory is None else memory.copy()
     going = np.arange(len(games))
     for turn in range(turns):
         on = games[going]
-        kernels.spread(kernels.step, variant.rules, on, actions)
+        kernels.parallel_for(kernels.step, variant.rule_set, on, actions)
         games[going] = on
         earned[going] += on["rewards"][:, : variant.seats]
         going = going[on["mover"] >= 0]
@@ -76,7 +76,7 @@ def add_prospects(
     if rows.size:
         seats = games["mover"][rows].astype(np.int64)
         seen = views(judge.variant, games[rows], seats)
-        values = judge.expectation(*seen, judge.initial_memory(len(rows)))
+        values = judge.values(*seen, judge.initial_memory(len(rows)))
         earned[rows, seats] += values
         earned[rows, 1 - seats] -= values
 
@@ -86,7 +86,7 @@ def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
     earned = np.zeros((len(games), policy.variant.seats), np.float32)
     masks = np.empty((len(games), policy.variant.actions.size), np.int8)
     decisions = np.empty(len(games), np.int64)
-    kernels.spread(kernels.play_out, policy.variant.rules, games, masks, earned, decisions)
+    kernels.parallel_for(kernels.play_out, policy.variant.rule_set, games, masks, earned, decisions)
     return earned.astype(np.float64)
 
 

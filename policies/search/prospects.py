@@ -42,8 +42,8 @@ class Prospects:
         deals = self._dealt(game)
         seats = deals["mover"].astype(np.int64)
         seen = *views(self.policy.variant, deals, seats), self.policy.initial_memory(len(deals))
-        if self.policy.forecasts:
-            values = self.policy.expectation(*seen)
+        if self.policy.has_values:
+            values = self.policy.values(*seen)
             first = float(np.where(seats == 0, values, -values).mean())
             return np.array([first, -first])
         rng = np.random.default_rng(0)
@@ -53,5 +53,5 @@ class Prospects:
     def _dealt(self, game: NDArray[Any]) -> NDArray[Any]:
         deals = np.repeat(game, DEALS)
         deals["rng"] = self.policy.variant.new(np.arange(DEALS, dtype=np.uint64))["rng"]
-        kernels.settle_all(self.policy.variant.rules, deals)
+        kernels.settle_all(self.policy.variant.rule_set, deals)
         return deals

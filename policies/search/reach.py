@@ -49,10 +49,10 @@ def decisions_of_others(
     variant: Variant, worlds: NDArray[Any], seat: int
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Where others than `seat` decided in this round, and how: positions and actions, (K, T)."""
-    count = kernels.decisions_of_others(variant.rules, worlds[:1], seat)
+    count = kernels.decisions_of_others(variant.rule_set, worlds[:1], seat)
     positions = np.empty((len(worlds), count), worlds.dtype)
     actions = np.empty((len(worlds), count), np.int64)
-    kernels.spread(kernels.retrace, variant.rules, worlds, seat, positions, actions)
+    kernels.parallel_for(kernels.retrace, variant.rule_set, worlds, seat, positions, actions)
     return positions, actions
 
 

@@ -70,7 +70,7 @@ class Decision:
 
 
 class Search(Policy):
-    """A policy that looks ahead from `worlds`, which `given` sets; forced moves cost it nothing.
+    """A policy that looks ahead from the worlds of `with_worlds`; forced moves cost it nothing.
 
     A kind defines `search`. Its settings are the keywords of its class, and those here: a budget
     for each decision, in `worlds` or in `seconds`, and the `seed` of its choices.
@@ -119,7 +119,7 @@ class Search(Policy):
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
         """The probability of each action, (A,), in a row that has a choice."""
 
-    def given(self, worlds: Worlds) -> Self:
+    def with_worlds(self, worlds: Worlds) -> Self:
         twin = copy(self)
         twin.worlds = worlds
         return twin
@@ -131,7 +131,7 @@ class Search(Policy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
-        """As every policy's; UserError unless `given` has set the games that these rows are."""
+        """As every policy's; UserError unless `with_worlds` has set the games of these rows."""
         worlds = self._checked_worlds(len(observation))
         prior, _, after = self._start.distribution(observation, mask, memory)
         out = prior.copy()
@@ -144,12 +144,12 @@ class Search(Policy):
     def _preference(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
         """How the blueprint ranks the actions, (A,), with this memory of its own, (M,)."""
         seen = decision.observation[None], decision.mask[None], memory[None]
-        return self._start.preference(*seen)[0][0]
+        return self._start.scores(*seen)[0][0]
 
     def _checked_worlds(self, rows: int) -> Worlds:
         if self.worlds is None:
             raise UserError(
-                f"{self.name} has to know the games it plays in: ask policy.given(env.worlds())"
+                f"{self.name} needs the games it plays in: use policy.with_worlds(env.worlds())"
             )
         if len(self.worlds) != rows:
             raise UserError(f"{self.name} was given {len(self.worlds)} games, not {rows}")

@@ -57,7 +57,7 @@ def visits_below_root(tree: Tree, actions: int) -> NDArray[np.float32]:
 
 @kernel
 def descend(
-    rules: Any,
+    rule_set: Any,
     worlds: NDArray[Any],
     tree: Tree,
     used: int,
@@ -75,7 +75,7 @@ def descend(
     order of `liking` (A,). Visits count at once: the next worlds look elsewhere although no
     result is known yet.
     """
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     mask = np.empty(len(liking), np.int8)
     path[:] = NOWHERE
     earned[:] = 0
@@ -83,7 +83,7 @@ def descend(
         game, at, depth, before = worlds[w], ROOT, 0, used
         tree[ROOT].visits += 1
         while game.mover != OVER and depth < path.shape[1] and used == before:
-            choices = legal(rules, game, mask)
+            choices = legal(rule_set, game, mask)
             child, tried = favourite(tree, at, mask, explore)
             if tried < choices and tried <= widen * np.sqrt(tree[at].visits):
                 action = untried(game, mask, choices - tried, at == ROOT, liking)
@@ -91,9 +91,9 @@ def descend(
             tree[child].visits += 1
             path[w, depth], movers[w, depth] = child, game.mover
             at, depth = child, depth + 1
-            apply(rules, game, tree[child].action)
-            settle(rules, game, weights)
-            for seat in range(rules.seats):
+            apply(rule_set, game, tree[child].action)
+            settle(rule_set, game, weights)
+            for seat in range(rule_set.seats):
                 earned[w, seat] += game.rewards[seat]
     return used
 

@@ -23,7 +23,9 @@ from hanamachi import (
     geishas_road_v0,
     hanabi_v0,
     hanamikoji_v0,
-    variant,
+)
+from hanamachi import (
+    variant as make_variant,
 )
 from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD, Referee
 from hanamachi.adapters.gymnasium import SeatEnv
@@ -42,7 +44,9 @@ SHORT = {
     "hanabi:3p": {"colours": 2, "ranks": 3, "hand_size": 2},
 }
 every = pytest.mark.parametrize("id", SHORT)
-rivals = pytest.mark.parametrize("id", [id for id in SHORT if not variant(id).game.cooperative])
+rivals = pytest.mark.parametrize(
+    "id", [id for id in SHORT if not make_variant(id).game.cooperative]
+)
 
 
 def first_legal(observation, mask):
@@ -59,9 +63,9 @@ def play(env, steps, rng=None):
     for _ in range(steps):
         if not env.agents:
             env.reset()
-        observation, reward, over, _, _ = env.last()
-        seen.append((env.agent_selection, observation["observation"].tobytes(), reward, over))
-        env.step(None if over else rng.choice(np.flatnonzero(observation["action_mask"])))
+        observation, reward, terminated, _, _ = env.last()
+        seen.append((env.agent_selection, observation["observation"].tobytes(), reward, terminated))
+        env.step(None if terminated else rng.choice(np.flatnonzero(observation["action_mask"])))
     return seen
 
 
@@ -144,11 +148,11 @@ def test_all_spellings_of_an_environment_are_the_same(spellings):
     ids=["hanamikoji", "geishas_road"],
 )
 def test_the_page_of_the_environment_has_its_tables(page, ids):
-    for rules in map(variant, ids):
-        assert re.search(rf"Discrete.*\b{rules.actions.size}\b", page)
-        assert re.search(rf"Box.*\b{rules.observation.size}\b", page)
-        assert all(option in page for option in rules.options)
-    assert rules.observation.markdown() in page
+    for variant in map(make_variant, ids):
+        assert re.search(rf"Discrete.*\b{variant.actions.size}\b", page)
+        assert re.search(rf"Box.*\b{variant.observation.size}\b", page)
+        assert all(option in page for option in variant.options)
+    assert variant.observation.markdown() in page
 
 
 @every
@@ -203,11 +207,11 @@ def test_partners_all_get_what_the_score_changes_by_on_the_way():
         env.reset(seed=seed)
         told = dict.fromkeys(env.agents, 0)
         while env.agents:
-            agent, (seen, reward, over, *_) = env.agent_selection, env.last()
+            agent, (seen, reward, terminated, *_) = env.agent_selection, env.last()
             told[agent] += reward
             before = int(env.get_state()["score"])
-            env.step(None if over else np.flatnonzero(seen["action_mask"])[0])
-            if not over:
+            env.step(None if terminated else np.flatnonzero(seen["action_mask"])[0])
+            if not terminated:
                 changes.add(int(env.get_state()["score"]) - before)
                 assert list(env.rewards.values()) == [int(env.get_state()["score"]) - before] * 3
         assert set(told.values()) == {env.get_state()["score"]}
@@ -225,7 +229,7 @@ def test_partners_all_get_what_the_score_changes_by_on_the_way():
     ],
 )
 def test_an_illegal_action_is_named_and_leaves_the_game_as_it_was(id, action, words):
-    env, size = AEC(id), variant(id).actions.size
+    env, size = AEC(id), make_variant(id).actions.size
     env.reset(seed=1)
     before = env.get_state().tobytes()
     sentence = rf"player_\d may not {words} \(action {action}\) now; \d+ actions are legal"
@@ -396,7 +400,9 @@ def test_after_the_end_only_none_is_left_and_then_reset():
         (lambda: AEC("hanamikoji").reset(options={"deal": [0, 7]}), r"deal\[1\] is 7, .* 0, 1, 2"),
         (lambda: AEC("hanamikoji").set_state(np.zeros(3)), "one record of Hanamikoji"),
         (
-            lambda: AEC("hanamikoji").set_state(np.zeros((), variant("hanamikoji").game.record)),
+            lambda: AEC("hanamikoji").set_state(
+                np.zeros((), make_variant("hanamikoji").game.record)
+            ),
             "no position",
         ),
     ],
@@ -543,8 +549,8 @@ def test_gymnasium_and_stable_baselines_find_nothing_to_say_against_it(id, optio
 def test_an_illegal_action_may_cost_the_game_instead():
     env = SeatEnv("hanamikoji", illegal_reward=-2)
     env.reset(seed=1)
-    _, reward, over, _, info = env.step(499)
-    assert (reward, over) == (-2.0, True)
+    _, reward, terminated, _, info = env.step(499)
+    assert (reward, terminated) == (-2.0, True)
     assert not info["action_mask"].any()
     with pytest.raises(UserError, match="call reset"):
         env.step(0)
@@ -564,7 +570,7 @@ def test_gymnasium_makes_one_and_many():
 
 @every
 def test_the_learner_sits_where_it_is_told(id):
-    seats = variant(id).seats
+    seats = make_variant(id).seats
     for seat in range(seats):
         env = SeatEnv(id, seat=seat, opponent=first_legal)
         for seed in range(4):
@@ -587,9 +593,9 @@ def test_the_learner_is_rewarded_for_all_that_its_partners_earn(players):
     for seed in range(60):
         _, info = env.reset(seed=seed)
         earlier += score_of(env)
-        total, over = 0, False
-        while not over:
-            _, reward, over, _, info = env.step(np.flatnonzero(info["action_mask"])[0])
+        total, terminated = 0, False
+        while not terminated:
+            _, reward, terminated, _, info = env.step(np.flatnonzero(info["action_mask"])[0])
             total += reward
             assert total == score_of(env)
     assert earlier > 0
@@ -603,10 +609,10 @@ def test_the_learner_is_rewarded_for_its_own_result(id):
         env = SeatEnv(id, seat=seat, opponent=choose[1 - seat])
         for seed in range(20):
             observation, info = env.reset(seed=seed)
-            over = False
-            while not over:
+            terminated = False
+            while not terminated:
                 action = choose[seat](observation, info["action_mask"])
-                observation, reward, over, _, info = env.step(action)
+                observation, reward, terminated, _, info = env.step(action)
             results.append(reward)
     assert rewards[0] == [-reward for reward in rewards[1]]
     assert set(rewards[0]) == {-1.0, 1.0}
@@ -662,9 +668,11 @@ def test_an_opponents_memory_begins_anew_with_each_game():
     games = 5
     for _ in range(games):
         observation, info = env.reset()
-        over = False
-        while not over:
-            observation, _, over, _, info = env.step(first_legal(observation, info["action_mask"]))
+        terminated = False
+        while not terminated:
+            observation, _, terminated, _, info = env.step(
+                first_legal(observation, info["action_mask"])
+            )
     assert opponent.seen == games * list(range(len(opponent.seen) // games))
     many = Remembers()
     envs = VectorSeatEnv("hanamikoji", 2, opponent=many, seat=1, starter=0, max_rounds=1)
@@ -823,10 +831,10 @@ def mean_reward(learner, games=200):
     rewards = []
     for seed in range(games):
         observation, info = env.reset(seed=seed)
-        over = False
-        while not over:
+        terminated = False
+        while not terminated:
             action, _ = learner.predict(observation, action_masks=info["action_mask"])
-            observation, reward, over, _, info = env.step(action)
+            observation, reward, terminated, _, info = env.step(action)
         rewards.append(reward)
     return np.mean(rewards)
 

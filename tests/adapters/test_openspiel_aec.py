@@ -91,7 +91,7 @@ def test_the_learners_batch_of_games_runs_on_it(name):
     for _ in range(200):
         noise = rng.random(batch.masks.shape)
         batch.advance((noise * batch.masks).argmax(1))
-        assert (batch.rewards[~batch.over] == 0).all()
+        assert (batch.rewards[~batch.terminated] == 0).all()
         won += (batch.rewards != 0).sum()
     assert won > 100
 

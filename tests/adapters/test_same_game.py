@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from samples import sample
 
-from hanamachi import VARIANTS, variant
+from hanamachi import VARIANTS
+from hanamachi import variant as make_variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
@@ -91,9 +92,9 @@ def by_single(id, games):
         while not transcript.done:
             transcript.sees(observation)
             action = choose_one(observation, info["action_mask"])
-            observation, reward, over, _, info = env.step(action)
+            observation, reward, terminated, _, info = env.step(action)
             transcript.earns(reward)
-            if over:
+            if terminated:
                 transcript.ends(observation)
     return digests(transcripts)
 
@@ -111,40 +112,44 @@ def by_vector(id, games, threads=1):
         playing = [i for i, transcript in enumerate(transcripts) if not transcript.done]
         for i in playing:
             transcripts[i].sees(observations[i])
-        observations, rewards, over, _, infos = envs.step(choose(infos["action_mask"]))
+        observations, rewards, terminated, _, infos = envs.step(choose(infos["action_mask"]))
         for i in playing:
             transcripts[i].earns(rewards[i])
-            if over[i]:
+            if terminated[i]:
                 transcripts[i].ends(infos["final_obs"][i])
     return digests(transcripts)
 
 
 def by_kernels(id, games, threads=1):
     """In one batch of all; returns the digests and the final records."""
-    rules = variant(id)
-    batch = rules.new(SEED + np.arange(games, dtype=np.uint64))
+    variant = make_variant(id)
+    batch = variant.new(SEED + np.arange(games, dtype=np.uint64))
     transcripts = [Transcript() for _ in range(games)]
-    kernels.spread(kernels.reset, rules.rules, batch, threads=threads)
+    kernels.parallel_for(kernels.reset, variant.rule_set, batch, threads=threads)
     while len(rows := np.flatnonzero(batch["mover"] != OVER)):
         playing = batch[rows]
-        masks = np.empty((len(rows), rules.actions.size), np.int8)
-        kernels.spread(kernels.masks, rules.rules, playing, masks, threads=threads)
-        for row, seen in zip(rows, learners_view(rules, playing, threads), strict=True):
+        masks = np.empty((len(rows), variant.actions.size), np.int8)
+        kernels.parallel_for(kernels.masks, variant.rule_set, playing, masks, threads=threads)
+        for row, seen in zip(rows, learners_view(variant, playing, threads), strict=True):
             if batch["mover"][row] == 0:
                 transcripts[row].sees(seen)
-        kernels.spread(kernels.step, rules.rules, playing, choose(masks), threads=threads)
+        kernels.parallel_for(
+            kernels.step, variant.rule_set, playing, choose(masks), threads=threads
+        )
         batch[rows] = playing
         for row, reward in zip(rows, playing["rewards"][:, 0], strict=True):
             transcripts[row].earns(reward)
-    for transcript, seen in zip(transcripts, learners_view(rules, batch, threads), strict=True):
+    for transcript, seen in zip(transcripts, learners_view(variant, batch, threads), strict=True):
         transcript.ends(seen)
     return digests(transcripts), batch
 
 
-def learners_view(rules, games, threads):
-    seen = np.empty((len(games), rules.observation.size), np.float32)
+def learners_view(variant, games, threads):
+    seen = np.empty((len(games), variant.observation.size), np.float32)
     seats = np.zeros(len(games), np.int64)
-    kernels.spread(kernels.observations, rules.rules, games, seats, seen, threads=threads)
+    kernels.parallel_for(
+        kernels.observations, variant.rule_set, games, seats, seen, threads=threads
+    )
     return seen
 
 

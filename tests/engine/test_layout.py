@@ -8,21 +8,22 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.engine.words import LARGEST
-from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.games.registry import VARIANTS
+from hanamachi.games.registry import variant as make_variant
 
 
 @pytest.mark.parametrize("id", VARIANTS)
 def test_every_entry_is_the_float_one_in_its_units(id):
-    rules = variant(id)
-    units = rules.observation.units
-    for session in random_session(rules, seed=5):
+    variant = make_variant(id)
+    units = variant.observation.units
+    for session in random_session(variant, seed=5):
         if session.mover == OVER:
             return
         seats = np.array([session.mover])
         whole = np.empty((1, len(units)), np.int8)
         exact = np.empty((1, len(units)), np.float32)
-        kernels.observations(rules.rules, session.games, seats, whole)
-        kernels.observations(rules.rules, session.games, seats, exact)
+        kernels.observations(variant.rule_set, session.games, seats, whole)
+        kernels.observations(variant.rule_set, session.games, seats, exact)
         np.testing.assert_allclose(whole, np.minimum(exact * units, LARGEST), atol=0.501)
         np.testing.assert_array_equal(
             whole[:, units == 1], np.minimum(exact, LARGEST)[:, units == 1]

@@ -10,10 +10,10 @@ from samples import UNCOMPILED, sample
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 
 VARIANTS = {
-    id + "".join(f" {name}={value}" for name, value in options.items()): variant(id, **options)
+    id + "".join(f" {name}={value}" for name, value in options.items()): make_variant(id, **options)
     for id, options in (
         ("hanamikoji", {}),
         ("hanamikoji:three_rounds", {}),
@@ -28,7 +28,7 @@ VARIANTS = {
         ("geishas_road:advanced", {"counteroffer_shares": "keep"}),
     )
 }
-every_variant = pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS.keys())
+every_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
 GAMES = sample(400, share=0.025)
 WORLDS = 2 if UNCOMPILED else 8
 
@@ -48,10 +48,10 @@ class Round:
         self.positions.append(position)
 
 
-def rounds(rules: Variant, seed: int) -> Iterator[Round]:
+def rounds(variant: Variant, seed: int) -> Iterator[Round]:
     """A random game, one decision after the other; the last position is the one now."""
     play = Round()
-    for session in random_session(rules, seed):
+    for session in random_session(variant, seed):
         if session.actions and play.positions:
             play.actions.append(session.actions[-1])
         if session.mover != OVER:
@@ -60,12 +60,12 @@ def rounds(rules: Variant, seed: int) -> Iterator[Round]:
 
 
 def retraced(
-    rules: Variant, games: NDArray[np.void], seat: int
+    variant: Variant, games: NDArray[np.void], seat: int
 ) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    decisions = kernels.decisions_of_others(rules.rules, games[:1], seat)
+    decisions = kernels.decisions_of_others(variant.rule_set, games[:1], seat)
     positions = np.zeros((len(games), decisions), games.dtype)
     actions = np.zeros((len(games), decisions), np.int64)
-    kernels.retrace(rules.rules, games, seat, positions, actions)
+    kernels.retrace(variant.rule_set, games, seat, positions, actions)
     return positions, actions
 
 
@@ -76,63 +76,64 @@ def without_luck(games: NDArray[np.void]) -> NDArray[np.void]:
     return games
 
 
-def as_games(rules: Variant, positions: list[np.record]) -> NDArray[np.void]:
-    games = np.zeros(len(positions), rules.game.record)
+def as_games(variant: Variant, positions: list[np.record]) -> NDArray[np.void]:
+    games = np.zeros(len(positions), variant.game.record)
     for b, position in enumerate(positions):
         games[b] = position
     return games
 
 
 @every_variant
-def test_what_the_other_seat_decided_in_this_round_comes_back(rules: Variant) -> None:
+def test_what_the_other_seat_decided_in_this_round_comes_back(variant: Variant) -> None:
     decisions = 0
     for seed in range(GAMES):
-        for play in rounds(rules, seed):
-            now = as_games(rules, play.positions[-1:])
+        for play in rounds(variant, seed):
+            now = as_games(variant, play.positions[-1:])
             for seat in range(2):
                 others = [i for i, at in enumerate(play.positions[:-1]) if at.mover != seat]
-                positions, actions = retraced(rules, now, seat)
+                positions, actions = retraced(variant, now, seat)
                 assert actions[0].tolist() == [play.actions[i] for i in others]
-                past = as_games(rules, [play.positions[i] for i in others])
+                past = as_games(variant, [play.positions[i] for i in others])
                 assert (without_luck(positions[0]) == without_luck(past)).all()
                 decisions += len(others)
     assert decisions > 20 * GAMES
 
 
 @every_variant
-def test_a_redealt_world_has_a_legal_past_that_leads_to_it(rules: Variant) -> None:
+def test_a_redealt_world_has_a_legal_past_that_leads_to_it(variant: Variant) -> None:
     for seed in range(GAMES):
-        for play in list(rounds(rules, seed))[:: 5 if UNCOMPILED else 2]:
-            game = as_games(rules, play.positions[-1:])
-            worlds = rules.new(np.arange(WORLDS, dtype=np.uint64))
-            kernels.worlds(rules.rules, game, int(game["mover"][0]), worlds)
+        for play in list(rounds(variant, seed))[:: 5 if UNCOMPILED else 2]:
+            game = as_games(variant, play.positions[-1:])
+            worlds = variant.new(np.arange(WORLDS, dtype=np.uint64))
+            kernels.worlds(variant.rule_set, game, int(game["mover"][0]), worlds)
             for world in worlds:
-                relived(rules, world)
+                relived(variant, world)
 
 
-def relived(rules: Variant, world: np.record) -> None:
+def relived(variant: Variant, world: np.record) -> None:
     """Play the round of a world again, checking every event."""
-    game = np.array([world], rules.game.record)[0]
-    kernels.rewind_one(rules.rules, game)
-    event = kernels.next_event_of(rules.rules, world, game)
+    game = np.array([world], variant.game.record)[0]
+    kernels.rewind_one(variant.rule_set, game)
+    event = kernels.next_event_of(variant.rule_set, world, game)
     while event >= 0:
         if game.mover == CHANCE:
-            assert event in dict(outcomes(rules, game))
-            kernels.resolve_one(rules.rules, game, event)
+            assert event in dict(outcomes(variant, game))
+            kernels.resolve_one(variant.rule_set, game, event)
         else:
-            assert legal(rules, game)[event]
-            kernels.apply_one(rules.rules, game, event)
-        event = kernels.next_event_of(rules.rules, world, game)
+            assert legal(variant, game)[event]
+            kernels.apply_one(variant.rule_set, game, event)
+        event = kernels.next_event_of(variant.rule_set, world, game)
     assert game == world
 
 
 @every_variant
-def test_in_all_worlds_the_other_seat_has_decided_as_often(rules: Variant) -> None:
-    for play in rounds(rules, 0):
-        game, seat = as_games(rules, play.positions[-1:]), int(play.positions[-1].mover)
-        worlds = rules.new(np.arange(WORLDS, dtype=np.uint64))
-        kernels.worlds(rules.rules, game, seat, worlds)
+def test_in_all_worlds_the_other_seat_has_decided_as_often(variant: Variant) -> None:
+    for play in rounds(variant, 0):
+        game, seat = as_games(variant, play.positions[-1:]), int(play.positions[-1].mover)
+        worlds = variant.new(np.arange(WORLDS, dtype=np.uint64))
+        kernels.worlds(variant.rule_set, game, seat, worlds)
         counts = {
-            kernels.decisions_of_others(rules.rules, worlds[b : b + 1], seat) for b in range(WORLDS)
+            kernels.decisions_of_others(variant.rule_set, worlds[b : b + 1], seat)
+            for b in range(WORLDS)
         }
         assert len(counts) == 1

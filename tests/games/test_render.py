@@ -30,7 +30,7 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
 def worlds(variant: Variant, game: np.record, seat: int) -> NDArray[np.void]:
     """What the game may be for all that a seat knows."""
     games = variant.new(np.arange(WORLDS, dtype=np.uint64))
-    kernels.worlds(variant.rules, np.array([game]), seat, games)
+    kernels.worlds(variant.rule_set, np.array([game]), seat, games)
     return games
 
 
@@ -86,15 +86,15 @@ def test_every_move_changes_what_is_seen(variant: Variant) -> None:
 @every_variant
 def test_a_table_can_be_shown_while_chance_is_due(variant: Variant) -> None:
     game = variant.new(np.arange(1, dtype=np.uint64))[0]
-    kernels.start_one(variant.rules, game)
+    kernels.start_one(variant.rule_set, game)
     shown = set()
     for _ in range(2_000):
         if game.mover == OVER:
             break
         if game.mover == CHANCE:
             shown.add(variant.game.render().text(variant, game).splitlines()[-1])
-            kernels.resolve_one(variant.rules, game, kernels.draw_one(variant.rules, game))
+            kernels.resolve_one(variant.rule_set, game, kernels.draw_one(variant.rule_set, game))
         else:
             last = int(legal(variant, game).nonzero()[0][-1])
-            kernels.apply_one(variant.rules, game, last)
+            kernels.apply_one(variant.rule_set, game, last)
     assert {"cards are dealt", "a card is drawn"} <= shown

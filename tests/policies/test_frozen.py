@@ -8,7 +8,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.training.learner.clone import Teacher
@@ -61,10 +61,10 @@ FEATURES = {
 }
 
 
-def batch(rules):
+def batch(variant):
     """Games of the first seeds, whatever seeds a batch gives its games."""
-    games = SelfPlayVecEnv(rules, GAMES)
-    games.games["rng"] = rules.new(np.arange(GAMES, dtype=np.uint64))["rng"]
+    games = SelfPlayVecEnv(variant, GAMES)
+    games.games["rng"] = variant.new(np.arange(GAMES, dtype=np.uint64))["rng"]
     return games
 
 
@@ -81,16 +81,16 @@ def decisions(games, policy):
 @pytest.mark.parametrize(("game", "name"), POLICIES)
 def test_a_rule_policy_plays_as_it_was_measured(game, name):
     digest = sha256()
-    for chances in decisions(batch(variant(game)), load_policy(name, game)):
+    for chances in decisions(batch(make_variant(game)), load_policy(name, game)):
         digest.update((chances > 0).tobytes())
     assert digest.hexdigest()[:12] == POLICIES[game, name]
 
 
 @pytest.mark.parametrize(("game", "name"), FEATURES)
 def test_features_say_what_saved_policies_have_learned_from(game, name):
-    rules, digest = variant(game), sha256()
-    games = FeaturedVecEnv(batch(rules), Features(rules, [name]))
+    variant, digest = make_variant(game), sha256()
+    games = FeaturedVecEnv(batch(variant), Features(variant, [name]))
     for _ in decisions(games, load_policy("greedy", game)):
-        features = games.observations[:, rules.observation.size :]
+        features = games.observations[:, variant.observation.size :]
         digest.update(np.round(features * 1000).astype(np.int32).tobytes())
     assert digest.hexdigest()[:12] == FEATURES[game, name]

@@ -11,7 +11,7 @@ from samples import UNCOMPILED, WHOLE, sample
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.errors import IllegalAction, UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import BatchPolicy, Policy, load_policy
 from hanamachi.policies.policy import FunctionPolicy, as_policy
 from hanamachi.policies.policy import sample as draw
@@ -60,28 +60,30 @@ PLAYED = 2 if UNCOMPILED else 60  # games
 many = pytest.mark.skipif(UNCOMPILED, reason="many games are long")
 
 
-def at_turn(rules, games):
+def at_turn(variant, games):
     """Observations and masks of whoever is to move."""
-    observations = np.zeros((len(games), rules.observation.size), np.float32)
-    masks = np.zeros((len(games), rules.actions.size), np.int8)
+    observations = np.zeros((len(games), variant.observation.size), np.float32)
+    masks = np.zeros((len(games), variant.actions.size), np.int8)
     seats = games["mover"].astype(np.int64)
-    kernels.observations(rules.rules, games, seats, observations)
-    kernels.masks(rules.rules, games, masks)
+    kernels.observations(variant.rule_set, games, seats, observations)
+    kernels.masks(variant.rule_set, games, masks)
     return observations, masks
 
 
-def positions(rules, games=PLAYED, seed=0):
+def positions(variant, games=PLAYED, seed=0):
     """Observations and masks of every decision of random games."""
     rng = np.random.default_rng(seed)
-    states = rules.new(rng.integers(0, 2**63, games).astype(np.uint64))
-    kernels.reset(rules.rules, states)
+    states = variant.new(rng.integers(0, 2**63, games).astype(np.uint64))
+    kernels.reset(variant.rule_set, states)
     seen, legal = [], []
     while len(states) and len(seen) < 60:
-        observations, masks = at_turn(rules, states)
+        observations, masks = at_turn(variant, states)
         seen.append(observations)
         legal.append(masks)
         kernels.step(
-            rules.rules, states, draw(masks / masks.sum(1, keepdims=True), rng.random(len(masks)))
+            variant.rule_set,
+            states,
+            draw(masks / masks.sum(1, keepdims=True), rng.random(len(masks))),
         )
         states = states[states["mover"] != OVER]
     return np.concatenate(seen), np.concatenate(legal)
@@ -89,20 +91,20 @@ def positions(rules, games=PLAYED, seed=0):
 
 def lower_end(policy, opponent, games, seed):
     """Of the 95 % interval of the share of games won; each deal is played from both seats."""
-    rules, rng = policy.variant, np.random.default_rng(seed)
-    states = rules.new(np.repeat(rng.integers(0, 2**63, games // 2).astype(np.uint64), 2))
-    kernels.reset(rules.rules, states)
+    variant, rng = policy.variant, np.random.default_rng(seed)
+    states = variant.new(np.repeat(rng.integers(0, 2**63, games // 2).astype(np.uint64), 2))
+    kernels.reset(variant.rule_set, states)
     seat = np.arange(games) % 2
     while (states["mover"] != OVER).any():
         rows = np.flatnonzero(states["mover"] != OVER)
         live = states[rows]
-        observations, masks = at_turn(rules, live)
+        observations, masks = at_turn(variant, live)
         actions = np.empty(len(rows), np.int64)
         for player, mine in ((policy, True), (opponent, False)):
             turn = (live["mover"] == seat[rows]) == mine
             memory = player.initial_memory(turn.sum())
             actions[turn], _ = player.act(observations[turn], masks[turn], memory, rng)
-        kernels.step(rules.rules, live, actions)
+        kernels.step(variant.rule_set, live, actions)
         states[rows] = live
     won = (states["rewards"][np.arange(games), seat].reshape(-1, 2).mean(1) + 1) / 2
     return won.mean() - 1.96 * won.std(ddof=1) / np.sqrt(len(won))
@@ -124,7 +126,7 @@ def test_probabilities_cover_legal_actions_and_sum_to_one(name, case):
     probabilities, value, _ = policy.distribution(observations, masks, empty(masks))
     assert probabilities.shape == masks.shape
     assert probabilities.dtype == np.float32
-    assert (value is not None) == policy.forecasts
+    assert (value is not None) == policy.has_values
     assert value is None or (value.shape == masks.shape[:1] and (abs(value) <= 1).all())
     assert (probabilities >= 0).all()
     assert (probabilities[masks == 0] == 0).all()
@@ -169,21 +171,21 @@ def test_the_same_observation_and_mask_give_the_same_answer_and_stay_as_they_wer
 @pytest.mark.parametrize("name", RULE_POLICIES)
 def test_what_a_player_cannot_see_does_not_matter(name, game):
     policy = load_policy(name, game=game)
-    rules = policy.variant
-    states = rules.new(np.arange(1 if UNCOMPILED else 8, dtype=np.uint64))
-    kernels.reset(rules.rules, states)
+    variant = policy.variant
+    states = variant.new(np.arange(1 if UNCOMPILED else 8, dtype=np.uint64))
+    kernels.reset(variant.rule_set, states)
     rng = np.random.default_rng(3)
     for _ in range(10):  # fewer than the shortest game has
-        observations, masks = at_turn(rules, states)
+        observations, masks = at_turn(variant, states)
         expected, _, _ = policy.distribution(observations, masks, empty(masks))
         for state, chances in zip(states, expected, strict=True):
-            others = rules.new(rng.integers(0, 2**63, 5).astype(np.uint64))
-            kernels.worlds(rules.rules, np.array([state]), int(state["mover"]), others)
-            seen = at_turn(rules, others)
+            others = variant.new(rng.integers(0, 2**63, 5).astype(np.uint64))
+            kernels.worlds(variant.rule_set, np.array([state]), int(state["mover"]), others)
+            seen = at_turn(variant, others)
             np.testing.assert_array_equal(
                 policy.distribution(*seen, empty(seen[1]))[0], np.tile(chances, (len(others), 1))
             )
-        kernels.step(rules.rules, states, draw(expected, rng.random(len(states))))
+        kernels.step(variant.rule_set, states, draw(expected, rng.random(len(states))))
 
 
 def test_random_play_gives_every_legal_action_the_same_chance():
@@ -246,7 +248,7 @@ class Counter(Policy):
 
 
 def test_predict_takes_one_observation_or_many_and_carries_the_state():
-    policy = Counter(variant("hanamikoji"))
+    policy = Counter(make_variant("hanamikoji"))
     observations, masks = positions(policy.variant, games=3)
     policy.set_random_seed(5)
     one, state = policy.predict(observations[0], action_masks=masks[0])
@@ -360,7 +362,7 @@ def no_policy(variant):
 
 
 def test_a_plain_function_is_a_policy():
-    policy = as_policy(first_legal, variant("hanamikoji"))
+    policy = as_policy(first_legal, make_variant("hanamikoji"))
     observations, masks = positions(policy.variant, games=3)
     assert isinstance(policy, FunctionPolicy)
     assert policy.name == "first_legal"
@@ -370,7 +372,7 @@ def test_a_plain_function_is_a_policy():
 
 @pytest.mark.parametrize("answer", [0, "0", None, 10_000, -1, 1.0])
 def test_a_function_that_chooses_an_illegal_action_is_told_so(answer):
-    policy = as_policy(lambda observation, mask: answer, variant("hanamikoji"))
+    policy = as_policy(lambda observation, mask: answer, make_variant("hanamikoji"))
     mask = np.zeros((1, policy.variant.actions.size), np.int8)
     mask[0, [1, 3]] = 1
     with pytest.raises(IllegalAction, match="none of the 2 legal actions"):
@@ -388,7 +390,7 @@ def test_a_function_that_chooses_an_illegal_action_is_told_so(answer):
     ids=["illegal", "unknown", "too few", "no whole numbers"],
 )
 def test_a_wrong_answer_for_many_games_is_refused(answer, error):
-    policy = BatchPolicy(lambda observations, masks: answer(masks), variant("hanamikoji"))
+    policy = BatchPolicy(lambda observations, masks: answer(masks), make_variant("hanamikoji"))
     masks = np.eye(3, policy.variant.actions.size, k=1, dtype=np.int8)
     seen = np.zeros((3, policy.variant.observation.size), np.float32)
     with pytest.raises(error):
@@ -398,7 +400,7 @@ def test_a_wrong_answer_for_many_games_is_refused(answer, error):
 def test_a_factory_gets_the_variant_and_its_own_options():
     policy = load_policy(f"{__name__}:factory", game="hanamikoji", max_rounds=2, choose=always_zero)
     assert policy.name == "always_zero"
-    assert policy.variant == variant("hanamikoji", max_rounds=2)
+    assert policy.variant == make_variant("hanamikoji", max_rounds=2)
 
 
 # --- Errors

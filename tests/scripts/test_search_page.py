@@ -29,8 +29,10 @@ def test_every_search_is_measured_once_and_shown(script, monkeypatch, tmp_path, 
         for worlds in (1, 2)
     ]
     other = script.Match("hanamikoji", "search:mcts:worlds=1", "greedy", 2)
-    beside = script.Match("hanabi:2p", "search:single_agent:expert:worlds=1,hands=2", "expert", 2)
-    short = {"SECONDS": (0.1, 0.2), "CURVE": curve, "TENTH": [other], "BESIDE": [beside]}
+    with_partners = script.Match(
+        "hanabi:2p", "search:single_agent:expert:worlds=1,hands=2", "expert", 2
+    )
+    short = {"SECONDS": (0.1, 0.2), "CURVE": curve, "TENTH": [other], "BESIDE": [with_partners]}
     for name, value in {**short, "PLAIN": 2}.items():
         monkeypatch.setattr(script, name, value)
     for name in ONE_THREAD:
@@ -39,7 +41,7 @@ def test_every_search_is_measured_once_and_shown(script, monkeypatch, tmp_path, 
     script.main()
     assert len(capsys.readouterr().out.splitlines()) == 4
     page = (tmp_path / "search.md").read_text(encoding="utf-8")
-    for match in (*curve, other, beside):
+    for match in (*curve, other, with_partners):
         assert f"`{match.search}`" in page
     assert (tmp_path / "search.png").stat().st_size > 10_000
     script.main()

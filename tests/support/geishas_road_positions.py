@@ -97,7 +97,7 @@ class GeishasRoadHistories(Histories):
         after = super().resolved(node, outcome, chance)
         if node.game.phase == DEAL:
             for cards in after.game.received:
-                cards[: self.variant.rules.hand_size] = in_order(cards, self.variant)
+                cards[: self.variant.rule_set.hand_size] = in_order(cards, self.variant)
         return after
 
     def after_chance(self, node: Node, game: np.record, outcome: int) -> tuple[View, View]:
@@ -105,7 +105,7 @@ class GeishasRoadHistories(Histories):
         if game.round_number != node.game.round_number:
             return begun(game)
         if node.game.phase == DEAL:
-            if game.dealt_cards < 2 * self.variant.rules.hand_size:
+            if game.dealt_cards < 2 * self.variant.rule_set.hand_size:
                 return views
             return told(views, lambda me: ("deal", tuple(cards_of(game.hand[me]))))
         if node.game.phase in (LAY_TOKENS, DRAW_MARKERS):
@@ -143,7 +143,7 @@ class GeishasRoadHistories(Histories):
 
 def in_order(cards: NDArray[np.int8], variant: Any) -> list[int]:
     """A hand as it was dealt so far, ascending."""
-    dealt = cards[: variant.rules.hand_size].tolist()
+    dealt = cards[: variant.rule_set.hand_size].tolist()
     return sorted(dealt, key=lambda card: (card == NONE, card))
 
 

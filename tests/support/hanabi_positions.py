@@ -26,10 +26,10 @@ class Hanabi(Table):
 
     def card(self, name: str) -> int:
         suit = self.actions.traits.index(name[:-1])
-        return suit * self.rules.ranks + int(name[-1]) - 1
+        return suit * self.rule_set.ranks + int(name[-1]) - 1
 
     def name(self, card: int) -> str:
-        suit, rank = divmod(card, self.rules.ranks)
+        suit, rank = divmod(card, self.rule_set.ranks)
         return f"{self.actions.traits[suit]}{rank + 1}"
 
     def draw(self, names: str) -> None:
@@ -44,7 +44,7 @@ class Hanabi(Table):
         return [self.spelled(cards) for cards in self.game.possible[seat, : self.game.held[seat]]]
 
     def spelled(self, cards: int) -> str:
-        names = [self.name(card) for card in range(self.rules.cards) if cards >> card & 1]
+        names = [self.name(card) for card in range(self.rule_set.cards) if cards >> card & 1]
         suits = dict.fromkeys(name[:-1] for name in names)
         return f"{' '.join(suits)} {''.join(sorted({name[-1] for name in names}))}"
 
@@ -69,16 +69,16 @@ def set_up(
     """
     table = Hanabi(id, **(options or {}))
     table.draw(" ".join(hands))
-    game, rules = table.game, table.rules
-    game.fireworks[: rules.suits] = fireworks
+    game, rule_set = table.game, table.rule_set
+    game.fireworks[: rule_set.suits] = fireworks
     game.score = sum(fireworks)
-    built = np.arange(rules.ranks) < np.array(fireworks)[:, None]
-    outside = game.unseen[: rules.cards] - built.ravel()
+    built = np.arange(rule_set.ranks) < np.array(fireworks)[:, None]
+    outside = game.unseen[: rule_set.cards] - built.ravel()
     game.unseen[:] = 0
     for name in deck.split():
         game.unseen[table.card(name)] += 1
     game.deck = game.unseen.sum()
-    game.discards[: rules.cards] = outside - game.unseen[: rules.cards]
+    game.discards[: rule_set.cards] = outside - game.unseen[: rule_set.cards]
     assert (game.discards >= 0).all(), "more cards than there are"
     for name, value in state.items():
         game[name] = value
@@ -114,11 +114,11 @@ def seeing_actions(
 
 def worth_of_actions(variant: Variant, games: NDArray[Any]) -> NDArray[np.float64]:
     """What each action is worth to the movers, (B, A), be it legal or not."""
-    rules = variant.rules
-    hand = games["hand"][np.arange(len(games)), games["mover"], : rules.hand_size]  # (B, H)
+    rule_set = variant.rule_set
+    hand = games["hand"][np.arange(len(games)), games["mover"], : rule_set.hand_size]  # (B, H)
     of_cards = worth_of_discards(variant, games), worth_of_plays(variant, games)
     worth = np.full((len(games), variant.actions.size), float(CLUE))
-    worth[:, : 2 * rules.hand_size] = np.hstack(
+    worth[:, : 2 * rule_set.hand_size] = np.hstack(
         [np.take_along_axis(worths, hand.astype(np.int64), axis=1) for worths in of_cards]
     )
     return worth
@@ -126,20 +126,20 @@ def worth_of_actions(variant: Variant, games: NDArray[Any]) -> NDArray[np.float6
 
 def worth_of_plays(variant: Variant, games: NDArray[Any]) -> NDArray[np.int64]:
     """Of each card, (B, C * R)."""
-    suits, ranks = variant.rules.suits, np.arange(variant.rules.ranks)
+    suits, ranks = variant.rule_set.suits, np.arange(variant.rule_set.ranks)
     fits = ranks == games["fireworks"][:, :suits, None]
-    return np.where(fits, PLAY, MISPLAY).reshape(len(games), variant.rules.cards)
+    return np.where(fits, PLAY, MISPLAY).reshape(len(games), variant.rule_set.cards)
 
 
 def worth_of_discards(variant: Variant, games: NDArray[Any]) -> NDArray[np.int64]:
     """Of each card, (B, C * R); useless are those played, out of reach, and held twice."""
-    rules = variant.rules
-    suits, ranks = rules.suits, np.arange(rules.ranks)
-    left = rules.copies[: rules.cards] - games["discards"][:, : rules.cards]
-    gone = (left == 0).reshape(len(games), suits, rules.ranks)
+    rule_set = variant.rule_set
+    suits, ranks = rule_set.suits, np.arange(rule_set.ranks)
+    left = rule_set.copies[: rule_set.cards] - games["discards"][:, : rule_set.cards]
+    gone = (left == 0).reshape(len(games), suits, rule_set.ranks)
     out_of_reach = np.maximum.accumulate(gone, axis=2)
     played = ranks < games["fireworks"][:, :suits, None]
     useless = (out_of_reach | played).reshape(left.shape)
-    held = (games["hand"][..., None] == np.arange(rules.cards)).sum((1, 2))
+    held = (games["hand"][..., None] == np.arange(rule_set.cards)).sum((1, 2))
     spare = np.where(left > 1, DISCARD, DISCARD_LAST)
     return np.where(useless | (held > 1), DISCARD_USELESS, spare)

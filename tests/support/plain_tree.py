@@ -24,7 +24,7 @@ class Plain(NamedTuple):
 
 def plain_tree(variant: Variant) -> Plain:
     game = variant.new(np.zeros(1, np.uint64))[0]
-    kernels.start_one(variant.rules, game)
+    kernels.start_one(variant.rule_set, game)
     return grown(variant, game, ((),) * variant.seats, [0.0] * variant.seats)
 
 
@@ -43,7 +43,7 @@ def grown(variant: Variant, game: np.record, views: tuple, earned: list[float]) 
     children = {}
     for action in np.flatnonzero(legal(variant, game)).tolist():
         after = copied(game)
-        kernels.apply_one(variant.rules, after, action)
+        kernels.apply_one(variant.rule_set, after, action)
         seen = (*views[:mover], (*view, action), *views[mover + 1 :])
         total = [e + float(r) for e, r in zip(earned, after.rewards, strict=False)]
         children[action] = grown(variant, after, seen, total)
@@ -52,7 +52,7 @@ def grown(variant: Variant, game: np.record, views: tuple, earned: list[float]) 
 
 def resolved(variant: Variant, game: np.record, outcome: int) -> np.record:
     after = copied(game)
-    kernels.resolve_one(variant.rules, after, outcome)
+    kernels.resolve_one(variant.rule_set, after, outcome)
     return after
 
 

@@ -25,9 +25,9 @@ class Table:
 
     def __init__(self, id: str, **options: object) -> None:
         self.variant = variant(id, **{"starter": 0, **options})
-        self.rules, self.actions = self.variant.rules, self.variant.actions
+        self.rule_set, self.actions = self.variant.rule_set, self.variant.actions
         self.game = self.variant.new(np.zeros(1, np.uint64))[0]
-        kernels.start_one(self.rules, self.game)
+        kernels.start_one(self.rule_set, self.game)
 
     def draw(self, names: str) -> None:
         """These cards come next off the pile."""
@@ -37,7 +37,7 @@ class Table:
         """This is what chance brings next."""
         for outcome in outcomes:
             assert outcome in dict(self.outcomes()), f"cannot come now: {outcome}"
-            kernels.resolve_one(self.rules, self.game, outcome)
+            kernels.resolve_one(self.rule_set, self.game, outcome)
 
     def outcomes(self) -> list[tuple[int, float]]:
         return outcomes(self.variant, self.game)
@@ -45,7 +45,7 @@ class Table:
     def play(self, words: str) -> None:
         action = self.actions.parse(words, self.game)
         assert self.mask()[action], f"not legal: {words}"
-        kernels.apply_one(self.rules, self.game, action)
+        kernels.apply_one(self.rule_set, self.game, action)
 
     def mask(self) -> NDArray[np.int8]:
         return legal(self.variant, self.game)
@@ -61,14 +61,14 @@ class Table:
 
 def legal(variant: Variant, game: np.record) -> NDArray[np.int8]:
     mask = np.zeros((1, variant.actions.size), np.int8)
-    kernels.masks(variant.rules, np.array([game], variant.game.record), mask)
+    kernels.masks(variant.rule_set, np.array([game], variant.game.record), mask)
     return mask[0]
 
 
 def outcomes(variant: Variant, game: np.record) -> list[tuple[int, float]]:
     """What chance can bring, and how likely."""
-    numbers, chances = np.empty(variant.rules.max_outcomes, np.int64), np.empty(30)
-    n = kernels.outcomes_of(variant.rules, game, numbers, chances)
+    numbers, chances = np.empty(variant.rule_set.max_outcomes, np.int64), np.empty(30)
+    n = kernels.outcomes_of(variant.rule_set, game, numbers, chances)
     return list(zip(numbers[:n].tolist(), chances[:n].tolist(), strict=True))
 
 
@@ -158,19 +158,19 @@ class Histories:
 
     def root(self) -> Node:
         game = self.variant.new(np.zeros(1, np.uint64))[0]
-        kernels.start_one(self.variant.rules, game)
+        kernels.start_one(self.variant.rule_set, game)
         return Node(game, 1.0)
 
     def resolved(self, node: Node, outcome: int, chance: float) -> Node:
         """What follows when chance decides so."""
         game = copied(node.game)
-        kernels.resolve_one(self.variant.rules, game, outcome)
+        kernels.resolve_one(self.variant.rule_set, game, outcome)
         return Node(game, node.chance * chance, self.after_chance(node, game, outcome))
 
     def played(self, node: Node, action: int) -> Node:
         """What follows when the mover decides so."""
         game = copied(node.game)
-        kernels.apply_one(self.variant.rules, game, action)
+        kernels.apply_one(self.variant.rule_set, game, action)
         return Node(game, node.chance, self.after_move(node, game, action))
 
     def children(self, node: Node) -> list[Node]:
@@ -235,11 +235,11 @@ def observed(
     variant: Variant, games: NDArray[np.void], seats: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     rows = np.empty((len(games), variant.observation.size), np.float32)
-    kernels.observations(variant.rules, games, seats, rows)
+    kernels.observations(variant.rule_set, games, seats, rows)
     return rows
 
 
 def masked(variant: Variant, games: NDArray[np.void]) -> NDArray[np.int8]:
     rows = np.empty((len(games), variant.actions.size), np.int8)
-    kernels.masks(variant.rules, games, rows)
+    kernels.masks(variant.rule_set, games, rows)
     return rows

@@ -18,7 +18,7 @@ LEVEL = 0.01
 def redealt(variant: Variant, node: Node, seed: int) -> NDArray[np.void]:
     """Worlds that the mover cannot tell from this one, (DRAWS,)."""
     games = variant.new(np.arange(DRAWS, dtype=np.uint64) + np.uint64(DRAWS * seed))
-    kernels.worlds(variant.rules, batch(variant, [node]), int(node.game.mover), games)
+    kernels.worlds(variant.rule_set, batch(variant, [node]), int(node.game.mover), games)
     return games
 
 

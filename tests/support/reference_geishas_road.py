@@ -73,16 +73,16 @@ def rules_of(edition: int, mode: str | None, options: dict[str, Any]) -> SimpleN
     known = OPTIONS[edition, mode]
     if unknown := options.keys() - known.keys():
         raise ValueError(f"no such options of {edition} {mode}: {sorted(unknown)}")
-    rules = SimpleNamespace(**known | options)
-    if len(rules.item_values) * rules.colours < 2 * sum(SIZES[a] for a in rules.actions):
+    variant = SimpleNamespace(**known | options)
+    if len(variant.item_values) * variant.colours < 2 * sum(SIZES[a] for a in variant.actions):
         raise ValueError("too few cards for these actions")
     if edition == 2022:
         # With fewer both players could win as many geisha, which no rule decides.
-        if 2 * rules.instant_win <= rules.colours:
+        if 2 * variant.instant_win <= variant.colours:
             raise ValueError("an instant win takes more than half of the geisha")
         if "prestige_tokens" not in options:  # one less than two for every geisha
-            rules.prestige_tokens = rules.prestige_tokens[: 2 * rules.colours - 1]
-    return rules
+            variant.prestige_tokens = variant.prestige_tokens[: 2 * variant.colours - 1]
+    return variant
 
 
 # --- What an action may be done with ------------------------------------------------------------
@@ -225,16 +225,16 @@ class Reference:
     counteroffer_used: list[bool]
 
     def __init__(self, edition: int, mode: str | None, **options: Any) -> None:
-        self.edition, self.rules = edition, rules_of(edition, mode, options)
+        self.edition, self.rule_set = edition, rules_of(edition, mode, options)
         self.has_guests = mode in ("standard", "advanced")
         self.has_offer_tokens = mode == "advanced"
         self.draws_markers = (
-            mode == "introductory" if edition == 2022 else self.rules.start_marker == "random"
+            mode == "introductory" if edition == 2022 else self.rule_set.start_marker == "random"
         )
         self.chooses_markers = edition == 2021 and not self.draws_markers
-        self.colours = range(self.rules.colours)
+        self.colours = range(self.rule_set.colours)
         self.hand_size = sum(
-            SIZES[action] - 1 for action in self.rules.actions
+            SIZES[action] - 1 for action in self.rule_set.actions
         )  # each comes with a draw
         self.events: Counter[str] = Counter()  # what happens rarely, to see that samples met it
         self._course = self._game()
@@ -298,7 +298,7 @@ class Reference:
         self.guests = [GUESTS if self.has_guests else 0 for _ in self.colours]
         self.collected = [[0 for _ in self.colours] for _ in SEATS]
         self.rows = [[], []]
-        self.pile = [(c, value) for c in self.colours for value in self.rules.item_values]
+        self.pile = [(c, value) for c in self.colours for value in self.rule_set.item_values]
         self.hands, self.tables = [[], []], [[], []]
         self.kept, self.discarded = [None, None], [None, None]
         self.used, self.offer = [{}, {}], None
@@ -307,9 +307,9 @@ class Reference:
     def _set_out_prestige(self) -> Course:
         """Two stacks in a fixed order, or two rows of shuffled tokens, the far end first."""
         if self.edition == 2021:
-            self.rows = [list(self.rules.light), list(self.rules.dark)]
+            self.rows = [list(self.rule_set.light), list(self.rule_set.dark)]
             return
-        tokens = list(self.rules.prestige_tokens)
+        tokens = list(self.rule_set.prestige_tokens)
         while tokens:
             token = yield Question("token", None, tokens)
             tokens.remove(token)
@@ -337,7 +337,7 @@ class Reference:
     # A round
 
     def _round(self) -> Course:
-        first, loser_picks = self.round == 1, self.rules.loser_picks_starter
+        first, loser_picks = self.round == 1, self.rule_set.loser_picks_starter
         yield from self._set_out_prestige()
         if first and self.draws_markers:
             yield from self._draw_markers()
@@ -363,7 +363,7 @@ class Reference:
         insort(self.hands[seat], card)
 
     def _take_turns(self) -> Course:
-        for _ in range(len(self.rules.actions)):
+        for _ in range(len(self.rule_set.actions)):
             for seat in (self.starter, 1 - self.starter):
                 yield from self._draw(seat)
                 yield from self._act(seat)
@@ -384,7 +384,7 @@ class Reference:
     def _actions(self, seat: int) -> list[Move]:
         size = len(self.hands[seat])
         may_hide = self.has_offer_tokens and not self.hidden_offer_used[seat]
-        unused = [action for action in self.rules.actions if action not in self.used[seat]]
+        unused = [action for action in self.rule_set.actions if action not in self.used[seat]]
         return [move for action in unused for move in action_moves(action, size, may_hide)]
 
     def _leave_hand(self, seat: int, places: Iterable[int]) -> list[Card]:
@@ -417,7 +417,7 @@ class Reference:
         """One card or one pair; where shares are kept the offerer of a Gift leaves one card."""
         if answer == "take pair":
             return [2 * chosen, 2 * chosen + 1]
-        if by_offerer and self.rules.counteroffer_shares == "keep":
+        if by_offerer and self.rule_set.counteroffer_shares == "keep":
             return [place for place in range(3) if place != chosen]
         return [chosen]
 
@@ -452,7 +452,7 @@ class Reference:
         return [
             ("counteroffer", place, card, face_down)
             for place, (_, hidden_by) in enumerate(self.offer)
-            if hidden_by is None or self.rules.can_counter_hidden
+            if hidden_by is None or self.rule_set.can_counter_hidden
             for card in range(len(self.hands[seat]))
             for face_down in ((False,) if self.hidden_offer_used[seat] else (False, True))
         ]
@@ -534,7 +534,7 @@ class Reference:
             choices.append(("collect", "guests"))
         if tiebreaker:
             choices.append(("collect", "tiebreaker"))
-        if choices and self.rules.decline_collecting:
+        if choices and self.rule_set.decline_collecting:
             choices.append(("collect", "nothing"))
         return choices
 
@@ -560,7 +560,7 @@ class Reference:
 
     def _win_geisha(self, colour: int) -> int | None:
         """The marker goes to whoever wins her; if nobody does, it stays where it is."""
-        alone_wins = self.rules.tiebreaker_alone_wins
+        alone_wins = self.rule_set.tiebreaker_alone_wins
         seat = favoured(self.tables, colour, self.markers[colour], alone_wins)
         if seat is not None:
             cards = [card for table in self.tables for card in table if card[0] == colour]
@@ -576,18 +576,18 @@ class Reference:
         )
         self.loser = 1 - winner
         self.wins[winner] += 1
-        if self.wins[winner] == self.rules.rounds_to_win:
+        if self.wins[winner] == self.rule_set.rounds_to_win:
             self.winner = winner
 
     def _end_round_2022(self, winners: list[int | None]) -> None:
         for seat in SEATS:
-            if winners.count(seat) >= self.rules.instant_win:
+            if winners.count(seat) >= self.rule_set.instant_win:
                 self._note(f"instant win in round {self.round}")
                 self.winner = seat
                 return
         points = [self._round_points_2022(seat, winners) for seat in SEATS]
         self.points = [before + now for before, now in zip(self.points, points, strict=True)]
-        if self.round == self.rules.rounds:
+        if self.round == self.rule_set.rounds:
             self.winner = self._ahead(self.points, "game")
         else:
             self.loser = 1 - self._ahead(points, "round")
@@ -598,7 +598,7 @@ class Reference:
             seat,
             winners,
             self.prestige,
-            base=self.rules.base[min(self.round, len(self.rules.base)) - 1],
+            base=self.rule_set.base[min(self.round, len(self.rule_set.base)) - 1],
             guests=self.collected[seat],
             unused_tokens=2 - used if self.has_offer_tokens else 0,
         )

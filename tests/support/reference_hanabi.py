@@ -52,7 +52,7 @@ class Card:
 class Reference:
     """One game: begin(), then card() while needs_card(), otherwise play(), until over."""
 
-    over: bool
+    terminated: bool
     mover: int | None  # nobody before a card and after the end
     deck: Counter[Kind]
     hands: list[list[Card]]  # the newest card last
@@ -92,7 +92,7 @@ class Reference:
     # Setup
 
     def begin(self, starter: int) -> None:
-        self.over, self.mover, self.turn = False, None, starter
+        self.terminated, self.mover, self.turn = False, None, starter
         self.deck = self.cards.copy()
         self.clues, self.errors = self.max_clues, 0
         self.fireworks, self.discards = [0] * len(self.suits), []
@@ -183,11 +183,11 @@ class Reference:
 
     def _end_turn(self) -> None:
         lost, won = self.lost(), sum(self.fireworks) == len(self.suits) * len(self.ranks)
-        self.over = lost or won or self.last_turns == 0
+        self.terminated = lost or won or self.last_turns == 0
         self.turn = (self.turn + 1) % self.players
-        if self.over:
+        if self.terminated:
             self.draws = []
-        self.mover = None if self.over or self.draws else self.turn
+        self.mover = None if self.terminated or self.draws else self.turn
 
     def lost(self) -> bool:
         return self.errors == self.max_errors

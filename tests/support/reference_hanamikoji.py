@@ -95,7 +95,7 @@ def winner_at_limit(markers: Markers, cards: Sequence[int], limit_rule: str) -> 
 class Reference:
     """One game: begin(), then card() while needs_card(), otherwise play(), until over."""
 
-    over: bool
+    terminated: bool
     winner: int | None  # None also for a shared victory
     round: int  # from 1
     starter: int  # of this round
@@ -136,7 +136,7 @@ class Reference:
     # Game setup
 
     def begin(self, starter: int) -> None:
-        self.over, self.winner = False, None
+        self.terminated, self.winner = False, None
         self.markers = [None] * len(self.cards)
         self._begin_round(1, starter)
 
@@ -243,10 +243,10 @@ class Reference:
                 self._place(seat, [self.secret[seat]])
         self.markers = score_round(self.markers, self.table)
         self.winner = winner_by_goal(self.markers, self.cards)
-        self.over = self.winner is not None
-        if not self.over and self.round == self.max_rounds:
+        self.terminated = self.winner is not None
+        if not self.terminated and self.round == self.max_rounds:
             self.winner = winner_at_limit(self.markers, self.cards, self.limit_rule)
-            self.over = True
+            self.terminated = True
         self.mover = None
-        if not self.over:
+        if not self.terminated:
             self._begin_round(self.round + 1, 1 - self.starter)

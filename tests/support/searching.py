@@ -7,17 +7,17 @@ from hanamachi.policies.policy import views
 from hanamachi.sessions.worlds import Worlds
 
 
-def midgame(rules, decisions, games=4, seed=0):
+def midgame(variant, decisions, games=4, seed=0):
     """Games after so many decisions of random play, those that are over left out."""
-    states = rules.new(np.arange(games, dtype=np.uint64) + np.uint64(seed))
-    kernels.reset(rules.rules, states)
+    states = variant.new(np.arange(games, dtype=np.uint64) + np.uint64(seed))
+    kernels.reset(variant.rule_set, states)
     rng = np.random.default_rng(seed)
     for _ in range(decisions):
         states = states[states["mover"] >= 0]
-        _, masks = views(rules, states, states["mover"].astype(np.int64))
+        _, masks = views(variant, states, states["mover"].astype(np.int64))
         actions = np.empty(len(states), np.int64)
-        kernels.pick(rules.rules, masks, rng.random(len(states)), actions)
-        kernels.step(rules.rules, states, actions)
+        kernels.pick(variant.rule_set, masks, rng.random(len(states)), actions)
+        kernels.step(variant.rule_set, states, actions)
     return states[states["mover"] >= 0]
 
 
@@ -25,5 +25,5 @@ def answers(policy, games):
     """The distribution of a policy in these games, (B, A)."""
     seats = games["mover"].astype(np.int64)
     seen = views(policy.variant, games, seats)
-    at_table = policy.given(Worlds(policy.variant, games, seats))
+    at_table = policy.with_worlds(Worlds(policy.variant, games, seats))
     return at_table.distribution(*seen, policy.initial_memory(len(games)))[0]

@@ -12,7 +12,7 @@ from typing import Any
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import unknown
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.training import provenance
 from hanamachi.training.benchmark import (
     cluster,
@@ -57,10 +57,10 @@ def run(
     for kind in kinds:
         if kind not in KINDS:
             raise unknown("benchmark", kind, KINDS)
-    rules = [variant(game) for game in games]
+    variant = [make_variant(game) for game in games]
     report = Report(provenance.description(), provenance.load())
     for kind in kinds:
-        for finding in findings(kind, rules, peers, rounds, seconds, most):
+        for finding in findings(kind, variant, peers, rounds, seconds, most):
             report.add(finding)
     report.load_after = provenance.load()
     return report
@@ -75,6 +75,6 @@ def findings(
     if kind in UP_TO:
         yield from UP_TO[kind](games, rounds, most)
         return
-    for rules in games:
-        for contest in CONTESTS[kind](rules, peers):
+    for variant in games:
+        for contest in CONTESTS[kind](variant, peers):
             yield from compare(contest, rounds, seconds)

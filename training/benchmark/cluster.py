@@ -36,9 +36,9 @@ def figures(games: Sequence[Variant], rounds: int) -> Iterator[Comparison | Left
     except UserError as error:
         yield LeftOut(f"the cluster is left out: {error}")
         return
-    for rules in games:
+    for variant in games:
         for work in (LIGHT, HEAVY):
-            config = Config.from_dict({"game": rules.id, **SETTINGS, **work})
+            config = Config.from_dict({"game": variant.id, **SETTINGS, **work})
             for contest in contests(config):
                 yield from compare(contest, rounds, SECONDS)
             yield from moving(ray, config, rounds)
@@ -48,10 +48,10 @@ def contests(config: Config) -> list[Contest]:
     two, one = (partial(rollouts, config, workers) for workers in (WORKERS, 1))
     name = described(config)
     together = Side(f"{name}, rollouts by {WORKERS} workers", two)
-    spread = Side(f"{name}, training by {WORKERS} workers", partial(training, config, WORKERS))
+    with_ray = Side(f"{name}, training by {WORKERS} workers", partial(training, config, WORKERS))
     return [
         Contest(together, [Side("rollouts by 1 worker", one)]),
-        Contest(spread, [Side("training without Ray", partial(training, config, 0))]),
+        Contest(with_ray, [Side("training without Ray", partial(training, config, 0))]),
     ]
 
 

@@ -11,10 +11,10 @@ from hanamachi.training.benchmark.peers import engine_peers
 MANY = 4096  # games at once, where threads are compared
 
 
-def contests(rules: Variant, peers: bool) -> list[Contest]:
-    others = [raw_face(rules), *(engine_peers(rules) if peers else ())]
-    one_thread = kernel_alone(rules, np.int8, MANY, threads=1)
+def contests(variant: Variant, peers: bool) -> list[Contest]:
+    others = [raw_face(variant), *(engine_peers(variant) if peers else ())]
+    one_thread = kernel_alone(variant, np.int8, MANY, threads=1)
     return [
-        *(Contest(kernel_alone(rules, dtype), others) for dtype in (np.int8, np.float32)),
-        Contest(kernel_alone(rules, np.int8, MANY), [one_thread]),
+        *(Contest(kernel_alone(variant, dtype), others) for dtype in (np.int8, np.float32)),
+        Contest(kernel_alone(variant, np.int8, MANY), [one_thread]),
     ]

@@ -29,30 +29,30 @@ COUNTED = 20  # its steps in which decisions are counted, after as many that are
 Choose = Callable[[NDArray[np.int64], np.random.Generator], int]  # one of the legal actions
 
 
-def contests(rules: Variant, peers: bool) -> list[Contest]:
+def contests(variant: Variant, peers: bool) -> list[Contest]:
     """Ours beside the floor and beside PettingZoo's own."""
     zoo = {name: [connect_four(name)] if peers else [] for name in ("raw_env", "env")}
-    floor = Side("idle raw_env()", partial(idle, rules))
-    wrapped_floor = Side("idle, usual wrappers", partial(idle, rules, guarded))
+    floor = Side("idle raw_env()", partial(idle, variant))
+    wrapped_floor = Side("idle, usual wrappers", partial(idle, variant, guarded))
     return [
-        Contest(raw_face(rules), [floor, *zoo["raw_env"]]),
-        Contest(Side(f"{rules.id}, env()", partial(face, make, rules)), zoo["env"]),
-        Contest(Side(f"{rules.id}, usual wrappers", partial(wrapped, rules)), [wrapped_floor]),
-        Contest(Side(f"{rules.id}, VectorEnv", partial(many, rules)), [kernel(rules)]),
+        Contest(raw_face(variant), [floor, *zoo["raw_env"]]),
+        Contest(Side(f"{variant.id}, env()", partial(face, make, variant)), zoo["env"]),
+        Contest(Side(f"{variant.id}, usual wrappers", partial(wrapped, variant)), [wrapped_floor]),
+        Contest(Side(f"{variant.id}, VectorEnv", partial(many, variant)), [kernel(variant)]),
     ]
 
 
-def raw_face(rules: Variant) -> Side:
-    return Side(f"{rules.id}, raw_env()", partial(face, AEC, rules))
+def raw_face(variant: Variant) -> Side:
+    return Side(f"{variant.id}, raw_env()", partial(face, AEC, variant))
 
 
-def face(of: Callable[..., Any], rules: Variant) -> Work:
-    env = of(rules.id, **rules.options)
-    return Work(one_game_of(env, choice(rules)), f"{view_of(rules)}; one game from Python")
+def face(of: Callable[..., Any], variant: Variant) -> Work:
+    env = of(variant.id, **variant.options)
+    return Work(one_game_of(env, choice(variant)), f"{view_of(variant)}; one game from Python")
 
 
-def wrapped(rules: Variant) -> Work:
-    return face(lambda *id, **options: guarded(AEC(*id, **options)), rules)
+def wrapped(variant: Variant) -> Work:
+    return face(lambda *id, **options: guarded(AEC(*id, **options)), variant)
 
 
 def connect_four(name: str) -> Side:
@@ -85,10 +85,10 @@ def cautious(first: int, end: int) -> Choose:
     return choose
 
 
-def choice(rules: Variant) -> Choose:
-    if rules.game.name != "hanabi":
+def choice(variant: Variant) -> Choose:
+    if variant.game.name != "hanabi":
         return at_random
-    return cautious(*map(int, rules.actions.first[PLAY : PLAY + 2]))
+    return cautious(*map(int, variant.actions.first[PLAY : PLAY + 2]))
 
 
 def one_game_of(env: Any, choose: Choose = at_random) -> Play:
@@ -100,8 +100,8 @@ def one_game_of(env: Any, choose: Choose = at_random) -> Play:
         env.reset()
         decisions = 0
         while True:
-            observation, _, over, cut, _ = env.last()
-            if over or cut:
+            observation, _, terminated, cut, _ = env.last()
+            if terminated or cut:
                 return decisions
             legal = np.flatnonzero(observation["action_mask"])
             decisions += len(legal) > 1
@@ -154,9 +154,9 @@ class Idle(AECEnv):
         return self.action_spaces[agent]
 
 
-def idle(rules: Variant, wrap: Callable[[AECEnv], AECEnv] = lambda env: env) -> Work:
-    like = AEC(rules.id, **rules.options)
-    return Work(one_game_of(wrap(Idle(like))), f"always the same {view_of(rules)}")
+def idle(variant: Variant, wrap: Callable[[AECEnv], AECEnv] = lambda env: env) -> Work:
+    like = AEC(variant.id, **variant.options)
+    return Work(one_game_of(wrap(Idle(like))), f"always the same {view_of(variant)}")
 
 
 def guarded(env: AECEnv) -> AECEnv:
@@ -168,24 +168,24 @@ def guarded(env: AECEnv) -> AECEnv:
 # --- Many games
 
 
-def many(rules: Variant) -> Work:
+def many(variant: Variant) -> Work:
     """Random actions for the learners against random play; the decisions of all seats count."""
-    env = VectorSeatEnv(rules.id, MANY, **rules.options)
+    env = VectorSeatEnv(variant.id, MANY, **variant.options)
     env.reset(seed=0)
-    decisions = decisions_in_a_step(rules)
+    decisions = decisions_in_a_step(variant)
 
     def play() -> int:
         env.step(env.sample_actions())
         return decisions
 
-    shows = f"{view_of(rules)} of the learners' decisions alone"
+    shows = f"{view_of(variant)} of the learners' decisions alone"
     return Work(play, f"{shows}; batch of {MANY:,}, threads: {kernels.default_threads()}")
 
 
-def decisions_in_a_step(rules: Variant) -> int:
+def decisions_in_a_step(variant: Variant) -> int:
     """Of all seats together, on average; those without a choice do not count."""
     others = Counted()
-    env, learners = VectorSeatEnv(rules.id, MANY, opponent=others, **rules.options), 0
+    env, learners = VectorSeatEnv(variant.id, MANY, opponent=others, **variant.options), 0
     _, infos = env.reset(seed=0)
     for step in range(2 * COUNTED):
         if step == COUNTED:
@@ -209,5 +209,5 @@ def choices(masks: NDArray[np.int8]) -> int:
     return int(np.count_nonzero(masks.sum(1) > 1))
 
 
-def kernel(rules: Variant) -> Side:
-    return Side(f"{rules.id}, its kernel", partial(random_play, rules, np.float32, MANY))
+def kernel(variant: Variant) -> Side:
+    return Side(f"{variant.id}, its kernel", partial(random_play, variant, np.float32, MANY))

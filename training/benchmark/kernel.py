@@ -23,39 +23,39 @@ RECORDED = 400  # a row: several games
 
 
 def kernel_alone(
-    rules: Variant, dtype: type[Any], batch: int | None = None, threads: int | None = None
+    variant: Variant, dtype: type[Any], batch: int | None = None, threads: int | None = None
 ) -> Side:
-    how, work = ("mixed", mixed_play) if rules.game.cooperative else ("random", random_play)
-    name = f"{rules.id}, {how} play, {np.dtype(dtype)}"
+    how, work = ("mixed", mixed_play) if variant.game.cooperative else ("random", random_play)
+    name = f"{variant.id}, {how} play, {np.dtype(dtype)}"
     if batch or threads:
         name += f", {batch or BATCH:,} games"
     if threads:
         name += f", threads: {threads}"
-    return Side(name, partial(work, rules, dtype, batch or BATCH, threads))
+    return Side(name, partial(work, variant, dtype, batch or BATCH, threads))
 
 
 def random_play(
-    rules: Variant,
+    variant: Variant,
     dtype: type[Any],
     batch: int,
     threads: int | None = None,
     decisions: int | None = None,
 ) -> Work:
     """`decisions` of each row at a time, by default DECISIONS."""
-    games = rules.new(np.arange(batch, dtype=np.uint64))
-    kernels.spread(kernels.reset, rules.rules, games)
+    games = variant.new(np.arange(batch, dtype=np.uint64))
+    kernels.parallel_for(kernels.reset, variant.rule_set, games)
     each = decisions or DECISIONS
-    return batched(rules, games, kernels.play_randomly, each, batch * each, dtype, threads)
+    return batched(variant, games, kernels.play_randomly, each, batch * each, dtype, threads)
 
 
-def mixed_play(rules: Variant, dtype: type[Any], batch: int, threads: int | None = None) -> Work:
+def mixed_play(variant: Variant, dtype: type[Any], batch: int, threads: int | None = None) -> Work:
     """The same recorded games again and again."""
-    games = SelfPlayVecEnv(rules, batch)
+    games = SelfPlayVecEnv(variant, batch)
     actions = np.ascontiguousarray(recorded(games, RECORDED).T)
     games.reseed(0)
     games.restart()
     begun = games.games.copy()
-    work = batched(rules, games.games, follow, actions, actions.size, dtype, threads)
+    work = batched(variant, games.games, follow, actions, actions.size, dtype, threads)
 
     def play() -> int:
         games.games[:] = begun
@@ -65,7 +65,7 @@ def mixed_play(rules: Variant, dtype: type[Any], batch: int, threads: int | None
 
 
 def batched(
-    rules: Variant,
+    variant: Variant,
     games: NDArray[Any],
     loop: Callable[..., Any],
     decisions: Any,  # as the loop takes them
@@ -74,13 +74,13 @@ def batched(
     threads: int | None,
 ) -> Work:
     """All decisions of every row in one call, each view over the one before."""
-    observations = np.zeros((len(games), rules.observation.size), dtype)
-    masks = np.zeros((len(games), rules.actions.size), np.int8)
+    observations = np.zeros((len(games), variant.observation.size), dtype)
+    masks = np.zeros((len(games), variant.actions.size), np.int8)
 
     def play() -> int:
         rows = games, decisions, observations, masks
-        kernels.spread(loop, rules.rules, *rows, threads=threads)
+        kernels.parallel_for(loop, variant.rule_set, *rows, threads=threads)
         return count
 
     how = f"batch of {len(games):,}, threads: {threads or kernels.default_threads()}"
-    return Work(play, f"{view_of(rules, dtype)}; {how}")
+    return Work(play, f"{view_of(variant, dtype)}; {how}")

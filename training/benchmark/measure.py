@@ -124,7 +124,7 @@ def rate(play: Play, seconds: float) -> float:
     return decisions / passed
 
 
-def view_of(rules: Variant, dtype: type[Any] = np.float32) -> str:
+def view_of(variant: Variant, dtype: type[Any] = np.float32) -> str:
     """What a seat of ours is told with every decision."""
-    entries, actions = rules.observation.size, rules.actions.size
+    entries, actions = variant.observation.size, variant.actions.size
     return f"{np.dtype(dtype)} observation of {entries} entries, int8 mask of {actions}"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hanamachi.engine.game import Variant
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.training.benchmark.faces import cautious, one_game_of
 from hanamachi.training.benchmark.measure import Play, Side, Work, rate
 from hanamachi.training.benchmark.recorded import recorded_games
@@ -22,8 +22,8 @@ BATCHED_DECISIONS = 2**17  # before the clock is looked at
 TRIAL = 0.5  # seconds of each batch, at least
 
 
-def engine_peers(rules: Variant) -> list[Side]:
-    seats = rules.seats
+def engine_peers(variant: Variant) -> list[Side]:
+    seats = variant.seats
     zoo = "PettingZoo's classic games"
     return [
         Side(f"OpenSpiel hanabi, {seats} players", partial(openspiel_hanabi, seats), "OpenSpiel"),
@@ -77,8 +77,8 @@ def openspiel_hanabi(players: int) -> Work:
     import pyspiel
 
     game = pyspiel.load_game("hanabi", {"players": players})
-    rules = variant(f"hanabi:{players}p", starter=0)  # as in OpenSpiel
-    records = cycle(recorded_games(rules, *RECORDED))
+    variant = make_variant(f"hanabi:{players}p", starter=0)  # as in OpenSpiel
+    records = cycle(recorded_games(variant, *RECORDED))
 
     def play() -> int:
         record = next(records)

@@ -16,12 +16,15 @@ GAMES = 10_000
 def figures(games: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure]:
     """A network of the usual size as it was born: what it has learned does not change its speed."""
     count = min(GAMES, most)
-    for rules in games:
-        hidden = Config.from_dict({"game": rules.id}).network.hidden
-        pair = NetworkPolicy(rules, for_variant(rules, hidden)), load_policy("greedy", rules.id)
+    for variant in games:
+        hidden = Config.from_dict({"game": variant.id}).network.hidden
+        pair = (
+            NetworkPolicy(variant, for_variant(variant, hidden)),
+            load_policy("greedy", variant.id),
+        )
         seconds = []
         for seed in range(rounds):
             begun = time.perf_counter()
-            match(pair, rules, count, seed)
+            match(pair, variant, count, seed)
             seconds.append(time.perf_counter() - begun)
-        yield Figure(rules.id, f"{count:,} games, network against greedy", "seconds", seconds)
+        yield Figure(variant.id, f"{count:,} games, network against greedy", "seconds", seconds)

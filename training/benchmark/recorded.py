@@ -24,8 +24,8 @@ def recorded(games: SelfPlayVecEnv, length: int) -> NDArray[np.int64]:
 
     A tenth of the latter's decisions is also left to the dice.
     """
-    rules, batch, dice = games.variant, games.num_envs, RandomPlay()
-    greedy = load_policy("greedy", rules.id, **rules.options)
+    variant, batch, dice = games.variant, games.num_envs, RandomPlay()
+    greedy = load_policy("greedy", variant.id, **variant.options)
     memory, rng = greedy.initial_memory(batch), np.random.default_rng(0)
     at_random = np.arange(batch) % 2 == 0
     actions = np.zeros((length, batch), np.int64)
@@ -35,13 +35,13 @@ def recorded(games: SelfPlayVecEnv, length: int) -> NDArray[np.int64]:
         left_to_dice = at_random | (rng.random(batch) < NOISE)
         actions[t] = np.where(left_to_dice, dice.act(*view)[0], greedy.act(*view)[0])
         games.advance(actions[t])
-        at_random ^= games.over
+        at_random ^= games.terminated
     return actions
 
 
 @kernel
 def follow(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     actions: NDArray[np.int64],
     observations: NDArray[Any],
@@ -51,33 +51,33 @@ def follow(
 
     Moves without a choice are made between them; a game that ends begins anew.
     """
-    weights = np.empty(rules.max_outcomes, np.int64)
+    weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
         game, t = games[b], 0
         while t < actions.shape[1]:
             if game.mover == OVER:
-                start(rules, game)
-                settle(rules, game, weights)
-            if legal(rules, game, masks[b]) > 1:
-                observe(rules, game, game.mover, observations[b])
-                apply(rules, game, actions[b, t])
+                start(rule_set, game)
+                settle(rule_set, game, weights)
+            if legal(rule_set, game, masks[b]) > 1:
+                observe(rule_set, game, game.mover, observations[b])
+                apply(rule_set, game, actions[b, t])
                 t += 1
             else:
-                apply(rules, game, nth_legal(masks[b], 0))
-            settle(rules, game, weights)
+                apply(rule_set, game, nth_legal(masks[b], 0))
+            settle(rule_set, game, weights)
 
 
-def recorded_games(rules: Variant, rows: int, length: int) -> list[Record]:
+def recorded_games(variant: Variant, rows: int, length: int) -> list[Record]:
     """All games that end within so many decisions in so many rows."""
-    games = SelfPlayVecEnv(rules, rows)
+    games = SelfPlayVecEnv(variant, rows)
     generators = games.games["rng"].tolist()
     played = zip(generators, recorded(games, length).T.tolist(), strict=True)
-    return [record for generator, row in played for record in finished(rules, generator, row)]
+    return [record for generator, row in played for record in finished(variant, generator, row)]
 
 
-def finished(rules: Variant, generator: int, actions: list[int]) -> Iterator[Record]:
+def finished(variant: Variant, generator: int, actions: list[int]) -> Iterator[Record]:
     """The games that a row's generator and actions have led to their end."""
-    session = Session(rules)
+    session = Session(variant)
     session.begin_anew(generator, ())
     for action in actions:
         session.step(action)

@@ -78,7 +78,13 @@ def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
         table.columns[number].no_wrap = True
     for c in comparisons:
         ours, theirs = described(c.what, c.gives), described(c.peer, c.peer_gives)
-        table.add_row(ours, spread(c.rates), theirs, spread(c.peer_rates), spread(c.ratios))
+        table.add_row(
+            ours,
+            interval_text(c.rates),
+            theirs,
+            interval_text(c.peer_rates),
+            interval_text(c.ratios),
+        )
     return table
 
 
@@ -90,7 +96,7 @@ def figures_table(unit: str, figures: Sequence[Figure]) -> Table:
     """A row for each thing, a column for each measure of it."""
     measures = list(dict.fromkeys(figure.measure for figure in figures))
     table = Table("what", *measures, title=f"In {unit}")
-    cells = {(figure.what, figure.measure): spread(figure.values) for figure in figures}
+    cells = {(figure.what, figure.measure): interval_text(figure.values) for figure in figures}
     for what in dict.fromkeys(figure.what for figure in figures):
         table.add_row(what, *(cells[what, measure] for measure in measures))
     return table
@@ -101,11 +107,11 @@ def curves_table(what: str, curves: Sequence[Curve]) -> Table:
     title = f"{what}: decisions per second"
     table = Table("games at once", *(curve.measure for curve in curves), title=title)
     for batch, *rates in zip(curves[0].batches, *(c.rates for c in curves), strict=True):
-        table.add_row(f"{batch:,}", *map(spread, rates))
+        table.add_row(f"{batch:,}", *map(interval_text, rates))
     return table
 
 
-def spread(values: Sequence[float]) -> Text:
+def interval_text(values: Sequence[float]) -> Text:
     """The median and, if there is one, the range."""
     text = Text(rounded(median(values)))
     if len(values) > 1:

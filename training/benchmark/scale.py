@@ -16,14 +16,14 @@ SECONDS = 0.3  # a rate, at least
 def curves(games: Sequence[Variant], rounds: int, most: int) -> Iterator[Curve]:
     """On one thread, and on all where that is another number."""
     batches = [batch for batch in BATCHES if batch <= most]
-    for rules in games:
+    for variant in games:
         for threads in sorted({1, default_threads()}):
-            rates = [rates_of(rules, batch, threads, rounds) for batch in batches]
-            yield Curve(rules.id, f"threads: {threads}", batches, rates)
+            rates = [rates_of(variant, batch, threads, rounds) for batch in batches]
+            yield Curve(variant.id, f"threads: {threads}", batches, rates)
 
 
-def rates_of(rules: Variant, batch: int, threads: int, rounds: int) -> list[float]:
+def rates_of(variant: Variant, batch: int, threads: int, rounds: int) -> list[float]:
     """One decision of random play in every game a call; views in int8."""
-    play = random_play(rules, np.int8, batch, threads, decisions=1).play
+    play = random_play(variant, np.int8, batch, threads, decisions=1).play
     play()
     return [rate(play, SECONDS) for _ in range(rounds)]

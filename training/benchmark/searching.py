@@ -16,18 +16,18 @@ SECONDS = 0.3  # a rate, at least
 def figures(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
     """Whole games, with what a search wants of them: what every seat earns."""
     how = f"random play, threads: {kernels.default_threads()}"
-    for rules in games:
-        play = partial(whole_games, rules)
+    for variant in games:
+        play = partial(whole_games, variant)
         play()
-        yield Figure(rules.id, how, "decisions/s", [rate(play, SECONDS) for _ in range(rounds)])
+        yield Figure(variant.id, how, "decisions/s", [rate(play, SECONDS) for _ in range(rounds)])
 
 
-def whole_games(rules: Variant) -> int:
+def whole_games(variant: Variant) -> int:
     """Play them; returns how many decisions they took."""
-    games = rules.new(np.arange(MANY, dtype=np.uint64))
-    kernels.spread(kernels.reset, rules.rules, games)
-    masks = np.empty((MANY, rules.actions.size), np.int8)
-    earned = np.empty((MANY, rules.seats), np.float32)
+    games = variant.new(np.arange(MANY, dtype=np.uint64))
+    kernels.parallel_for(kernels.reset, variant.rule_set, games)
+    masks = np.empty((MANY, variant.actions.size), np.int8)
+    earned = np.empty((MANY, variant.seats), np.float32)
     decisions = np.empty(MANY, np.int64)
-    kernels.spread(kernels.play_out, rules.rules, games, masks, earned, decisions)
+    kernels.parallel_for(kernels.play_out, variant.rule_set, games, masks, earned, decisions)
     return int(decisions.sum())

@@ -33,11 +33,11 @@ def figures(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
     """Imports, and a first step with kernels that were kept and with none."""
     yield timed("import hanamachi", rounds, IMPORT, "hanamachi")
     yield timed("import what it needs, alone", rounds, IMPORT, *DEPENDENCIES)
-    for rules in games:
-        yield timed(f"first step of {rules.id}, compiled before", rounds, FIRST_STEP, rules.id)
+    for variant in games:
+        yield timed(f"first step of {variant.id}, compiled before", rounds, FIRST_STEP, variant.id)
         with tempfile.TemporaryDirectory() as empty:
-            values = [seconds_of(FIRST_STEP, rules.id, NUMBA_CACHE_DIR=empty)]
-        yield figure(f"first step of {rules.id}, to be compiled", values)
+            values = [seconds_of(FIRST_STEP, variant.id, NUMBA_CACHE_DIR=empty)]
+        yield figure(f"first step of {variant.id}, to be compiled", values)
 
 
 def timed(what: str, rounds: int, program: str, *arguments: str) -> Figure:

@@ -17,10 +17,10 @@ UNLOGGED = 2  # rollouts from log to log, when one is made at a time
 PIPELINE: dict[str, Any] = {}  # of the other's, apart from its defaults
 
 
-def contests(rules: Variant, peers: bool) -> list[Contest]:
-    config = Config.from_dict({"game": rules.id, **SETTINGS})
+def contests(variant: Variant, peers: bool) -> list[Contest]:
+    config = Config.from_dict({"game": variant.id, **SETTINGS})
     learner = cache(partial(quiet_learner, config))
-    ours = Side(f"{rules.id}, training", lambda: learning(learner(), config))
+    ours = Side(f"{variant.id}, training", lambda: learning(learner(), config))
     others = [Side("its bare network", lambda: bare_network(learner(), config))]
     if peers:
         zoo = "PettingZoo's classic games"
@@ -91,8 +91,8 @@ class WhoeverMoves(gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> Any:
         self.aec.step(int(action))
-        view, reward, over, cut, info = self.aec.last()
-        return view["observation"], reward, over, cut, info
+        view, reward, terminated, cut, info = self.aec.last()
+        return view["observation"], reward, terminated, cut, info
 
     def action_masks(self) -> Any:
         return self.aec.observe(self.aec.agent_selection)["action_mask"]

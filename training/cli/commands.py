@@ -115,9 +115,9 @@ def evaluate(
     with console.status(f"{games:,} games a pairing"):
         how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
         if on_ray:
-            from hanamachi.training.cluster.map_on_cluster import share, spread
+            from hanamachi.training.cluster.map_on_cluster import batch_size, map_on_cluster
 
-            how |= {"spread": spread, "batch": share(games)}
+            how |= {"mapper": map_on_cluster, "batch": batch_size(games)}
         evaluation = evaluate(policies, game, games, seed, **how, **assignments(options))
     console.print(report.tables(evaluation))
     if out:
@@ -187,9 +187,9 @@ def exploit(
     settings = Config.load(config) if config else None
     how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
     if on_ray:
-        from hanamachi.training.cluster.map_on_cluster import spread
+        from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 
-        how["spread"] = spread
+        how["mapper"] = map_on_cluster
     console.print(table(exploit(policy, out, steps, seeds, **how, **assignments(options))))
 
 
@@ -211,20 +211,20 @@ def play(
     options: GameOptions = None,
 ) -> None:
     """Play a game with a policy in all other seats."""
-    from hanamachi.games.registry import variant
+    from hanamachi.games.registry import variant as make_variant
     from hanamachi.policies import load_policy
     from hanamachi.policies.search.search import Search
     from hanamachi.sessions.record import record_of, save
     from hanamachi.training.cli.play import Contest, play, usual_opponent
 
-    rules = variant(game, **assignments(options))
+    variant = make_variant(game, **assignments(options))
     with console.status("the first game ever takes a minute to compile"):
         policy = (
-            usual_opponent(rules)
+            usual_opponent(variant)
             if opponent is None
-            else load_policy(opponent, rules.id, **rules.options)
+            else load_policy(opponent, variant.id, **variant.options)
         )
-        contest = Contest(rules, policy, seat, seed)
+        contest = Contest(variant, policy, seat, seed)
         if not isinstance(policy, Search):  # which would think for as long as it always does
             contest.hint()  # compiles what the policy thinks with: it answers at once
     say(f"{policy.name} plays in all other seats.")
@@ -246,13 +246,15 @@ def replay(
     from hanamachi.training.cli.play import round_end
 
     record = load(file)
-    rules, before = record.variant, None
+    variant, before = record.variant, None
     for number, (position, words) in enumerate(positions(record)):
         prompt = f"[{number}/{len(record.actions)}] Enter goes on, q ends "
         if number and not whole and left(prompt):
             break
-        ended = "" if before is None else round_end(rules, before, record.actions[number - 1], None)
-        table = rules.game.render().text(rules, position, None)
+        ended = (
+            "" if before is None else round_end(variant, before, record.actions[number - 1], None)
+        )
+        table = variant.game.render().text(variant, position, None)
         say("\n\n".join(part for part in (words, ended, table) if part))
         before = position
 

@@ -79,7 +79,7 @@ class Contest:
         return position
 
     @property
-    def over(self) -> bool:
+    def terminated(self) -> bool:
         return self.session.mover == OVER
 
     @property
@@ -183,7 +183,7 @@ class Contest:
         mover = self.session.mover
         observation, mask = self.session.view(mover)
         worlds = Worlds(self.variant, self.session.games, [mover])
-        chances, values, memory = self.opponent.given(worlds).distribution(
+        chances, values, memory = self.opponent.with_worlds(worlds).distribution(
             observation[None], mask[None], self.memory[mover, None]
         )
         if keep:
@@ -219,10 +219,10 @@ class Contest:
         game has alternatives enough, with few cards it has few.
         """
         worlds = self.variant.new(np.arange(WORLDS, dtype=np.uint64))
-        kernels.worlds(self.variant.rules, self.session.games, self.seat, worlds)
+        kernels.worlds(self.variant.rule_set, self.session.games, self.seat, worlds)
         worlds = np.concatenate((self.session.games, worlds))
         masks = np.zeros((len(worlds), self.variant.actions.size), np.int8)
-        kernels.masks(self.variant.rules, worlds, masks)
+        kernels.masks(self.variant.rule_set, worlds, masks)
         before = np.cumsum(masks.sum(1)) - masks.sum(1)
         for w in np.flatnonzero(before < ALTERNATIVES):
             yield worlds[w, None], np.flatnonzero(masks[w]).tolist()
@@ -231,10 +231,10 @@ class Contest:
         """What the human would see after each of these moves in games[0], before chance goes on."""
         after = np.repeat(games, len(actions))
         for game, action in zip(after, actions, strict=True):
-            kernels.apply_one(self.variant.rules, game, action)
+            kernels.apply_one(self.variant.rule_set, game, action)
         out = np.empty((len(actions), self.variant.observation.size), np.float32)
         seats = np.full(len(actions), self.seat)
-        kernels.observations(self.variant.rules, after, seats, out)
+        kernels.observations(self.variant.rule_set, after, seats, out)
         return out
 
 
@@ -264,7 +264,7 @@ def play(contest: Contest, ask: Ask, say: Say, thoughts: bool = False) -> bool:
     """
     say(HELP)
     try:
-        while not contest.over:
+        while not contest.terminated:
             if contest.my_turn:
                 take_turn(contest, ask, say)
             else:

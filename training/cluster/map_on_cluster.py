@@ -9,7 +9,7 @@ PARTS = 4  # for each processor, so that none waits long for the last
 LEAST = 64  # games in a part; fewer are not worth to be sent
 
 
-def spread(function: Callable[..., Any], *rows: Iterable[Any]) -> list[Any]:
+def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> list[Any]:
     """As `map`, by all processors of the cluster; what is lost with a machine is done again."""
     ray = connect()
     task = ray.remote(called).options(max_retries=-1)
@@ -24,6 +24,6 @@ def called(function: Callable[..., Any], *given: Any) -> Any:
     return function(*given)
 
 
-def share(games: int) -> int:
+def batch_size(games: int) -> int:
     """How many games a part of an evaluation has."""
     return max(LEAST, games // (PARTS * processors()))

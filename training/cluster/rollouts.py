@@ -38,11 +38,13 @@ class Worker:
             self.games.set_state(state["games"])
             self.learner.generator.set_state(state["generator"])
 
-    def rollout(self, weights: Weights, guests: Sequence[Weights]) -> tuple[dict[str, Any], State]:
+    def rollout(
+        self, weights: Weights, fixed_opponents: Sequence[Weights]
+    ) -> tuple[dict[str, Any], State]:
         """What T decisions of every game brought, and what the next depend on."""
         self.learner.policy.load_state_dict(weights)
-        for guest, its in zip(learned(self.games), guests, strict=True):
-            guest.network.load_state_dict(its)
+        for opponent, its in zip(learned(self.games), fixed_opponents, strict=True):
+            opponent.network.load_state_dict(its)
         self.learner.play()
         generator = self.learner.generator.get_state()
         state = {"games": self.games.get_state(), "generator": generator}
@@ -69,14 +71,14 @@ class Actors:
     def play(self, policy: SelfPlayPolicy, games: Games, buffer: SelfPlayBuffer) -> None:
         """Let all play T decisions, and put what came of it into the buffer."""
         sent = self.ray.put(on_cpu(policy))
-        guests = self.ray.put([on_cpu(guest.network) for guest in learned(games)])
-        asked = [actor.rollout.remote(sent, guests) for actor in self.actors]
+        fixed_opponents = self.ray.put([on_cpu(opponent.network) for opponent in learned(games)])
+        asked = [actor.rollout.remote(sent, fixed_opponents) for actor in self.actors]
         buffer.reset()
         for number, (share, answer) in enumerate(zip(self.shares, asked, strict=True)):
-            played, self.states[number] = self.answered(number, answer, sent, guests)
+            played, self.states[number] = self.answered(number, answer, sent, fixed_opponents)
             buffer.put(share, played)
 
-    def answered(self, number: int, answer: Any, sent: Any, guests: Any) -> Any:
+    def answered(self, number: int, answer: Any, sent: Any, fixed_opponents: Any) -> Any:
         """A worker's answer; it is asked of another if the first was lost with it."""
         while True:
             try:
@@ -87,7 +89,7 @@ class Actors:
                 if getattr(error, "actor_init_failed", False):
                     raise
                 self.actors[number] = self.begun(number)
-                answer = self.actors[number].rollout.remote(sent, guests)
+                answer = self.actors[number].rollout.remote(sent, fixed_opponents)
 
 
 def shares(games: int, workers: int) -> list[slice]:
@@ -106,7 +108,7 @@ def settings(config: Config, number: int, share: slice) -> Config:
 
 def learned(games: Games) -> list[NetworkPolicy]:
     """The guests whose weights may change during a run."""
-    policies = [guest.policy for guest in games.guests]
+    policies = [opponent.policy for opponent in games.fixed_opponents]
     return [policy for policy in policies if isinstance(policy, NetworkPolicy)]
 
 

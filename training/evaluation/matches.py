@@ -44,7 +44,7 @@ from hanamachi.training.evaluation.statistics import (
 Play = Literal["sample", "argmax"]
 PLAYS: tuple[Play, ...] = ("sample", "argmax")
 Given = str | Path | Policy  # a policy, as a caller names it
-Spread = Callable[..., Iterable[Any]]  # does what `map` does, maybe on many processors
+Mapper = Callable[..., Iterable[Any]]  # does what `map` does, maybe on many processors
 
 ALL = "all"  # among opponents: every rule policy of the game
 TWICE = 2  # games of one deal, between rivals
@@ -106,7 +106,7 @@ class TeamScore:
     histogram: list[int]  #: games by score, from 0
 
     @property
-    def beside(self) -> str:
+    def partner_label(self) -> str:
         """Who the partners are, in words."""
         return "itself" if self.partners == self.policy else self.partners
 
@@ -153,7 +153,7 @@ def evaluate(
     opponents: Sequence[Given] = (),
     play: Play | Literal["both"] | None = None,
     batch: int = BATCH,
-    spread: Spread = map,
+    mapper: Mapper = map,
     **options: Any,
 ) -> Evaluation:
     """Let every two of the policies play `games` games, and rank or score them all.
@@ -163,13 +163,13 @@ def evaluate(
     also plays with itself alone. `play` is how all of them choose: "sample" from their
     distributions, "argmax" for the most probable action (ties are broken at random), or "both",
     one after the other; None is "sample" for rivals and "argmax" for partners. At most `batch`
-    games are played side by side, and `spread`, which does what `map` does, may play such parts at
+    games are played side by side, and `mapper`, which does what `map` does, may play such parts at
     once: neither changes the result. `options` are the game's. Raises UserError if anything given
     does not fit.
     """
     variant = make_variant(game, **options)
     plays = chosen_plays(play, variant)
-    how: dict[str, Any] = {"games": games, "seed": seed, "batch": batch, "spread": spread}
+    how: dict[str, Any] = {"games": games, "seed": seed, "batch": batch, "mapper": mapper}
     about = variant.id, dict(variant.options)
     if opponents:
         rows = each_against(policies, opponents, variant, plays, **how)
@@ -200,13 +200,13 @@ def tournament(
     games: int,
     seed: int,
     batch: int,
-    spread: Spread,
+    mapper: Mapper,
 ) -> CrossPlay:
     if len(players) < 2:
         raise UserError("name at least two policies to let them play each other, or --against all")
     pairs = list(combinations(range(len(players)), 2))
     scores = [
-        match((players[i], players[j]), variant, games, seed, play=play, batch=batch, spread=spread)
+        match((players[i], players[j]), variant, games, seed, play=play, batch=batch, mapper=mapper)
         for i, j in pairs
     ]
     return cross_play(play, names, pairs, np.array(scores))
@@ -228,7 +228,7 @@ def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -
     )
 
 
-def against(
+def versus(
     policy: Given,
     opponents: Sequence[Given],
     game: str,
@@ -237,7 +237,7 @@ def against(
     *,
     plays: Sequence[Play] = PLAYS,
     batch: int = BATCH,
-    spread: Spread = map,
+    mapper: Mapper = map,
     **options: Any,
 ) -> list[Row]:
     """How one policy fares against each opponent, both playing in each of the ways of `plays`."""
@@ -247,13 +247,13 @@ def against(
     rows = []
     for name, other in zip(labels(opponents, others), others, strict=True):
         for play in plays:
-            scores = match((me, other), variant, games, seed, play=play, batch=batch, spread=spread)
+            scores = match((me, other), variant, games, seed, play=play, batch=batch, mapper=mapper)
             low, high = interval(scores)
             rows.append(Row(mine, name, play, games, *map(rounded, (scores.mean(), low, high))))
     return rows
 
 
-def beside(
+def with_partners(
     policy: Given,
     partners: Sequence[Given],
     game: str,
@@ -262,14 +262,14 @@ def beside(
     *,
     plays: Sequence[Play] = PLAYS[::-1],
     batch: int = BATCH,
-    spread: Spread = map,
+    mapper: Mapper = map,
     **options: Any,
 ) -> list[TeamScore]:
     """How one policy scores in a cooperative game: with itself alone, then with each partner."""
     variant = make_variant(game, **options)
     me, *others = loaded([policy, *partners], variant)
     name, *names = labels([policy, *partners], [me, *others])
-    how: dict[str, Any] = {"games": games, "seed": seed, "batch": batch, "spread": spread}
+    how: dict[str, Any] = {"games": games, "seed": seed, "batch": batch, "mapper": mapper}
     return [
         team_score((me, other), (name, partner), variant, play, **how)
         for other, partner in zip([me, *others], [name, *names], strict=True)
@@ -285,7 +285,7 @@ def each_against(
     **how: Any,
 ) -> Rows:
     """Every policy against each opponent, or beside each partner."""
-    meet: Any = beside if variant.game.cooperative else against
+    meet: Any = with_partners if variant.game.cooperative else versus
     rows: Rows = []
     for policy in policies:
         others = named(opponents, policy, variant)
@@ -349,14 +349,14 @@ def match(
     *,
     play: Play = "sample",
     batch: int = BATCH,
-    spread: Spread = map,
+    mapper: Mapper = map,
 ) -> Floats:
     """The first policy's score on each deal, (D,): the mean of its two games."""
     if games < TWICE or games % TWICE:
         raise UserError(f"games must be even, as every deal is played twice, not {games}")
     deals = np.arange(games // TWICE, dtype=np.uint64)
     parts = divided(deals, side_by_side(pair, variant, batch) // TWICE)
-    return np.concatenate([*spread(partial(play_deals, pair, variant, seed, play), parts)])
+    return np.concatenate([*mapper(partial(play_deals, pair, variant, seed, play), parts)])
 
 
 def divided(deals: NDArray[np.uint64], most: int) -> list[NDArray[np.uint64]]:
@@ -392,10 +392,10 @@ def team_score(
     games: int,
     seed: int,
     batch: int,
-    spread: Spread,
+    mapper: Mapper,
 ) -> TeamScore:
     """How two policies score together; they may be the same."""
-    scores, lost = play_together(team, variant, games, seed, play=play, batch=batch, spread=spread)
+    scores, lost = play_together(team, variant, games, seed, play=play, batch=batch, mapper=mapper)
     low, high = normal_interval(scores)
     counts = np.bincount(scores.astype(np.int64), minlength=variant.best_score + 1)
     return TeamScore(
@@ -419,13 +419,13 @@ def play_together(
     *,
     play: Play,
     batch: int,
-    spread: Spread = map,
+    mapper: Mapper = map,
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """The score of each game, (G,), and whether it was lost, (G,)."""
     if games < LEAST:
         raise UserError(f"games must be at least {LEAST}, not {games}")
     parts = divided(np.arange(games, dtype=np.uint64), side_by_side(team, variant, batch))
-    played = [*spread(partial(play_deals_together, team, variant, seed, play), parts)]
+    played = [*mapper(partial(play_deals_together, team, variant, seed, play), parts)]
     scores, lost = zip(*played, strict=True)
     return np.concatenate(scores), np.concatenate(lost)
 
@@ -461,7 +461,7 @@ def play_games(
         raise UserError(f"seed must be from 0 to {SEEDS - 1}, not {seed}")
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     table = variant.new(dealing + deals)
-    kernels.spread(kernels.reset, variant.rules, table)
+    kernels.parallel_for(kernels.reset, variant.rule_set, table)
     players = [Player(policy, seating.shape, play) for policy in policies]
     returns = np.zeros(seating.shape)
     decisions = 0
@@ -476,7 +476,7 @@ def play_games(
                 place = going[rows], seats[rows]
                 seen = observations[rows], masks[rows], Worlds(variant, games[rows], seats[rows])
                 actions[rows] = player.decide(*seen, uniform[rows], place)
-        kernels.spread(kernels.step, variant.rules, games, actions)
+        kernels.parallel_for(kernels.step, variant.rule_set, games, actions)
         table[going] = games
         returns[going] += games["rewards"][:, : variant.seats]
         decisions += 1
@@ -500,7 +500,7 @@ class Player:
         place: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> NDArray[np.int64]:
         """One action a row, (n,); `place` holds its games and seats. UserError if not legal."""
-        chances, _, self.memory[place] = self.policy.given(worlds).distribution(
+        chances, _, self.memory[place] = self.policy.with_worlds(worlds).distribution(
             observations, masks, self.memory[place]
         )
         check_distribution(chances, masks, self.policy.name)

@@ -63,8 +63,8 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
     for s in scores:
         mean = Text(f"{s.mean:.2f}").append(f" ± {(s.high - s.low) / 2:.2f}", style="dim")
         shares = f"{s.perfect:.1%}", f"{s.lost:.1%}"
-        table.add_row(s.policy, s.beside, s.play, f"{s.games:,}", mean, *shares)
-        histograms.add_row(s.policy, s.beside, s.play, f"{bars(s.histogram)}▏")
+        table.add_row(s.policy, s.partner_label, s.play, f"{s.games:,}", mean, *shares)
+        histograms.add_row(s.policy, s.partner_label, s.play, f"{bars(s.histogram)}▏")
     best = len(scores[0].histogram) - 1
     return Group(table, Text(f"scores from 0 to {best}:", style="dim"), histograms)
 
@@ -254,7 +254,7 @@ def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
 def measured(row: Row | TeamScore) -> tuple[str, float, float, float]:
     """Whom a policy met, and its interval's ends around what it won, in per cent, or scored."""
     if isinstance(row, TeamScore):
-        return row.beside, row.low, row.mean, row.high
+        return row.partner_label, row.low, row.mean, row.high
     return row.opponent, 100 * row.low, 100 * row.rate, 100 * row.high
 
 
@@ -273,10 +273,10 @@ def draw_teams(evaluation: Evaluation) -> Figure:
     for row, play in zip(axes, ways(scores), strict=True):
         draw_histograms(row[0], [score for score in alone(scores) if score.play == play])
         row[0].set_title(f"Each policy with itself ({WAYS[play]})", fontsize=9)
-        for beside in row[1:]:
+        for with_partners in row[1:]:
             best = len(scores[0].histogram) - 1
-            draw_matrix(beside, mean_matrix(policies, scores, play), policies, SCORES, best)
-            beside.set_title(f"Mean score of every two ({WAYS[play]})", fontsize=9)
+            draw_matrix(with_partners, mean_matrix(policies, scores, play), policies, SCORES, best)
+            with_partners.set_title(f"Mean score of every two ({WAYS[play]})", fontsize=9)
     figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games each", fontsize=10)
     return figure
 

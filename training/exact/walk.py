@@ -94,7 +94,7 @@ class Walk:
     """A walk through the tree of a variant, and what it has found so far."""
 
     def __init__(self, variant: Variant, most: int) -> None:
-        self.variant, self.rules, self.most = variant, variant.rules, most
+        self.variant, self.rule_set, self.most = variant, variant.rule_set, most
         self.states = 0
         self.number: dict[bytes, int] = {}  # of an information set, by what makes it one
         self.before = np.empty(0, np.int64)  # (I,)
@@ -105,7 +105,7 @@ class Walk:
 
     def beginning(self) -> Level:
         games, seats = self.variant.new(np.zeros(1, np.uint64)), self.variant.seats
-        kernels.start_one(self.rules, games[0])
+        kernels.start_one(self.rule_set, games[0])
         return Level(words(games), np.arange(seats)[None], np.ones(1), np.zeros((1, seats)))
 
     # --- Steps
@@ -117,29 +117,29 @@ class Walk:
         rewards = level.games(self.variant)["rewards"][:, : self.variant.seats]
         level = replace(level, earned=level.earned + rewards)
         self.states += len(level)
-        over = self.movers(level) == OVER
-        self.ends.append(level.rows(over))
-        return level.rows(~over)
+        terminated = self.movers(level) == OVER
+        self.ends.append(level.rows(terminated))
+        return level.rows(~terminated)
 
     def resolved(self, level: Level) -> Level:
         """Every outcome of chance in every state."""
         games, counts = level.games(self.variant), np.empty(len(level), np.int64)
-        weights = np.empty(self.rules.max_outcomes, np.int64)
-        count_outcomes(self.rules, games, weights, counts)
+        weights = np.empty(self.rule_set.max_outcomes, np.int64)
+        count_outcomes(self.rule_set, games, weights, counts)
         after = self.repeated(level, counts)
         probability = np.empty(len(after))
-        resolve_all(self.rules, games, weights, after.games(self.variant), probability)
+        resolve_all(self.rule_set, games, weights, after.games(self.variant), probability)
         return replace(after, chance=after.chance * probability)
 
     def decided(self, level: Level) -> Level:
         """Every legal action in every state."""
         games, counts = level.games(self.variant), np.empty(len(level), np.int64)
         mask = np.empty(self.variant.actions.size, np.int8)
-        count_choices(self.rules, games, mask, counts)
+        count_choices(self.rule_set, games, mask, counts)
         sets = self.information_sets(level)
         assert (np.diff(self.first)[sets] == counts).all(), "what a seat sees hides what is legal"
         after = self.repeated(level, counts)
-        apply_all(self.rules, games, mask, after.games(self.variant))
+        apply_all(self.rule_set, games, mask, after.games(self.variant))
         seats = np.repeat(self.movers(level), counts)
         after.sequences[np.arange(len(after)), seats] = runs(self.first[sets], counts)
         return after
@@ -182,7 +182,7 @@ class Walk:
     def add(self, games: NDArray[Any], before: Integers) -> None:
         """New information sets, by a position and the sequence before each."""
         masks = np.empty((len(games), self.variant.actions.size), np.int8)
-        kernels.masks(self.rules, games, masks)
+        kernels.masks(self.rule_set, games, masks)
         self.games.append(games)
         self.actions.append(np.nonzero(masks)[1])
         self.before = np.append(self.before, before)
@@ -208,7 +208,7 @@ class Walk:
 def observed(variant: Variant, games: NDArray[Any]) -> NDArray[np.float32]:
     """What the seats to move see, (n, N)."""
     seen = np.empty((len(games), variant.observation.size), np.float32)
-    kernels.observations(variant.rules, games, games["mover"].astype(np.int64), seen)
+    kernels.observations(variant.rule_set, games, games["mover"].astype(np.int64), seen)
     return seen + np.float32(0)  # which makes -0 equal to 0 in its bits, too
 
 
@@ -225,37 +225,39 @@ def too_large(variant: Variant, counted: int) -> UserError:
 
 @kernel
 def count_choices(
-    rules: Any, games: NDArray[Any], mask: NDArray[np.int8], counts: Integers
+    rule_set: Any, games: NDArray[Any], mask: NDArray[np.int8], counts: Integers
 ) -> None:
     """How many actions are legal in each state, (B,)."""
     for b in range(len(games)):
-        counts[b] = legal(rules, games[b], mask)
+        counts[b] = legal(rule_set, games[b], mask)
 
 
 @kernel
-def count_outcomes(rules: Any, games: NDArray[Any], weights: Integers, counts: Integers) -> None:
+def count_outcomes(rule_set: Any, games: NDArray[Any], weights: Integers, counts: Integers) -> None:
     """How much chance can bring in each state, (B,)."""
     for b in range(len(games)):
         counts[b] = 0
-        for outcome in range(chance(rules, games[b], weights)):
+        for outcome in range(chance(rule_set, games[b], weights)):
             counts[b] += weights[outcome] > 0
 
 
 @kernel
-def apply_all(rules: Any, games: NDArray[Any], mask: NDArray[np.int8], after: NDArray[Any]) -> None:
+def apply_all(
+    rule_set: Any, games: NDArray[Any], mask: NDArray[np.int8], after: NDArray[Any]
+) -> None:
     """Take the legal actions of each state, ascending, in as many copies of it."""
     child = 0
     for b in range(len(games)):
-        legal(rules, games[b], mask)
+        legal(rule_set, games[b], mask)
         for action in range(len(mask)):
             if mask[action]:
-                apply(rules, after[child], action)
+                apply(rule_set, after[child], action)
                 child += 1
 
 
 @kernel
 def resolve_all(
-    rules: Any,
+    rule_set: Any,
     games: NDArray[Any],
     weights: Integers,
     after: NDArray[Any],
@@ -264,10 +266,10 @@ def resolve_all(
     """Let each outcome of chance happen in a copy of its state, and say how likely it was."""
     child = 0
     for b in range(len(games)):
-        n = chance(rules, games[b], weights)
+        n = chance(rule_set, games[b], weights)
         total = weights[:n].sum()
         for outcome in range(n):
             if weights[outcome] > 0:
-                resolve(rules, after[child], outcome)
+                resolve(rule_set, after[child], outcome)
                 probability[child] = weights[outcome] / total
                 child += 1

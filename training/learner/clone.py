@@ -38,9 +38,11 @@ class Teacher:
     def labels(self, games: Games) -> NDArray[np.float32]:
         """How it would play in the seats to move, (B, A); to be asked once at every decision."""
         seats = games.variant.seats
-        self.memory[games.over] = initial_memory(self.policy, int(games.over.sum()), seats)
+        self.memory[games.terminated] = initial_memory(
+            self.policy, int(games.terminated.sum()), seats
+        )
         place = np.arange(games.num_envs), games.movers
-        chances, _, self.memory[place] = self.policy.given(games.worlds).distribution(
+        chances, _, self.memory[place] = self.policy.with_worlds(games.worlds).distribution(
             games.seen, games.masks, self.memory[place]
         )
         check_distribution(chances, games.masks, self.policy.name)

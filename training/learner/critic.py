@@ -40,7 +40,7 @@ class Critic(nn.Module):
         nn.init.zeros_(self.change.weight)
         nn.init.zeros_(self.change.bias)
 
-    def forward(self, observation: Tensor, others: Tensor, values: Tensor) -> Tensor:
+    def forward(self, observation: Tensor, centralised: Tensor, values: Tensor) -> Tensor:
         """What all seats see, (B, N) and (B, K), and values (B,) by the first -> values (B,)."""
-        seen = self.seen(torch.cat([observation, others], -1))
+        seen = self.seen(torch.cat([observation, centralised], -1))
         return values.detach() + self.change(self.trunk(seen)).squeeze(-1)

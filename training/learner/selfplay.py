@@ -39,14 +39,14 @@ from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 def mover_signed_advantages(
     rewards: NDArray[Any],  # (T, B)
     values: NDArray[Any],  # (T + 1, B)
-    over: NDArray[np.bool_],  # (T, B)
+    terminated: NDArray[np.bool_],  # (T, B)
     signs: NDArray[Any],  # (T, B)
     gamma: float,
     gae_lambda: float,
 ) -> NDArray[Any]:
     """The generalised advantage of each decision for the seat that made it, (T, B)."""
     advantages = np.zeros_like(rewards)
-    carry = gamma * signs * ~over
+    carry = gamma * signs * ~terminated
     following = np.zeros_like(rewards[0])
     for t in reversed(range(len(rewards))):
         delta = rewards[t] + carry[t] * values[t + 1] - values[t]
@@ -75,20 +75,20 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         hidden: tuple[int, ...] = (256, 256),
         head: Head | None = None,
         feature_sets: tuple[str, ...] = (),
-        others: spaces.Box | None = None,
+        centralised: spaces.Box | None = None,
         **kwargs: Any,
     ) -> None:
         """`head` describes the actions; without it they have nothing in common.
 
-        `feature_sets` are those that the observations end with. `others` is what all other seats
+        `feature_sets` are those that the observations end with. `centralised` is what all other seats
         see, and gives the learner a critic that sees it too.
         """
         bound = largest(observation_space.low, observation_space.high)
         told = head or plain_head(int(action_space.n))
         self.make_network = lambda: Network(bound, told, hidden, feature_sets)
         self.make_critic: Callable[[], Critic | None] = lambda: None
-        if others is not None:
-            whole = np.concatenate((bound, largest(others.low, others.high)))
+        if centralised is not None:
+            whole = np.concatenate((bound, largest(centralised.low, centralised.high)))
             self.make_critic = lambda: Critic(whole, hidden, told.advice)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
@@ -103,12 +103,12 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         return [self.network, self.critic] if self.critic else [self.network]
 
     def sample(
-        self, observation: Tensor, mask: Tensor, others: Tensor, generator: torch.Generator
+        self, observation: Tensor, mask: Tensor, centralised: Tensor, generator: torch.Generator
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Actions (B,) drawn from the policy, their log-probabilities (B,), values (B,)."""
         chances, values = self.network(observation, mask)
         if self.critic:
-            values = self.critic(observation, others, values)
+            values = self.critic(observation, centralised, values)
         drawn = torch.rand(len(mask), generator=generator, dtype=torch.float64)
         actions = sample(chances.table(mask).cpu().numpy(), drawn.numpy())
         taken = torch.from_numpy(actions).to(self.device)
@@ -118,8 +118,8 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         self, observation: Any, deterministic: bool = False, action_masks: Any = None
     ) -> Tensor:
         shape = (len(observation), int(self.action_space.n))  # type: ignore[attr-defined]
-        given = np.ones(shape) if action_masks is None else np.asarray(action_masks).reshape(shape)
-        mask = torch.as_tensor(given, dtype=torch.bool, device=self.device)
+        legal = np.ones(shape) if action_masks is None else np.asarray(action_masks).reshape(shape)
+        mask = torch.as_tensor(legal, dtype=torch.bool, device=self.device)
         probabilities = self.network(observation, mask)[0].table(mask)
         if deterministic:
             return probabilities.argmax(-1)
@@ -145,12 +145,12 @@ class Minibatch(NamedTuple):
     advantages: Tensor  # (M,)
     returns: Tensor  # (M,)
     near: Tensor  # (M, A) log-probabilities of the magnet, where legal; or (M, 0)
-    others: Tensor  # (M, K) what the other seats see, if there is a critic for it; or (M, 0)
+    centralised: Tensor  # (M, K) what the other seats see, if there is a critic for it; or (M, 0)
 
 
 PLAYED = (
-    "observations", "masks", "actions", "log_probabilities", "rewards", "over", "signs",
-    "values", "others",
+    "observations", "masks", "actions", "log_probabilities", "rewards", "terminated", "signs",
+    "values", "centralised",
 )  # fmt: skip
 
 
@@ -173,11 +173,11 @@ class SelfPlayBuffer(BaseBuffer):
         self.actions = np.zeros(decisions, np.int64)
         self.log_probabilities = np.zeros(decisions, np.float32)
         self.rewards = np.zeros(decisions, np.float32)
-        self.over = np.zeros(decisions, np.bool_)
+        self.terminated = np.zeros(decisions, np.bool_)
         self.signs = np.zeros(decisions, np.float32)
         self.values = np.zeros((self.buffer_size + 1, self.n_envs), np.float32)
         self.near = np.zeros((*decisions, 0), np.float32)
-        self.others = np.zeros((*decisions, 0), np.float32)
+        self.centralised = np.zeros((*decisions, 0), np.float32)
 
     def view(self, env: TurnBasedVecEnv) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Keep what the seats to move see, and return it: (B, N), (B, A)."""
@@ -197,7 +197,7 @@ class SelfPlayBuffer(BaseBuffer):
     def credit(self, env: TurnBasedVecEnv) -> None:
         """Keep what the decisions just made have brought."""
         self.rewards[self.pos] = env.rewards
-        self.over[self.pos] = env.over
+        self.terminated[self.pos] = env.terminated
         self.signs[self.pos] = env.signs
         self.pos += 1
         self.full = self.pos == self.buffer_size
@@ -205,7 +205,7 @@ class SelfPlayBuffer(BaseBuffer):
     def finish(self) -> None:
         """Compute advantages and returns once all values are known."""
         self.advantages = mover_signed_advantages(
-            self.rewards, self.values, self.over, self.signs, self.gamma, self.gae_lambda
+            self.rewards, self.values, self.terminated, self.signs, self.gamma, self.gae_lambda
         )
         self.returns = self.advantages + self.values[:-1]
 
@@ -223,7 +223,7 @@ class SelfPlayBuffer(BaseBuffer):
         """What minibatches are taken from, in the order of their fields."""
         return (
             self.observations, self.masks, self.actions,
-            self.log_probabilities, self.advantages, self.returns, self.near, self.others,
+            self.log_probabilities, self.advantages, self.returns, self.near, self.centralised,
         )  # fmt: skip
 
     def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
@@ -278,8 +278,8 @@ class SelfPlayPPO(MaskablePPO):
         super()._setup_model()
         self.generator = torch.Generator().manual_seed(self.seed or 0)
         if self.policy.critic:
-            buffer, size = self.rollout_buffer, self.env.others.shape[0]
-            buffer.others = np.zeros((buffer.buffer_size, buffer.n_envs, size), np.float32)
+            buffer, size = self.rollout_buffer, self.env.centralised_space.shape[0]
+            buffer.centralised = np.zeros((buffer.buffer_size, buffer.n_envs, size), np.float32)
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "generator", "magnet", "average", "crew"]
@@ -320,33 +320,33 @@ class SelfPlayPPO(MaskablePPO):
             self.num_timesteps += env.num_envs
             if not on_step():
                 return False
-        beyond = env.observations, env.masks != 0, self._seen_by_others(env)
+        beyond = env.observations, env.masks != 0, self._centralised(env)
         buffer.values[-1] = self._decide(*beyond)[2]
         return True
 
     def _choose(self, env: TurnBasedVecEnv, buffer: SelfPlayBuffer) -> NDArray[np.int64]:
         """An action in every game, (B,); the buffer keeps what the policy thought of it."""
         t, (observations, masks) = buffer.pos, buffer.view(env)
-        others = buffer.others[t] = self._seen_by_others(env)
-        actions, log_probabilities, values = self._decide(observations, masks, others)
+        centralised = buffer.centralised[t] = self._centralised(env)
+        actions, log_probabilities, values = self._decide(observations, masks, centralised)
         buffer.actions[t] = actions
         buffer.log_probabilities[t] = log_probabilities
         buffer.values[t] = values
         return actions
 
-    def _seen_by_others(self, env: TurnBasedVecEnv) -> NDArray[np.float32]:
+    def _centralised(self, env: TurnBasedVecEnv) -> NDArray[np.float32]:
         """What the critic sees beside the observations, (B, K)."""
         if self.policy.critic is None:
             return np.zeros((env.num_envs, 0), np.float32)
-        return env.seen_by_others()
+        return env.centralised_observations()
 
     @torch.no_grad()
     def _decide(
-        self, observations: NDArray[Any], masks: NDArray[Any], others: NDArray[Any]
+        self, observations: NDArray[Any], masks: NDArray[Any], centralised: NDArray[Any]
     ) -> list[NDArray[Any]]:
         """Actions, their log-probabilities and values, (B,) each."""
         seen, legal, hidden = (
-            torch.from_numpy(x).to(self.device) for x in (observations, masks, others)
+            torch.from_numpy(x).to(self.device) for x in (observations, masks, centralised)
         )
         return [x.cpu().numpy() for x in self.policy.sample(seen, legal, hidden, self.generator)]
 
@@ -420,7 +420,7 @@ class SelfPlayPPO(MaskablePPO):
                 "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
             }
         if self.policy.critic:
-            judged = self.policy.critic(batch.observations, batch.others, values)
+            judged = self.policy.critic(batch.observations, batch.centralised, values)
             critic_loss = value_error(judged, batch.returns)
             loss = loss + self.vf_coef * critic_loss
             parts["critic_loss"] = critic_loss.detach()
@@ -434,8 +434,8 @@ class SelfPlayPPO(MaskablePPO):
         for name, total in sums.items():
             self.logger.record(f"train/{name}", float(total) / steps)
         errors = self.rollout_buffer.returns - self.rollout_buffer.values[:-1]
-        spread = float(self.rollout_buffer.returns.var())
-        explained = 1 - float(errors.var()) / spread if spread else float("nan")
+        variance = float(self.rollout_buffer.returns.var())
+        explained = 1 - float(errors.var()) / variance if variance else float("nan")
         self.logger.record("train/explained_variance", explained)
         for name, value in scheduled.items():
             self.logger.record(f"train/{name}", value)

@@ -31,17 +31,17 @@ class TurnBasedVecEnv(VecEnv):
     observations: NDArray[np.float32]  #: (B, N) of the seats to move
     masks: NDArray[np.int8]  #: (B, A) of the seats to move
     rewards: NDArray[np.float32]  #: (B,) of the seats that have just moved
-    over: NDArray[np.bool_]  #: (B,) the game ended; the row shows a new one
+    terminated: NDArray[np.bool_]  #: (B,) the game ended; the row shows a new one
     signs: NDArray[np.float32]  #: (B,) +1 if the seat to move is on the side of the last, else -1
     last: NDArray[np.float32]  #: (B, N) where over: what the seat that moved saw at the end
-    others: spaces.Box  #: (K,) what `seen_by_others` gives a row
+    centralised_space: spaces.Box  #: (K,) of a row of `centralised_observations`
 
     def __init__(self, num_envs: int, size: int, actions: int, low: Any, high: Any) -> None:
         self.render_mode = None
         self.observations = np.zeros((num_envs, size), np.float32)
         self.masks = np.zeros((num_envs, actions), np.int8)
         self.rewards = np.zeros(num_envs, np.float32)
-        self.over = np.zeros(num_envs, np.bool_)
+        self.terminated = np.zeros(num_envs, np.bool_)
         self.signs = np.ones(num_envs, np.float32)
         self.last = np.zeros((num_envs, size), np.float32)
         super().__init__(num_envs, spaces.Box(low, high), spaces.Discrete(actions))
@@ -52,7 +52,7 @@ class TurnBasedVecEnv(VecEnv):
         return self.observations
 
     @abstractmethod
-    def seen_by_others(self) -> NDArray[np.float32]:
+    def centralised_observations(self) -> NDArray[np.float32]:
         """What all other seats see, in turn from the next, (B, K): for a critic in training.
 
         Without anything that is added for the learner.
@@ -87,9 +87,9 @@ class TurnBasedVecEnv(VecEnv):
     def step_wait(self) -> Any:
         self.advance(self._actions)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for row in np.flatnonzero(self.over):
+        for row in np.flatnonzero(self.terminated):
             infos[row]["terminal_observation"] = self.last[row].copy()
-        return self.observations.copy(), self.rewards.copy(), self.over.copy(), infos
+        return self.observations.copy(), self.rewards.copy(), self.terminated.copy(), infos
 
     def close(self) -> None:
         pass
@@ -114,7 +114,7 @@ class TurnBasedVecEnv(VecEnv):
 # --- Our own games, compiled
 
 
-class Guest:
+class FixedOpponent:
     """A given policy in some of the games, with its memory in every seat of each."""
 
     def __init__(self, policy: Policy, rows: NDArray[np.int64], seats: int) -> None:
@@ -159,14 +159,14 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.variant = variant
         layout, actions = variant.observation, variant.actions
         super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
-        self.others = repeated(layout.low, layout.high, variant.seats - 1)
+        self.centralised_space = repeated(layout.low, layout.high, variant.seats - 1)
         self.games = np.zeros(num_envs, variant.game.record)
         self.reseed(seed)
         self.earned = np.zeros((num_envs, variant.seats), np.float32)
         self.learner_seat = np.zeros(num_envs, np.int64)  # (B,) in games with guests
         edges = np.round(num_envs * np.cumsum([0, *(share for _, share in opponents)])).astype(int)
-        self.guests = [
-            Guest(policy, np.arange(begin, end), variant.seats)
+        self.fixed_opponents = [
+            FixedOpponent(policy, np.arange(begin, end), variant.seats)
             for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
         ]
 
@@ -180,12 +180,14 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         """What the seats to move may imagine."""
         return Worlds(self.variant, self.games, self.movers)
 
-    def seen_by_others(self) -> NDArray[np.float32]:
+    def centralised_observations(self) -> NDArray[np.float32]:
         seats, size = self.variant.seats, self.observations.shape[1]
         seen = np.empty((seats - 1, self.num_envs, size), np.float32)
         for ahead, of_seat in enumerate(seen, start=1):
             seat = (self.movers + ahead) % seats
-            kernels.spread(kernels.observations, self.variant.rules, self.games, seat, of_seat)
+            kernels.parallel_for(
+                kernels.observations, self.variant.rule_set, self.games, seat, of_seat
+            )
         return seen.swapaxes(0, 1).reshape(self.num_envs, -1)
 
     def reseed(self, seed: int) -> None:
@@ -193,73 +195,75 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.rng = np.random.default_rng(seed)
 
     def restart(self) -> None:
-        kernels.spread(kernels.reset, self.variant.rules, self.games)
+        kernels.parallel_for(kernels.reset, self.variant.rule_set, self.games)
         self._look()
         self._seat_guests(np.arange(self.num_envs))
         self._play_guests()
-        self.over[:] = False
+        self.terminated[:] = False
 
     def advance(self, actions: NDArray[np.int64]) -> None:
         movers = self.movers
-        kernels.spread(
-            kernels.advance, self.variant.rules, self.games, actions, True,
-            self.observations, self.masks, self.earned, self.over, self.last,
+        kernels.parallel_for(
+            kernels.advance, self.variant.rule_set, self.games, actions, True,
+            self.observations, self.masks, self.earned, self.terminated, self.last,
         )  # fmt: skip
         self.rewards[:] = self.earned[np.arange(self.num_envs), movers]
-        if self.guests:
-            self._seat_guests(np.flatnonzero(self.over))
+        if self.fixed_opponents:
+            self._seat_guests(np.flatnonzero(self.terminated))
             self._play_guests()
         same_side = self.variant.game.cooperative | (self.games["mover"] == movers)
         self.signs[:] = np.where(same_side, 1, -1)
 
     def _look(self) -> None:
         """Observe and mask every row as it stands."""
-        rules = self.variant.rules
-        kernels.spread(kernels.observations, rules, self.games, self.movers, self.observations)
-        kernels.spread(kernels.masks, rules, self.games, self.masks)
+        rule_set = self.variant.rule_set
+        kernels.parallel_for(
+            kernels.observations, rule_set, self.games, self.movers, self.observations
+        )
+        kernels.parallel_for(kernels.masks, rule_set, self.games, self.masks)
 
     def _seat_guests(self, rows: NDArray[np.int64]) -> None:
         """Draw who sits where in games that have just begun: the learner before the first guest."""
         seats = self.variant.seats
-        for guest in self.guests:
-            begun = np.intersect1d(rows, guest.rows)
+        for opponent in self.fixed_opponents:
+            begun = np.intersect1d(rows, opponent.rows)
             first_guest = self.rng.integers(seats, size=len(begun))
             self.learner_seat[begun] = (first_guest - 1) % seats
-            guest.forget(begun)
+            opponent.forget(begun)
 
     def _play_guests(self) -> None:
         """Let the guests move until the learner is to move in every row."""
-        for guest in self.guests:
+        for opponent in self.fixed_opponents:
             while True:
                 turn = np.flatnonzero(
-                    self.games["mover"][guest.rows] != self.learner_seat[guest.rows]
+                    self.games["mover"][opponent.rows] != self.learner_seat[opponent.rows]
                 )
                 if len(turn) == 0:
                     break
-                self._guest_moves(guest, turn)
+                self._guest_moves(opponent, turn)
 
-    def _guest_moves(self, guest: Guest, turn: NDArray[np.int64]) -> None:
+    def _guest_moves(self, opponent: FixedOpponent, turn: NDArray[np.int64]) -> None:
         """One move of a guest; if it ends the game, that ends the learner's step as well."""
-        rows = guest.rows[turn]
+        rows = opponent.rows[turn]
         games, observations, masks = self.games[rows], self.observations[rows], self.masks[rows]
         place = turn, games["mover"].astype(np.int64)
-        policy = guest.policy.given(Worlds(self.variant, games, place[1]))
-        actions, guest.memory[place] = policy.act(
-            observations, masks, guest.memory[place], self.rng
+        policy = opponent.policy.with_worlds(Worlds(self.variant, games, place[1]))
+        actions, opponent.memory[place] = policy.act(
+            observations, masks, opponent.memory[place], self.rng
         )
         earned = np.zeros((len(rows), self.variant.seats), np.float32)
-        over = np.zeros(len(rows), np.bool_)
+        terminated = np.zeros(len(rows), np.bool_)
         unused = np.zeros_like(observations)  # the end as the guest sees it
-        kernels.spread(
-            kernels.advance, self.variant.rules, games, actions, True,
-            observations, masks, earned, over, unused,
+        kernels.parallel_for(
+            kernels.advance, self.variant.rule_set, games, actions, True,
+            observations, masks, earned, terminated, unused,
         )  # fmt: skip
         self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks
         learners = earned[np.arange(len(rows)), self.learner_seat[rows]]
-        self.rewards[rows] += np.where(self.over[rows], 0, learners)
-        self.last[rows[over]] = 0
-        self.over[rows] |= over
-        self._seat_guests(rows[over])
+        self.rewards[rows] += np.where(self.terminated[rows], 0, learners)
+        self.last[rows[terminated]] = 0
+        self.terminated[rows] |= terminated
+        self._seat_guests(rows[terminated])
 
     # --- Saving
 
@@ -268,7 +272,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         return {
             "games": self.games.tobytes(),
             "learner_seat": self.learner_seat.copy(),
-            "memories": [guest.memory.copy() for guest in self.guests],
+            "memories": [opponent.memory.copy() for opponent in self.fixed_opponents],
             "rng": self.rng.bit_generator.state,
         }
 
@@ -276,8 +280,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         """Go on from `get_state` as if nothing had been between."""
         self.games[:] = np.frombuffer(state["games"], self.games.dtype)
         self.learner_seat[:] = state["learner_seat"]
-        for guest, memory in zip(self.guests, state["memories"], strict=True):
-            guest.memory = memory.copy()
+        for opponent, memory in zip(self.fixed_opponents, state["memories"], strict=True):
+            opponent.memory = memory.copy()
         self.rng.bit_generator.state = state["rng"]
         self._look()
 
@@ -293,10 +297,10 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         layout, actions = features.layout, plain.variant.actions
         super().__init__(plain.num_envs, layout.size, actions.size, layout.low, layout.high)
         self.plain, self.features = plain, features
-        self.variant, self.guests = plain.variant, plain.guests
-        self.others = plain.others
+        self.variant, self.fixed_opponents = plain.variant, plain.fixed_opponents
+        self.centralised_space = plain.centralised_space
         self.masks, self.rewards = plain.masks, plain.rewards  # one array for both
-        self.over, self.signs = plain.over, plain.signs
+        self.terminated, self.signs = plain.terminated, plain.signs
         # before what the seats to move see now, (B, S, M), and theirs after it, (B, M)
         memory = features.initial_memory(plain.num_envs * plain.variant.seats)
         self.memory = memory.reshape(plain.num_envs, plain.variant.seats, memory.shape[1])
@@ -314,8 +318,8 @@ class FeaturedVecEnv(TurnBasedVecEnv):
     def worlds(self) -> Worlds:
         return self.plain.worlds
 
-    def seen_by_others(self) -> NDArray[np.float32]:
-        return self.plain.seen_by_others()
+    def centralised_observations(self) -> NDArray[np.float32]:
+        return self.plain.centralised_observations()
 
     def reseed(self, seed: int) -> None:
         self.plain.reseed(seed)
@@ -328,8 +332,8 @@ class FeaturedVecEnv(TurnBasedVecEnv):
     def advance(self, actions: NDArray[np.int64]) -> None:
         self.memory[np.arange(self.num_envs), self.movers] = self.memory_after
         self.plain.advance(actions)
-        self.memory[self.over] = 0
-        self.last[self.over, : self.seen.shape[1]] = self.plain.last[self.over]
+        self.memory[self.terminated] = 0
+        self.last[self.terminated, : self.seen.shape[1]] = self.plain.last[self.terminated]
         self._extend()
 
     def _extend(self) -> None:
@@ -378,9 +382,9 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         low, high = (np.asarray(x, np.float32).ravel() for x in (seen.low, seen.high))
         actions = int(self.envs[0].action_space(agent).n)
         super().__init__(num_envs, len(low), actions, low, high)
-        self.others = repeated(low, high, len(self.envs[0].possible_agents) - 1)
+        self.centralised_space = repeated(low, high, len(self.envs[0].possible_agents) - 1)
 
-    def seen_by_others(self) -> NDArray[np.float32]:
+    def centralised_observations(self) -> NDArray[np.float32]:
         rows = []
         for env in self.envs:
             mover = env.possible_agents.index(env.agent_selection)
@@ -401,8 +405,10 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
             mover = env.agent_selection
             env.step(int(actions[row]))
             self.rewards[row] = env.rewards[mover]
-            self.over[row] = all(env.terminations[a] or env.truncations[a] for a in env.agents)
-            if self.over[row]:
+            self.terminated[row] = all(
+                env.terminations[a] or env.truncations[a] for a in env.agents
+            )
+            if self.terminated[row]:
                 self.last[row] = self._flat(env.observe(mover))
                 self._begin(row)
             else:

@@ -271,7 +271,7 @@ def tables_of(
     card_values = np.tile(np.array(values, np.int8), colours)
     last = rules.ROUNDS - len(edition.base)  # rounds that are like the last one given
     return filled(
-        rules.RULES,
+        rules.RULE_SET,
         seats=rules.SEATS,
         colours=colours,
         values=len(values),
@@ -337,7 +337,7 @@ GAME = Game(
     title="Geisha's Road",
     cooperative=False,
     record=rules.RECORD,
-    rules=rules.RULES,
+    rule_set_dtype=rules.RULE_SET,
     functions=implemented_in(rules, observation),
     variants=VARIANTS,
     options=OPTIONS,

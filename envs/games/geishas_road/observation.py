@@ -197,104 +197,104 @@ def layout(
 
 
 @inline
-def observe(rules: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
+def observe(rule_set: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
     out[:] = 0
     me, foe = seat, 1 - seat
-    observe_duty(rules, game, me, out)
-    observe_round(rules, game, me, out)
-    observe_circle(rules, game, me, out)
-    observe_influence(rules, game, me, out)
-    observe_played(rules, game, me, out)
+    observe_duty(rule_set, game, me, out)
+    observe_round(rule_set, game, me, out)
+    observe_circle(rule_set, game, me, out)
+    observe_influence(rule_set, game, me, out)
+    observe_played(rule_set, game, me, out)
     for side in range(2):
         owner = me if side == 0 else foe
-        observe_actions(rules, game, owner, side, out)
-        observe_offers(rules, game, me, owner, side, out)
-        if rules.offer_tokens:
-            observe_tokens(rules, game, me, owner, side, out)
-    observe_own_cards(rules, game, me, out)
+        observe_actions(rule_set, game, owner, side, out)
+        observe_offers(rule_set, game, me, owner, side, out)
+        if rule_set.offer_tokens:
+            observe_tokens(rule_set, game, me, owner, side, out)
+    observe_own_cards(rule_set, game, me, out)
     if game.phase != ACT:
-        observe_table(rules, game, me, out)
-    observe_future(rules, game, me, out)
+        observe_table(rule_set, game, me, out)
+    observe_future(rule_set, game, me, out)
 
 
 @inline
-def mark(rules: np.record, out: NDArray[Any], segment: int, row: int, card: int) -> None:
+def mark(rule_set: np.record, out: NDArray[Any], segment: int, row: int, card: int) -> None:
     """A card, if there is one, in a row of a segment that has one entry a card."""
-    out[rules.at[segment] + row * rules.cards + max(card, 0)] += card != NONE
+    out[rule_set.at[segment] + row * rule_set.cards + max(card, 0)] += card != NONE
 
 
 @inline
-def choose(rules: np.record, out: NDArray[Any], segment: int, row: int, choice: int) -> None:
+def choose(rule_set: np.record, out: NDArray[Any], segment: int, row: int, choice: int) -> None:
     """What was chosen, if anything was, in the row of entries from `row` on."""
-    out[rules.at[segment] + row + max(choice, 0)] = choice != NONE
+    out[rule_set.at[segment] + row + max(choice, 0)] = choice != NONE
 
 
 @inline
-def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_duty(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     if game.mover == me:
-        out[rules.at[TO_DO]] = game.phase == ACT
-        out[rules.at[TO_DO] + 1] = game.phase == ANSWER
-        out[rules.at[TO_DO] + 2] = game.phase == PUT_IN_ORDER
-        out[rules.at[TO_DO] + 3] = game.phase == PICK_TOKENS
-        out[rules.at[TO_DO] + 4] = game.phase == PICK_MARKER
-        out[rules.at[TO_DO] + 5] = game.phase == PICK_STARTER
+        out[rule_set.at[TO_DO]] = game.phase == ACT
+        out[rule_set.at[TO_DO] + 1] = game.phase == ANSWER
+        out[rule_set.at[TO_DO] + 2] = game.phase == PUT_IN_ORDER
+        out[rule_set.at[TO_DO] + 3] = game.phase == PICK_TOKENS
+        out[rule_set.at[TO_DO] + 4] = game.phase == PICK_MARKER
+        out[rule_set.at[TO_DO] + 5] = game.phase == PICK_STARTER
 
 
 @inline
-def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    out[rules.at[BEGAN]] = game.starter == me
+def observe_round(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    out[rule_set.at[BEGAN]] = game.starter == me
     named = game.starter != NONE
-    out[rules.at[CHOOSER]] = named and game.chooser == me
-    out[rules.at[CHOOSER] + 1] = named and game.chooser == 1 - me
+    out[rule_set.at[CHOOSER]] = named and game.chooser == me
+    out[rule_set.at[CHOOSER] + 1] = named and game.chooser == 1 - me
     if game.round_number > 0:
-        out[rules.at[ROUND] + game.round_number - 1] = 1
+        out[rule_set.at[ROUND] + game.round_number - 1] = 1
     for side in range(2):
         seat = me if side == 0 else 1 - me
-        put(rules, out, SCORE, side, game.wins[seat])
-        put(rules, out, SCORE, 2 + side, game.points[seat])
+        put(rule_set, out, SCORE, side, game.wins[seat])
+        put(rule_set, out, SCORE, 2 + side, game.points[seat])
 
 
 @inline
-def observe_circle(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    n = rules.colours
+def observe_circle(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    n = rule_set.colours
     for c in range(n):
-        out[rules.at[STEPS] + n * c + game.steps[c]] = 1
-        out[rules.at[RETURNS] + c] = game.returns[c] > 0
-        out[rules.at[RETURNS] + n + c] = game.returns[c] > 1
-        out[rules.at[MARKERS] + c] = game.marker[c] == me
-        out[rules.at[MARKERS] + n + c] = game.marker[c] == 1 - me
-        if rules.guests > 0:
-            out[rules.at[GUESTS] + c] = game.guests[c]
-            out[rules.at[COLLECTED] + c] = game.collected[me, c]
-            out[rules.at[COLLECTED] + n + c] = game.collected[1 - me, c]
+        out[rule_set.at[STEPS] + n * c + game.steps[c]] = 1
+        out[rule_set.at[RETURNS] + c] = game.returns[c] > 0
+        out[rule_set.at[RETURNS] + n + c] = game.returns[c] > 1
+        out[rule_set.at[MARKERS] + c] = game.marker[c] == me
+        out[rule_set.at[MARKERS] + n + c] = game.marker[c] == 1 - me
+        if rule_set.guests > 0:
+            out[rule_set.at[GUESTS] + c] = game.guests[c]
+            out[rule_set.at[COLLECTED] + c] = game.collected[me, c]
+            out[rule_set.at[COLLECTED] + n + c] = game.collected[1 - me, c]
     for row in range(2):
         for i in range(ROW):
             token = game.taken[row] + i
-            left = token < rules.row_length[row]
-            out[rules.at[ROWS] + ROW * row + i] = game.row[row, min(token, ROW - 1)] * left
+            left = token < rule_set.row_length[row]
+            out[rule_set.at[ROWS] + ROW * row + i] = game.row[row, min(token, ROW - 1)] * left
 
 
 @inline
-def observe_influence(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_influence(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """Who leads each geisha, and what the round would bring now."""
-    n, base, foe = rules.colours, base_points(rules, game), 1 - me
-    mine = guest_points(rules, game, me) + unused_tokens(rules, game, me)
-    theirs = guest_points(rules, game, foe) + unused_tokens(rules, game, foe)
+    n, base, foe = rule_set.colours, base_points(rule_set, game), 1 - me
+    mine = guest_points(rule_set, game, me) + unused_tokens(rule_set, game, me)
+    theirs = guest_points(rule_set, game, foe) + unused_tokens(rule_set, game, foe)
     kept = kept_card(game, me)
     for c in range(n):
-        worth, owner = base + game.prestige[c], favoured(rules, game, c)
-        out[rules.at[WORTH] + c] = worth
-        out[rules.at[AHEAD] + c] = owner == me
-        out[rules.at[AHEAD] + n + c] = owner == foe
+        worth, owner = base + game.prestige[c], favoured(rule_set, game, c)
+        out[rule_set.at[WORTH] + c] = worth
+        out[rule_set.at[AHEAD] + c] = owner == me
+        out[rule_set.at[AHEAD] + n + c] = owner == foe
         mine += worth * (owner == me)
         theirs += worth * (owner == foe)
         lead = 2 * (game.influence[me, c] - game.influence[foe, c])
-        if kept != NONE and rules.colour[kept] == c:
-            lead += 2 * rules.value[kept]
+        if kept != NONE and rule_set.colour[kept] == c:
+            lead += 2 * rule_set.value[kept]
         lead += int(game.marker[c] == me) - int(game.marker[c] == foe)
-        out[rules.at[LEAD] + c] = lead
-    put(rules, out, POINTS, 0, mine)
-    put(rules, out, POINTS, 1, theirs)
+        out[rule_set.at[LEAD] + c] = lead
+    put(rule_set, out, POINTS, 0, mine)
+    put(rule_set, out, POINTS, 1, theirs)
 
 
 @inline
@@ -305,163 +305,163 @@ def kept_card(game: np.record, seat: int) -> Any:
 
 
 @inline
-def observe_played(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_played(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     left = played(game)
     while left != 0:
         card = lowest(left)
         left &= left - 1
-        mark(rules, out, TABLEAUS, int(game.played_by[card] != me), card)
-        out[rules.at[PLAYED] + card] = game.played_as[card]
-        if rules.guests > 0:
-            out[rules.at[BROUGHT] + card] = game.brought[card, 0]
-            out[rules.at[BROUGHT] + rules.cards + card] = game.brought[card, 1]
+        mark(rule_set, out, TABLEAUS, int(game.played_by[card] != me), card)
+        out[rule_set.at[PLAYED] + card] = game.played_as[card]
+        if rule_set.guests > 0:
+            out[rule_set.at[BROUGHT] + card] = game.brought[card, 0]
+            out[rule_set.at[BROUGHT] + rule_set.cards + card] = game.brought[card, 1]
 
 
 @inline
 def observe_actions(
-    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[Any]
+    rule_set: np.record, game: np.record, seat: int, side: int, out: NDArray[Any]
 ) -> None:
     """What a player did with each action; `side` is 0 for mine, 1 for theirs."""
     for action in range(4):
         turn = game.used_in[seat, action] - 1
-        choose(rules, out, USED_IN, 16 * side + 4 * action, turn)
-    choose(rules, out, PICKED, 5 * side, game.picked[seat, GIFT])
-    choose(rules, out, PICKED, 5 * side + 3, game.picked[seat, COMPETITION])
+        choose(rule_set, out, USED_IN, 16 * side + 4 * action, turn)
+    choose(rule_set, out, PICKED, 5 * side, game.picked[seat, GIFT])
+    choose(rule_set, out, PICKED, 5 * side + 3, game.picked[seat, COMPETITION])
     for offer in range(2):
         for share in range(2):
             order = game.order[seat, GIFT + offer, share]
-            choose(rules, out, ORDERS, 8 * side + 4 * offer + 2 * share, order)
+            choose(rule_set, out, ORDERS, 8 * side + 4 * offer + 2 * share, order)
 
 
 @inline
 def observe_offers(
-    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[Any]
+    rule_set: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[Any]
 ) -> None:
     """The cards of a player's Gift and Competition as they were laid down, if face up or mine."""
     hidden = game.hidden_card[seat] if seat != me else NONE
     for place in range(PLACES):
         card = game.laid[seat, GIFT, place]
         secret = card == hidden and game.hidden_use[seat] == GIFT
-        mark(rules, out, GIFTS, side, NONE if secret else card)
+        mark(rule_set, out, GIFTS, side, NONE if secret else card)
     for place in range(PLACES):
         card = game.laid[seat, COMPETITION, place]
         secret = card == hidden and game.hidden_use[seat] == COMPETITION
-        mark(rules, out, PAIRS, 2 * side + place // 2, NONE if secret else card)
+        mark(rule_set, out, PAIRS, 2 * side + place // 2, NONE if secret else card)
 
 
 @inline
 def observe_tokens(
-    rules: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[Any]
+    rule_set: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[Any]
 ) -> None:
     """How a player used Hidden Offer and Counteroffer, as far as I know."""
     use, turn, out_by = game.hidden_use[seat], game.counter_to[seat], game.counter_out_by[seat]
-    out[rules.at[TOKENS_LEFT] + 2 * side] = use == NONE
-    out[rules.at[TOKENS_LEFT] + 2 * side + 1] = turn == NONE
-    out[rules.at[HIDDEN_USE] + 3 * side] = use == GIFT
-    out[rules.at[HIDDEN_USE] + 3 * side + 1] = use == COMPETITION
-    out[rules.at[HIDDEN_USE] + 3 * side + 2] = use > COMPETITION
-    choose(rules, out, COUNTERED, 14 * side, turn)
-    choose(rules, out, COUNTERED, 14 * side + 8, game.counter_place[seat])
-    out[rules.at[COUNTERED] + 14 * side + 12] = out_by == me
-    out[rules.at[COUNTERED] + 14 * side + 13] = out_by == 1 - me
-    mark(rules, out, CARD_OUT, side, NONE if out_by == 1 - me else game.counter_out[seat])
+    out[rule_set.at[TOKENS_LEFT] + 2 * side] = use == NONE
+    out[rule_set.at[TOKENS_LEFT] + 2 * side + 1] = turn == NONE
+    out[rule_set.at[HIDDEN_USE] + 3 * side] = use == GIFT
+    out[rule_set.at[HIDDEN_USE] + 3 * side + 1] = use == COMPETITION
+    out[rule_set.at[HIDDEN_USE] + 3 * side + 2] = use > COMPETITION
+    choose(rule_set, out, COUNTERED, 14 * side, turn)
+    choose(rule_set, out, COUNTERED, 14 * side + 8, game.counter_place[seat])
+    out[rule_set.at[COUNTERED] + 14 * side + 12] = out_by == me
+    out[rule_set.at[COUNTERED] + 14 * side + 13] = out_by == 1 - me
+    mark(rule_set, out, CARD_OUT, side, NONE if out_by == 1 - me else game.counter_out[seat])
     if seat == me:
-        mark(rules, out, MY_HIDDEN, 0, game.hidden_card[me])
-        mark(rules, out, CARD_IN, side, game.counter_in[me])
+        mark(rule_set, out, MY_HIDDEN, 0, game.hidden_card[me])
+        mark(rule_set, out, CARD_IN, side, game.counter_in[me])
     else:
-        mark(rules, out, CARD_IN, side, NONE if use > COMPETITION else game.counter_in[seat])
+        mark(rule_set, out, CARD_IN, side, NONE if use > COMPETITION else game.counter_in[seat])
 
 
 @inline
-def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_own_cards(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     for slot in range(game.held[me]):
         card = game.hand[me, slot]
-        mark(rules, out, HAND, 0, card)
-        observe_slot(rules, game, slot, card, out)
-    for number in range(rules.hand_size):
-        mark(rules, out, DEALT, 0, game.received[me, number])
-    for number in range(rules.draws):
-        mark(rules, out, DRAWN, number, game.received[me, rules.hand_size + number])
-    mark(rules, out, INTRIGUES, 0, game.laid[me, INTRIGUE, 0])
-    mark(rules, out, INTRIGUES, 1, game.laid[me, INTRIGUE, 1])
+        mark(rule_set, out, HAND, 0, card)
+        observe_slot(rule_set, game, slot, card, out)
+    for number in range(rule_set.hand_size):
+        mark(rule_set, out, DEALT, 0, game.received[me, number])
+    for number in range(rule_set.draws):
+        mark(rule_set, out, DRAWN, number, game.received[me, rule_set.hand_size + number])
+    mark(rule_set, out, INTRIGUES, 0, game.laid[me, INTRIGUE, 0])
+    mark(rule_set, out, INTRIGUES, 1, game.laid[me, INTRIGUE, 1])
 
 
 @inline
-def observe_table(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_table(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """The cards that are still to be played, and what is asked about them."""
     for place in range(PLACES):
         card, owner = game.offer[place], game.face_down[place]
         if card != NONE and owner != 1 - me:
-            observe_slot(rules, game, rules.hand_size + 1 + place, card, out)
-        out[rules.at[FACE_DOWN] + 2 * place] = owner == me
-        out[rules.at[FACE_DOWN] + 2 * place + 1] = owner == 1 - me
+            observe_slot(rule_set, game, rule_set.hand_size + 1 + place, card, out)
+        out[rule_set.at[FACE_DOWN] + 2 * place] = owner == me
+        out[rule_set.at[FACE_DOWN] + 2 * place + 1] = owner == 1 - me
     if game.phase == PUT_IN_ORDER:
         share = waiting_share(game)
         for i in range(2):
-            out[rules.at[TO_PLAY] + PLACES * i + game.share[share, i]] = 1
+            out[rule_set.at[TO_PLAY] + PLACES * i + game.share[share, i]] = 1
     if game.phase == PICK_TOKENS:
-        out[rules.at[LANDED] + house_of(rules, game, game.playing)] = 1
+        out[rule_set.at[LANDED] + house_of(rule_set, game, game.playing)] = 1
 
 
 @inline
 def observe_slot(
-    rules: np.record, game: np.record, slot: int, card: int, out: NDArray[Any]
+    rule_set: np.record, game: np.record, slot: int, card: int, out: NDArray[Any]
 ) -> None:
     """A card in hand or on offer, and what it would do if it were played now.
 
     Where it leads its geisha, who leads her before and after, and what it would bring.
     """
-    colour, value = rules.colour[card], rules.value[card]
-    row = slot * (rules.colours + rules.values)
-    out[rules.at[SLOTS] + row + colour] = 1
-    out[rules.at[SLOTS] + row + rules.colours + rules.rank[card]] = 1
-    house, lead = lands_at(rules, game, card), out[rules.at[LEAD] + colour]
+    colour, value = rule_set.colour[card], rule_set.value[card]
+    row = slot * (rule_set.colours + rule_set.values)
+    out[rule_set.at[SLOTS] + row + colour] = 1
+    out[rule_set.at[SLOTS] + row + rule_set.colours + rule_set.rank[card]] = 1
+    house, lead = lands_at(rule_set, game, card), out[rule_set.at[LEAD] + colour]
     home = house == colour
-    out[rules.at[PROSPECTS] + FACTS * slot] = home
-    out[rules.at[PROSPECTS] + FACTS * slot + 1] = lead > 0
-    out[rules.at[PROSPECTS] + FACTS * slot + 2] = lead < 0
-    out[rules.at[PROSPECTS] + FACTS * slot + 3] = lead + 2 * value > 0
-    out[rules.at[PROSPECTS] + FACTS * slot + 4] = lead - 2 * value > 0
-    out[rules.at[GAINS] + slot] = next_prestige(rules, game, colour) * home
-    if rules.guests > 0:
-        tokens = rules.collects[card]
-        out[rules.at[HARVEST] + 2 * slot] = min(tokens, game.guests[house])
-        out[rules.at[HARVEST] + 2 * slot + 1] = tokens > 0 and game.marker[house] == NONE
+    out[rule_set.at[PROSPECTS] + FACTS * slot] = home
+    out[rule_set.at[PROSPECTS] + FACTS * slot + 1] = lead > 0
+    out[rule_set.at[PROSPECTS] + FACTS * slot + 2] = lead < 0
+    out[rule_set.at[PROSPECTS] + FACTS * slot + 3] = lead + 2 * value > 0
+    out[rule_set.at[PROSPECTS] + FACTS * slot + 4] = lead - 2 * value > 0
+    out[rule_set.at[GAINS] + slot] = next_prestige(rule_set, game, colour) * home
+    if rule_set.guests > 0:
+        tokens = rule_set.collects[card]
+        out[rule_set.at[HARVEST] + 2 * slot] = min(tokens, game.guests[house])
+        out[rule_set.at[HARVEST] + 2 * slot + 1] = tokens > 0 and game.marker[house] == NONE
 
 
 @inline
-def observe_future(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_future(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """The cards that will still be played, and where they will end if taken at random."""
-    hand, unseen = held_by(game, me), unseen_by(rules, game, me)
-    for card in range(rules.cards):
-        out[rules.at[UNSEEN] + card] = unseen >> card & 1
+    hand, unseen = held_by(game, me), unseen_by(rule_set, game, me)
+    for card in range(rule_set.cards):
+        out[rule_set.at[UNSEEN] + card] = unseen >> card & 1
     foe = 1 - me
-    mine, theirs = unused_actions(rules, game, me), unused_actions(rules, game, foe)
+    mine, theirs = unused_actions(rule_set, game, me), unused_actions(rule_set, game, foe)
     my_kept, foe_kept = kept_card(game, me) != NONE, kept_card(game, foe) != NONE
-    out[rules.at[TO_COME]] = KEEPS[mine] + GIVES[theirs] + my_kept
-    out[rules.at[TO_COME] + 1] = KEEPS[theirs] + GIVES[mine] + foe_kept
-    out[rules.at[TO_COME] + 2] = count(mine)
-    out[rules.at[TO_COME] + 3] = count(theirs)
-    out[rules.at[TO_COME] + 4] = game.held[me]
-    out[rules.at[TO_COME] + 5] = game.held[foe]
+    out[rule_set.at[TO_COME]] = KEEPS[mine] + GIVES[theirs] + my_kept
+    out[rule_set.at[TO_COME] + 1] = KEEPS[theirs] + GIVES[mine] + foe_kept
+    out[rule_set.at[TO_COME] + 2] = count(mine)
+    out[rule_set.at[TO_COME] + 3] = count(theirs)
+    out[rule_set.at[TO_COME] + 4] = game.held[me]
+    out[rule_set.at[TO_COME] + 5] = game.held[foe]
     keep, give = KEEPS_OF_EACH[mine], GIVES_OF_EACH[mine]
     foe_keeps, foe_gives = KEEPS_OF_EACH[theirs], GIVES_OF_EACH[theirs]
     my_draws = max(count(mine) - int(has_drawn(game, me)), 0)
     foes = game.held[foe] + max(count(theirs) - int(has_drawn(game, foe)), 0)
     to_me = (my_draws * keep + foes * foe_gives) / max(count(unseen), 1)
     to_foe = (my_draws * give + foes * foe_keeps + foe_kept) / max(count(unseen), 1)
-    put(rules, out, FLOW, 0, keep)
-    put(rules, out, FLOW, 1, give)
-    put(rules, out, FLOW, 2, to_me)
-    put(rules, out, FLOW, 3, to_foe)
-    for c in range(rules.colours):
-        held, unknown = influence_of(rules, hand, c), influence_of(rules, unseen, c)
+    put(rule_set, out, FLOW, 0, keep)
+    put(rule_set, out, FLOW, 1, give)
+    put(rule_set, out, FLOW, 2, to_me)
+    put(rule_set, out, FLOW, 3, to_foe)
+    for c in range(rule_set.colours):
+        held, unknown = influence_of(rule_set, hand, c), influence_of(rule_set, unseen, c)
         expected = 2 * (held * (keep - give) + unknown * (to_me - to_foe))
-        put(rules, out, EXPECTED_LEAD, c, out[rules.at[LEAD] + c] + expected)
+        put(rule_set, out, EXPECTED_LEAD, c, out[rule_set.at[LEAD] + c] + expected)
 
 
 @inline
-def unseen_by(rules: np.record, game: np.record, me: int) -> Any:
+def unseen_by(rule_set: np.record, game: np.record, me: int) -> Any:
     """All cards but what was played, lies face up or is mine, a bit each."""
     seen = played(game) | held_by(game, me)
     for place in range(2):
@@ -469,7 +469,7 @@ def unseen_by(rules: np.record, game: np.record, me: int) -> Any:
     for place in range(PLACES):
         if game.face_down[place] != 1 - me:
             seen |= bit_of(game.offer[place])
-    return all_cards(rules) & ~seen
+    return all_cards(rule_set) & ~seen
 
 
 @inline

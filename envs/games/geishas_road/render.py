@@ -108,10 +108,10 @@ class Side(NamedTuple):
 
 
 def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Side:
-    rules = variant.rules
+    rule_set = variant.rule_set
     shown = viewer in (None, seat)
     held = game.hand[seat, : game.held[seat]].tolist()
-    kinds = np.flatnonzero(rules.in_use).tolist()
+    kinds = np.flatnonzero(rule_set.in_use).tolist()
     actions = [action(variant, game, seat, kind, viewer) for kind in kinds]
     return Side(
         seat,
@@ -119,10 +119,10 @@ def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Si
         score(variant, game, seat),
         tuple(card(variant, number, shown) for number in held),
         sorted(actions, key=lambda action: action.turn or len(actions) + 1),
-        tokens(variant, game, seat, viewer) if rules.offer_tokens else [],
-        [tableau(variant, game, seat, c) for c in range(rules.colours)],
-        [influence(game, seat, c) for c in range(rules.colours)],
-        game.collected[seat, : rules.colours].tolist(),
+        tokens(variant, game, seat, viewer) if rule_set.offer_tokens else [],
+        [tableau(variant, game, seat, c) for c in range(rule_set.colours)],
+        [influence(game, seat, c) for c in range(rule_set.colours)],
+        game.collected[seat, : rule_set.colours].tolist(),
     )
 
 
@@ -130,18 +130,18 @@ def card(variant: Variant, number: int, shown: bool, down: bool = False) -> Card
     if not shown:
         return Card("?", NONE, down)
     names = cast(Catalogue, variant.actions).names
-    return Card(names[number], int(variant.rules.colour[number]), down)
+    return Card(names[number], int(variant.rule_set.colour[number]), down)
 
 
 def score(variant: Variant, game: np.record, seat: int) -> str:
     """What the player has, and would have if the round ended now."""
-    rules, wins = variant.rules, game.wins
-    geisha = [c for c in range(rules.colours) if favoured(rules, game, c) == seat]
+    rule_set, wins = variant.rule_set, game.wins
+    geisha = [c for c in range(rule_set.colours) if favoured(rule_set, game, c) == seat]
     now = sum(worth(variant, game, c) for c in geisha)
-    now += int(guest_points(rules, game, seat) + unused_tokens(rules, game, seat))
+    now += int(guest_points(rule_set, game, seat) + unused_tokens(rule_set, game, seat))
     this_round = f"this round: {len(geisha)} geisha, {counted(now, 'point')}"
     this_round += ", starter" if seat == game.starter else ""
-    if rules.rounds == 0:
+    if rule_set.rounds == 0:
         return f"{counted(wins[seat], 'round')} won ({this_round})"
     scored = wins.sum() == game.round_number  # not so during a round, nor after an instant win
     return f"{counted(game.points[seat] + (0 if scored else now), 'point')} ({this_round})"
@@ -211,9 +211,9 @@ def tokens(variant: Variant, game: np.record, seat: int, viewer: int | None) -> 
 
 def tableau(variant: Variant, game: np.record, seat: int, colour: int) -> list[int]:
     """The values of a colour that a player has played, in order of play."""
-    played = np.flatnonzero(game.played_by[: variant.rules.cards] == seat)
-    mine = [n for n in played if variant.rules.colour[n] == colour]
-    return [int(variant.rules.value[n]) for n in sorted(mine, key=lambda n: game.played_as[n])]
+    played = np.flatnonzero(game.played_by[: variant.rule_set.cards] == seat)
+    mine = [n for n in played if variant.rule_set.colour[n] == colour]
+    return [int(variant.rule_set.value[n]) for n in sorted(mine, key=lambda n: game.played_as[n])]
 
 
 def influence(game: np.record, seat: int, colour: int) -> str:
@@ -239,12 +239,12 @@ def offer_kind(game: np.record, turn: int) -> int:
 
 def worth(variant: Variant, game: np.record, colour: int) -> int:
     """The points that a geisha brings to whoever wins her."""
-    return int(base_points(variant.rules, game) + game.prestige[colour])
+    return int(base_points(variant.rule_set, game) + game.prestige[colour])
 
 
 def row_left(variant: Variant, game: np.record, row: int) -> list[int]:
     """The tokens of a row, the next one first."""
-    left: list[int] = game.row[row, game.taken[row] : variant.rules.row_length[row]].tolist()
+    left: list[int] = game.row[row, game.taken[row] : variant.rule_set.row_length[row]].tolist()
     return left
 
 
@@ -253,15 +253,15 @@ def colour_names(variant: Variant) -> tuple[str, ...]:
 
 
 def marker_name(variant: Variant) -> str:
-    return "tiebreaker" if variant.rules.shuffled else "marker"
+    return "tiebreaker" if variant.rule_set.shuffled else "marker"
 
 
 def headline(variant: Variant, game: np.record) -> str:
     """Which round and turn it is, and how many cards lie in the deck."""
-    rules = variant.rules
+    rule_set = variant.rule_set
     edition = variant.id.partition(":")[2].capitalize()
-    limit = f" of {rules.rounds}" if rules.rounds else ""
-    turns = 2 * rules.markers
+    limit = f" of {rule_set.rounds}" if rule_set.rounds else ""
+    turns = 2 * rule_set.markers
     return (
         f"{variant.game.title} · {edition} · round {max(game.round_number, 1)}{limit} · "
         f"turn {min(int(game.turn) + 1, turns)} of {turns} · deck {int(game.unseen).bit_count()}"
@@ -280,7 +280,7 @@ def status(variant: Variant, game: np.record, viewer: int | None) -> str:
         first, second = (at(cards, int(i)) for i in game.share[waiting_share(game)])
         return f"{me} plays {first} or {second} first"
     if game.phase == PICK_TOKENS:
-        house = house_of(variant.rules, game, game.playing)
+        house = house_of(variant.rule_set, game, game.playing)
         return f"{me} collects at the {colour_names(variant)[house]} house"
     return STATUS[int(game.phase)].format(game.mover)
 
@@ -356,8 +356,8 @@ def action_words(action: Action) -> str:
 
 def board_lines(variant: Variant, game: np.record, above: Side, below: Side) -> list[str]:
     """Each geisha between what both players have played for her, and what is at her house."""
-    n, names = variant.rules.colours, colour_names(variant)
-    marks = {above.seat: "▲", below.seat: "▼", NONE: "house" if variant.rules.guests else "·"}
+    n, names = variant.rule_set.colours, colour_names(variant)
+    marks = {above.seat: "▲", below.seat: "▼", NONE: "house" if variant.rule_set.guests else "·"}
     rows = [
         ("", list(names)),
         ("cards", [spaced(values) for values in above.tableau]),
@@ -369,7 +369,7 @@ def board_lines(variant: Variant, game: np.record, above: Side, below: Side) -> 
         ("returns", game.returns[:n].tolist()),
         ("stands at", [names[(c + game.steps[c]) % n] for c in range(n)]),
     ]
-    if variant.rules.guests:
+    if variant.rule_set.guests:
         rows.append(("guests here", ["●" * k for k in game.guests[:n]]))
     column = COLUMNS // n
     return [
@@ -390,10 +390,10 @@ def common_lines(variant: Variant, game: np.record, seat: int | None) -> list[st
         ("on the table", offer_words(game, cards)),
     ]
     if seat is None:
-        rules = variant.rules
-        deck = [card for card in range(rules.cards) if game.unseen >> card & 1]
+        rule_set = variant.rule_set
+        deck = [card for card in range(rule_set.cards) if game.unseen >> card & 1]
         for c, name in enumerate(colour_names(variant)):
-            values = [int(rules.value[card]) for card in deck if rules.colour[card] == c]
+            values = [int(rule_set.value[card]) for card in deck if rule_set.colour[card] == c]
             rows.append((f"deck, {name}", spaced(values)))
     return [*(f"  {name:<{MARGIN}}{words}" for name, words in rows if words), ""]
 
@@ -501,14 +501,14 @@ def draw_card(canvas: Canvas, card: Card, x: float, y: float, width: float) -> N
 def draw_circle(canvas: Canvas, variant: Variant, game: np.record) -> None:
     """The houses clockwise from the top, on a road; with whoever and whatever is at each."""
     x, y = CENTRE
-    n = variant.rules.colours
+    n = variant.rule_set.colours
     for colour, radius in ((TABLE, RADIUS + ROAD), (PAPER, RADIUS - ROAD)):
         canvas.ellipse((x - radius, y - radius, x + radius, y + radius), colour)
     for house in range(n):
         angle = 2 * pi * house / n
         draw_arrow(canvas, angle + pi / n)
         at_x, at_y = x + RADIUS * sin(angle), y - RADIUS * cos(angle)
-        tiebreaker = variant.rules.guests > 0 and game.marker[house] == NONE
+        tiebreaker = variant.rule_set.guests > 0 and game.marker[house] == NONE
         draw_house(canvas, at_x, at_y, house, colour_names(variant)[house])
         draw_tokens(canvas, at_x, at_y, house, int(game.guests[house]), tiebreaker)
         there = [c for c in range(n) if (c + game.steps[c]) % n == house]
@@ -563,8 +563,8 @@ def draw_offer(canvas: Canvas, variant: Variant, game: np.record, seat: int | No
 
 def draw_board(canvas: Canvas, variant: Variant, game: np.record, above: Side, below: Side) -> None:
     """The tableaus of both players on both sides of the geisha, with what decides who wins her."""
-    left = BOARD + COLUMN * (len(COLOURS) - variant.rules.colours) / 2
-    for c in range(variant.rules.colours):
+    left = BOARD + COLUMN * (len(COLOURS) - variant.rule_set.colours) / 2
+    for c in range(variant.rule_set.colours):
         x = left + COLUMN * c + 4
         draw_tableau(canvas, x, 280, -27, above.tableau[c], COLOURS[c])
         draw_tableau(canvas, x, 393, 27, below.tableau[c], COLOURS[c])
@@ -575,7 +575,7 @@ def draw_board(canvas: Canvas, variant: Variant, game: np.record, above: Side, b
         for k in range(game.returns[c]):
             draw_home(canvas, x + 41, 350 + 15 * (k - (game.returns[c] - 1) / 2))
         held = int(game.marker[c])
-        if held != NONE or not variant.rules.guests:
+        if held != NONE or not variant.rule_set.guests:
             towards = (held == below.seat) - (held == above.seat)
             canvas.disc(x + 54, 350 + 27 * towards, 8, GOLD)
 

@@ -1,6 +1,6 @@
 """The rules of Geisha's Road, in the order of the rulebooks. RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a RULES; `me` is the seat that acts and `foe` the other. Colours are
+`game` is a RECORD, `rules` a RULE_SET; `me` is the seat that acts and `foe` the other. Colours are
 numbered by the place of their own teahouse in the circle, clockwise, N of them, V cards of each;
 a card is known by colour * V + its rank among the values of a colour.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import CHANCE, OVER, below, record, tables, uniform
+from hanamachi.engine.game import CHANCE, OVER, below, record, rule_set_dtype, uniform
 from hanamachi.engine.sets import count, lowest
 from hanamachi.games.four_actions import SIZES
 
@@ -102,7 +102,7 @@ RECORD = record(
 )
 
 
-RULES = tables(
+RULE_SET = rule_set_dtype(
     ("colours", np.int64),  # N
     ("values", np.int64),  # V
     ("cards", np.int64),  # N * V
@@ -147,8 +147,8 @@ RULES = tables(
 
 
 @inline
-def all_cards(rules: np.record) -> Any:
-    return (1 << rules.cards) - 1
+def all_cards(rule_set: np.record) -> Any:
+    return (1 << rule_set.cards) - 1
 
 
 @inline
@@ -174,16 +174,16 @@ def played(game: np.record) -> int:
 
 
 @inline
-def influence_of(rules: np.record, cards: int, c: int) -> Any:
+def influence_of(rule_set: np.record, cards: int, c: int) -> Any:
     """The influence that a set of cards has over one geisha."""
-    return rules.influence[cards >> c * rules.values & (1 << rules.values) - 1]
+    return rule_set.influence[cards >> c * rule_set.values & (1 << rule_set.values) - 1]
 
 
 # --- Setup
 
 
 @inline
-def start(rules: np.record, game: np.record) -> None:
+def start(rule_set: np.record, game: np.record) -> None:
     """Geisha stand at their own teahouses; the first starter is given or drawn."""
     game.rewards[:] = 0
     game.winner = NONE
@@ -192,35 +192,35 @@ def start(rules: np.record, game: np.record) -> None:
     game.marker[:] = NONE
     game.steps[:] = 0
     game.round_number = 0
-    game.starter = rules.starter
+    game.starter = rule_set.starter
     game.chooser = NONE
-    clear_table(rules, game)
-    if rules.starter == NONE:
+    clear_table(rule_set, game)
+    if rule_set.starter == NONE:
         game.phase = DRAW_STARTER
         game.mover = CHANCE
     else:
-        begin_round(rules, game)
+        begin_round(rule_set, game)
 
 
 @inline
-def begin_round(rules: np.record, game: np.record) -> None:
+def begin_round(rule_set: np.record, game: np.record) -> None:
     """Cards and tokens go back, geisha perhaps, action markers are face up; markers stay."""
-    clear_table(rules, game)
+    clear_table(rule_set, game)
     game.round_number += 1
-    game.unseen = all_cards(rules)
-    if rules.going_home:
+    game.unseen = all_cards(rule_set)
+    if rule_set.going_home:
         game.steps[:] = 0
     for worth in range(WORTHS):
-        game.tokens[worth] = rules.tokens[worth]
+        game.tokens[worth] = rule_set.tokens[worth]
     for i in range(ROW):
-        game.row[0, i], game.row[1, i] = rules.rows[0, i], rules.rows[1, i]
-    for c in range(rules.colours):
-        game.guests[c] = rules.guests
-    set_up(rules, game)
+        game.row[0, i], game.row[1, i] = rule_set.rows[0, i], rule_set.rows[1, i]
+    for c in range(rule_set.colours):
+        game.guests[c] = rule_set.guests
+    set_up(rule_set, game)
 
 
 @inline
-def clear_table(rules: np.record, game: np.record) -> None:
+def clear_table(rule_set: np.record, game: np.record) -> None:
     """Nothing lies on the table and nothing is in the hands."""
     game.turn = 0
     game.returns[:] = 0
@@ -260,20 +260,20 @@ def clear_table(rules: np.record, game: np.record) -> None:
 
 
 @inline
-def set_up(rules: np.record, game: np.record) -> None:
+def set_up(rule_set: np.record, game: np.record) -> None:
     """What is next: tokens are laid out, cards dealt, the starter named, markers picked."""
-    if rules.shuffled and game.laid_out < rules.row_length[0] + rules.row_length[1]:
+    if rule_set.shuffled and game.laid_out < rule_set.row_length[0] + rule_set.row_length[1]:
         await_chance(game, LAY_TOKENS)
-    elif to_give(rules, game, DRAWN):
+    elif to_give(rule_set, game, DRAWN):
         await_chance(game, DRAW_MARKERS)
-    elif game.starter == NONE and not rules.after_deal:
+    elif game.starter == NONE and not rule_set.after_deal:
         await_player(game, PICK_STARTER, game.chooser)
-    elif game.dealt_cards < 2 * rules.hand_size:
+    elif game.dealt_cards < 2 * rule_set.hand_size:
         await_chance(game, DEAL)
     elif game.starter == NONE:
         await_player(game, PICK_STARTER, game.chooser)
-    elif to_give(rules, game, CHOSEN):
-        second = markers_held(rules, game, game.starter)
+    elif to_give(rule_set, game, CHOSEN):
+        second = markers_held(rule_set, game, game.starter)
         await_player(game, PICK_MARKER, 1 - game.starter if second else game.starter)
     else:
         await_chance(game, DRAW)
@@ -292,22 +292,22 @@ def await_player(game: np.record, phase: int, seat: int) -> None:
 
 
 @inline
-def to_give(rules: np.record, game: np.record, way: int) -> Any:
+def to_give(rule_set: np.record, game: np.record, way: int) -> Any:
     """Whether a player has yet to get a first marker, in this way."""
-    held = markers_held(rules, game, 0) + markers_held(rules, game, 1)
-    return rules.start_markers == way and game.round_number == 1 and held < 2
+    held = markers_held(rule_set, game, 0) + markers_held(rule_set, game, 1)
+    return rule_set.start_markers == way and game.round_number == 1 and held < 2
 
 
 @inline
-def markers_held(rules: np.record, game: np.record, seat: int) -> int:
+def markers_held(rule_set: np.record, game: np.record, seat: int) -> int:
     held = 0
-    for c in range(rules.colours):
+    for c in range(rule_set.colours):
         held += game.marker[c] == seat
     return held
 
 
 @inline
-def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
+def chance(rule_set: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
     """A starter, the worth of the next token, the colour of a marker, or a card of the deck."""
     if game.phase == DRAW_STARTER:
         weights[0] = weights[1] = 1
@@ -317,30 +317,30 @@ def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> int
             weights[worth] = game.tokens[worth]
         return WORTHS
     if game.phase == DRAW_MARKERS:
-        for c in range(rules.colours):
+        for c in range(rule_set.colours):
             weights[c] = game.marker[c] == NONE
-        return int(rules.colours)
+        return int(rule_set.colours)
     for card in range(CARDS):
         weights[card] = game.unseen >> card & 1
     return CARDS
 
 
 @inline
-def resolve(rules: np.record, game: np.record, outcome: int) -> None:
+def resolve(rule_set: np.record, game: np.record, outcome: int) -> None:
     """Rows are laid out from the far end; player 0 gets marker and hand before player 1."""
     if game.phase == DRAW_STARTER:
         game.starter = outcome
-        begin_round(rules, game)
+        begin_round(rule_set, game)
     elif game.phase == LAY_TOKENS:
-        lay_token(rules, game, outcome)
+        lay_token(rule_set, game, outcome)
     elif game.phase == DRAW_MARKERS:
-        game.marker[outcome] = markers_held(rules, game, 0)
-        set_up(rules, game)
+        game.marker[outcome] = markers_held(rule_set, game, 0)
+        set_up(rule_set, game)
     elif game.phase == DEAL:
-        receive(game, dealt_to(rules, game), outcome)
+        receive(game, dealt_to(rule_set, game), outcome)
         game.dealt_cards += 1
-        if game.dealt_cards == 2 * rules.hand_size:
-            set_up(rules, game)
+        if game.dealt_cards == 2 * rule_set.hand_size:
+            set_up(rule_set, game)
     elif game.phase == DRAW:
         receive(game, player_of(game), outcome)
         await_player(game, ACT, player_of(game))
@@ -349,24 +349,24 @@ def resolve(rules: np.record, game: np.record, outcome: int) -> None:
 
 
 @inline
-def dealt_to(rules: np.record, game: np.record) -> int:
-    return 0 if game.dealt_cards < rules.hand_size else 1
+def dealt_to(rule_set: np.record, game: np.record) -> int:
+    return 0 if game.dealt_cards < rule_set.hand_size else 1
 
 
 @inline
-def lay_token(rules: np.record, game: np.record, worth: int) -> None:
-    full = rules.row_length[0]
-    game.row[next_space(rules, game)] = worth
+def lay_token(rule_set: np.record, game: np.record, worth: int) -> None:
+    full = rule_set.row_length[0]
+    game.row[next_space(rule_set, game)] = worth
     game.laid_out += 1
     game.tokens[worth] -= 1
-    if game.laid_out == full + rules.row_length[1]:
-        set_up(rules, game)
+    if game.laid_out == full + rule_set.row_length[1]:
+        set_up(rule_set, game)
 
 
 @inline
-def next_space(rules: np.record, game: np.record) -> tuple[int, Any]:
+def next_space(rule_set: np.record, game: np.record) -> tuple[int, Any]:
     """The row, and the place in it, where the next token is laid."""
-    full = rules.row_length[0]
+    full = rule_set.row_length[0]
     return (1, game.laid_out - full) if game.laid_out >= full else (0, game.laid_out)
 
 
@@ -397,16 +397,16 @@ def sort_in(game: np.record, seat: int, card: int) -> None:
 
 
 @inline
-def pick_starter(rules: np.record, game: np.record, other: int) -> None:
+def pick_starter(rule_set: np.record, game: np.record, other: int) -> None:
     """The loser of the last round names the starter: oneself, or the other."""
     game.starter = 1 - game.mover if other else game.mover
-    set_up(rules, game)
+    set_up(rule_set, game)
 
 
 @inline
-def pick_marker(rules: np.record, game: np.record, colour: int) -> None:
+def pick_marker(rule_set: np.record, game: np.record, colour: int) -> None:
     game.marker[colour] = game.mover
-    set_up(rules, game)
+    set_up(rule_set, game)
 
 
 # --- A turn
@@ -419,30 +419,30 @@ def player_of(game: np.record) -> Any:
 
 
 @inline
-def apply(rules: np.record, game: np.record, action: int) -> None:
+def apply(rule_set: np.record, game: np.record, action: int) -> None:
     """Every choice of a player; then the cards that lie ready are played."""
     game.rewards[:] = 0
-    kind = rules.kind[action]
-    number = action - rules.first[kind]
+    kind = rule_set.kind[action]
+    number = action - rule_set.first[kind]
     if kind <= HIDDEN_COMPETITION:
-        use_action(rules, game, kind, rules.slots[action])
+        use_action(rule_set, game, kind, rule_set.slots[action])
     elif kind <= HIDDEN_COUNTEROFFER:
-        counter(rules, game, number, kind == HIDDEN_COUNTEROFFER)
+        counter(rule_set, game, number, kind == HIDDEN_COUNTEROFFER)
     elif kind <= TAKE_PAIR:
-        take(rules, game, number, kind == TAKE_PAIR)
+        take(rule_set, game, number, kind == TAKE_PAIR)
     elif kind == ORDER:
-        put_in_order(rules, game, number)
+        put_in_order(rule_set, game, number)
     elif kind == COLLECT:
-        collect(rules, game, game.playing, number)
-        play_on(rules, game)
+        collect(rule_set, game, game.playing, number)
+        play_on(rule_set, game)
     elif kind == TAKE_MARKER:
-        pick_marker(rules, game, number)
+        pick_marker(rule_set, game, number)
     else:
-        pick_starter(rules, game, number)
+        pick_starter(rule_set, game, number)
 
 
 @inline
-def use_action(rules: np.record, game: np.record, kind: int, slots: NDArray[np.int8]) -> None:
+def use_action(rule_set: np.record, game: np.record, kind: int, slots: NDArray[np.int8]) -> None:
     """The player turns over one action marker and lays down its cards."""
     me = game.mover
     hides = kind >= HIDDEN_GIFT
@@ -453,13 +453,13 @@ def use_action(rules: np.record, game: np.record, kind: int, slots: NDArray[np.i
         hide(game, me, action, game.laid[me, action, SIZES[action] - 1])
         game.face_down[SIZES[action] - 1] = me
     if action == INTRIGUE:  # one card is kept for the end of the round, the other is out
-        play_on(rules, game)
+        play_on(rule_set, game)
         return
     for place in range(PLACES):
         game.offer[place] = game.laid[me, action, place]
     if action == REVEAL:
         game.share[0, 0], game.share_of[0] = 0, me
-        play_on(rules, game)
+        play_on(rule_set, game)
     else:
         await_player(game, ANSWER, 1 - me)
 
@@ -496,10 +496,10 @@ def hide(game: np.record, me: int, use: int, card: int) -> None:
 
 
 @inline
-def counter(rules: np.record, game: np.record, number: int, hides: bool) -> None:
+def counter(rule_set: np.record, game: np.record, number: int, hides: bool) -> None:
     """Counteroffer: a card of the hand takes the place of one on offer, which is shuffled in."""
     me = game.mover
-    slot, place = number // rules.places, number % rules.places
+    slot, place = number // rule_set.places, number % rule_set.places
     removed, card = game.offer[place], game.hand[me, slot]
     game.counter_to[me] = game.turn
     game.counter_place[me] = place
@@ -530,17 +530,17 @@ def replenish(game: np.record, card: int) -> None:
 
 
 @inline
-def take(rules: np.record, game: np.record, number: int, pair: bool) -> None:
+def take(rule_set: np.record, game: np.record, number: int, pair: bool) -> None:
     """What was picked will be played first, then the rest by the other player."""
     me, offerer = game.mover, player_of(game)
     action = COMPETITION if pair else GIFT
     game.picked[offerer, action] = number
-    leaves = rules.keep_shares and not pair and me == offerer  # then he plays the other two
+    leaves = rule_set.keep_shares and not pair and me == offerer  # then he plays the other two
     for place in range(SIZES[action]):
         mine = (place // TWO_PLACES if pair else place) == number
         put_in_share(game, 0 if mine != leaves else 1, place)
     game.share_of[0], game.share_of[1] = me, 1 - me
-    play_on(rules, game)
+    play_on(rule_set, game)
 
 
 @inline
@@ -550,7 +550,7 @@ def put_in_share(game: np.record, share: int, place: int) -> None:
 
 
 @inline
-def put_in_order(rules: np.record, game: np.record, higher_first: int) -> None:
+def put_in_order(rule_set: np.record, game: np.record, higher_first: int) -> None:
     """The player of a share says which of its two cards is played first."""
     share = waiting_share(game)
     offerer = player_of(game)
@@ -558,7 +558,7 @@ def put_in_order(rules: np.record, game: np.record, higher_first: int) -> None:
     if higher_first:
         low, high = game.share[share, 0], game.share[share, 1]
         game.share[share, 0], game.share[share, 1] = high, low
-    play_on(rules, game)
+    play_on(rule_set, game)
 
 
 @inline
@@ -576,72 +576,72 @@ def offered_by(game: np.record, offerer: int) -> int:
 
 
 @inline
-def play_on(rules: np.record, game: np.record) -> None:
+def play_on(rule_set: np.record, game: np.record) -> None:
     """Play all that lies ready; then the turn is over, or the round."""
-    while play_shares(rules, game):
+    while play_shares(rule_set, game):
         turns = int(game.turn) + 1
         game.turn = turns
-        if turns < 2 * rules.markers:
+        if turns < 2 * rule_set.markers:
             await_chance(game, DRAW)
             return
-        if turns > 2 * rules.markers:
-            score(rules, game)
+        if turns > 2 * rule_set.markers:
+            score(rule_set, game)
             return
         turn_up_intrigues(game)
 
 
 @inline
-def play_shares(rules: np.record, game: np.record) -> bool:
+def play_shares(rule_set: np.record, game: np.record) -> bool:
     """Play the first share, then the second; False where a player has to choose."""
     for share in range(2):
-        if order_is_open(rules, game, share):
+        if order_is_open(rule_set, game, share):
             await_player(game, PUT_IN_ORDER, game.share_of[share])
             return False
         for i in range(TWO_PLACES):
             place = game.share[share, i]
             if place != NONE:
                 game.share[share, i] = NONE
-                if not play(rules, game, game.share_of[share], place):
+                if not play(rule_set, game, game.share_of[share], place):
                     return False
     return True
 
 
 @inline
-def order_is_open(rules: np.record, game: np.record, share: int) -> Any:
+def order_is_open(rule_set: np.record, game: np.record, share: int) -> Any:
     """Whether the order of two cards is to be chosen, by what is public alone."""
     first, second = game.share[share, 0], game.share[share, 1]
     offerer = player_of(game)
-    if first == NONE or second == NONE or game.turn == 2 * rules.markers:
+    if first == NONE or second == NONE or game.turn == 2 * rule_set.markers:
         return False
     if game.order[offerer, offered_by(game, offerer), share] != NONE:
         return False
     if game.face_down[first] != NONE or game.face_down[second] != NONE:
         return True
     one, other = game.offer[first], game.offer[second]
-    if rules.colour[one] == rules.colour[other]:
+    if rule_set.colour[one] == rule_set.colour[other]:
         return True
-    house, other_house = lands_at(rules, game, one), lands_at(rules, game, other)
-    if house == rules.colour[one] and other_house == rules.colour[other]:
+    house, other_house = lands_at(rule_set, game, one), lands_at(rule_set, game, other)
+    if house == rule_set.colour[one] and other_house == rule_set.colour[other]:
         return True
-    return house == other_house and rules.collects[one] > 0 and rules.collects[other] > 0
+    return house == other_house and rule_set.collects[one] > 0 and rule_set.collects[other] > 0
 
 
 @inline
-def past(rules: np.record, house: int, steps: int) -> Any:
+def past(rule_set: np.record, house: int, steps: int) -> Any:
     """The place so many houses past this one, fewer than the circle has."""
     place = house + steps
-    return place - rules.colours if place >= rules.colours else place
+    return place - rule_set.colours if place >= rule_set.colours else place
 
 
 @inline
-def lands_at(rules: np.record, game: np.record, card: int) -> Any:
+def lands_at(rule_set: np.record, game: np.record, card: int) -> Any:
     """The house at which the card would bring its geisha."""
-    colour = rules.colour[card]
-    return past(rules, colour, past(rules, game.steps[colour], rules.walk[card]))
+    colour = rule_set.colour[card]
+    return past(rule_set, colour, past(rule_set, game.steps[colour], rule_set.walk[card]))
 
 
 @inline
-def play(rules: np.record, game: np.record, me: int, place: int) -> bool:
+def play(rule_set: np.record, game: np.record, me: int, place: int) -> bool:
     """A card goes into the tableau, moves its geisha and collects; False if tokens are chosen."""
     card = game.offer[place]
     game.offer[place] = NONE
@@ -649,35 +649,35 @@ def play(rules: np.record, game: np.record, me: int, place: int) -> bool:
     game.plays += 1
     game.played_by[card] = me
     game.played_as[card] = game.plays
-    walk(rules, game, me, card)
-    return collect_from(rules, game, me, card)
+    walk(rule_set, game, me, card)
+    return collect_from(rule_set, game, me, card)
 
 
 @inline
-def walk(rules: np.record, game: np.record, me: int, card: int) -> None:
+def walk(rule_set: np.record, game: np.record, me: int, card: int) -> None:
     """A card adds to the influence over its geisha and leads her on, perhaps home."""
-    colour = rules.colour[card]
-    game.influence[me, colour] += rules.value[card]
-    game.steps[colour] = past(rules, game.steps[colour], rules.walk[card])
+    colour = rule_set.colour[card]
+    game.influence[me, colour] += rule_set.value[card]
+    game.steps[colour] = past(rule_set, game.steps[colour], rule_set.walk[card])
     if game.steps[colour] == 0:
-        return_home(rules, game, colour)
+        return_home(rule_set, game, colour)
 
 
 @inline
-def return_home(rules: np.record, game: np.record, colour: int) -> None:
+def return_home(rule_set: np.record, game: np.record, colour: int) -> None:
     """The first landing brings the next token of one row, the second of the other."""
     row = game.returns[colour]
-    game.prestige[colour] += next_prestige(rules, game, colour)
+    game.prestige[colour] += next_prestige(rule_set, game, colour)
     game.returns[colour] += 1
-    if row < 2 and game.taken[row] < rules.row_length[row]:
+    if row < 2 and game.taken[row] < rule_set.row_length[row]:
         game.taken[row] += 1
 
 
 @inline
-def next_prestige(rules: np.record, game: np.record, colour: int) -> Any:
+def next_prestige(rule_set: np.record, game: np.record, colour: int) -> Any:
     """The worth of the token that her next return brings; 0 where none is left."""
     row = game.returns[colour]
-    if row < 2 and game.taken[row] < rules.row_length[row]:
+    if row < 2 and game.taken[row] < rule_set.row_length[row]:
         return game.row[row, game.taken[row]]
     return 0
 
@@ -697,18 +697,18 @@ def turn_up_intrigues(game: np.record) -> None:
 
 
 @inline
-def house_of(rules: np.record, game: np.record, card: int) -> Any:
+def house_of(rule_set: np.record, game: np.record, card: int) -> Any:
     """The house at which a card that was just played has brought its geisha."""
-    colour = rules.colour[card]
-    return past(rules, colour, game.steps[colour])
+    colour = rule_set.colour[card]
+    return past(rule_set, colour, game.steps[colour])
 
 
 @inline
-def collect_from(rules: np.record, game: np.record, me: int, card: int) -> bool:
+def collect_from(rule_set: np.record, game: np.record, me: int, card: int) -> bool:
     """A 1 collects two tokens of the house, a 2 one; False if there is a choice."""
     choices = last = 0
     for choice in range(3):
-        if may_collect(rules, game, card, choice):
+        if may_collect(rule_set, game, card, choice):
             choices += 1
             last = choice
     if choices > 1:
@@ -716,33 +716,33 @@ def collect_from(rules: np.record, game: np.record, me: int, card: int) -> bool:
         await_player(game, PICK_TOKENS, me)
         return False
     if choices == 1:
-        collect(rules, game, card, last)
+        collect(rule_set, game, card, last)
     return True
 
 
 @inline
-def may_collect(rules: np.record, game: np.record, card: int, choice: int) -> Any:
+def may_collect(rule_set: np.record, game: np.record, card: int, choice: int) -> Any:
     """Guests alone where they suffice or there is no tiebreaker; what remains if it is less."""
-    tokens = rules.collects[card]
+    tokens = rule_set.collects[card]
     if tokens == 0:
         return False
-    house = house_of(rules, game, card)
+    house = house_of(rule_set, game, card)
     guests, tiebreaker = game.guests[house], game.marker[house] == NONE
     if choice == GUESTS_ONLY:
         return guests > 0 and (guests >= tokens or not tiebreaker)
     if choice == TIEBREAKER:
         return tiebreaker
-    return rules.decline and (guests > 0 or tiebreaker)
+    return rule_set.decline and (guests > 0 or tiebreaker)
 
 
 @inline
-def collect(rules: np.record, game: np.record, card: int, choice: int) -> None:
-    me, house = game.played_by[card], house_of(rules, game, card)
+def collect(rule_set: np.record, game: np.record, card: int, choice: int) -> None:
+    me, house = game.played_by[card], house_of(rule_set, game, card)
     game.playing = NONE
     if choice == NOTHING:
         return
     tiebreakers = 1 if choice == TIEBREAKER else 0
-    guests = min(rules.collects[card] - tiebreakers, game.guests[house])
+    guests = min(rule_set.collects[card] - tiebreakers, game.guests[house])
     game.guests[house] -= guests
     game.collected[me, house] += guests
     game.brought[card, 0], game.brought[card, 1] = guests, tiebreakers
@@ -754,89 +754,89 @@ def collect(rules: np.record, game: np.record, card: int, choice: int) -> None:
 
 
 @inline
-def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """The choices of whoever is to move, by phase."""
     mask[:] = 0
     if game.phase == ACT:
-        return legal_actions(rules, game, mask)
+        return legal_actions(rule_set, game, mask)
     if game.phase == ANSWER:
-        return legal_answers(rules, game, mask)
+        return legal_answers(rule_set, game, mask)
     if game.phase == PUT_IN_ORDER:
-        return legal_numbers(rules, ORDER, 2, mask)
+        return legal_numbers(rule_set, ORDER, 2, mask)
     if game.phase == PICK_TOKENS:
-        return legal_collections(rules, game, mask)
+        return legal_collections(rule_set, game, mask)
     if game.phase == PICK_MARKER:
-        return legal_markers(rules, game, mask)
+        return legal_markers(rule_set, game, mask)
     if game.phase == PICK_STARTER:
-        return legal_numbers(rules, STARTER, 2, mask)
+        return legal_numbers(rule_set, STARTER, 2, mask)
     return 0
 
 
 @inline
-def legal_numbers(rules: np.record, kind: int, count: int, mask: NDArray[np.int8]) -> int:
+def legal_numbers(rule_set: np.record, kind: int, count: int, mask: NDArray[np.int8]) -> int:
     """The first so many actions of a kind."""
-    mask[rules.first[kind] : rules.first[kind] + count] = 1
+    mask[rule_set.first[kind] : rule_set.first[kind] + count] = 1
     return count
 
 
 @inline
-def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_actions(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Any cards of the hand for a marker not yet used; what needs more cards is numbered last."""
     me, count = game.mover, 0
-    may_hide = rules.offer_tokens and game.hidden_use[me] == NONE
+    may_hide = rule_set.offer_tokens and game.hidden_use[me] == NONE
     for kind in range(HIDDEN_COMPETITION + 1 if may_hide else COMPETITION + 1):
         action = kind - 2 if kind >= HIDDEN_GIFT else kind
-        if rules.in_use[action] and game.used_in[me, action] == 0:
-            count += legal_numbers(rules, kind, rules.fitting[kind, game.held[me]], mask)
+        if rule_set.in_use[action] and game.used_in[me, action] == 0:
+            count += legal_numbers(rule_set, kind, rule_set.fitting[kind, game.held[me]], mask)
     return count
 
 
 @inline
-def legal_answers(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_answers(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Pick, or counter while the token and a card are at hand."""
     me = game.mover
     if game.offer[PLACES - 1] != NONE:
-        count = legal_numbers(rules, TAKE_PAIR, 2, mask)
+        count = legal_numbers(rule_set, TAKE_PAIR, 2, mask)
     else:
-        count = legal_numbers(rules, TAKE_CARD, 3, mask)
-    if rules.offer_tokens and game.counter_to[me] == NONE:
+        count = legal_numbers(rule_set, TAKE_CARD, 3, mask)
+    if rule_set.offer_tokens and game.counter_to[me] == NONE:
         for place in range(PLACES):
             down = game.face_down[place] != NONE
-            if game.offer[place] != NONE and (rules.can_counter_hidden or not down):
-                count += legal_counters(rules, game, place, mask)
+            if game.offer[place] != NONE and (rule_set.can_counter_hidden or not down):
+                count += legal_counters(rule_set, game, place, mask)
     return count
 
 
 @inline
-def legal_counters(rules: np.record, game: np.record, place: int, mask: NDArray[np.int8]) -> int:
+def legal_counters(rule_set: np.record, game: np.record, place: int, mask: NDArray[np.int8]) -> int:
     """Any card of the hand may take this place, also face down with the other token."""
     me, count = game.mover, 0
     for slot in range(game.held[me]):
-        number = slot * rules.places + place
-        mask[rules.first[COUNTEROFFER] + number] = 1
+        number = slot * rule_set.places + place
+        mask[rule_set.first[COUNTEROFFER] + number] = 1
         count += 1
         if game.hidden_use[me] == NONE:
-            mask[rules.first[HIDDEN_COUNTEROFFER] + number] = 1
+            mask[rule_set.first[HIDDEN_COUNTEROFFER] + number] = 1
             count += 1
     return count
 
 
 @inline
-def legal_collections(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_collections(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     count = 0
     for choice in range(3):
-        if may_collect(rules, game, game.playing, choice):
-            mask[rules.first[COLLECT] + choice] = 1
+        if may_collect(rule_set, game, game.playing, choice):
+            mask[rule_set.first[COLLECT] + choice] = 1
             count += 1
     return count
 
 
 @inline
-def legal_markers(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_markers(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     count = 0
-    for c in range(rules.colours):
+    for c in range(rule_set.colours):
         if game.marker[c] == NONE:
-            mask[rules.first[TAKE_MARKER] + c] = 1
+            mask[rule_set.first[TAKE_MARKER] + c] = 1
             count += 1
     return count
 
@@ -845,80 +845,80 @@ def legal_markers(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> 
 
 
 @inline
-def score(rules: np.record, game: np.record) -> None:
+def score(rule_set: np.record, game: np.record) -> None:
     """Geisha are won with their prestige and markers; then the round is, and perhaps the game."""
     won = np.zeros(2, np.int64)
     points = np.zeros(2, np.int64)
-    base = base_points(rules, game)
-    for c in range(rules.colours):
-        seat = favoured(rules, game, c)
+    base = base_points(rule_set, game)
+    for c in range(rule_set.colours):
+        seat = favoured(rule_set, game, c)
         if seat != NONE:
             game.marker[c] = seat
             won[seat] += 1
             points[seat] += base + game.prestige[c]
     for seat in range(2):
-        points[seat] += guest_points(rules, game, seat) + unused_tokens(rules, game, seat)
-        if rules.instant_win > 0 and won[seat] >= rules.instant_win:
+        points[seat] += guest_points(rule_set, game, seat) + unused_tokens(rule_set, game, seat)
+        if rule_set.instant_win > 0 and won[seat] >= rule_set.instant_win:
             end_game(game, seat)
     if game.phase != ENDED:
-        end_round(rules, game, points)
+        end_round(rule_set, game, points)
 
 
 @inline
-def base_points(rules: np.record, game: np.record) -> Any:
+def base_points(rule_set: np.record, game: np.record) -> Any:
     """What each geisha brings in this round beside her prestige."""
-    return rules.base_points[min(max(game.round_number, 1), ROUNDS) - 1]
+    return rule_set.base_points[min(max(game.round_number, 1), ROUNDS) - 1]
 
 
 @inline
-def favoured(rules: np.record, game: np.record, c: int) -> int:
+def favoured(rule_set: np.record, game: np.record, c: int) -> int:
     """The seat with more influence over a geisha, a marker counting one half; NONE if equal."""
     twice = 2 * (game.influence[0, c] - game.influence[1, c])
-    if rules.alone_wins or game.influence[0, c] + game.influence[1, c] > 0:
+    if rule_set.alone_wins or game.influence[0, c] + game.influence[1, c] > 0:
         twice += int(game.marker[c] == 0) - int(game.marker[c] == 1)
     return 0 if twice > 0 else 1 if twice < 0 else NONE
 
 
 @inline
-def guest_points(rules: np.record, game: np.record, seat: int) -> Any:
+def guest_points(rule_set: np.record, game: np.record, seat: int) -> Any:
     """Guests in sets of one colour or of different colours, at their best."""
     place, unit = 0, 1
-    for c in range(rules.colours):
+    for c in range(rule_set.colours):
         place += int(game.collected[seat, c]) * unit
         unit *= 4
-    return rules.guest_points[place]
+    return rule_set.guest_points[place]
 
 
 @inline
-def unused_tokens(rules: np.record, game: np.record, seat: int) -> Any:
+def unused_tokens(rule_set: np.record, game: np.record, seat: int) -> Any:
     """A point for each offer token that was not used."""
-    if not rules.offer_tokens:
+    if not rule_set.offer_tokens:
         return 0
     return int(game.hidden_use[seat] == NONE) + int(game.counter_to[seat] == NONE)
 
 
 @inline
-def end_round(rules: np.record, game: np.record, points: NDArray[np.int64]) -> None:
+def end_round(rule_set: np.record, game: np.record, points: NDArray[np.int64]) -> None:
     """The round has a winner; the other names the starter of the next, if there is one."""
-    winner = ahead(rules, game, points[0] - points[1])
+    winner = ahead(rule_set, game, points[0] - points[1])
     game.wins[winner] += 1
     game.points[0] += points[0]
     game.points[1] += points[1]
-    if rules.rounds == 0 and game.wins[winner] == rules.rounds_to_win:
+    if rule_set.rounds == 0 and game.wins[winner] == rule_set.rounds_to_win:
         end_game(game, winner)
-    elif rules.rounds > 0 and game.round_number == rules.rounds:
-        end_game(game, ahead(rules, game, game.points[0] - game.points[1]))
+    elif rule_set.rounds > 0 and game.round_number == rule_set.rounds:
+        end_game(game, ahead(rule_set, game, game.points[0] - game.points[1]))
     else:
         game.chooser = 1 - winner
         game.starter = NONE
-        begin_round(rules, game)
+        begin_round(rule_set, game)
 
 
 @inline
-def ahead(rules: np.record, game: np.record, lead: int) -> Any:
+def ahead(rule_set: np.record, game: np.record, lead: int) -> Any:
     """The seat that wins with this lead of player 0: points, then markers, then the starter."""
     if lead == 0:
-        lead = markers_held(rules, game, 0) - markers_held(rules, game, 1)
+        lead = markers_held(rule_set, game, 0) - markers_held(rule_set, game, 1)
     if lead == 0:
         return game.starter
     return 0 if lead > 0 else 1
@@ -940,7 +940,7 @@ INSERTED = 4  # behind the four actions: the card of a Counteroffer
 
 
 @inline
-def redeal(rules: np.record, world: np.record, seat: int) -> None:
+def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
     """Deal the foe's cards and the deck anew, keeping all that `seat` has seen.
 
     No two cards are equal, so every history, of chance and of the foe's choices, is as likely as
@@ -952,27 +952,27 @@ def redeal(rules: np.record, world: np.record, seat: int) -> None:
     """
     if world.mover >= 0:
         events = np.empty((40, 3), np.int8)
-        n = timeline(rules, world, events)
+        n = timeline(rule_set, world, events)
         name = np.empty(RECEIVED, np.int8)  # of the foe's cards, in order of receipt
         in_hand = np.empty(RECEIVED, np.int8)
         blank = np.empty((5, PLACES), np.int8)  # in each place of the four actions; INSERTED
         kept = False
         while not kept:
             take_blanks(world, seat, events[:n], name, in_hand, blank)
-            kept = name_blanks(rules, world, seat, events[:n], name, blank)
-        place_cards(rules, world, 1 - seat, name, in_hand, blank)
+            kept = name_blanks(rule_set, world, seat, events[:n], name, blank)
+        place_cards(rule_set, world, 1 - seat, name, in_hand, blank)
 
 
 @inline
-def timeline(rules: np.record, game: np.record, events: NDArray[np.int8]) -> int:
+def timeline(rule_set: np.record, game: np.record, events: NDArray[np.int8]) -> int:
     """Write how cards moved in this round, in order; returns how many events."""
     n, got = 0, np.zeros(2, np.int64)
-    if game.dealt_cards < 2 * rules.hand_size:
+    if game.dealt_cards < 2 * rule_set.hand_size:
         return n
     for seat in range(2):
-        for _ in range(rules.hand_size):
+        for _ in range(rule_set.hand_size):
             n = write_receipt(events, n, seat, got)
-    for turn in range(min(game.turn, 2 * rules.markers - 1) + 1):
+    for turn in range(min(game.turn, 2 * rule_set.markers - 1) + 1):
         me = (game.starter + turn) % 2
         if got[me] == RECEIVED or game.received[me, got[me]] == NONE:
             break
@@ -1066,7 +1066,7 @@ def hidden_blank(game: np.record, foe: int, blank: NDArray[np.int8]) -> Any:
 
 @inline
 def name_blanks(
-    rules: np.record,
+    rule_set: np.record,
     world: np.record,
     seat: int,
     events: NDArray[np.int8],
@@ -1074,7 +1074,7 @@ def name_blanks(
     blank: NDArray[np.int8],
 ) -> bool:
     """Name the foe's other cards, in time; False if this history is not to be kept."""
-    deck = all_cards(rules)
+    deck = all_cards(rule_set)
     hidden, returned = hidden_blank(world, 1 - seat, blank), hidden_return(world, seat, events)
     spare = count(deck & ~received_later(world, seat, events, name)) + count_of(events, COUNTERS)
     chance_of_keeping = 1.0
@@ -1151,7 +1151,7 @@ def random_card(world: np.record, cards: int) -> int:
 
 @inline
 def place_cards(
-    rules: np.record,
+    rule_set: np.record,
     world: np.record,
     foe: int,
     name: NDArray[np.int8],
@@ -1177,7 +1177,7 @@ def place_cards(
     for seat in range(2):
         if world.counter_out_by[seat] == foe:
             world.counter_out[seat] = world.hidden_card[foe]
-    kept_for_the_end = world.turn == 2 * rules.markers
+    kept_for_the_end = world.turn == 2 * rule_set.markers
     for place in range(PLACES):
         if world.face_down[place] == foe:
             world.offer[place] = (
@@ -1189,16 +1189,16 @@ def place_cards(
 
 
 @inline
-def rewind(rules: np.record, game: np.record) -> None:
+def rewind(rule_set: np.record, game: np.record) -> None:
     """Geisha go back card by card; who begins, and who gets a first marker, is open again."""
     for number in range(game.plays, 0, -1):
-        take_back(rules, game, card_played(game, number))
+        take_back(rule_set, game, card_played(game, number))
     if game.round_number == 1:
         game.marker[:] = NONE
     else:
         game.starter = NONE
     game.round_number -= 1
-    begin_round(rules, game)
+    begin_round(rule_set, game)
 
 
 @inline
@@ -1210,29 +1210,29 @@ def card_played(game: np.record, number: int) -> int:
 
 
 @inline
-def take_back(rules: np.record, game: np.record, card: int) -> None:
+def take_back(rule_set: np.record, game: np.record, card: int) -> None:
     """The card played last leads its geisha back and leaves a tiebreaker where it was."""
-    colour = rules.colour[card]
+    colour = rule_set.colour[card]
     if game.brought[card, 1] > 0:
-        game.marker[house_of(rules, game, card)] = NONE
-    game.steps[colour] = past(rules, game.steps[colour], rules.colours - rules.walk[card])
+        game.marker[house_of(rule_set, game, card)] = NONE
+    game.steps[colour] = past(rule_set, game.steps[colour], rule_set.colours - rule_set.walk[card])
 
 
 @inline
-def next_event(rules: np.record, world: np.record, earlier: np.record) -> Any:
+def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> Any:
     """What chance brought or a seat chose, by phase."""
     phase = earlier.phase
     if phase == LAY_TOKENS:
-        return world.row[next_space(rules, earlier)]
+        return world.row[next_space(rule_set, earlier)]
     if phase == DRAW_MARKERS:
-        return marker_of(world, markers_held(rules, earlier, 0))
+        return marker_of(world, markers_held(rule_set, earlier, 0))
     if phase == DEAL:
-        return next_card(world, earlier, dealt_to(rules, earlier))
+        return next_card(world, earlier, dealt_to(rule_set, earlier))
     if phase == DRAW:
         return next_card(world, earlier, player_of(earlier))
     if phase == REDRAW:
         return next_card(world, earlier, earlier.playing)
-    return next_choice(rules, world, earlier)
+    return next_choice(rule_set, world, earlier)
 
 
 @inline
@@ -1251,36 +1251,36 @@ def next_card(world: np.record, earlier: np.record, seat: int) -> Any:
 
 
 @inline
-def next_choice(rules: np.record, world: np.record, earlier: np.record) -> Any:
+def next_choice(rule_set: np.record, world: np.record, earlier: np.record) -> Any:
     """The action that the mover chose; NONE if the choice is still open."""
     me, phase = earlier.mover, earlier.phase
     if phase == ACT:
-        return action_used(rules, world, earlier, me)
+        return action_used(rule_set, world, earlier, me)
     if phase == ANSWER:
-        return answer(rules, world, earlier, me)
+        return answer(rule_set, world, earlier, me)
     if phase == PUT_IN_ORDER:
-        return numbered(rules, ORDER, order_chosen(world, earlier))
+        return numbered(rule_set, ORDER, order_chosen(world, earlier))
     if phase == PICK_TOKENS:
-        return numbered(rules, COLLECT, tokens_chosen(world, earlier.playing))
+        return numbered(rule_set, COLLECT, tokens_chosen(world, earlier.playing))
     if phase == PICK_MARKER:
-        return numbered(rules, TAKE_MARKER, marker_of(world, me))
-    return numbered(rules, STARTER, NONE if world.starter == NONE else int(world.starter != me))
+        return numbered(rule_set, TAKE_MARKER, marker_of(world, me))
+    return numbered(rule_set, STARTER, NONE if world.starter == NONE else int(world.starter != me))
 
 
 @inline
-def numbered(rules: np.record, kind: int, number: int) -> Any:
+def numbered(rule_set: np.record, kind: int, number: int) -> Any:
     """An action by its number among those of its kind; NONE stays NONE."""
-    return NONE if number == NONE else rules.first[kind] + number
+    return NONE if number == NONE else rule_set.first[kind] + number
 
 
 @inline
-def action_used(rules: np.record, world: np.record, earlier: np.record, me: int) -> Any:
+def action_used(rule_set: np.record, world: np.record, earlier: np.record, me: int) -> Any:
     """The action by which a seat laid down cards of its hand in this turn, or NONE."""
     for action in range(4):
         if world.used_in[me, action] == earlier.turn // 2 + 1:
             kind = action + 2 if world.hidden_use[me] == action else action
-            number = rules.first[kind]
-            while not laid_from(rules, world, earlier, me, action, rules.slots[number]):
+            number = rule_set.first[kind]
+            while not laid_from(rule_set, world, earlier, me, action, rule_set.slots[number]):
                 number += 1
             return number
     return NONE
@@ -1288,7 +1288,7 @@ def action_used(rules: np.record, world: np.record, earlier: np.record, me: int)
 
 @inline
 def laid_from(
-    rules: np.record,
+    rule_set: np.record,
     world: np.record,
     earlier: np.record,
     me: int,
@@ -1303,7 +1303,7 @@ def laid_from(
 
 
 @inline
-def answer(rules: np.record, world: np.record, earlier: np.record, me: int) -> Any:
+def answer(rule_set: np.record, world: np.record, earlier: np.record, me: int) -> Any:
     """A Counteroffer comes before picking."""
     if world.counter_to[me] == earlier.turn and earlier.counter_to[me] == NONE:
         slot = 0
@@ -1311,11 +1311,11 @@ def answer(rules: np.record, world: np.record, earlier: np.record, me: int) -> A
             slot += 1
         hides = world.hidden_use[me] == COUNTEROFFER
         kind = HIDDEN_COUNTEROFFER if hides else COUNTEROFFER
-        return numbered(rules, kind, slot * rules.places + world.counter_place[me])
+        return numbered(rule_set, kind, slot * rule_set.places + world.counter_place[me])
     offerer = player_of(earlier)
     offer = offered_by(earlier, offerer)
     kind = TAKE_PAIR if offer == COMPETITION else TAKE_CARD
-    return numbered(rules, kind, world.picked[offerer, offer])
+    return numbered(rule_set, kind, world.picked[offerer, offer])
 
 
 @inline

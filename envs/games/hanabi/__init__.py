@@ -104,7 +104,7 @@ def build(*, players: int, **options: Any) -> tuple[dict[str, Any], np.record, C
     )
     has_trait = traits(len(suits), ranks)
     table = filled(
-        rules.RULES,
+        rules.RULE_SET,
         seats=players,
         hand_size=hand_size,
         suits=len(suits),
@@ -147,25 +147,25 @@ def check(players: int, options: dict[str, Any]) -> None:
 # --- The end
 
 
-def best_score(rules: np.record) -> int:
+def best_score(rule_set: np.record) -> int:
     """A point for each card of the complete display."""
-    return int(rules.cards)
+    return int(rule_set.cards)
 
 
-def length(rules: np.record) -> Length:
+def length(rule_set: np.record) -> Length:
     """A turn for each card of the deck, for each clue, and a last one for each player.
 
     Every one of those cards can bring a clue token back.
     """
-    cards = int(rules.copies.sum())
-    deck = cards - int(rules.seats * rules.hand_size)
-    clues = int(rules.max_clues) + deck
-    return Length(rounds=1, decisions=deck + clues + int(rules.seats), chances=cards + 1)
+    cards = int(rule_set.copies.sum())
+    deck = cards - int(rule_set.seats * rule_set.hand_size)
+    clues = int(rule_set.max_clues) + deck
+    return Length(rounds=1, decisions=deck + clues + int(rule_set.seats), chances=cards + 1)
 
 
-def lost(rules: np.record, games: NDArray[Any]) -> NDArray[np.bool_]:
+def lost(rule_set: np.record, games: NDArray[Any]) -> NDArray[np.bool_]:
     """Which games ended by errors, (B,)."""
-    struck_out: NDArray[np.bool_] = games["errors"] == rules.max_errors
+    struck_out: NDArray[np.bool_] = games["errors"] == rule_set.max_errors
     return struck_out
 
 
@@ -174,7 +174,7 @@ GAME = Game(
     title="Hanabi",
     cooperative=True,
     record=rules.RECORD,
-    rules=rules.RULES,
+    rule_set_dtype=rules.RULE_SET,
     functions=implemented_in(rules, observation),
     variants=VARIANTS,
     fixed=FIXED,

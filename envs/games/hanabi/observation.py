@@ -82,25 +82,25 @@ def layout(
 
 
 @inline
-def observe(rules: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
-    out[rules.at[SHORT] : rules.at[MY_CARDS]] = 0
-    observe_table(rules, game, seat, out)
-    observe_counts(rules, game, seat, out)
-    observe_hands(rules, game, seat, out)
-    observe_turns(rules, game, seat, out)
-    observe_clues(rules, game, seat, out)
+def observe(rule_set: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
+    out[rule_set.at[SHORT] : rule_set.at[MY_CARDS]] = 0
+    observe_table(rule_set, game, seat, out)
+    observe_counts(rule_set, game, seat, out)
+    observe_hands(rule_set, game, seat, out)
+    observe_turns(rule_set, game, seat, out)
+    observe_clues(rule_set, game, seat, out)
 
 
 @inline
-def observe_table(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    at = rules.at
+def observe_table(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    at = rule_set.at
     table = 0  # what is ahead of the numbers, as a set
-    for side in range(rules.seats):
-        table |= int(game.player == clockwise(rules, me, side)) << side
-    for suit in range(rules.suits):
-        table |= first_bits(game.fireworks[suit]) << at[FIREWORKS] + suit * rules.ranks
+    for side in range(rule_set.seats):
+        table |= int(game.player == clockwise(rule_set, me, side)) << side
+    for suit in range(rule_set.suits):
+        table |= first_bits(game.fireworks[suit]) << at[FIREWORKS] + suit * rule_set.ranks
     table |= first_bits(game.clues) << at[CLUES]
-    table |= first_bits(rules.max_errors - game.errors) << at[LIVES]
+    table |= first_bits(rule_set.max_errors - game.errors) << at[LIVES]
     write_bits(table, at[DECK], 0, out)
     out[at[DECK]] = game.deck
     out[at[TURNS_LEFT]] = game.turns_left
@@ -108,8 +108,8 @@ def observe_table(rules: np.record, game: np.record, me: int, out: NDArray[Any])
 
 
 @inline
-def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    discards, unseen, cards = rules.at[DISCARDS], rules.at[UNSEEN], rules.cards
+def observe_counts(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    discards, unseen, cards = rule_set.at[DISCARDS], rule_set.at[UNSEEN], rule_set.cards
     for card in range(cards):
         out[np.uint64(discards + card)] = game.discards[card]
     for card in range(cards):
@@ -119,12 +119,12 @@ def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[Any]
 
 
 @inline
-def observe_hands(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_hands(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """The size of every hand, and the cards of the others."""
-    seats, hand_size, cards = rules.seats, rules.hand_size, rules.cards
-    short, at = rules.at[SHORT], rules.at[HANDS]
+    seats, hand_size, cards = rule_set.seats, rule_set.hand_size, rule_set.cards
+    short, at = rule_set.at[SHORT], rule_set.at[HANDS]
     for side in range(seats):
-        owner = np.uint64(clockwise(rules, me, side))
+        owner = np.uint64(clockwise(rule_set, me, side))
         held = game.held[owner]
         out[np.uint64(short + side)] = held < hand_size
         if side > 0:
@@ -134,17 +134,22 @@ def observe_hands(rules: np.record, game: np.record, me: int, out: NDArray[Any])
 
 
 @inline
-def observe_turns(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_turns(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """What every player did last."""
-    seats, hand_size, cards, traits = rules.seats, rules.hand_size, rules.cards, rules.traits
-    at, touched = rules.at, 0
+    seats, hand_size, cards, traits = (
+        rule_set.seats,
+        rule_set.hand_size,
+        rule_set.cards,
+        rule_set.traits,
+    )
+    at, touched = rule_set.at, 0
     for side in range(seats):
-        seat = np.uint64(clockwise(rules, me, side))
+        seat = np.uint64(clockwise(rule_set, me, side))
         did = game.did[seat]
         if did != NONE:
             out[np.uint64(at[DID] + 3 * side + did)] = 1
         if did == CLUE:
-            out[np.uint64(at[TOLD] + side * seats + side_of(rules, me, game.told[seat]))] = 1
+            out[np.uint64(at[TOLD] + side * seats + side_of(rule_set, me, game.told[seat]))] = 1
             out[np.uint64(at[TRAIT] + side * traits + game.trait[seat])] = 1
             touched |= int(game.touched[seat]) << side * hand_size
         elif did != NONE:
@@ -156,12 +161,12 @@ def observe_turns(rules: np.record, game: np.record, me: int, out: NDArray[Any])
 
 
 @inline
-def observe_clues(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_clues(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """What clues have told of every hand; the others follow mine."""
-    seats, hand_size, cards = rules.seats, rules.hand_size, rules.cards
-    at, size = rules.at[MY_CARDS], cards + rules.traits
+    seats, hand_size, cards = rule_set.seats, rule_set.hand_size, rule_set.cards
+    at, size = rule_set.at[MY_CARDS], cards + rule_set.traits
     for side in range(seats):
-        owner = np.uint64(clockwise(rules, me, side))
+        owner = np.uint64(clockwise(rule_set, me, side))
         for slot in range(hand_size):
             known = game.possible[owner, slot] | int(game.named[owner, slot]) << cards
             write_bits(known, size, at, out)

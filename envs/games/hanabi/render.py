@@ -74,14 +74,14 @@ def hand(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Ha
 
 
 def card(variant: Variant, game: np.record, seat: int, slot: int, shown: bool) -> Card:
-    rules = variant.rules
+    rule_set = variant.rule_set
     possible, named = game.possible[seat, slot], game.named[seat, slot]
-    may_be = [bool(possible & cards) for cards in rules.cards_with[: rules.traits]]
+    may_be = [bool(possible & cards) for cards in rule_set.cards_with[: rule_set.traits]]
     if shown:
-        suit, rank = divmod(int(game.hand[seat, slot]), int(rules.ranks))
+        suit, rank = divmod(int(game.hand[seat, slot]), int(rule_set.ranks))
     else:
-        suit, rank = only(may_be[: rules.suits]), only(may_be[rules.suits :])
-    return Card(suit, rank, [bool(named >> trait & 1) for trait in range(rules.traits)], may_be)
+        suit, rank = only(may_be[: rule_set.suits]), only(may_be[rule_set.suits :])
+    return Card(suit, rank, [bool(named >> trait & 1) for trait in range(rule_set.traits)], may_be)
 
 
 def only(possible: list[bool]) -> int:
@@ -96,7 +96,7 @@ def last_turn(variant: Variant, game: np.record, seat: int) -> str:
     if game.did[seat] == CLUE:
         trait = trait_names(variant)[game.trait[seat]]
         return f"told player {game.told[seat]} about {trait}: {touched_words(game, seat)}"
-    suit, rank = divmod(int(game.card[seat]), int(variant.rules.ranks))
+    suit, rank = divmod(int(game.card[seat]), int(variant.rule_set.ranks))
     which = f"card {game.slot[seat] + 1}, {card_name(variant, suit, rank)}"
     if game.did[seat] == DISCARD:
         return f"discarded {which}"
@@ -116,12 +116,12 @@ def trait_names(variant: Variant) -> tuple[str, ...]:
 
 
 def suit_names(variant: Variant) -> tuple[str, ...]:
-    return trait_names(variant)[: variant.rules.suits]
+    return trait_names(variant)[: variant.rule_set.suits]
 
 
 def signs(variant: Variant) -> list[str]:
     """One character for each trait: the letters of the suits, then the ranks."""
-    ranks = [str(rank + 1) for rank in range(variant.rules.ranks)]
+    ranks = [str(rank + 1) for rank in range(variant.rule_set.ranks)]
     return [*(LETTERS[name] for name in suit_names(variant)), *ranks]
 
 
@@ -135,7 +135,7 @@ def card_name(variant: Variant, suit: int, rank: int) -> str:
 
 def piles(variant: Variant, copies: NDArray[np.int8]) -> list[str]:
     """The ranks of these cards, suit by suit: "112" is two 1s and a 2."""
-    suits, ranks = int(variant.rules.suits), int(variant.rules.ranks)
+    suits, ranks = int(variant.rule_set.suits), int(variant.rule_set.ranks)
     rows = copies[: suits * ranks].reshape(suits, ranks).tolist()
     return ["".join(str(rank + 1) * n for rank, n in enumerate(row)) for row in rows]
 
@@ -149,7 +149,7 @@ def unseen(game: np.record, viewer: int | None) -> NDArray[np.int8]:
 
 
 def headline(variant: Variant, game: np.record) -> str:
-    most = int(variant.rules.cards)
+    most = int(variant.rule_set.cards)
     return (
         f"{variant.game.title} · {variant.seats} players · score {game.score} of {most} · "
         f"deck {game.deck}"
@@ -170,9 +170,9 @@ def status(variant: Variant, game: np.record) -> str:
 
 def result(variant: Variant, game: np.record) -> str:
     points = counted(game.score, "point")
-    if game.errors == variant.rules.max_errors:
+    if game.errors == variant.rule_set.max_errors:
         return f"lost by the last error, with {points}"
-    if variant.rules.cards < LEGENDARY:
+    if variant.rule_set.cards < LEGENDARY:
         return f"the fireworks are worth {points}"
     rating = next(word for most, word in RATINGS if game.score <= most)
     return f"the fireworks are worth {points}: {rating}"
@@ -193,17 +193,17 @@ def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
 
 def board_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
     """The fireworks, and where the other cards of each suit are; the tokens."""
-    rules, suits = variant.rules, suit_names(variant)
+    rule_set, suits = variant.rule_set, suit_names(variant)
     rows: list[tuple[str, Iterable[Any]]] = [
         ("", suits),
         ("letter", [LETTERS[name] for name in suits]),
-        ("firework", game.fireworks[: rules.suits].tolist()),
+        ("firework", game.fireworks[: rule_set.suits].tolist()),
         ("discards", piles(variant, game.discards)),
         ("deck" if seat is None else "unseen", piles(variant, unseen(game, seat))),
     ]
     rows += [
-        ("clue tokens", [tokens(game.clues, rules.max_clues)]),
-        ("errors", [tokens(game.errors, rules.max_errors)]),
+        ("clue tokens", [tokens(game.clues, rule_set.max_clues)]),
+        ("errors", [tokens(game.errors, rule_set.max_errors)]),
     ]
     return [line(name, cells, SUIT) for name, cells in rows]
 
@@ -227,7 +227,7 @@ def hand_lines(variant: Variant, hand: Hand) -> list[str]:
 def shown(variant: Variant, traits: list[bool], other: str) -> str:
     """The signs of these traits, with another sign for each other one; suits apart from ranks."""
     marks = [sign if has else other for sign, has in zip(signs(variant), traits, strict=True)]
-    suits = int(variant.rules.suits)
+    suits = int(variant.rule_set.suits)
     return f"{''.join(marks[:suits])} {''.join(marks[suits:])}".strip()
 
 
@@ -272,9 +272,9 @@ def draw_fireworks(canvas: Canvas, variant: Variant, game: np.record) -> None:
     canvas.box(10, 36, 412, 132, PANEL)
     canvas.write(20, 118, "discards", 10, anchor="lm")
     discards = piles(variant, game.discards)
-    for suit, letter in enumerate(signs(variant)[: variant.rules.suits]):
+    for suit, letter in enumerate(signs(variant)[: variant.rule_set.suits]):
         x, cards = 18 + FIREWORK * suit, int(game.fireworks[suit])
-        draw_firework(canvas, letter, cards, x + 9, 44, complete=cards == variant.rules.ranks)
+        draw_firework(canvas, letter, cards, x + 9, 44, complete=cards == variant.rule_set.ranks)
         for place, rank in enumerate(discards[suit]):
             draw_chip(canvas, letter, rank, x + 1 + 12 * (place % 5), 127 + 19 * (place // 5))
 
@@ -296,8 +296,8 @@ def draw_tokens(canvas: Canvas, variant: Variant, game: np.record) -> None:
     """The deck, and the tokens: those in the box are filled."""
     canvas.box(430, 36, 160, 132, PANEL)
     rows = [
-        ("clue tokens", game.clues, variant.rules.max_clues, CLUES),
-        ("errors", game.errors, variant.rules.max_errors, ERRORS),
+        ("clue tokens", game.clues, variant.rule_set.max_clues, CLUES),
+        ("errors", game.errors, variant.rule_set.max_errors, ERRORS),
     ]
     for row, (name, n, most, colour) in enumerate(rows):
         canvas.write(440, 50 + 42 * row, name, 12, anchor="lm")
@@ -319,7 +319,7 @@ def draw_hand(canvas: Canvas, variant: Variant, hand: Hand, y: float, to_decide:
 
 def draw_held(canvas: Canvas, variant: Variant, card: Card, x: float, y: float) -> None:
     """A card, and beside it the suits and ranks that clues leave, underlined if they were told."""
-    suits = int(variant.rules.suits)
+    suits = int(variant.rule_set.suits)
     letter = signs(variant)[card.suit] if card.suit != NONE else ""
     draw_card(canvas, letter, str(card.rank + 1) if card.rank != NONE else "?", x, y, 36)
     for trait, sign in enumerate(signs(variant)):

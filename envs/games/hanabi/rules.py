@@ -1,6 +1,6 @@
 """The rules of Hanabi, in the order of the rulebook. RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a RULES; `me` is the seat that acts. There are P seats, numbered
+`game` is a RECORD, `rules` a RULE_SET; `me` is the seat that acts. There are P seats, numbered
 clockwise; C suits, of which a multicolour one is the last, and R ranks, both from 0. A card is
 known by suit * R + rank. A trait is what a clue can tell of cards: a suit, or C + a rank. Slots
 are a hand's places, the oldest card first. Sets of cards, of traits and of slots are bits.
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import CHANCE, OVER, below, record, tables
+from hanamachi.engine.game import CHANCE, OVER, below, record, rule_set_dtype
 from hanamachi.engine.sets import count
 
 SEATS, HAND, SUITS, RANKS = 5, 5, 6, 5  # at most
@@ -54,7 +54,7 @@ RECORD = record(
     ("unseen", np.int8, (CARDS,)),  # copies of each card in the deck: counts, never an order
 )
 
-RULES = tables(
+RULE_SET = rule_set_dtype(
     ("hand_size", np.int64),
     ("suits", np.int64),  # C
     ("ranks", np.int64),  # R
@@ -97,40 +97,40 @@ def write_bits(bits: int, n: int, at: int, out: NDArray[Any]) -> None:
 
 
 @inline
-def clockwise(rules: np.record, seat: int, steps: int) -> int:
+def clockwise(rule_set: np.record, seat: int, steps: int) -> int:
     """The seat so many further on, fewer than there are."""
     seat += steps
-    return seat - rules.seats if seat >= rules.seats else seat
+    return seat - rule_set.seats if seat >= rule_set.seats else seat
 
 
 @inline
-def side_of(rules: np.record, me: int, seat: int) -> int:
+def side_of(rule_set: np.record, me: int, seat: int) -> int:
     """How many seats further on a seat is."""
-    return seat - me if seat >= me else seat - me + rules.seats
+    return seat - me if seat >= me else seat - me + rule_set.seats
 
 
 # --- Setup
 
 
 @inline
-def start(rules: np.record, game: np.record) -> None:
+def start(rule_set: np.record, game: np.record) -> None:
     """All clue tokens are in the box, no error is; somebody begins, and everybody gets cards."""
     game.rewards[:] = 0
-    game.clues = rules.max_clues
+    game.clues = rule_set.max_clues
     game.errors = 0
     game.fireworks[:] = 0
     game.discards[:] = 0
-    game.unseen[:] = rules.copies
-    game.deck = rules.copies.sum()
-    game.turns_left = rules.seats
+    game.unseen[:] = rule_set.copies
+    game.deck = rule_set.copies.sum()
+    game.turns_left = rule_set.seats
     game.score = 0
     clear_hands(game)
-    game.player = rules.starter
-    if rules.starter == NONE:
+    game.player = rule_set.starter
+    if rule_set.starter == NONE:
         game.phase = CHOOSE_STARTER
         game.mover = CHANCE
     else:
-        go_on(rules, game)
+        go_on(rule_set, game)
 
 
 @inline
@@ -145,9 +145,9 @@ def clear_hands(game: np.record) -> None:
 
 
 @inline
-def go_on(rules: np.record, game: np.record) -> None:
+def go_on(rule_set: np.record, game: np.record) -> None:
     """Hands are filled up as long as there are cards; then whose turn it is acts."""
-    if game.deck > 0 and seat_to_draw(rules, game) != NONE:
+    if game.deck > 0 and seat_to_draw(rule_set, game) != NONE:
         game.phase = DRAW
         game.mover = CHANCE
     else:
@@ -156,44 +156,44 @@ def go_on(rules: np.record, game: np.record) -> None:
 
 
 @inline
-def seat_to_draw(rules: np.record, game: np.record) -> int:
+def seat_to_draw(rule_set: np.record, game: np.record) -> int:
     """The first seat that lacks a card; hands are dealt one after the other."""
     first = NONE
-    for seat in range(rules.seats - 1, -1, -1):  # to the end, as who it is cannot be foreseen
-        if game.held[seat] < rules.hand_size:
+    for seat in range(rule_set.seats - 1, -1, -1):  # to the end, as who it is cannot be foreseen
+        if game.held[seat] < rule_set.hand_size:
             first = seat
     return first
 
 
 @inline
-def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> Any:
+def chance(rule_set: np.record, game: np.record, weights: NDArray[np.int64]) -> Any:
     """Any seat may begin; the next card is any of the deck."""
     if game.phase == CHOOSE_STARTER:
-        weights[: rules.seats] = 1
-        return rules.seats
-    cards = rules.cards
+        weights[: rule_set.seats] = 1
+        return rule_set.seats
+    cards = rule_set.cards
     for card in range(cards):
         weights[card] = game.unseen[card]
     return cards
 
 
 @inline
-def resolve(rules: np.record, game: np.record, outcome: int) -> None:
+def resolve(rule_set: np.record, game: np.record, outcome: int) -> None:
     if game.phase == CHOOSE_STARTER:
         game.player = outcome
     else:
-        draw(rules, game, seat_to_draw(rules, game), outcome)
-    go_on(rules, game)
+        draw(rule_set, game, seat_to_draw(rule_set, game), outcome)
+    go_on(rule_set, game)
 
 
 @inline
-def draw(rules: np.record, game: np.record, seat: int, card: int) -> None:
+def draw(rule_set: np.record, game: np.record, seat: int, card: int) -> None:
     """A new card is the last of the hand, and its owner knows nothing of it."""
     slot = game.held[seat]
     game.unseen[card] -= 1
     game.deck -= 1
     game.hand[seat, slot] = card
-    game.possible[seat, slot] = (1 << rules.cards) - 1
+    game.possible[seat, slot] = (1 << rule_set.cards) - 1
     game.named[seat, slot] = 0
     game.held[seat] += 1
 
@@ -202,23 +202,25 @@ def draw(rules: np.record, game: np.record, seat: int, card: int) -> None:
 
 
 @inline
-def apply(rules: np.record, game: np.record, action: int) -> None:
+def apply(rule_set: np.record, game: np.record, action: int) -> None:
     """Give a clue, discard a card or play one."""
     me, score = game.mover, game.score
     if game.deck == 0:  # the final round
         game.turns_left -= 1
-    kind = rules.kind[action]
+    kind = rule_set.kind[action]
     forget_turn(game, me)
     game.did[me] = kind
     if kind == CLUE:
-        give_clue(rules, game, clockwise(rules, me, rules.offset[action]), rules.trait[action])
+        give_clue(
+            rule_set, game, clockwise(rule_set, me, rule_set.offset[action]), rule_set.trait[action]
+        )
     elif kind == DISCARD:
-        discard(rules, game, rules.slot[action])
+        discard(rule_set, game, rule_set.slot[action])
     else:
-        play(rules, game, rules.slot[action])
-    for seat in range(rules.seats):
+        play(rule_set, game, rule_set.slot[action])
+    for seat in range(rule_set.seats):
         game.rewards[seat] = game.score - score
-    end_turn(rules, game)
+    end_turn(rule_set, game)
 
 
 @inline
@@ -235,10 +237,10 @@ def forget_turn(game: np.record, seat: int) -> None:
 
 
 @inline
-def give_clue(rules: np.record, game: np.record, seat: int, trait: int) -> None:
+def give_clue(rule_set: np.record, game: np.record, seat: int, trait: int) -> None:
     """A clue costs a token and points out all cards of a suit or rank, and so all that are not."""
     game.clues -= 1
-    touched, cards = 0, rules.cards_with[trait]
+    touched, cards = 0, rule_set.cards_with[trait]
     for slot in range(game.held[seat]):
         if cards >> int(game.hand[seat, slot]) & 1:
             touched |= 1 << slot
@@ -252,33 +254,33 @@ def give_clue(rules: np.record, game: np.record, seat: int, trait: int) -> None:
 
 
 @inline
-def discard(rules: np.record, game: np.record, slot: int) -> None:
+def discard(rule_set: np.record, game: np.record, slot: int) -> None:
     """A discarded card brings a clue token back."""
     game.discards[take_from_hand(game, slot)] += 1
-    regain_clue(rules, game)
+    regain_clue(rule_set, game)
 
 
 @inline
-def play(rules: np.record, game: np.record, slot: int) -> None:
+def play(rule_set: np.record, game: np.record, slot: int) -> None:
     """The next card of a firework is added to it; any other is an error and is discarded."""
     card = take_from_hand(game, slot)
-    suit, rank = card // rules.ranks, card % rules.ranks
+    suit, rank = card // rule_set.ranks, card % rule_set.ranks
     if game.fireworks[suit] == rank:
         game.fireworks[suit] += 1
         game.score += 1
         game.scored[game.mover] = 1
-        if rank == rules.ranks - 1:  # the firework is complete
-            regain_clue(rules, game)
+        if rank == rule_set.ranks - 1:  # the firework is complete
+            regain_clue(rule_set, game)
     else:
         game.discards[card] += 1
-        err(rules, game)
+        err(rule_set, game)
 
 
 @inline
-def err(rules: np.record, game: np.record) -> None:
+def err(rule_set: np.record, game: np.record) -> None:
     """The last error burns everything down."""
     game.errors += 1
-    if game.errors == rules.max_errors and rules.lost_is_zero:
+    if game.errors == rule_set.max_errors and rule_set.lost_is_zero:
         game.score = 0
 
 
@@ -301,8 +303,8 @@ def take_from_hand(game: np.record, slot: int) -> Any:
 
 
 @inline
-def regain_clue(rules: np.record, game: np.record) -> None:
-    if game.clues < rules.max_clues:
+def regain_clue(rule_set: np.record, game: np.record) -> None:
+    if game.clues < rule_set.max_clues:
         game.clues += 1
         game.regained[game.mover] = 1
 
@@ -311,40 +313,40 @@ def regain_clue(rules: np.record, game: np.record) -> None:
 
 
 @inline
-def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Play always; discard unless the box is full of clue tokens; tell while there is one."""
     actions = 0
     if game.phase == ACT:
         slots = first_bits(game.held[game.mover])
-        actions = slots << rules.first[PLAY]
-        if game.clues < rules.max_clues:
-            actions |= slots << rules.first[DISCARD]
+        actions = slots << rule_set.first[PLAY]
+        if game.clues < rule_set.max_clues:
+            actions |= slots << rule_set.first[DISCARD]
         if game.clues > 0:
-            actions |= legal_clues(rules, game)
+            actions |= legal_clues(rule_set, game)
     write_bits(actions, len(mask), 0, mask)
     return count(actions)
 
 
 @inline
-def legal_clues(rules: np.record, game: np.record) -> int:
+def legal_clues(rule_set: np.record, game: np.record) -> int:
     """Any trait of a card that another player holds, or any at all with empty clues."""
     clues = 0
-    for offset in range(1, rules.seats):
-        traits = traits_held(rules, game, clockwise(rules, game.mover, offset))
-        clues |= (traits & first_bits(rules.suits)) << rules.clue[offset, 0]
-        clues |= traits >> rules.suits << rules.clue[offset, rules.suits]
+    for offset in range(1, rule_set.seats):
+        traits = traits_held(rule_set, game, clockwise(rule_set, game.mover, offset))
+        clues |= (traits & first_bits(rule_set.suits)) << rule_set.clue[offset, 0]
+        clues |= traits >> rule_set.suits << rule_set.clue[offset, rule_set.suits]
     return clues
 
 
 @inline
-def traits_held(rules: np.record, game: np.record, seat: int) -> Any:
+def traits_held(rule_set: np.record, game: np.record, seat: int) -> Any:
     """What a seat can be told."""
-    if rules.empty_clues:
-        return first_bits(rules.traits)
+    if rule_set.empty_clues:
+        return first_bits(rule_set.traits)
     traits = 0
     owner = np.uint64(seat)
     for slot in range(game.held[owner]):
-        traits |= int(rules.traits_of[np.uint64(game.hand[owner, slot])])
+        traits |= int(rule_set.traits_of[np.uint64(game.hand[owner, slot])])
     return traits
 
 
@@ -352,22 +354,22 @@ def traits_held(rules: np.record, game: np.record, seat: int) -> Any:
 
 
 @inline
-def end_turn(rules: np.record, game: np.record) -> None:
+def end_turn(rule_set: np.record, game: np.record) -> None:
     """The last error loses at once, a full display wins at once; else the deck ends the game."""
-    game.player = clockwise(rules, game.mover, 1)
-    lost, complete = game.errors == rules.max_errors, game.score == rules.cards
+    game.player = clockwise(rule_set, game.mover, 1)
+    lost, complete = game.errors == rule_set.max_errors, game.score == rule_set.cards
     if lost or complete or game.turns_left == 0:
         game.phase = ENDED
         game.mover = OVER
     else:
-        go_on(rules, game)
+        go_on(rule_set, game)
 
 
 # --- What a player cannot see
 
 
 @inline
-def redeal(rules: np.record, world: np.record, seat: int) -> None:
+def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
     """Deal the seat's own hand and the deck anew, as all clues and all open cards allow.
 
     Every way to put different unseen cards, copies told apart, into the slots of the hand is
@@ -383,7 +385,7 @@ def redeal(rules: np.record, world: np.record, seat: int) -> None:
         taken[:] = 0
         kept = True
         for slot in range(held):
-            card, copy = random_copy(rules, world, world.possible[seat, slot])
+            card, copy = random_copy(rule_set, world, world.possible[seat, slot])
             kept &= taken[card] >> copy & 1 == 0
             taken[card] |= 1 << copy
             world.hand[seat, slot] = card
@@ -401,10 +403,10 @@ def count_as_unseen(world: np.record, seat: int) -> int:
 
 
 @inline
-def random_copy(rules: np.record, world: np.record, possible: int) -> tuple[int, int]:
+def random_copy(rule_set: np.record, world: np.record, possible: int) -> tuple[int, int]:
     """One of all unseen copies of the possible cards: the card, and which of its copies."""
     copies = 0
-    for card in range(rules.cards):
+    for card in range(rule_set.cards):
         copies += world.unseen[card] * (possible >> card & 1)
     skip = below(world, copies)
     card = 0
@@ -418,10 +420,10 @@ def random_copy(rules: np.record, world: np.record, possible: int) -> tuple[int,
 
 
 @inline
-def rewind(rules: np.record, game: np.record) -> None:
+def rewind(rule_set: np.record, game: np.record) -> None:
     """A record keeps only the last turn of every seat: there is no way back."""
 
 
 @inline
-def next_event(rules: np.record, world: np.record, earlier: np.record) -> int:
+def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> int:
     return NONE

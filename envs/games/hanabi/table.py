@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.sets import count
 from hanamachi.games.hanabi import observation as entry
-from hanamachi.games.hanabi import rules as rule
+from hanamachi.games.hanabi import rules
 
 ME = 0
 
@@ -25,51 +25,51 @@ Games = NDArray[Any]  # (P + 1,) records: before each seat's last turn, and now
 
 
 @inline
-def lay_out(rules: np.record, seen: Seen, game: np.record) -> None:
-    at = rules.at
-    game.phase = rule.ACT
+def lay_out(rule_set: np.record, seen: Seen, game: np.record) -> None:
+    at = rule_set.at
+    game.phase = rules.ACT
     game.player = game.mover = ME
-    for suit in range(rules.suits):
-        shown = seen[at[entry.FIREWORKS] + suit * rules.ranks :][: rules.ranks]
+    for suit in range(rule_set.suits):
+        shown = seen[at[entry.FIREWORKS] + suit * rule_set.ranks :][: rule_set.ranks]
         game.fireworks[suit] = shown.sum()
     game.clues = seen[at[entry.CLUES] : at[entry.CLUES + 1]].sum()
-    game.errors = rules.max_errors - seen[at[entry.LIVES] : at[entry.LIVES + 1]].sum()
+    game.errors = rule_set.max_errors - seen[at[entry.LIVES] : at[entry.LIVES + 1]].sum()
     game.deck = seen[at[entry.DECK]]
     game.turns_left = seen[at[entry.TURNS_LEFT]]
     game.score = seen[at[entry.SCORE]]
-    for card in range(rules.cards):
+    for card in range(rule_set.cards):
         game.discards[card] = seen[at[entry.DISCARDS] + card]
         game.unseen[card] = seen[at[entry.UNSEEN] + card]
-    for seat in range(rules.seats):
-        lay_out_hand(rules, seen, game, seat)
-        lay_out_turn(rules, seen, game, seat)
+    for seat in range(rule_set.seats):
+        lay_out_hand(rule_set, seen, game, seat)
+        lay_out_turn(rule_set, seen, game, seat)
 
 
 @inline
-def lay_out_hand(rules: np.record, seen: Seen, game: np.record, seat: int) -> None:
+def lay_out_hand(rule_set: np.record, seen: Seen, game: np.record, seat: int) -> None:
     """The cards, of which I do not see my own, and what clues have told of them."""
-    at, cards, known = rules.at, rules.cards, rules.cards + rules.traits
-    game.held[seat] = rules.hand_size - seen[at[entry.SHORT] + seat]
-    game.hand[seat] = rule.NONE
-    for slot in range(rules.hand_size):
+    at, cards, known = rule_set.at, rule_set.cards, rule_set.cards + rule_set.traits
+    game.held[seat] = rule_set.hand_size - seen[at[entry.SHORT] + seat]
+    game.hand[seat] = rules.NONE
+    for slot in range(rule_set.hand_size):
         if seat != ME:
-            place = (seat - 1) * rules.hand_size + slot
+            place = (seat - 1) * rule_set.hand_size + slot
             game.hand[seat, slot] = shown(seen, at[entry.HANDS] + place * cards, cards)
-        told = at[entry.MY_CARDS] + (seat * rules.hand_size + slot) * known
+        told = at[entry.MY_CARDS] + (seat * rule_set.hand_size + slot) * known
         game.possible[seat, slot] = bits(seen, told, cards)
-        game.named[seat, slot] = bits(seen, told + cards, rules.traits)
+        game.named[seat, slot] = bits(seen, told + cards, rule_set.traits)
 
 
 @inline
-def lay_out_turn(rules: np.record, seen: Seen, game: np.record, seat: int) -> None:
+def lay_out_turn(rule_set: np.record, seen: Seen, game: np.record, seat: int) -> None:
     """What a seat did last."""
-    at, seats, size = rules.at, rules.seats, rules.hand_size
+    at, seats, size = rule_set.at, rule_set.seats, rule_set.hand_size
     game.did[seat] = shown(seen, at[entry.DID] + 3 * seat, 3)
     game.told[seat] = shown(seen, at[entry.TOLD] + seats * seat, seats)
-    game.trait[seat] = shown(seen, at[entry.TRAIT] + rules.traits * seat, rules.traits)
+    game.trait[seat] = shown(seen, at[entry.TRAIT] + rule_set.traits * seat, rule_set.traits)
     game.touched[seat] = bits(seen, at[entry.TOUCHED] + size * seat, size)
     game.slot[seat] = shown(seen, at[entry.SLOT] + size * seat, size)
-    game.card[seat] = shown(seen, at[entry.CARD] + rules.cards * seat, rules.cards)
+    game.card[seat] = shown(seen, at[entry.CARD] + rule_set.cards * seat, rule_set.cards)
     game.scored[seat] = seen[at[entry.OUTCOME] + 2 * seat]
     game.regained[seat] = seen[at[entry.OUTCOME] + 2 * seat + 1]
 
@@ -80,7 +80,7 @@ def shown(seen: Seen, at: int, n: int) -> Any:
     for i in range(n):
         if seen[at + i]:
             return i
-    return rule.NONE
+    return rules.NONE
 
 
 @inline
@@ -96,39 +96,39 @@ def bits(seen: Seen, at: int, n: int) -> Any:
 
 
 @inline
-def lay_out_turns(rules: np.record, seen: Seen, games: Games) -> None:
+def lay_out_turns(rule_set: np.record, seen: Seen, games: Games) -> None:
     """The present table, and those before each seat's last turn."""
-    lay_out(rules, seen, games[rules.seats])
-    wind_back(rules, games)
+    lay_out(rule_set, seen, games[rule_set.seats])
+    wind_back(rule_set, games)
 
 
 @inline
-def wind_back(rules: np.record, games: Games) -> None:
+def wind_back(rule_set: np.record, games: Games) -> None:
     """From the last of the games, the present one, derive those before each seat's last turn.
 
     Hands, deck, fireworks, discards, score and tokens are as they were then. What clues have told
     of a card still in hand, `unseen` and `turns_left` stay as they are now.
     """
-    for seat in range(rules.seats - 1, -1, -1):
+    for seat in range(rule_set.seats - 1, -1, -1):
         games[seat] = games[seat + 1]
-        if games[seat].did[seat] == rule.CLUE:
+        if games[seat].did[seat] == rules.CLUE:
             games[seat].clues += 1
-        elif games[seat].did[seat] != rule.NONE:
-            take_back(rules, games[seat], seat)
+        elif games[seat].did[seat] != rules.NONE:
+            take_back(rule_set, games[seat], seat)
 
 
 @inline
-def take_back(rules: np.record, game: np.record, seat: int) -> None:
+def take_back(rule_set: np.record, game: np.record, seat: int) -> None:
     """A seat's last card returns to its slot, and the one drawn for it to the deck."""
     card = game.card[seat]
     if game.scored[seat]:
-        game.fireworks[card // rules.ranks] -= 1
+        game.fireworks[card // rule_set.ranks] -= 1
         game.score -= 1
     else:
         game.discards[card] -= 1
-        game.errors -= game.did[seat] == rule.PLAY
+        game.errors -= game.did[seat] == rules.PLAY
     game.clues -= game.regained[seat]
-    if game.held[seat] == rules.hand_size:
+    if game.held[seat] == rule_set.hand_size:
         game.deck += 1
         game.held[seat] -= 1
     for slot in range(game.held[seat], game.slot[seat], -1):
@@ -145,22 +145,22 @@ def take_back(rules: np.record, game: np.record, seat: int) -> None:
 
 
 @inline
-def everything(rules: np.record) -> Any:
+def everything(rule_set: np.record) -> Any:
     """All cards that there are."""
-    return (1 << rules.cards) - 1
+    return (1 << rule_set.cards) - 1
 
 
 @inline
-def last_cards(rules: np.record) -> int:
+def last_cards(rule_set: np.record) -> int:
     """Those that complete a firework."""
-    return int(rules.cards_with[rules.traits - 1])
+    return int(rule_set.cards_with[rule_set.traits - 1])
 
 
 @inline
-def may_hold(rules: np.record, game: np.record, seat: int) -> int:
+def may_hold(rule_set: np.record, game: np.record, seat: int) -> int:
     """The cards that a seat may hold by what both it and I see."""
     cards = 0
-    for card in range(rules.cards):
+    for card in range(rule_set.cards):
         cards |= (game.unseen[card] > 0) << card
     return cards if seat == ME else cards | in_hand(game, seat)
 
@@ -175,50 +175,50 @@ def in_hand(game: np.record, seat: int) -> int:
 
 
 @inline
-def next_cards(rules: np.record, fireworks: NDArray[np.int8]) -> int:
+def next_cards(rule_set: np.record, fireworks: NDArray[np.int8]) -> int:
     """The cards that continue a firework."""
     cards = 0
-    for suit in range(rules.suits):
-        if fireworks[suit] < rules.ranks:
-            cards |= 1 << suit * rules.ranks + int(fireworks[suit])
+    for suit in range(rule_set.suits):
+        if fireworks[suit] < rule_set.ranks:
+            cards |= 1 << suit * rule_set.ranks + int(fireworks[suit])
     return cards
 
 
 @inline
-def trash(rules: np.record, game: np.record) -> int:
+def trash(rule_set: np.record, game: np.record) -> int:
     """The cards that no firework can use any more: shown already, or cut off by discards."""
     cards = 0
-    for suit in range(rules.suits):
+    for suit in range(rule_set.suits):
         cut_off = False
-        for rank in range(rules.ranks):
-            card = suit * rules.ranks + rank
-            cut_off |= game.discards[card] == rules.copies[card]
+        for rank in range(rule_set.ranks):
+            card = suit * rule_set.ranks + rank
+            cut_off |= game.discards[card] == rule_set.copies[card]
             if rank < game.fireworks[suit] or cut_off:
                 cards |= 1 << card
     return cards
 
 
 @inline
-def critical(rules: np.record, game: np.record) -> int:
+def critical(rule_set: np.record, game: np.record) -> int:
     """The cards that are still needed and of which one copy is left."""
     cards = 0
-    for card in range(rules.cards):
-        if game.discards[card] == rules.copies[card] - 1:
+    for card in range(rule_set.cards):
+        if game.discards[card] == rule_set.copies[card] - 1:
             cards |= 1 << card
-    return cards & ~trash(rules, game)
+    return cards & ~trash(rule_set, game)
 
 
 @inline
-def pace(rules: np.record, game: np.record) -> Any:
+def pace(rule_set: np.record, game: np.record) -> Any:
     """How often all players together may still not score if they want all points left."""
-    return int(game.deck) + rules.seats - count(everything(rules) & ~trash(rules, game))
+    return int(game.deck) + rule_set.seats - count(everything(rule_set) & ~trash(rule_set, game))
 
 
 @inline
-def share(rules: np.record, copies: NDArray[Any], cards: int, wanted: int) -> float:
+def share(rule_set: np.record, copies: NDArray[Any], cards: int, wanted: int) -> float:
     """Of the copies of some cards, the share that is of the wanted ones."""
     hits = total = 0
-    for card in range(rules.cards):
+    for card in range(rule_set.cards):
         if cards >> card & 1:
             total += copies[card]
             hits += copies[card] * (wanted >> card & 1)

@@ -105,7 +105,7 @@ def build(
         "actions": actions,
     }
     table = filled(
-        rules.RULES,
+        rules.RULE_SET,
         seats=rules.SEATS,
         geisha=len(cards),
         cards=np.array(cards + (0,) * (rules.GEISHA - len(cards)), np.int8),
@@ -154,7 +154,7 @@ GAME = Game(
     title="Hanamikoji",
     cooperative=False,
     record=rules.RECORD,
-    rules=rules.RULES,
+    rule_set_dtype=rules.RULE_SET,
     functions=implemented_in(rules, observation),
     variants=VARIANTS,
     options=OPTIONS,

@@ -122,64 +122,64 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
 
 
 @inline
-def observe(rules: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
+def observe(rule_set: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
     out[:] = 0
     me, foe = seat, 1 - seat
-    observe_duty(rules, game, me, out)
-    observe_own_cards(rules, game, me, out)
-    observe_side(rules, game, me, 0, out)
-    observe_side(rules, game, foe, 1, out)
-    observe_markers(rules, game, me, out)
-    observe_round(rules, game, me, out)
-    observe_counts(rules, game, me, out)
-    observe_flow(rules, game, me, out)
+    observe_duty(rule_set, game, me, out)
+    observe_own_cards(rule_set, game, me, out)
+    observe_side(rule_set, game, me, 0, out)
+    observe_side(rule_set, game, foe, 1, out)
+    observe_markers(rule_set, game, me, out)
+    observe_round(rule_set, game, me, out)
+    observe_counts(rule_set, game, me, out)
+    observe_flow(rule_set, game, me, out)
 
 
 @inline
 def put_counts(
-    rules: np.record, out: NDArray[Any], segment: int, block: int, counts: np.uint64
+    rule_set: np.record, out: NDArray[Any], segment: int, block: int, counts: np.uint64
 ) -> None:
     """Write a number for each geisha, into a block of a segment."""
-    begin = rules.at[segment] + block * rules.geisha
-    if rules.geisha == GEISHA:  # known to the compiler, which then writes them together
+    begin = rule_set.at[segment] + block * rule_set.geisha
+    if rule_set.geisha == GEISHA:  # known to the compiler, which then writes them together
         for g in range(GEISHA):
             out[begin + g] = count_of(counts, g)
     else:
-        for g in range(rules.geisha):
+        for g in range(rule_set.geisha):
             out[begin + g] = count_of(counts, g)
 
 
 @inline
-def observe_duty(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_duty(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     if game.mover == me:
-        at = rules.at[TO_DO]
+        at = rule_set.at[TO_DO]
         out[at] = game.phase == ACT
         out[at + 1] = game.phase == ANSWER_GIFT
         out[at + 2] = game.phase == ANSWER_COMPETITION
 
 
 @inline
-def observe_own_cards(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    put_counts(rules, out, HAND, 0, packed(game.hand[me]))
-    put_counts(rules, out, DEALT, 0, packed(game.dealt[me]))
-    put_counts(rules, out, MY_SECRET, 0, one(game.secret[me]))
-    put_counts(rules, out, MY_TRADE_OFF, 0, packed(game.trade_off[me]))
-    for turn in range(rules.tiles):
+def observe_own_cards(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    put_counts(rule_set, out, HAND, 0, packed(game.hand[me]))
+    put_counts(rule_set, out, DEALT, 0, packed(game.dealt[me]))
+    put_counts(rule_set, out, MY_SECRET, 0, one(game.secret[me]))
+    put_counts(rule_set, out, MY_TRADE_OFF, 0, packed(game.trade_off[me]))
+    for turn in range(rule_set.tiles):
         if game.drawn[me, turn] != NONE:
-            out[rules.at[DRAWN] + turn * rules.geisha + game.drawn[me, turn]] = 1
+            out[rule_set.at[DRAWN] + turn * rule_set.geisha + game.drawn[me, turn]] = 1
 
 
 @inline
 def observe_side(
-    rules: np.record, game: np.record, seat: int, side: int, out: NDArray[Any]
+    rule_set: np.record, game: np.record, seat: int, side: int, out: NDArray[Any]
 ) -> None:
     """What lies open on one side; `side` is 0 for mine, 1 for theirs."""
-    at = rules.at
-    put_counts(rules, out, TABLE, side, packed(game.table[seat]))
-    put_counts(rules, out, GIFTS, side, packed(game.gift[seat]))
-    put_counts(rules, out, GIFT_TAKEN, side, one(game.gift_taken[seat]))
-    put_counts(rules, out, PAIRS, 2 * side, packed(game.pairs[seat, 0]))
-    put_counts(rules, out, PAIRS, 2 * side + 1, packed(game.pairs[seat, 1]))
+    at = rule_set.at
+    put_counts(rule_set, out, TABLE, side, packed(game.table[seat]))
+    put_counts(rule_set, out, GIFTS, side, packed(game.gift[seat]))
+    put_counts(rule_set, out, GIFT_TAKEN, side, one(game.gift_taken[seat]))
+    put_counts(rule_set, out, PAIRS, 2 * side, packed(game.pairs[seat, 0]))
+    put_counts(rule_set, out, PAIRS, 2 * side + 1, packed(game.pairs[seat, 1]))
     for kind in range(4):
         if game.used_in[seat, kind] > 0:
             out[at[USED_IN] + 16 * side + 4 * kind + game.used_in[seat, kind] - 1] = 1
@@ -188,44 +188,44 @@ def observe_side(
 
 
 @inline
-def observe_markers(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_markers(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     for side in range(2):
         favoured = favoured_by(game, me if side == 0 else 1 - me)
-        put_counts(rules, out, MARKERS, side, favoured)
-        out[rules.at[FAVOURS] + 2 * side] = sum_of_bytes(favoured)
-        out[rules.at[FAVOURS] + 2 * side + 1] = charm_of(rules, favoured)
+        put_counts(rule_set, out, MARKERS, side, favoured)
+        out[rule_set.at[FAVOURS] + 2 * side] = sum_of_bytes(favoured)
+        out[rule_set.at[FAVOURS] + 2 * side + 1] = charm_of(rule_set, favoured)
 
 
 @inline
-def observe_round(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    out[rules.at[BEGAN]] = game.starter == me
-    shown = np.int64(rules.at[ROUND + 1] - rules.at[ROUND])
+def observe_round(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    out[rule_set.at[BEGAN]] = game.starter == me
+    shown = np.int64(rule_set.at[ROUND + 1] - rule_set.at[ROUND])
     if game.round_number > 0:
-        out[rules.at[ROUND] + min(game.round_number, shown) - 1] = 1
+        out[rule_set.at[ROUND] + min(game.round_number, shown) - 1] = 1
 
 
 # --- What follows from it
 
 
 @inline
-def observe_counts(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    unseen = unknown_to(rules, game, me)
+def observe_counts(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    unseen = unknown_to(rule_set, game, me)
     still_out = packed(game.hand[me]) + unseen + on_offer(game)
     mine, theirs = packed(game.table[me]), packed(game.table[1 - me])
     if game.phase != ENDED:  # the Secrets lie on the table by then
         mine += one(game.secret[me])
-    put_counts(rules, out, UNSEEN, 0, unseen)
-    put_counts(rules, out, STILL_OUT, 0, still_out)
-    put_counts(rules, out, LEAD, 0, difference(mine, theirs))
-    put_counts(rules, out, AHEAD, 0, greater(mine, theirs))
-    put_counts(rules, out, AHEAD, 1, greater(theirs, mine))
-    put_counts(rules, out, SETTLED, 0, greater(mine, theirs + still_out))
-    put_counts(rules, out, SETTLED, 1, greater(theirs, mine + still_out))
+    put_counts(rule_set, out, UNSEEN, 0, unseen)
+    put_counts(rule_set, out, STILL_OUT, 0, still_out)
+    put_counts(rule_set, out, LEAD, 0, difference(mine, theirs))
+    put_counts(rule_set, out, AHEAD, 0, greater(mine, theirs))
+    put_counts(rule_set, out, AHEAD, 1, greater(theirs, mine))
+    put_counts(rule_set, out, SETTLED, 0, greater(mine, theirs + still_out))
+    put_counts(rule_set, out, SETTLED, 1, greater(theirs, mine + still_out))
     for side in range(2):
         seat = me if side == 0 else 1 - me
-        at = rules.at[TO_COME] + side
-        out[at] = cards_to_come(rules, game, seat)
-        out[at + 2] = count(unused_actions(rules, game, seat))
+        at = rule_set.at[TO_COME] + side
+        out[at] = cards_to_come(rule_set, game, seat)
+        out[at + 2] = count(unused_actions(rule_set, game, seat))
         out[at + 4] = sum_of_bytes(packed(game.hand[seat]))
 
 
@@ -241,16 +241,16 @@ def on_offer(game: np.record) -> Any:
 
 
 @inline
-def cards_to_come(rules: np.record, game: np.record, seat: int) -> Any:
+def cards_to_come(rule_set: np.record, game: np.record, seat: int) -> Any:
     """Cards that will still be put on a side in this round, by its tiles and the other's."""
-    mine, theirs = tiles_open(rules, game, seat), tiles_open(rules, game, 1 - seat)
+    mine, theirs = tiles_open(rule_set, game, seat), tiles_open(rule_set, game, 1 - seat)
     return KEEPS[mine] + GIVES[theirs]
 
 
 @inline
-def tiles_open(rules: np.record, game: np.record, seat: int) -> Any:
+def tiles_open(rule_set: np.record, game: np.record, seat: int) -> Any:
     """The tiles of a seat, a bit each, that are left or whose offer waits for its answer."""
-    tiles = unused_actions(rules, game, seat)
+    tiles = unused_actions(rule_set, game, seat)
     if game.mover == 1 - seat and game.phase == ANSWER_GIFT:
         tiles |= 1 << GIFT
     elif game.mover == 1 - seat and game.phase == ANSWER_COMPETITION:
@@ -259,28 +259,28 @@ def tiles_open(rules: np.record, game: np.record, seat: int) -> Any:
 
 
 @inline
-def observe_flow(rules: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_flow(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """Where cards will end if the tiles left take them at random."""
     foe = 1 - me
-    hand, unseen = packed(game.hand[me]), unknown_to(rules, game, me)
-    mine, theirs = unused_actions(rules, game, me), unused_actions(rules, game, foe)
+    hand, unseen = packed(game.hand[me]), unknown_to(rule_set, game, me)
+    mine, theirs = unused_actions(rule_set, game, me), unused_actions(rule_set, game, foe)
     keep, give = KEEPS_OF_EACH[mine], GIVES_OF_EACH[mine]
     foe_keeps, foe_gives = KEEPS_OF_EACH[theirs], GIVES_OF_EACH[theirs]
-    my_draws = rules.tiles - cards_drawn(game, me)
-    foes = sum_of_bytes(packed(game.hand[foe])) + rules.tiles - cards_drawn(game, foe)
+    my_draws = rule_set.tiles - cards_drawn(game, me)
+    foes = sum_of_bytes(packed(game.hand[foe])) + rule_set.tiles - cards_drawn(game, foe)
     hidden = 0 if game.phase == ENDED else game.secret[foe] != NONE
     out_of_sight = max(sum_of_bytes(unseen), 1)
     to_me = (my_draws * keep + foes * foe_gives) / out_of_sight
     to_foe = (my_draws * give + foes * foe_keeps + hidden) / out_of_sight
     for i, share in enumerate((keep, give, to_me, to_foe)):
-        put(rules, out, FLOW, i, share)
+        put(rule_set, out, FLOW, i, share)
     third = 0.0 if game.phase != ANSWER_GIFT else (-1 if game.mover == me else 1) / 3
     offer = on_offer(game)
-    for g in range(rules.geisha):
+    for g in range(rule_set.geisha):
         expected = (
-            out[rules.at[LEAD] + g]
+            out[rule_set.at[LEAD] + g]
             + count_of(hand, g) * (keep - give)
             + count_of(unseen, g) * (to_me - to_foe)
             + count_of(offer, g) * third
         )
-        put(rules, out, EXPECTED_LEAD, g, expected)
+        put(rule_set, out, EXPECTED_LEAD, g, expected)

@@ -61,8 +61,8 @@ class Side(NamedTuple):
 
 def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Side:
     shown = viewer in (None, seat)
-    geisha, charm = favours(variant.rules, game, seat)
-    kinds = np.flatnonzero(variant.rules.in_use).tolist()
+    geisha, charm = favours(variant.rule_set, game, seat)
+    kinds = np.flatnonzero(variant.rule_set.in_use).tolist()
     tiles = [tile(variant, game, seat, kind, shown) for kind in kinds]
     return Side(
         seat,
@@ -71,8 +71,8 @@ def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Si
         charm,
         face_up(spelled(variant, game.hand[seat]), shown),
         sorted(tiles, key=lambda tile: tile.turn or len(tiles) + 1),
-        game.table[seat, : variant.rules.geisha].tolist(),
-        (game.marker[: variant.rules.geisha] == seat).tolist(),
+        game.table[seat, : variant.rule_set.geisha].tolist(),
+        (game.marker[: variant.rule_set.geisha] == seat).tolist(),
     )
 
 
@@ -103,7 +103,7 @@ def geisha_names(variant: Variant) -> Cards:
 
 def spelled(variant: Variant, counts: NDArray[np.int8]) -> Cards:
     """The names of these cards, one by one."""
-    return tuple(np.repeat(geisha_names(variant), counts[: variant.rules.geisha]).tolist())
+    return tuple(np.repeat(geisha_names(variant), counts[: variant.rule_set.geisha]).tolist())
 
 
 def face_up(cards: Cards, shown: bool) -> Cards:
@@ -112,11 +112,11 @@ def face_up(cards: Cards, shown: bool) -> Cards:
 
 def headline(variant: Variant, game: np.record) -> str:
     """Which round and turn it is, and how many cards can still be drawn."""
-    limit = f" of {variant.rules.max_rounds}" if variant.rules.max_rounds else ""
-    turns = 2 * variant.rules.tiles
+    limit = f" of {variant.rule_set.max_rounds}" if variant.rule_set.max_rounds else ""
+    turns = 2 * variant.rule_set.tiles
     turn = min(int(game.turn) + 1, turns)
-    removed = int(variant.rules.cards.sum()) - 2 * sum(
-        size for size, used in zip(SIZES, variant.rules.in_use, strict=True) if used
+    removed = int(variant.rule_set.cards.sum()) - 2 * sum(
+        size for size, used in zip(SIZES, variant.rule_set.in_use, strict=True) if used
     )
     pile = max(int(game.unseen.sum()) - removed, 0)
     return f"round {max(game.round_number, 1)}{limit} · turn {turn} of {turns} · pile {pile}"
@@ -336,7 +336,7 @@ def draw_board(canvas: Canvas, variant: Variant, above: Side, below: Side, y: fl
         draw_items(canvas, x, y + 156, 15, below.items[g], COLOURS[g])
         canvas.box(x, y + 90, 74, 60, COLOURS[g])
         draw_symbol(canvas, x + 30, y + 112, name, 24, COLOURS[g])
-        canvas.write(x + 8, y + 138, f"charm {variant.rules.cards[g]}", 10, LIGHT, anchor="lm")
+        canvas.write(x + 8, y + 138, f"charm {variant.rule_set.cards[g]}", 10, LIGHT, anchor="lm")
         towards = below.favoured[g] - above.favoured[g]
         canvas.disc(x + 62, y + 120 + 24 * towards, 8, GOLD)
 

@@ -1,6 +1,6 @@
 """The rules of Hanamikoji, in the order of the rulebook. RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a RULES; `me` is the seat that acts and `foe` the other. Geisha are
+`game` is a RECORD, `rules` a RULE_SET; `me` is the seat that acts and `foe` the other. Geisha are
 numbered from the left, G of them; an item card is known by its geisha. Each player has a tile for
 each action in use; K tiles a player.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import CHANCE, OVER, below, record, tables
+from hanamachi.engine.game import CHANCE, OVER, below, record, rule_set_dtype
 from hanamachi.engine.words import count_legal, sum_of_bytes, word_at
 from hanamachi.games.four_actions import SIZES, unused_actions
 
@@ -55,7 +55,7 @@ RECORD = record(
 )
 
 
-RULES = tables(
+RULE_SET = rule_set_dtype(
     ("geisha", np.int64),  # G
     ("cards", np.int8, (GEISHA,)),  # items of each geisha, which is also her charm
     ("in_use", np.int8, (4,)),  # 1 where the action is part of the game
@@ -114,28 +114,28 @@ def greater(a: np.uint64, b: np.uint64) -> Any:
 
 
 @inline
-def start(rules: np.record, game: np.record) -> None:
+def start(rule_set: np.record, game: np.record) -> None:
     """All geisha are neutral; the first round's starter is given or drawn."""
     game.rewards[:] = 0
     game.marker[:] = NONE
     game.winner = NONE
     game.round_number = 0
     clear_table(game)
-    if rules.starter == NONE:
+    if rule_set.starter == NONE:
         game.phase = CHOOSE_STARTER
         game.mover = CHANCE
     else:
-        begin_round(rules, game, rules.starter)
+        begin_round(rule_set, game, rule_set.starter)
 
 
 @inline
-def begin_round(rules: np.record, game: np.record, starter: int) -> None:
+def begin_round(rule_set: np.record, game: np.record, starter: int) -> None:
     """All items go back into the pile, all tiles face up; the markers stay."""
     clear_table(game)
     game.round_number += 1
     game.starter = starter
-    game.unseen[:] = rules.cards
-    game.phase = DEAL if rules.hand_size > 0 else DRAW
+    game.unseen[:] = rule_set.cards
+    game.phase = DEAL if rule_set.hand_size > 0 else DRAW
     game.mover = CHANCE
 
 
@@ -160,7 +160,7 @@ def clear_table(game: np.record) -> None:
 
 
 @inline
-def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
+def chance(rule_set: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
     """The next card is any that is unseen; before the first round, the starter is either seat."""
     if game.phase == CHOOSE_STARTER:
         weights[0] = weights[1] = 1
@@ -171,30 +171,30 @@ def chance(rules: np.record, game: np.record, weights: NDArray[np.int64]) -> int
 
 
 @inline
-def resolve(rules: np.record, game: np.record, outcome: int) -> None:
+def resolve(rule_set: np.record, game: np.record, outcome: int) -> None:
     """The starter's hand is dealt first, then the other's; each turn begins with a draw."""
     if game.phase == CHOOSE_STARTER:
-        begin_round(rules, game, outcome)
+        begin_round(rule_set, game, outcome)
     elif game.phase == DEAL:
-        deal(rules, game, outcome)
+        deal(rule_set, game, outcome)
     else:
         draw(game, outcome)
 
 
 @inline
-def deal(rules: np.record, game: np.record, card: int) -> None:
+def deal(rule_set: np.record, game: np.record, card: int) -> None:
     """One card of a player's first hand."""
-    seat = dealt_to(rules, game)
+    seat = dealt_to(rule_set, game)
     take_from_pile(game, seat, card)
     game.dealt[seat, card] += 1
     game.dealt_cards += 1
-    if game.dealt_cards == 2 * rules.hand_size:
+    if game.dealt_cards == 2 * rule_set.hand_size:
         game.phase = DRAW
 
 
 @inline
-def dealt_to(rules: np.record, game: np.record) -> Any:
-    return game.starter if game.dealt_cards < rules.hand_size else 1 - game.starter
+def dealt_to(rule_set: np.record, game: np.record) -> Any:
+    return game.starter if game.dealt_cards < rule_set.hand_size else 1 - game.starter
 
 
 @inline
@@ -223,27 +223,27 @@ def draw(game: np.record, card: int) -> None:
 
 
 @inline
-def apply(rules: np.record, game: np.record, action: int) -> None:
+def apply(rule_set: np.record, game: np.record, action: int) -> None:
     """Then the player uses one tile that is still face up; an offer is answered at once."""
     game.rewards[:] = 0
-    kind = rules.kind[action]
+    kind = rule_set.kind[action]
     if kind == TAKE_CARD:
-        take_card(rules, game, rules.piles[action, 0])
+        take_card(rule_set, game, rule_set.piles[action, 0])
     elif kind == TAKE_PAIR:
-        take_pair(rules, game, action - rules.first[TAKE_PAIR])
+        take_pair(rule_set, game, action - rule_set.first[TAKE_PAIR])
     else:
         me = game.mover
         game.used_in[me, kind] = game.turn // 2 + 1
-        lay_down(game, me, rules.piles[action, 0])
+        lay_down(game, me, rule_set.piles[action, 0])
         if kind == SECRET:
-            keep_secret(rules, game, rules.piles[action, 0])
+            keep_secret(rule_set, game, rule_set.piles[action, 0])
         elif kind == TRADE_OFF:
-            trade_off(rules, game, rules.piles[action, 0])
+            trade_off(rule_set, game, rule_set.piles[action, 0])
         elif kind == GIFT:
-            offer_gift(game, rules.piles[action, 0])
+            offer_gift(game, rule_set.piles[action, 0])
         else:
-            lay_down(game, me, rules.piles[action, 1])
-            offer_competition(game, rules.piles[action])
+            lay_down(game, me, rule_set.piles[action, 1])
+            offer_competition(game, rule_set.piles[action])
 
 
 @inline
@@ -253,11 +253,11 @@ def lay_down(game: np.record, me: int, cards: NDArray[np.int8]) -> None:
 
 
 @inline
-def end_turn(rules: np.record, game: np.record) -> None:
+def end_turn(rule_set: np.record, game: np.record) -> None:
     """After the last turn the round is scored."""
     game.turn += 1
-    if game.turn == 2 * rules.tiles:
-        score(rules, game)
+    if game.turn == 2 * rule_set.tiles:
+        score(rule_set, game)
     else:
         game.phase = DRAW
         game.mover = CHANCE
@@ -267,19 +267,19 @@ def end_turn(rules: np.record, game: np.record) -> None:
 
 
 @inline
-def keep_secret(rules: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
+def keep_secret(rule_set: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
     """Secret: one card, face down, is scored for its owner at the end of the round."""
     for g in range(GEISHA):
         if cards[g] > 0:
             game.secret[game.mover] = g
-    end_turn(rules, game)
+    end_turn(rule_set, game)
 
 
 @inline
-def trade_off(rules: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
+def trade_off(rule_set: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
     """Trade-off: two cards, face down, are not scored."""
     game.trade_off[game.mover] = cards
-    end_turn(rules, game)
+    end_turn(rule_set, game)
 
 
 @inline
@@ -299,7 +299,7 @@ def offer_competition(game: np.record, piles: NDArray[np.int8]) -> None:
 
 
 @inline
-def take_card(rules: np.record, game: np.record, card: NDArray[np.int8]) -> None:
+def take_card(rule_set: np.record, game: np.record, card: NDArray[np.int8]) -> None:
     """The card taken goes to the taker's side, the other two to the giver's."""
     me, foe = game.mover, 1 - game.mover
     for g in range(GEISHA):
@@ -307,45 +307,45 @@ def take_card(rules: np.record, game: np.record, card: NDArray[np.int8]) -> None
         game.table[foe, g] += game.gift[foe, g] - card[g]
         if card[g] > 0:
             game.gift_taken[foe] = g
-    end_turn(rules, game)
+    end_turn(rule_set, game)
 
 
 @inline
-def take_pair(rules: np.record, game: np.record, pair: int) -> None:
+def take_pair(rule_set: np.record, game: np.record, pair: int) -> None:
     """The pair taken goes to the taker's side, the other to the side of who offered it."""
     me, foe = game.mover, 1 - game.mover
     for g in range(GEISHA):
         game.table[me, g] += game.pairs[foe, pair, g]
         game.table[foe, g] += game.pairs[foe, 1 - pair, g]
     game.pair_taken[foe] = pair
-    end_turn(rules, game)
+    end_turn(rule_set, game)
 
 
 # --- What a player may do
 
 
 @inline
-def legal(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
+def legal(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
     """Any card combination of the hand for a tile face up; any card or pair of an open offer."""
     if game.phase == ACT:
-        return legal_actions(rules, game, mask)
+        return legal_actions(rule_set, game, mask)
     mask[:] = 0
     if game.phase == ANSWER_GIFT:
-        return legal_cards(rules, game, mask)
+        return legal_cards(rule_set, game, mask)
     if game.phase == ANSWER_COMPETITION:
-        return legal_pairs(rules, game, mask)
+        return legal_pairs(rule_set, game, mask)
     return 0
 
 
 @inline
-def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
+def legal_actions(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
     """The actions of a tile face up that the hand has enough cards of each geisha for."""
     hand = game.hand[game.mover]
-    of_tile = rules.of_tiles[unused_actions(rules, game, game.mover)]
-    fits0, fits1 = rules.fits[0, hand[0]], rules.fits[1, hand[1]]
-    fits2, fits3 = rules.fits[2, hand[2]], rules.fits[3, hand[3]]
-    fits4, fits5 = rules.fits[4, hand[4]], rules.fits[5, hand[5]]
-    fits6 = rules.fits[6, hand[6]]
+    of_tile = rule_set.of_tiles[unused_actions(rule_set, game, game.mover)]
+    fits0, fits1 = rule_set.fits[0, hand[0]], rule_set.fits[1, hand[1]]
+    fits2, fits3 = rule_set.fits[2, hand[2]], rule_set.fits[3, hand[3]]
+    fits4, fits5 = rule_set.fits[4, hand[4]], rule_set.fits[5, hand[5]]
+    fits6 = rule_set.fits[6, hand[6]]
     for action in range(len(mask)):  # all at once: eight arrays are read in step
         first = of_tile[action] & fits0[action] & fits1[action] & fits2[action]
         mask[action] = first & fits3[action] & fits4[action] & fits5[action] & fits6[action]
@@ -353,24 +353,24 @@ def legal_actions(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> 
 
 
 @inline
-def legal_cards(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_cards(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     count = 0
-    for g in range(rules.geisha):
+    for g in range(rule_set.geisha):
         if game.gift[1 - game.mover, g] > 0:
-            mask[rules.first[TAKE_CARD] + g] = 1
+            mask[rule_set.first[TAKE_CARD] + g] = 1
             count += 1
     return count
 
 
 @inline
-def legal_pairs(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+def legal_pairs(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
     """Two equal pairs are one choice."""
     foe = 1 - game.mover
     equal = True
-    for g in range(rules.geisha):
+    for g in range(rule_set.geisha):
         equal &= game.pairs[foe, 0, g] == game.pairs[foe, 1, g]
-    mask[rules.first[TAKE_PAIR]] = 1
-    mask[rules.first[TAKE_PAIR] + 1] = not equal
+    mask[rule_set.first[TAKE_PAIR]] = 1
+    mask[rule_set.first[TAKE_PAIR] + 1] = not equal
     return 1 if equal else 2
 
 
@@ -378,17 +378,17 @@ def legal_pairs(rules: np.record, game: np.record, mask: NDArray[np.int8]) -> in
 
 
 @inline
-def score(rules: np.record, game: np.record) -> None:
+def score(rule_set: np.record, game: np.record) -> None:
     """Secrets are revealed, markers move; then somebody has won, or the other player begins."""
     reveal_secrets(game)
-    move_markers(rules, game)
-    winner = goal_reached(rules, game)
-    if winner == NONE and game.round_number == rules.max_rounds:
-        end_game(game, ahead_at_limit(rules, game))
+    move_markers(rule_set, game)
+    winner = goal_reached(rule_set, game)
+    if winner == NONE and game.round_number == rule_set.max_rounds:
+        end_game(game, ahead_at_limit(rule_set, game))
     elif winner != NONE:
         end_game(game, winner)
     else:
-        begin_round(rules, game, 1 - game.starter)
+        begin_round(rule_set, game, 1 - game.starter)
 
 
 @inline
@@ -399,9 +399,9 @@ def reveal_secrets(game: np.record) -> None:
 
 
 @inline
-def move_markers(rules: np.record, game: np.record) -> None:
+def move_markers(rule_set: np.record, game: np.record) -> None:
     """A geisha favours whoever has more of her items; on a tie her marker stays where it is."""
-    for g in range(rules.geisha):
+    for g in range(rule_set.geisha):
         if game.table[0, g] > game.table[1, g]:
             game.marker[g] = 0
         elif game.table[1, g] > game.table[0, g]:
@@ -409,10 +409,10 @@ def move_markers(rules: np.record, game: np.record) -> None:
 
 
 @inline
-def favours(rules: np.record, game: np.record, seat: int) -> tuple[Any, Any]:
+def favours(rule_set: np.record, game: np.record, seat: int) -> tuple[Any, Any]:
     """The geisha whose favour a player has, and their charm together."""
     favoured = favoured_by(game, seat)
-    return sum_of_bytes(favoured), charm_of(rules, favoured)
+    return sum_of_bytes(favoured), charm_of(rule_set, favoured)
 
 
 @inline
@@ -423,29 +423,29 @@ def favoured_by(game: np.record, seat: int) -> Any:
 
 
 @inline
-def charm_of(rules: np.record, geisha: np.uint64) -> Any:
+def charm_of(rule_set: np.record, geisha: np.uint64) -> Any:
     """The charm of the geisha counted, each of them once, together."""
-    return sum_of_bytes((geisha * ALL_BITS) & packed(rules.cards))
+    return sum_of_bytes((geisha * ALL_BITS) & packed(rule_set.cards))
 
 
 @inline
-def goal_reached(rules: np.record, game: np.record) -> int:
+def goal_reached(rule_set: np.record, game: np.record) -> int:
     """11 charm win, even against 4 geisha; else 4 geisha win."""
     for seat in range(2):
-        if favours(rules, game, seat)[1] >= CHARM_GOAL:
+        if favours(rule_set, game, seat)[1] >= CHARM_GOAL:
             return seat
     for seat in range(2):
-        if favours(rules, game, seat)[0] >= GEISHA_GOAL:
+        if favours(rule_set, game, seat)[0] >= GEISHA_GOAL:
             return seat
     return NONE
 
 
 @inline
-def ahead_at_limit(rules: np.record, game: np.record) -> int:
+def ahead_at_limit(rule_set: np.record, game: np.record) -> int:
     """After the last round more geisha win, then more charm; else victory is shared."""
-    geisha0, charm0 = favours(rules, game, 0)
-    geisha1, charm1 = favours(rules, game, 1)
-    if rules.by_geisha and geisha0 != geisha1:
+    geisha0, charm0 = favours(rule_set, game, 0)
+    geisha1, charm1 = favours(rule_set, game, 1)
+    if rule_set.by_geisha and geisha0 != geisha1:
         return 0 if geisha0 > geisha1 else 1
     if charm0 != charm1:
         return 0 if charm0 > charm1 else 1
@@ -466,7 +466,7 @@ def end_game(game: np.record, winner: int) -> None:
 
 
 @inline
-def redeal(rules: np.record, world: np.record, seat: int) -> None:
+def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
     """Deal the foe's cards and the pile anew, keeping all that `seat` has seen.
 
     The foe's turns are followed with blank cards: each action takes that many of the blanks held
@@ -478,26 +478,26 @@ def redeal(rules: np.record, world: np.record, seat: int) -> None:
         foe = 1 - seat
         unknown = np.empty(GEISHA, np.int8)
         for g in range(GEISHA):
-            unknown[g] = count_of(unknown_to(rules, world, seat), g)
-        slots = rules.hand_size + cards_drawn(world, foe)  # the foe's cards, in order of receipt
+            unknown[g] = count_of(unknown_to(rule_set, world, seat), g)
+        slots = rule_set.hand_size + cards_drawn(world, foe)  # the foe's cards, in order of receipt
         name = np.empty(slots, np.int8)
         used_by = np.empty(slots, np.int8)  # the action that used it; NONE while in hand
         kept = False
         while not kept:
-            play_blanks(rules, world, foe, name, used_by)
+            play_blanks(rule_set, world, foe, name, used_by)
             name_blanks(world, unknown, name)
-            place_cards(rules, world, foe, name, used_by)
-            kept = below(world, ways_to_pick(rules, world, foe)) == 0
+            place_cards(rule_set, world, foe, name, used_by)
+            kept = below(world, ways_to_pick(rule_set, world, foe)) == 0
 
 
 @inline
-def unknown_to(rules: np.record, game: np.record, seat: int) -> Any:
+def unknown_to(rule_set: np.record, game: np.record, seat: int) -> Any:
     """The items, by geisha, that a seat has neither held nor been offered by the foe."""
     seen = packed(game.hand[seat]) + one(game.secret[seat]) + packed(game.trade_off[seat])
     for player in range(2):
         pairs = game.pairs[player]
         seen += packed(game.gift[player]) + packed(pairs[0]) + packed(pairs[1])
-    return packed(rules.cards) - seen
+    return packed(rule_set.cards) - seen
 
 
 @inline
@@ -529,19 +529,23 @@ def offered(game: np.record, seat: int, kind: int, g: int) -> Any:
 
 @inline
 def play_blanks(
-    rules: np.record, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+    rule_set: np.record,
+    world: np.record,
+    foe: int,
+    name: NDArray[np.int8],
+    used_by: NDArray[np.int8],
 ) -> None:
     """Every turn, blanks at random from the hand of that turn; an offer names its own."""
     name[:] = NONE
     used_by[:] = NONE
-    held = rules.hand_size
-    for turn in range(1, rules.tiles + 1):
+    held = rule_set.hand_size
+    for turn in range(1, rule_set.tiles + 1):
         held += 1
         kind = action_of_turn(world, foe, turn)
         if kind == NONE:
             return
         for _ in range(SIZES[kind]):
-            used_by[random_unused(world, used_by, turn + rules.hand_size, held)] = kind
+            used_by[random_unused(world, used_by, turn + rule_set.hand_size, held)] = kind
             held -= 1
         name_offer(world, foe, kind, name, used_by)
 
@@ -595,7 +599,11 @@ def name_blanks(world: np.record, unknown: NDArray[np.int8], name: NDArray[np.in
 
 @inline
 def place_cards(
-    rules: np.record, world: np.record, foe: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
+    rule_set: np.record,
+    world: np.record,
+    foe: int,
+    name: NDArray[np.int8],
+    used_by: NDArray[np.int8],
 ) -> None:
     """Put the named cards where their slots and actions say."""
     world.dealt[foe] = 0
@@ -603,10 +611,10 @@ def place_cards(
     world.trade_off[foe] = 0
     for slot in range(len(name)):
         g = name[slot]
-        if slot < rules.hand_size:
+        if slot < rule_set.hand_size:
             world.dealt[foe, g] += 1
         else:
-            world.drawn[foe, slot - rules.hand_size] = g
+            world.drawn[foe, slot - rule_set.hand_size] = g
         if used_by[slot] == NONE:
             world.hand[foe, g] += 1
         elif used_by[slot] == SECRET:
@@ -616,11 +624,11 @@ def place_cards(
 
 
 @inline
-def ways_to_pick(rules: np.record, world: np.record, foe: int) -> int:
+def ways_to_pick(rule_set: np.record, world: np.record, foe: int) -> int:
     """In how many ways physical cards could have been picked for the foe's actions so far."""
     ways = 1
     held = world.dealt[foe].copy()
-    for turn in range(1, rules.tiles + 1):
+    for turn in range(1, rule_set.tiles + 1):
         kind = action_of_turn(world, foe, turn)
         if kind == NONE:
             break
@@ -649,25 +657,25 @@ def choose(n: int, k: int) -> Any:
 
 
 @inline
-def rewind(rules: np.record, game: np.record) -> None:
+def rewind(rule_set: np.record, game: np.record) -> None:
     """Markers do not move within a round."""
     game.round_number -= 1
-    begin_round(rules, game, game.starter)
+    begin_round(rule_set, game, game.starter)
 
 
 @inline
-def next_event(rules: np.record, world: np.record, earlier: np.record) -> Any:
+def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> Any:
     """The next card of a hand in any order, the card drawn, the action used, or its answer."""
     me, turn = player_of(earlier), earlier.turn // 2
     if earlier.phase == DEAL:
-        return missing_card(world, earlier, dealt_to(rules, earlier))
+        return missing_card(world, earlier, dealt_to(rule_set, earlier))
     if earlier.phase == DRAW:
         return world.drawn[me, turn]
     if earlier.phase == ACT:
-        return action_used(rules, world, me, action_of_turn(world, me, turn + 1))
+        return action_used(rule_set, world, me, action_of_turn(world, me, turn + 1))
     if earlier.phase == ANSWER_GIFT:
-        return answer(rules, TAKE_CARD, world.gift_taken[me])
-    return answer(rules, TAKE_PAIR, world.pair_taken[me])
+        return answer(rule_set, TAKE_CARD, world.gift_taken[me])
+    return answer(rule_set, TAKE_PAIR, world.pair_taken[me])
 
 
 @inline
@@ -680,13 +688,13 @@ def missing_card(world: np.record, earlier: np.record, seat: int) -> int:
 
 
 @inline
-def action_used(rules: np.record, world: np.record, me: int, kind: int) -> int:
+def action_used(rule_set: np.record, world: np.record, me: int, kind: int) -> int:
     """The action by which a seat used this tile; NONE if it has not."""
     if kind == NONE:
         return NONE
     first, second = cards_used(world, me, kind)
-    action = rules.first[kind]
-    while packed(rules.piles[action, 0]) != first or packed(rules.piles[action, 1]) != second:
+    action = rule_set.first[kind]
+    while packed(rule_set.piles[action, 0]) != first or packed(rule_set.piles[action, 1]) != second:
         action += 1
     return int(action)
 
@@ -705,5 +713,5 @@ def cards_used(world: np.record, me: int, kind: int) -> tuple[Any, Any]:
 
 
 @inline
-def answer(rules: np.record, kind: int, taken: int) -> Any:
-    return NONE if taken == NONE else rules.first[kind] + taken
+def answer(rule_set: np.record, kind: int, taken: int) -> Any:
+    return NONE if taken == NONE else rule_set.first[kind] + taken

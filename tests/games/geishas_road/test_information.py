@@ -48,11 +48,11 @@ def permuted(variant: Variant, game: np.record, seat: int, rng: np.random.Genera
     """The same table with all that `seat` cannot know shuffled, whether or not it could be so."""
     other, foe = copied(game), 1 - seat
     down = game.face_down == foe
-    turned_up = game.turn == 2 * variant.rules.markers  # then an Intrigue card lies face down
+    turned_up = game.turn == 2 * variant.rule_set.markers  # then an Intrigue card lies face down
     offered = cards_of(game.offer[down & (not turned_up)])
     intrigue = [card for card in cards_of(game.laid[foe, INTRIGUE]) if game.played_as[card] == 0]
     hand = cards_of(game.hand[foe])
-    deck = [card for card in range(variant.rules.cards) if game.unseen >> card & 1]
+    deck = [card for card in range(variant.rule_set.cards) if game.unseen >> card & 1]
     cards = [*offered, *intrigue, *hand, *deck]
     beside = laid_beside(game, foe) - {*offered}
     new = dict(zip(cards, rng.permutation(cards).tolist(), strict=True))
@@ -62,7 +62,8 @@ def permuted(variant: Variant, game: np.record, seat: int, rng: np.random.Genera
     other.unseen = sum(1 << new[card] for card in deck)
     other.laid[foe, INTRIGUE] = [new.get(card, card) for card in game.laid[foe, INTRIGUE]]
     other.received[foe] = [
-        card if card == NONE else rng.integers(variant.rules.cards) for card in game.received[foe]
+        card if card == NONE else rng.integers(variant.rule_set.cards)
+        for card in game.received[foe]
     ]
     other.offer[down] = [new[card] for card in game.offer[down]]
     if offered:
@@ -71,7 +72,7 @@ def permuted(variant: Variant, game: np.record, seat: int, rng: np.random.Genera
         rename_hidden(
             other,
             foe,
-            rng.choice([card for card in range(variant.rules.cards) if card not in beside]),
+            rng.choice([card for card in range(variant.rule_set.cards) if card not in beside]),
         )
     other.rng = rng.integers(1, 2**63)
     return other
@@ -113,7 +114,7 @@ def test_permuting_what_a_seat_cannot_know_changes_nothing_it_gets(variant: Vari
     )
     assert (games["hand"] != shuffled["hand"]).any((1, 2)).mean() > 0.2
     assert (games["unseen"] != shuffled["unseen"]).mean() > 0.2
-    if variant.rules.offer_tokens:
+    if variant.rule_set.offer_tokens:
         assert (games["offer"] != shuffled["offer"]).any(1).mean() > 0.03
         assert (games["hidden_card"] != shuffled["hidden_card"]).any(1).mean() > 0.06
 
@@ -146,7 +147,7 @@ def test_observations_keep_within_their_bounds(variant: Variant) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
 def test_what_is_said_of_a_slot_is_said_of_the_card_in_it(variant: Variant) -> None:
-    n, v = variant.rules.colours, variant.rules.values
+    n, v = variant.rule_set.colours, variant.rule_set.values
     slots = variant.observation.describing("slot", variant.actions.uses["slot"].shape[2])
     games = batch(variant, GeishasRoadHistories(variant).random_positions(POSITIONS, seed=6))
     rows = observed(variant, games, games["mover"].astype(np.int64))

@@ -130,7 +130,7 @@ class World(NamedTuple):
 
 def histories(small: Variant, view: View) -> list[World]:
     """All worlds that agree with what one seat has seen; none if they are too many for a test."""
-    found = [World(frozenset(range(small.rules.cards)))]
+    found = [World(frozenset(range(small.rule_set.cards)))]
     for event in view:
         found = [after for world in found for after in world.follow(event)]
         if len(found) > MOST_WORLDS:
@@ -154,7 +154,7 @@ def game_in(small: Variant, world: World, game: np.record, foe: int) -> np.recor
             other.laid[foe, use, SIZES[use] - 1] = world.hidden
         other.counter_out[game.counter_out_by == foe] = world.hidden
     face_down = game.face_down == foe
-    turned_up = game.turn == 2 * small.rules.markers
+    turned_up = game.turn == 2 * small.rule_set.markers
     other.offer[face_down] = world.intrigue[0] if turned_up and face_down.any() else world.hidden
     return other
 
@@ -248,7 +248,7 @@ def naive(position: Position, seed: int) -> NDArray[np.void]:
     small, node, _ = position
     games, foe = batch(small, [node] * DRAWS), 1 - int(node.game.mover)
     hand = cards_of(node.game.hand[foe])
-    deck = [card for card in range(small.rules.cards) if node.game.unseen >> card & 1]
+    deck = [card for card in range(small.rule_set.cards) if node.game.unseen >> card & 1]
     down = [*cards_of(node.game.offer[node.game.face_down == foe]), *unplayed(node.game, foe)]
     out_of_sight = np.tile(np.unique(hand + deck + down), (DRAWS, 1))
     cards = np.random.default_rng(seed).permuted(out_of_sight, axis=1)
@@ -269,7 +269,7 @@ def test_worlds_come_as_often_as_the_posterior_says() -> None:
     p_values = []
     for seed, (small, node, nodes) in enumerate(positions()[::EVERY]):
         drawn = redealt(small, node, seed)
-        drawn["received"][:, 1 - node.game.mover, : small.rules.hand_size].sort(axis=1)
+        drawn["received"][:, 1 - node.game.mover, : small.rule_set.hand_size].sort(axis=1)
         for fields in ASPECTS:
             p_values.append(p_value(worlds(drawn, fields), likely(small, nodes, fields)))
     assert len(p_values) >= 50 * len(ASPECTS) / EVERY

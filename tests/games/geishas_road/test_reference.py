@@ -33,7 +33,7 @@ from hanamachi.games.geishas_road.rules import (
     TAKE_MARKER,
     TAKE_PAIR,
 )
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 
 EDITIONS = {
     "geishas_road:2021": (2021, None),
@@ -133,7 +133,7 @@ def test_engine_and_reference_play_the_same_game(options: dict[str, Any]) -> Non
     games = games_of(id, share)
     for first in range(0, games, BATCH):
         seeds = np.arange(first, min(first + BATCH, games), dtype=np.uint64)
-        MET.update(compare(variant(id, **chosen), seeds))
+        MET.update(compare(make_variant(id, **chosen), seeds))
 
 
 def test_rare_events_were_met_in_these_games(capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,24 +149,24 @@ DRAWN_MARKERS = ("geishas_road:2021", {"start_marker": "random"})
 
 @pytest.mark.parametrize(("id", "options"), [*((id, {}) for id in EDITIONS), DRAWN_MARKERS])
 def test_chance_is_as_likely_in_both(id: str, options: dict[str, Any]) -> None:
-    rules = variant(id, **options)
+    variant = make_variant(id, **options)
     for seed in range(5):
         rng, reference = Random(seed), Reference(*EDITIONS[id], **options)
         deck = list(reference.pile)
-        game = rules.new(np.array([seed], np.uint64))[0]
-        kernels.start_one(rules.rules, game)
+        game = variant.new(np.array([seed], np.uint64))[0]
+        kernels.start_one(variant.rule_set, game)
         while (expected := reference.expects()) != "over":
             if expected == "move":
-                action = rng.choice(np.flatnonzero(legal(rules, game)).tolist())
-                kernels.apply_one(rules.rules, game, action)
-                reference.play(spelled(rules.actions.moves[action]))
+                action = rng.choice(np.flatnonzero(legal(variant, game)).tolist())
+                kernels.apply_one(variant.rule_set, game, action)
+                reference.play(spelled(variant.actions.moves[action]))
             else:
-                likely = dict(outcomes(rules, game))
+                likely = dict(outcomes(variant, game))
                 said = {n: deck[n] if expected == "card" else n for n in likely}
                 ours = {said[n]: chance for n, chance in likely.items()}
                 assert ours == pytest.approx(reference.outcomes())
                 number = rng.choice(list(likely))
-                kernels.resolve_one(rules.rules, game, number)
+                kernels.resolve_one(variant.rule_set, game, number)
                 reference.chance(said[number])
 
 
@@ -174,7 +174,7 @@ def compare(variant: Variant, seeds: NDArray[np.uint64]) -> Counter[str]:
     """Random games, one for each seed, in both engines; returns the rare events they met."""
     rng = Random(int(seeds[0]))
     games = variant.new(seeds)
-    kernels.reset(variant.rules, games)
+    kernels.reset(variant.rule_set, games)
     options = {name: value for name, value in variant.options.items() if name != "starter"}
     references = [Led(*EDITIONS[variant.id], **options) for _ in games]
     moves = [spelled(move) for move in variant.actions.moves]
@@ -192,13 +192,13 @@ def compare(variant: Variant, seeds: NDArray[np.uint64]) -> Counter[str]:
         actions = [rng.choice(choices) for choices in legal if choices]
         for reference, action in zip(references, actions, strict=True):
             reference.play(moves[action])
-        kernels.step(variant.rules, games, np.array(actions, np.int64))
+        kernels.step(variant.rule_set, games, np.array(actions, np.int64))
     return events
 
 
 def legal_actions(variant: Variant, games: NDArray[Any]) -> list[list[int]]:
     masks = np.zeros((len(games), variant.actions.size), np.int8)
-    kernels.masks(variant.rules, games, masks)
+    kernels.masks(variant.rule_set, games, masks)
     return [np.flatnonzero(mask).tolist() for mask in masks]
 
 
@@ -263,18 +263,18 @@ def lead(references: list[Led], games: NDArray[Any]) -> None:
 
 def told(variant: Variant, games: NDArray[Any]) -> dict[str, list[Any]]:
     """The engine's records in the words of the reference, a field of all games at a time."""
-    rules, n = variant.rules, variant.rules.colours
+    rule_set, n = variant.rule_set, variant.rule_set.colours
     counted = "wins" if "light" in variant.options else "points"  # what wins the game
     return {
         "round": games["round_number"].tolist(),
         "starter": seats(games["starter"]),
-        "turn": np.minimum(games["turn"], 2 * rules.markers).tolist(),
+        "turn": np.minimum(games["turn"], 2 * rule_set.markers).tolist(),
         "mover": seats(games["mover"]),
         "markers": seats(games["marker"][:, :n]),
         "steps": games["steps"][:, :n].tolist(),
         "landings": games["returns"][:, :n].tolist(),
         "prestige": games["prestige"][:, :n].tolist(),
-        "rows": rows(games, rules.row_length.tolist()),
+        "rows": rows(games, rule_set.row_length.tolist()),
         "guests": games["guests"][:, :n].tolist(),
         "collected": games["collected"][:, :, :n].tolist(),
         "used": [[used_in(turns) for turns in both] for both in games["used_in"].tolist()],
@@ -287,9 +287,9 @@ def told(variant: Variant, games: NDArray[Any]) -> dict[str, list[Any]]:
 
 def cards_told(variant: Variant, games: NDArray[Any]) -> dict[str, list[Any]]:
     """Likewise where each card is."""
-    rules, values = variant.rules, variant.options["item_values"]
-    deck = [*product(range(rules.colours), values), None]  # the card NONE is the last
-    piles = games["unseen"][:, None] >> np.arange(rules.cards) & 1
+    rule_set, values = variant.rule_set, variant.options["item_values"]
+    deck = [*product(range(rule_set.colours), values), None]  # the card NONE is the last
+    piles = games["unseen"][:, None] >> np.arange(rule_set.cards) & 1
     tables = games["played_by"][:, None] == [[0], [1]]
     kept, discarded = np.moveaxis(games["laid"][:, :, INTRIGUE, :2], 2, 0)
     lies = np.take_along_axis(games["played_as"], kept, 1) == 0

@@ -25,7 +25,7 @@ from hanamachi.games.geishas_road.rules import (
     influence_of,
     past,
 )
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 
 A, B, N = 0, 1, NONE  # seats, and nobody
 PINK, RED, BLUE, GREEN, YELLOW = range(5)
@@ -129,20 +129,20 @@ def test_every_card_leads_as_many_houses_on_as_its_value(
     colours: int, item_values: tuple[int, ...]
 ) -> None:
     options: dict[str, Any] = {"colours": colours, "item_values": item_values}
-    rules = variant(EDITION_2021, actions=["reveal"], **options).rules
-    for card in range(rules.cards):
+    variant = make_variant(EDITION_2021, actions=["reveal"], **options).rule_set
+    for card in range(variant.cards):
         for steps in range(colours):
-            after = past(rules, steps, rules.walk[card])
-            assert after == (steps + item_values[rules.rank[card]]) % colours
+            after = past(variant, steps, variant.walk[card])
+            assert after == (steps + item_values[variant.rank[card]]) % colours
 
 
 def test_the_influence_of_a_hand_is_the_sum_of_its_cards() -> None:
-    rules = variant(EDITION_2021).rules
-    for cards in combinations(range(rules.cards), 3):
+    variant = make_variant(EDITION_2021).rule_set
+    for cards in combinations(range(variant.cards), 3):
         hand = sum(bit_of(card) for card in (*cards, NONE))
-        for c in range(rules.colours):
-            held = [card for card in cards if rules.colour[card] == c]
-            assert influence_of(rules, hand, c) == sum(rules.value[card] for card in held)
+        for c in range(variant.colours):
+            held = [card for card in cards if variant.colour[card] == c]
+            assert influence_of(variant, hand, c) == sum(variant.value[card] for card in held)
 
 
 def test_T_G21_3_first_and_second_returns_take_their_stacks_in_order() -> None:
@@ -322,7 +322,7 @@ def without(guests: tuple[int, ...], taken: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def test_T_G22_6_guests_are_worth_their_best_sets() -> None:
-    table = variant(STANDARD).rules.guest_points
+    table = make_variant(STANDARD).rule_set.guest_points
     multisets = list(combinations_with_replacement((3, 2, 1, 0), 5))
     assert len(multisets) == 56
     for guests in multisets:
@@ -639,7 +639,7 @@ def test_intrigue_cards_are_turned_up_and_collect_starter_first() -> None:
 
 
 def test_sizes_of_the_catalogues() -> None:
-    assert [variant(id).actions.size for id in IDS] == [203, 198, 200, 773]
+    assert [make_variant(id).actions.size for id in IDS] == [203, 198, 200, 773]
 
 
 ROUND_TRIPS = {
@@ -650,20 +650,20 @@ ROUND_TRIPS = {
 
 @pytest.mark.parametrize("name", ROUND_TRIPS)
 def test_words_name_every_legal_action(name: str) -> None:
-    rules = variant(name.removesuffix(", kept"), **ROUND_TRIPS[name])
-    for node in GeishasRoadHistories(rules).random_positions(sample(2_000), seed=1):
-        actions = np.flatnonzero(legal(rules, node.game)).tolist()
+    variant = make_variant(name.removesuffix(", kept"), **ROUND_TRIPS[name])
+    for node in GeishasRoadHistories(variant).random_positions(sample(2_000), seed=1):
+        actions = np.flatnonzero(legal(variant, node.game)).tolist()
         first: dict[str, int] = {}
-        for action in range(rules.actions.size):
-            first.setdefault(rules.actions.describe(action, node.game), action)
-        words = [rules.actions.describe(action, node.game) for action in actions]
+        for action in range(variant.actions.size):
+            first.setdefault(variant.actions.describe(action, node.game), action)
+        words = [variant.actions.describe(action, node.game) for action in actions]
         assert [first[text] for text in words] == actions
-        assert rules.actions.parse(words[-1], node.game) == actions[-1]
+        assert variant.actions.parse(words[-1], node.game) == actions[-1]
 
 
 @pytest.mark.parametrize("id", IDS)
 def test_words_name_every_action_without_a_game(id: str) -> None:
-    actions = variant(id).actions
+    actions = make_variant(id).actions
     words = [actions.describe(action) for action in range(actions.size)]
     assert len(set(words)) == actions.size
     assert [actions.parse(text) for text in words[::20]] == list(range(0, actions.size, 20))
@@ -728,7 +728,7 @@ WRONG = {
 def test_a_wrong_option_gets_one_sentence(sentence: str) -> None:
     id, options = WRONG[sentence]
     with pytest.raises(UserError) as error:
-        variant(id, **options)
+        make_variant(id, **options)
     assert_one_sentence(str(error.value), sentence)
 
 
@@ -758,4 +758,4 @@ def test_editions_and_modes_are_the_four_ids() -> None:
     editions = [(2021, None), *((2022, mode) for mode in geishas_road_v0.MODES)]
     assert [geishas_road_v0.id_of(*edition) for edition in editions] == IDS
     env = geishas_road_v0.env(edition=2022, mode="advanced", counteroffer_shares="keep")
-    assert env.unwrapped.variant is variant(ADVANCED, counteroffer_shares="keep")
+    assert env.unwrapped.variant is make_variant(ADVANCED, counteroffer_shares="keep")

@@ -11,7 +11,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.games.hanabi.rules import NONE
 
-IDS = [f"{v.id.partition(':')[2]}-{v.rules.copies.sum()}" for v in VARIANTS]
+IDS = [f"{v.id.partition(':')[2]}-{v.rule_set.copies.sum()}" for v in VARIANTS]
 POSITIONS = max(sample(200_000) // len(VARIANTS), 200)
 BATCH = 64
 
@@ -20,16 +20,16 @@ def positions(variant: Variant, seed: int) -> NDArray[np.void]:
     """Decision points of games of random play and of play that sees all cards, (POSITIONS,)."""
     seeds, rng = np.arange(BATCH, dtype=np.uint64), np.random.default_rng(seed)
     games = variant.new(seeds + np.uint64(BATCH * seed))
-    kernels.reset(variant.rules, games)
+    kernels.reset(variant.rule_set, games)
     found: list[NDArray[np.void]] = []
     while len(found) * BATCH < POSITIONS:
         found.append(games.copy())
         masks = masked(variant, games)
         actions = seeing_actions(variant, games, masks, noise(seeds), rng)
-        kernels.step(variant.rules, games, actions)
+        kernels.step(variant.rule_set, games, actions)
         ended = games["mover"] == OVER
         fresh = variant.new(rng.integers(1 << 63, size=ended.sum()).astype(np.uint64))
-        kernels.reset(variant.rules, fresh)
+        kernels.reset(variant.rule_set, fresh)
         games[ended] = fresh
     return np.concatenate(found)
 
@@ -63,11 +63,11 @@ def test_a_seat_sees_every_card_of_the_others(variant: Variant) -> None:
     games = positions(variant, seed=3)
     movers = games["mover"].astype(np.int64)
     hands = observed(variant, games, movers)[:, variant.observation.slice("hands")]
-    shown = hands.reshape(len(games), variant.seats - 1, variant.rules.hand_size, -1)
+    shown = hands.reshape(len(games), variant.seats - 1, variant.rule_set.hand_size, -1)
     cards = np.where(shown.any(-1), shown.argmax(-1), NONE)
     for game, mover, seen in zip(games, movers, cards, strict=True):
         others = [(mover + i) % variant.seats for i in range(1, variant.seats)]
-        np.testing.assert_array_equal(game["hand"][others, : variant.rules.hand_size], seen)
+        np.testing.assert_array_equal(game["hand"][others, : variant.rule_set.hand_size], seen)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=IDS)

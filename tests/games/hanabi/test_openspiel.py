@@ -109,7 +109,7 @@ def built(options: dict[str, Any]) -> tuple[Variant, Rules]:
     chosen = {name: value for name, value in options.items() if name in IN_OPENSPIEL}
     hanabi = variant(f"hanabi:{options['players']}p", starter=0, **chosen)
     sizes = [hanabi.options[name] for name in IN_OPENSPIEL]
-    return hanabi, Rules(options["players"], *sizes, hanabi.rules.copies.tolist())
+    return hanabi, Rules(options["players"], *sizes, hanabi.rule_set.copies.tolist())
 
 
 def led(
@@ -129,7 +129,7 @@ def led_together(
     spiel = openspiel(variant)
     states = [spiel.new_initial_state() for _ in seeds]
     games = variant.new(seeds)
-    kernels.reset(variant.rules, games)
+    kernels.reset(variant.rule_set, games)
     while len(games):
         masks = masked(variant, games)
         for game, mask, state in zip(plain(games), masks, states, strict=True):
@@ -141,7 +141,7 @@ def led_together(
         actions = seeing_actions(variant, games, masks[on], dice, rng)
         for state, action in zip(states, actions.tolist(), strict=True):
             state.apply_action(action)
-        kernels.step(variant.rules, games, actions)
+        kernels.step(variant.rule_set, games, actions)
 
 
 def openspiel(variant: Variant) -> pyspiel.Game:

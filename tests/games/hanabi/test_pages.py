@@ -30,7 +30,7 @@ def printed(name: str) -> str:
 def kinds_of_actions(variant: Variant) -> list[NDArray[np.int64]]:
     """The numbers of discards, of plays, of clues about a colour and about a rank."""
     actions = variant.actions
-    of_colour = actions.trait < variant.rules.suits
+    of_colour = actions.trait < variant.rule_set.suits
     chosen = [actions.kind == kind for kind in (DISCARD, PLAY)]
     chosen += [(actions.kind == CLUE) & which for which in (of_colour, ~of_colour)]
     return [np.flatnonzero(which) for which in chosen]
@@ -53,8 +53,10 @@ def test_the_printed_catalogue_is_the_one_in_use() -> None:
 
 @pytest.mark.parametrize("id", BY_ID)
 def test_the_printed_formula_gives_the_number_of_every_clue(id: str) -> None:
-    actions, rules = BY_ID[id].actions, BY_ID[id].rules
-    players, hand, suits, ranks = (int(rules[n]) for n in ("seats", "hand_size", "suits", "ranks"))
+    actions, rule_set = BY_ID[id].actions, BY_ID[id].rule_set
+    players, hand, suits, ranks = (
+        int(rule_set[n]) for n in ("seats", "hand_size", "suits", "ranks")
+    )
     for d in range(1, players):
         for s in range(suits):
             assert actions.clue[d, s] == 2 * hand + (d - 1) * suits + s
@@ -117,7 +119,7 @@ def test_the_page_of_the_environment_numbers_every_clue(kind: str) -> None:
 
 def span(variant: Variant, offset: int, kind: str) -> str:
     """The first and last number of the clues of a kind for one player."""
-    suits = variant.rules.suits
+    suits = variant.rule_set.suits
     traits = slice(suits) if kind == "colour" else slice(suits, None)
     numbers = variant.actions.clue[offset, traits]
     return f"{numbers[0]} to {numbers[-1]}"

@@ -17,7 +17,7 @@ from samples import sample
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.games.hanabi.rules import CLUE, DISCARD, NONE
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 
 FIELDS = (
     "mover", "rewards", "clues", "errors", "fireworks", "discards", "deck", "score", "hand",
@@ -74,9 +74,9 @@ def name_of(options: dict[str, Any]) -> str:
 def test_engine_and_reference_play_the_same_game(options: dict[str, Any]) -> None:
     players, *_ = options.values()
     chosen = {name: value for name, value in options.items() if name != "players"}
-    rules = variant(f"hanabi:{players}p", **chosen)
+    variant = make_variant(f"hanabi:{players}p", **chosen)
     for first in range(0, GAMES, BATCH):
-        compare(rules, np.arange(first, min(first + BATCH, GAMES), dtype=np.uint64))
+        compare(variant, np.arange(first, min(first + BATCH, GAMES), dtype=np.uint64))
 
 
 def test_rare_events_were_met_in_these_games(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +92,7 @@ def compare(variant: Variant, seeds: NDArray[np.uint64]) -> None:
     rng = np.random.default_rng(seeds)
     dice = noise(seeds)
     games = variant.new(seeds)
-    kernels.reset(variant.rules, games)
+    kernels.reset(variant.rule_set, games)
     spellings = [spelled(variant, mover) for mover in range(variant.seats)]
     pairs = [Pair(variant, starter, spellings) for starter in games["player"].tolist()]
     while len(games):
@@ -101,11 +101,11 @@ def compare(variant: Variant, seeds: NDArray[np.uint64]) -> None:
             pair.check(game, np.flatnonzero(mask).tolist())
         on = games["mover"] != OVER
         games, dice = games[on], dice[on]
-        pairs = [pair for pair in pairs if not pair.reference.over]
+        pairs = [pair for pair in pairs if not pair.reference.terminated]
         actions = seeing_actions(variant, games, masks[on], dice, rng)
         for pair, action in zip(pairs, actions.tolist(), strict=True):
             pair.play(action)
-        kernels.step(variant.rules, games, actions)
+        kernels.step(variant.rule_set, games, actions)
 
 
 def plain(games: NDArray[Any]) -> list[Game]:
@@ -119,7 +119,7 @@ class Pair:
     def __init__(self, variant: Variant, starter: int, spellings: list[list[Move]]) -> None:
         options = {name: value for name, value in variant.options.items() if name != "starter"}
         self.seats, self.spellings = variant.seats, spellings
-        self.shape = int(variant.rules.suits), int(variant.rules.ranks)
+        self.shape = int(variant.rule_set.suits), int(variant.rule_set.ranks)
         self.kinds = kinds(*self.shape)
         self.reference = Reference(variant.seats, **options)
         self.reference.begin(starter)
@@ -132,7 +132,7 @@ class Pair:
             seat = reference.draws[0]
             reference.card(*self.kinds[game["hand"][seat][len(reference.hands[seat])]])
         assert self.public(game) == {
-            "mover": OVER if reference.over else reference.mover,
+            "mover": OVER if reference.terminated else reference.mover,
             "clues": reference.clues,
             "errors": reference.errors,
             "fireworks": reference.fireworks,
@@ -168,7 +168,7 @@ class Pair:
         MET.update(events(reference, move))
         reference.play(move)
         self.reward = reference.score() - before
-        if reference.over:
+        if reference.terminated:
             MET.update(endings(reference))
 
 
@@ -179,7 +179,7 @@ def spelled(variant: Variant, mover: int) -> list[Move]:
     """What the reference calls each action of a mover."""
     moves = []
     for move in variant.actions.moves:
-        seat, rank = (mover + move.offset) % variant.seats, move.trait - variant.rules.suits + 1
+        seat, rank = (mover + move.offset) % variant.seats, move.trait - variant.rule_set.suits + 1
         if move.kind != CLUE:
             moves.append(("discard" if move.kind == DISCARD else "play", move.slot))
         else:

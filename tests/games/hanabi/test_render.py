@@ -9,7 +9,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi import COLOURS, MULTICOLOUR
 from hanamachi.games.hanabi.render import WIDTH, height, image, text
 
-IDS = [f"{v.id.partition(':')[2]}-{v.rules.copies.sum()}" for v in VARIANTS]
+IDS = [f"{v.id.partition(':')[2]}-{v.rule_set.copies.sum()}" for v in VARIANTS]
 HANDS = ["red1 red3 blue3 green5 green2", "red2 yellow2 black4 green4 blue5"]
 
 
@@ -31,7 +31,7 @@ def rows(name: str, table: str) -> list[list[str]]:
 
 def names(variant: Variant, game: np.record, seat: int) -> list[str]:
     suits = (*COLOURS[: variant.options["colours"]], MULTICOLOUR)
-    cards = (divmod(card, variant.rules.ranks) for card in game.hand[seat, : game.held[seat]])
+    cards = (divmod(card, variant.rule_set.ranks) for card in game.hand[seat, : game.held[seat]])
     return [f"{suits[suit]}{rank + 1}" for suit, rank in cards]
 
 
@@ -111,7 +111,7 @@ def test_every_card_is_somewhere(variant: Variant) -> None:
         piles = "".join(rows("discards", shown)[0] + rows("deck", shown)[0])
         played = sum(map(int, rows("firework", shown)[0]))
         held = sum(map(len, rows("hand", shown)))
-        assert len(piles) + played + held == variant.rules.copies.sum()
+        assert len(piles) + played + held == variant.rule_set.copies.sum()
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=IDS)

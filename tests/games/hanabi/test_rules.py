@@ -60,7 +60,7 @@ def test_everybody_gets_a_hand_and_the_rest_is_the_deck(id: str, cards: int, dec
     while table.game.mover == CHANCE:
         table.bring(table.outcomes()[-1][0])
     assert table.game.deck == table.game.unseen.sum() == deck
-    players = table.rules.seats
+    players = table.rule_set.seats
     assert table.game.held.tolist() == [HAND_SIZES[players]] * players + [0] * (5 - players)
     assert (table.game.clues, table.game.errors, table.game.mover) == (8, 0, A)
 
@@ -126,9 +126,9 @@ def test_T_HB1_a_clue_points_out_every_card_that_matches() -> None:
 
 @pytest.mark.parametrize("id", VARIANTS)
 def test_T_HB1_a_clue_that_leaves_a_card_out_cannot_be_expressed(id: str) -> None:
-    actions, rules = variant(id).actions, variant(id).rules
+    actions, rule_set = variant(id).actions, variant(id).rule_set
     clues = [(move.offset, move.trait) for move in actions.moves if move.kind == CLUE]
-    assert sorted(clues) == [*product(range(1, rules.seats), range(rules.traits))]
+    assert sorted(clues) == [*product(range(1, rule_set.seats), range(rule_set.traits))]
 
 
 def test_A_B1_a_clue_must_touch_a_card_unless_empty_ones_are_allowed() -> None:

@@ -106,7 +106,7 @@ class Reader:
     """Reads a seat's view of the round out of its observation alone."""
 
     def __init__(self, variant: Variant, row: NDArray[np.float32]) -> None:
-        self.geisha, self.tiles = variant.rules.geisha, variant.rules.tiles
+        self.geisha, self.tiles = variant.rule_set.geisha, variant.rule_set.tiles
         self.segments = {
             s.name: row[variant.observation.slice(s.name)].astype(int)
             for s in variant.observation.segments

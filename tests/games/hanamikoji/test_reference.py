@@ -22,7 +22,7 @@ from hanamachi.games.hanamikoji.rules import (
     TAKE_CARD,
     TAKE_PAIR,
 )
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 
 SMALLER_DECKS = ((2, 3, 4), (1, 1, 2, 2, 4), (5, 5, 2, 2), (1, 2, 2, 3, 3, 4, 5), (10, 11), (21,))
 SUBSETS = [used for n in (1, 2, 3, 4) for used in combinations(ACTIONS, n)]
@@ -52,32 +52,32 @@ GAMES = sample(1_000_000) // len(OPTION_SETS) + 1
 
 @pytest.mark.parametrize("options", OPTION_SETS, ids=lambda o: "-".join(map(str, o.values())))
 def test_engine_and_reference_play_the_same_game(options: dict[str, Any]) -> None:
-    rules = variant("hanamikoji", **options)
+    variant = make_variant("hanamikoji", **options)
     for first in range(0, GAMES, BATCH):
-        compare(rules, np.arange(first, min(first + BATCH, GAMES), dtype=np.uint64))
+        compare(variant, np.arange(first, min(first + BATCH, GAMES), dtype=np.uint64))
 
 
 def compare(variant: Variant, seeds: NDArray[np.uint64]) -> None:
     """Random games, one for each seed, in both engines."""
     rng = np.random.default_rng(seeds)
     games = variant.new(seeds)
-    kernels.reset(variant.rules, games)
+    kernels.reset(variant.rule_set, games)
     references = begun(variant, games)
     names = move_names(variant)
     while len(games):
         masks = np.zeros((len(games), variant.actions.size), np.int8)
-        kernels.masks(variant.rules, games, masks)
+        kernels.masks(variant.rule_set, games, masks)
         for reference, state, mask in zip(references, engine_states(games), masks, strict=True):
             feed(reference, state)
-            assert reference_state(reference) == shared(state, variant.rules.geisha)
+            assert reference_state(reference) == shared(state, variant.rule_set.geisha)
             legal = np.flatnonzero(mask).tolist()
             assert reference.moves() == [named(names[a], reference) for a in legal]
         on = games["mover"] != OVER
-        games, references = games[on], [r for r in references if not r.over]
+        games, references = games[on], [r for r in references if not r.terminated]
         actions = HanamikojiHistories(variant).random_actions(masks[on], rng)
         for reference, action in zip(references, actions.tolist(), strict=True):
             reference.play(named(names[action], reference))
-        kernels.step(variant.rules, games, actions)
+        kernels.step(variant.rule_set, games, actions)
 
 
 def begun(variant: Variant, games: NDArray[Any]) -> list[Reference]:
@@ -149,9 +149,9 @@ def open_offer(state: dict[str, Any]) -> tuple | None:
 
 
 def reference_state(reference: Reference) -> dict[str, Any]:
-    won = reference.over and reference.winner is not None
+    won = reference.terminated and reference.winner is not None
     return {
-        "mover": OVER if reference.over else reference.mover,
+        "mover": OVER if reference.terminated else reference.mover,
         "winner": number(reference.winner),
         "round_number": reference.round,
         "starter": reference.starter,
@@ -187,18 +187,18 @@ def used_in(reference: Reference, seat: int) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_chance_is_a_card_of_the_pile_and_before_that_either_starter(seed: int) -> None:
-    rules = variant("hanamikoji:three_rounds")
+    variant = make_variant("hanamikoji:three_rounds")
     rng = np.random.default_rng(seed)
-    histories = HanamikojiHistories(rules)
+    histories = HanamikojiHistories(variant)
     node = histories.root()
-    assert outcomes(rules, node.game) == [(0, 0.5), (1, 0.5)]
-    node = histories.resolved(node, *outcomes(rules, node.game)[seed % 2])
+    assert outcomes(variant, node.game) == [(0, 0.5), (1, 0.5)]
+    node = histories.resolved(node, *outcomes(variant, node.game)[seed % 2])
     while node.game.mover != OVER:
         if node.game.mover == CHANCE:
             pile = node.game.unseen.tolist()
             expected = [(g, n / sum(pile)) for g, n in enumerate(pile) if n]
-            assert dict(outcomes(rules, node.game)) == pytest.approx(dict(expected))
+            assert dict(outcomes(variant, node.game)) == pytest.approx(dict(expected))
             node = histories.resolved(node, *expected[rng.integers(len(expected))])
         else:
-            mask = legal(rules, node.game)[None]
+            mask = legal(variant, node.game)[None]
             node = histories.played(node, int(histories.random_actions(mask, rng)[0]))

@@ -14,7 +14,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError
 from hanamachi.games.hanamikoji.rules import ACTIONS, COMPETITION, NONE, TAKE_PAIR
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 
 CARDS = (2, 2, 2, 3, 3, 4, 5)
 A, B, N = 0, 1, NONE  # seats, and nobody
@@ -117,7 +117,7 @@ def test_all_2187_marker_states_end_or_go_on_as_an_enumeration_says() -> None:
     states = list(product((A, B, N), repeat=7))
     games = np.repeat(np.array([table.game], table.variant.game.record), len(states))
     games["marker"] = states
-    kernels.step(table.rules, games, np.full(len(games), table.actions.parse(last)))
+    kernels.step(table.rule_set, games, np.full(len(games), table.actions.parse(last)))
     winners = [enumerated_winner(state) for state in states]
     assert games["winner"].tolist() == winners
     assert (games["mover"] == OVER).tolist() == [winner != N for winner in winners]
@@ -178,20 +178,20 @@ def test_each_tile_is_used_once() -> None:
 @pytest.fixture(scope="module")
 def endings() -> NDArray[Any]:
     """The ends of random games, (B,), every card having been accounted for on the way."""
-    standard = variant("hanamikoji:three_rounds")
+    standard = make_variant("hanamikoji:three_rounds")
     rng = np.random.default_rng(0)
     games = standard.new(np.arange(500, dtype=np.uint64))
-    kernels.reset(standard.rules, games)
+    kernels.reset(standard.rule_set, games)
     ended = []
     while len(games):
         np.testing.assert_array_equal(all_cards(games), np.tile(CARDS, (len(games), 1)))
         ended.append(games[games["mover"] == OVER])
         games = games[games["mover"] != OVER]
         masks = np.zeros((len(games), standard.actions.size), np.int8)
-        kernels.masks(standard.rules, games, masks)
+        kernels.masks(standard.rule_set, games, masks)
         assert masks.any(1).all()
         kernels.step(
-            standard.rules, games, HanamikojiHistories(standard).random_actions(masks, rng)
+            standard.rule_set, games, HanamikojiHistories(standard).random_actions(masks, rng)
         )
     return np.concatenate(ended)
 
@@ -235,9 +235,9 @@ def test_rewards_name_the_winner(endings: NDArray[Any]) -> None:
 def test_both_seats_begin_the_first_round_unless_one_is_named() -> None:
     seeds = np.arange(1000, dtype=np.uint64)
     for starter, expected in (("random", {A, B}), (A, {A}), (B, {B})):
-        rules = variant("hanamikoji", starter=starter)
-        games = rules.new(seeds)
-        kernels.reset(rules.rules, games)
+        variant = make_variant("hanamikoji", starter=starter)
+        games = variant.new(seeds)
+        kernels.reset(variant.rule_set, games)
         assert set(games["starter"].tolist()) == expected
         np.testing.assert_array_equal(games["mover"], games["starter"])
 
@@ -246,21 +246,21 @@ def test_both_seats_begin_the_first_round_unless_one_is_named() -> None:
 
 
 def test_the_catalogue_has_508_actions() -> None:
-    kinds = variant("hanamikoji").actions.kind
+    kinds = make_variant("hanamikoji").actions.kind
     assert np.bincount(kinds).tolist() == [7, 28, 81, 383, 7, 2]
     assert len(kinds) == 508
 
 
 @pytest.mark.parametrize("id", ["hanamikoji", "hanamikoji:eight_suits"])
 def test_words_name_every_action(id: str) -> None:
-    actions = variant(id).actions
+    actions = make_variant(id).actions
     words = [actions.describe(action) for action in range(actions.size)]
     assert len(set(words)) == actions.size
     assert [actions.parse(text) for text in words] == list(range(actions.size))
 
 
 def test_words_may_come_in_any_order_of_cards() -> None:
-    actions = variant("hanamikoji").actions
+    actions = make_variant("hanamikoji").actions
     assert actions.describe(actions.parse(" Gift 5 2a 3B ")) == "gift 2a 3b 5"
     assert actions.parse("competition 5 4 | 2b 2a") == actions.parse("competition 2a 2b | 4 5")
     assert actions.parse("competition 5 4 | 2b 2a") != actions.parse("competition 2a 4 | 2b 5")
@@ -278,7 +278,7 @@ def test_an_answer_to_a_competition_names_the_cards() -> None:
 
 def test_words_that_name_no_action_are_refused() -> None:
     with pytest.raises(UserError, match="'gift 2a' is no move of this game"):
-        variant("hanamikoji").actions.parse("gift 2a")
+        make_variant("hanamikoji").actions.parse("gift 2a")
 
 
 # --- Options
@@ -306,7 +306,7 @@ WRONG = {
 @pytest.mark.parametrize("sentence", WRONG)
 def test_a_wrong_option_gets_one_sentence(sentence: str) -> None:
     with pytest.raises(UserError) as error:
-        variant("hanamikoji", **WRONG[sentence])
+        make_variant("hanamikoji", **WRONG[sentence])
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
     assert ". " not in str(error.value)
@@ -314,7 +314,7 @@ def test_a_wrong_option_gets_one_sentence(sentence: str) -> None:
 
 def test_a_wrong_id_gets_the_nearest_right_one() -> None:
     with pytest.raises(UserError, match=r"did you mean hanamikoji:three_rounds\?"):
-        variant("hanamikoji:3_rounds")
+        make_variant("hanamikoji:3_rounds")
 
 
 @pytest.mark.parametrize(
@@ -331,16 +331,16 @@ def test_a_wrong_id_gets_the_nearest_right_one() -> None:
 def test_small_versions_deal_one_card_less_for_each_tile(
     cards: tuple[int, ...], actions: tuple[str, ...], dealt: int, removed: int
 ) -> None:
-    small = variant("hanamikoji", cards=cards, actions=actions, max_rounds=1)
+    small = make_variant("hanamikoji", cards=cards, actions=actions, max_rounds=1)
     games = small.new(np.arange(50, dtype=np.uint64))
-    kernels.reset(small.rules, games)
+    kernels.reset(small.rule_set, games)
     np.testing.assert_array_equal(games["dealt"].sum(2), dealt)
     rng = np.random.default_rng(0)
     decisions = 2 * len(actions) + 2 * ("gift" in actions) + 2 * ("competition" in actions)
     for _ in range(decisions):
         masks = np.zeros((50, small.actions.size), np.int8)
-        kernels.masks(small.rules, games, masks)
-        kernels.step(small.rules, games, HanamikojiHistories(small).random_actions(masks, rng))
+        kernels.masks(small.rule_set, games, masks)
+        kernels.step(small.rule_set, games, HanamikojiHistories(small).random_actions(masks, rng))
     np.testing.assert_array_equal(games["mover"], OVER)
     np.testing.assert_array_equal(games["unseen"].sum(1), removed)
 
@@ -355,11 +355,11 @@ def printed(name: str) -> str:
 
 
 def test_the_printed_observation_is_the_one_in_use() -> None:
-    assert printed("observation") == variant("hanamikoji").observation.markdown()
+    assert printed("observation") == make_variant("hanamikoji").observation.markdown()
 
 
 def test_the_printed_catalogue_is_the_one_in_use() -> None:
-    actions = variant("hanamikoji").actions
+    actions = make_variant("hanamikoji").actions
     rows = ["| numbers | count | choice | first | last |", "|---|---|---|---|---|"]
     choices = (
         "Secret",

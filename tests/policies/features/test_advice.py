@@ -7,7 +7,7 @@ import pytest
 import torch
 from learners import learned
 
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.checkpoint import save_checkpoint
@@ -29,8 +29,8 @@ advised = partial(learned, network={"hidden": [32], "features": ["advice"]})
 @pytest.fixture(params=GAMES)
 def games(request):
     """Games in all stages of a round, each move the likeliest by lot."""
-    rules = variant(request.param)
-    games = FeaturedVecEnv(SelfPlayVecEnv(rules, 64, seed=1), Features(rules, ["advice"]))
+    variant = make_variant(request.param)
+    games = FeaturedVecEnv(SelfPlayVecEnv(variant, 64, seed=1), Features(variant, ["advice"]))
     games.reset()
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -45,7 +45,7 @@ def views(games):
 
 def worths(games):
     """What `expert` thinks of each action, (B, A); -inf where it is not legal."""
-    return load_policy("expert", games.variant.id).preference(*views(games))[0]
+    return load_policy("expert", games.variant.id).scores(*views(games))[0]
 
 
 def advice(games):
@@ -81,7 +81,7 @@ def test_whoever_trusts_it_plays_like_the_expert(games):
 
 def test_whoever_does_not_trust_it_plays_as_without():
     torch.manual_seed(0)
-    network = for_variant(variant("hanamikoji"), (16,), ["advice"])
+    network = for_variant(make_variant("hanamikoji"), (16,), ["advice"])
     for weights in network.trust.parameters():
         torch.nn.init.zeros_(weights)
     seen, mask = torch.rand(5, 254 + 509), torch.ones(5, 508, dtype=torch.bool)
@@ -92,7 +92,7 @@ def test_whoever_does_not_trust_it_plays_as_without():
 
 
 def test_values_come_from_the_rest_of_what_is_seen():
-    network = for_variant(variant("hanamikoji"), (16,), ["advice"])
+    network = for_variant(make_variant("hanamikoji"), (16,), ["advice"])
     critic = Critic(np.ones(254 + 509 + 254), (16,), np.arange(254, 254 + 508))
     torch.nn.init.normal_(critic.change.weight)
     seen, hidden, mask = torch.rand(5, 763), torch.rand(5, 254), torch.ones(5, 508) > 0
@@ -114,8 +114,8 @@ def test_a_learner_comes_to_trust_it():
 
 def test_with_it_a_learner_that_sees_all_hands_exports_a_policy_that_loads(tmp_path):
     learner = advised(critic="all")
-    rules, network = learner.env.variant, learner.policy.network
-    save_checkpoint(tmp_path / "policy", network, rules, "")
+    variant, network = learner.env.variant, learner.policy.network
+    save_checkpoint(tmp_path / "policy", network, variant, "")
     policy, games = load_policy(str(tmp_path / "policy")), learner.env
     given = games.seen, games.masks, policy.initial_memory(games.num_envs)
     told = torch.from_numpy(games.observations), torch.from_numpy(games.masks != 0)

@@ -13,7 +13,7 @@ from threads import one_thread
 from hanamachi.engine import kernels
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import CLUE
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import FEATURE_SETS, Features
 from hanamachi.policies.networks.checkpoint import save_checkpoint
@@ -52,19 +52,19 @@ def on_one_thread():
 
 
 @pytest.fixture(params=GAMES)
-def rules(request):
-    return variant(request.param)
+def variant(request):
+    return make_variant(request.param)
 
 
 class Played:
     """Games of `expert`, one move in four left to the dice; a guest has half of them."""
 
-    def __init__(self, rules, names=NAMES, seed=0):
-        self.rules, self.rng = rules, np.random.default_rng(seed)
-        self.expert = load_policy("expert", rules.id, **rules.options)
-        plain = SelfPlayVecEnv(rules, ROWS, seed, [(load_policy("random", rules.id), 0.5)])
-        self.env = FeaturedVecEnv(plain, Features(rules, names))
-        self.memory = np.zeros((ROWS, *self.expert.initial_memory(rules.seats).shape), np.int32)
+    def __init__(self, variant, names=NAMES, seed=0):
+        self.rule_set, self.rng = variant, np.random.default_rng(seed)
+        self.expert = load_policy("expert", variant.id, **variant.options)
+        plain = SelfPlayVecEnv(variant, ROWS, seed, [(load_policy("random", variant.id), 0.5)])
+        self.env = FeaturedVecEnv(plain, Features(variant, names))
+        self.memory = np.zeros((ROWS, *self.expert.initial_memory(variant.seats).shape), np.int32)
         self.env.reset()
 
     @property
@@ -81,31 +81,31 @@ class Played:
             astray = self.rng.random((ROWS, 1)) < 0.25
             chances = np.where(astray, given[1] / given[1].sum(1, keepdims=True), chances)
             self.env.advance(draw(chances, self.rng.random(ROWS)))
-            self.memory[self.env.over] = 0
+            self.memory[self.env.terminated] = 0
 
 
 # --- What they say
 
 
-def test_belief_is_counted_from_the_cards_that_the_owner_and_i_see(rules):
-    played = Played(rules, ["belief"])
+def test_belief_is_counted_from_the_cards_that_the_owner_and_i_see(variant):
+    played = Played(variant, ["belief"])
     for _ in played.decisions(STEPS // 10):
-        features = played.env.observations[:, rules.observation.size :]
+        features = played.env.observations[:, variant.observation.size :]
         for row, game in enumerate(played.env.plain.games):
-            expected = [float(chance) for chance in believed(rules.rules, game)]
+            expected = [float(chance) for chance in believed(variant.rule_set, game)]
             np.testing.assert_allclose(features[row], expected, atol=1e-6)
 
 
-def believed(rules, game):
+def believed(rule_set, game):
     """The chances for every slot of every hand, mine first, from the whole game."""
-    seats, me = int(rules.seats), int(game.mover)
+    seats, me = int(rule_set.seats), int(game.mover)
     tests = is_playable, is_trash, is_critical
-    groups = [[test(rules, game, card) for card in range(rules.cards)] for test in tests]
+    groups = [[test(rule_set, game, card) for card in range(rule_set.cards)] for test in tests]
     for side in range(seats):
         owner = (me + side) % seats
         seen = [seat for seat in range(seats) if seat not in (me, owner)]
-        copies = [copies_left(rules, game, card, seen) for card in range(rules.cards)]
-        for slot in range(rules.hand_size):
+        copies = [copies_left(rule_set, game, card, seen) for card in range(rule_set.cards)]
+        for slot in range(rule_set.hand_size):
             cards = int(game.possible[owner, slot])
             possible = [n * (cards >> card & 1) for card, n in enumerate(copies)]
             total = sum(possible) or 1
@@ -115,31 +115,33 @@ def believed(rules, game):
                 yield Fraction(sum(fit), total)
 
 
-def copies_left(rules, game, card, seen):
+def copies_left(rule_set, game, card, seen):
     """Copies of a card that lie neither open nor in the hands that are seen."""
-    suit, rank = divmod(card, int(rules.ranks))
+    suit, rank = divmod(card, int(rule_set.ranks))
     in_hands = sum(int((game.hand[seat] == card).sum()) for seat in seen)
-    return int(rules.copies[card] - game.discards[card] - (rank < game.fireworks[suit])) - in_hands
+    return (
+        int(rule_set.copies[card] - game.discards[card] - (rank < game.fireworks[suit])) - in_hands
+    )
 
 
-def is_playable(rules, game, card):
-    suit, rank = divmod(card, int(rules.ranks))
+def is_playable(rule_set, game, card):
+    suit, rank = divmod(card, int(rule_set.ranks))
     return game.fireworks[suit] == rank
 
 
-def is_trash(rules, game, card):
-    suit, rank = divmod(card, int(rules.ranks))
-    way = range(suit * rules.ranks + game.fireworks[suit], card + 1)
-    return rank < game.fireworks[suit] or any(game.discards[c] == rules.copies[c] for c in way)
+def is_trash(rule_set, game, card):
+    suit, rank = divmod(card, int(rule_set.ranks))
+    way = range(suit * rule_set.ranks + game.fireworks[suit], card + 1)
+    return rank < game.fireworks[suit] or any(game.discards[c] == rule_set.copies[c] for c in way)
 
 
-def is_critical(rules, game, card):
-    last = game.discards[card] == rules.copies[card] - 1
-    return last and not is_trash(rules, game, card)
+def is_critical(rule_set, game, card):
+    last = game.discards[card] == rule_set.copies[card] - 1
+    return last and not is_trash(rule_set, game, card)
 
 
-def test_the_convention_remembers_what_expert_remembers(rules):
-    played = Played(rules, ["belief", "convention"])
+def test_the_convention_remembers_what_expert_remembers(variant):
+    played = Played(variant, ["belief", "convention"])
     meant = 0
     for _, after in played.decisions():
         np.testing.assert_array_equal(played.env.memory_after, after)
@@ -155,7 +157,7 @@ def at_the_table(table):
     """By segment, the convention's features for the mover of a table without earlier clues."""
     features, game = Features(table.variant, ["convention"]), np.array([table.game])
     seen = np.zeros((1, table.variant.observation.size), np.float32)
-    kernels.observations(table.rules, game, game["mover"].astype(np.int64), seen)
+    kernels.observations(table.rule_set, game, game["mover"].astype(np.int64), seen)
     legal = np.ones((1, table.variant.actions.size), np.int8)
     rows, _ = features.extend(seen, legal, features.initial_memory(1))
     return lambda name, *shape: rows[0, features.layout.slice(name)].reshape(shape)
@@ -211,30 +213,30 @@ def test_its_receiver_takes_the_focus_for_what_it_is():
 
 @pytest.mark.parametrize("id", [*GAMES, "hanabi:5p"])
 def test_they_stay_within_their_bounds_and_describe_each_slot(id):
-    rules = variant(id)
-    played, layout = Played(rules), Features(rules, NAMES).layout
+    variant = make_variant(id)
+    played, layout = Played(variant), Features(variant, NAMES).layout
     for _ in played.decisions(STEPS // 4):
         assert (played.env.observations >= layout.low).all()
         assert (played.env.observations <= layout.high).all()
-    slots = head_of(rules.actions, layout).things["slot"].entries
-    own = rules.rules.cards
-    for name, depth in (("my cards", own + rules.rules.traits), ("my chances", own + 3)):
+    slots = head_of(variant.actions, layout).things["slot"].entries
+    own = variant.rule_set.cards
+    for name, depth in (("my cards", own + variant.rule_set.traits), ("my chances", own + 3)):
         first = layout.slice(name).start
         for slot, entries in enumerate(slots.tolist()):
             assert set(range(first + slot * depth, first + (slot + 1) * depth)) <= set(entries)
     assert len(np.unique(slots)) == slots.size
 
 
-def test_what_describes_a_clue_counts_for_the_action_that_gives_it(rules):
-    layout = Features(rules, NAMES).layout
-    clues = head_of(rules.actions, layout).things["clue"]
+def test_what_describes_a_clue_counts_for_the_action_that_gives_it(variant):
+    layout = Features(variant, NAMES).layout
+    clues = head_of(variant.actions, layout).things["clue"]
     described = clues.entries[(clues.uses[:, 0] @ np.arange(len(clues.entries))).astype(int)]
-    table = Played(rules, NAMES)
+    table = Played(variant, NAMES)
     touched = 0
     for _ in table.decisions(STEPS // 10):
         changes = table.env.observations[np.arange(ROWS)[:, None, None], described]
-        changes = changes[:, rules.actions.kind == CLUE]
-        touches_no_card = table.env.masks[:, rules.actions.kind == CLUE] == 0
+        changes = changes[:, variant.actions.kind == CLUE]
+        touches_no_card = table.env.masks[:, variant.actions.kind == CLUE] == 0
         touches_no_card[table.env.plain.games["clues"] == 0] = False
         assert not changes[touches_no_card].any()
         touched += np.count_nonzero(changes)
@@ -245,8 +247,8 @@ def test_what_describes_a_clue_counts_for_the_action_that_gives_it(rules):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_are_independent_of_each_other_and_given_arrays_stay(name, rules):
-    features, played = Features(rules, [name]), Played(rules, [name])
+def test_rows_are_independent_of_each_other_and_given_arrays_stay(name, variant):
+    features, played = Features(variant, [name]), Played(variant, [name])
     for (seen, legal, _), _ in played.decisions(STEPS // 4):
         memory = played.env.memory[played.movers]
         before = seen.copy(), memory.copy()
@@ -264,22 +266,24 @@ def test_rows_are_independent_of_each_other_and_given_arrays_stay(name, rules):
             np.testing.assert_array_equal(array, old)
 
 
-def test_without_features_observations_stay_what_they_are(rules):
-    none = Features(rules, ())
-    seen = np.zeros((3, rules.observation.size), np.float32)
-    legal = np.ones((3, rules.actions.size), np.int8)
+def test_without_features_observations_stay_what_they_are(variant):
+    none = Features(variant, ())
+    seen = np.zeros((3, variant.observation.size), np.float32)
+    legal = np.ones((3, variant.actions.size), np.int8)
     assert none.extend(seen, legal, none.initial_memory(3))[0] is seen
-    assert none.layout.digest == rules.observation.digest
+    assert none.layout.digest == variant.observation.digest
 
 
-def test_the_end_of_a_game_is_shown_without_features(rules):
-    played, size = Played(rules), rules.observation.size
+def test_the_end_of_a_game_is_shown_without_features(variant):
+    played, size = Played(variant), variant.observation.size
     ends = 0
     for _ in played.decisions():
-        over = played.env.over
-        np.testing.assert_array_equal(played.env.last[over, :size], played.env.plain.last[over])
+        terminated = played.env.terminated
+        np.testing.assert_array_equal(
+            played.env.last[terminated, :size], played.env.plain.last[terminated]
+        )
         assert not played.env.last[:, size:].any()
-        ends += over.sum()
+        ends += terminated.sum()
     assert ends > 0
 
 
@@ -323,11 +327,11 @@ def checkpoint(tmp_path):
 
 def saved(folder, names):
     torch.manual_seed(0)
-    rules = variant("hanabi:2p", **SMALL)
-    network = for_variant(rules, (16,), names)
+    variant = make_variant("hanabi:2p", **SMALL)
+    network = for_variant(variant, (16,), names)
     for weights in network.parameters():
         torch.nn.init.normal_(weights, std=0.3)
-    save_checkpoint(folder, network, rules, "")
+    save_checkpoint(folder, network, variant, "")
     return folder
 
 

@@ -21,7 +21,7 @@ from threads import one_thread
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.description import config_digest
@@ -52,12 +52,12 @@ def on_one_thread():
 
 @pytest.fixture(scope="module")
 def network():
-    return some_network(variant("hanamikoji", **SMALL), HIDDEN)
+    return some_network(make_variant("hanamikoji", **SMALL), HIDDEN)
 
 
-def some_network(rules, hidden) -> Network:
+def some_network(variant, hidden) -> Network:
     torch.manual_seed(0)
-    network = for_variant(rules, hidden)
+    network = for_variant(variant, hidden)
     for weights in network.parameters():
         torch.nn.init.normal_(weights, std=0.3)
     return network
@@ -67,18 +67,18 @@ def some_network(rules, hidden) -> Network:
 def whole(network, tmp_path_factory):
     """A checkpoint as it was written."""
     folder = tmp_path_factory.mktemp("whole") / "policy"
-    save_checkpoint(folder, network, variant("hanamikoji", **SMALL), "# A card\n")
+    save_checkpoint(folder, network, make_variant("hanamikoji", **SMALL), "# A card\n")
     return folder
 
 
 @pytest.fixture(scope="module")
 def road(tmp_path_factory):
     """One of another game."""
-    folder, rules = (
+    folder, variant = (
         tmp_path_factory.mktemp("road") / "policy",
-        variant("geishas_road:advanced", **ROAD),
+        make_variant("geishas_road:advanced", **ROAD),
     )
-    save_checkpoint(folder, some_network(rules, HIDDEN), rules, "# A card\n")
+    save_checkpoint(folder, some_network(variant, HIDDEN), variant, "# A card\n")
     return folder
 
 
@@ -102,7 +102,7 @@ def refusal(folder, game=None, **options):
 
 def test_what_is_loaded_is_what_was_saved(network, whole):
     policy = load_policy(str(whole))
-    assert policy.variant is variant("hanamikoji", **SMALL)
+    assert policy.variant is make_variant("hanamikoji", **SMALL)
     assert policy.network.hidden == HIDDEN
     for name, weights in network.state_dict().items():
         assert torch.equal(policy.network.state_dict()[name], weights)
@@ -121,7 +121,7 @@ def test_a_link_to_the_folder_is_the_folder(whole, tmp_path):
 def test_a_save_that_fails_leaves_the_one_before(network, folder):
     before = contents(folder.parent)
     with pytest.raises(UnicodeEncodeError):
-        save_checkpoint(folder, network, variant("hanamikoji"), "\ud800")
+        save_checkpoint(folder, network, make_variant("hanamikoji"), "\ud800")
     assert contents(folder.parent) == before
     assert load_policy(str(folder)).variant.options["cards"] == SMALL["cards"]
 
@@ -132,11 +132,11 @@ def test_a_save_that_fails_leaves_the_one_before(network, folder):
     ids=["small", "standard", "another game"],
 )
 def test_the_policy_equals_the_network_in_every_batch_size_to_the_bit(id, options, tmp_path):
-    rules = variant(id, **options)
-    network = some_network(rules, HIDDEN)
-    save_checkpoint(tmp_path / "policy", network, rules, "")
+    variant = make_variant(id, **options)
+    network = some_network(variant, HIDDEN)
+    save_checkpoint(tmp_path / "policy", network, variant, "")
     policy = load_policy(str(tmp_path / "policy"))
-    observations, masks = positions(rules, 1_000)
+    observations, masks = positions(variant, 1_000)
     together, values, _ = policy.distribution(observations, masks, policy.initial_memory(1_000))
     assert_is_softmax_of(network, observations, masks, together, values)
     for size, count in ((1, 100), (7, 1_000)):
@@ -157,27 +157,27 @@ def assert_is_softmax_of(network, observations, masks, probabilities, values):
     assert (probabilities[masks == 0] == 0).all()
 
 
-def positions(rules, count):
+def positions(variant, count):
     """Observations and masks of the first decisions of random games."""
     rng = np.random.default_rng(0)
-    games = rules.new(np.arange(count, dtype=np.uint64))
-    kernels.reset(rules.rules, games)
+    games = variant.new(np.arange(count, dtype=np.uint64))
+    kernels.reset(variant.rule_set, games)
     for decisions in range(3):
-        _, masks = at_turn(rules, games)
+        _, masks = at_turn(variant, games)
         later = np.arange(count) % 4 > decisions
         actions = draw(masks / masks.sum(1, keepdims=True), rng.random(count))
         moved = games[later]
-        kernels.step(rules.rules, moved, actions[later])
+        kernels.step(variant.rule_set, moved, actions[later])
         games[later] = moved
         assert (games["mover"] != OVER).all()
-    return at_turn(rules, games)
+    return at_turn(variant, games)
 
 
-def at_turn(rules, games):
-    observations = np.zeros((len(games), rules.observation.size), np.float32)
-    masks = np.zeros((len(games), rules.actions.size), np.int8)
-    kernels.observations(rules.rules, games, games["mover"].astype(np.int64), observations)
-    kernels.masks(rules.rules, games, masks)
+def at_turn(variant, games):
+    observations = np.zeros((len(games), variant.observation.size), np.float32)
+    masks = np.zeros((len(games), variant.actions.size), np.int8)
+    kernels.observations(variant.rule_set, games, games["mover"].astype(np.int64), observations)
+    kernels.masks(variant.rule_set, games, masks)
     return observations, masks
 
 
@@ -426,10 +426,10 @@ def put_foreign_options(rng, folder):
 
 
 def put_a_foreign_digest(rng, folder):
-    foreign = variant("hanamikoji", **rng.choice(OTHER_OPTIONS))
+    foreign = make_variant("hanamikoji", **rng.choice(OTHER_OPTIONS))
     what = rng.choice(["actions", "observation"])
     options = {"actions": OTHER_OPTIONS[1]} if what == "actions" else {}
-    foreign = variant("hanamikoji", **options.get(what, OTHER_OPTIONS[2]))
+    foreign = make_variant("hanamikoji", **options.get(what, OTHER_OPTIONS[2]))
     seal(folder, **{what: getattr(foreign, what).digest})
 
 

@@ -130,7 +130,7 @@ def plain_loss(learner, batch, scheduled):
     advantages = advantages / (advantages.std() + 1e-8)
     clipped = ratio.clamp(1 - scheduled["clip_range"], 1 + scheduled["clip_range"])
     gain = torch.minimum(advantages * ratio, advantages * clipped).mean()
-    spread = max(1.0, float(np.var(batch.returns.numpy())))
-    value_loss = ((values - batch.returns) ** 2).mean() / spread
+    variance = max(1.0, float(np.var(batch.returns.numpy())))
+    value_loss = ((values - batch.returns) ** 2).mean() / variance
     bonus = scheduled["entropy_coefficient"] * policy.entropy().mean()
     return learner.vf_coef * value_loss - gain - bonus

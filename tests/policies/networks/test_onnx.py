@@ -24,7 +24,7 @@ from threads import one_thread
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.export import export
 from hanamachi.policies.load import agents
@@ -53,12 +53,15 @@ def on_one_thread():
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
     """Of a small game, with a feature set."""
-    folder, rules = tmp_path_factory.mktemp("small") / "policy", variant("hanamikoji", **SMALL)
+    folder, variant = (
+        tmp_path_factory.mktemp("small") / "policy",
+        make_variant("hanamikoji", **SMALL),
+    )
     torch.manual_seed(0)
-    network = for_variant(rules, (32, 16), ("advice",))
+    network = for_variant(variant, (32, 16), ("advice",))
     for weights in network.parameters():
         torch.nn.init.normal_(weights, std=0.3)
-    save_checkpoint(folder, network, rules, "# A card\n")
+    save_checkpoint(folder, network, variant, "# A card\n")
     return folder
 
 
@@ -75,19 +78,21 @@ def file(exported, tmp_path):
 
 def decisions(policy, count):
     """Observations, masks and memories of at least so many decisions, a turn of many games each."""
-    rules, rng, met = policy.variant, np.random.default_rng(0), 0
+    variant, rng, met = policy.variant, np.random.default_rng(0), 0
     while met < count:
-        games = rules.new(rng.integers(0, 2**63, 64).astype(np.uint64))
-        kernels.reset(rules.rules, games)
-        memory = policy.initial_memory(64 * rules.seats).reshape(64, rules.seats, -1)
+        games = variant.new(rng.integers(0, 2**63, 64).astype(np.uint64))
+        kernels.reset(variant.rule_set, games)
+        memory = policy.initial_memory(64 * variant.seats).reshape(64, variant.seats, -1)
         while met < count and (rows := np.flatnonzero(games["mover"] != OVER)).size:
             going, place = games[rows], (rows, games["mover"][rows].astype(np.int64))
-            seen = *views(rules, going, place[1]), memory[place]
+            seen = *views(variant, going, place[1]), memory[place]
             yield seen
             met += len(rows)
             chances, _, memory[place] = policy.distribution(*seen)
             mixed = (chances + seen[1] / seen[1].sum(1, keepdims=True)) / 2
-            kernels.step(rules.rules, going, draw(mixed.astype(np.float32), rng.random(len(rows))))
+            kernels.step(
+                variant.rule_set, going, draw(mixed.astype(np.float32), rng.random(len(rows)))
+            )
             games[rows] = going
 
 
@@ -237,8 +242,8 @@ def test_the_command_writes_a_file_named_after_the_policy(checkpoint, tmp_path, 
     assert command("export", "hanabi:2p", "--onnx") == 0
     assert command("export", checkpoint, "--onnx", "--out", "deep/down/it.onnx") == 0
     assert {p.name for p in tmp_path.iterdir()} == {"policy.onnx", "hanabi-2p.onnx", "deep"}
-    assert load_policy("hanabi-2p.onnx").variant is variant("hanabi:2p")
-    assert load_policy("deep/down/it.onnx").variant is variant("hanamikoji", **SMALL)
+    assert load_policy("hanabi-2p.onnx").variant is make_variant("hanabi:2p")
+    assert load_policy("deep/down/it.onnx").variant is make_variant("hanamikoji", **SMALL)
 
 
 @pytest.mark.parametrize(

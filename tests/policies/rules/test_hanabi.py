@@ -47,12 +47,12 @@ class Play:
     """Games between the seats of one policy; each seat has a memory of its own."""
 
     def __init__(self, policy, games, seed):
-        self.policy, self.rules = policy, policy.variant
+        self.policy, self.rule_set = policy, policy.variant
         seeds = np.random.default_rng(seed).integers(0, 2**63, games)
-        self.states = self.rules.new(seeds.astype(np.uint64))
-        kernels.reset(self.rules.rules, self.states)
-        memory = policy.initial_memory(games * self.rules.seats)
-        self.memory = memory.reshape(games, self.rules.seats, -1)
+        self.states = self.rule_set.new(seeds.astype(np.uint64))
+        kernels.reset(self.rule_set.rule_set, self.states)
+        memory = policy.initial_memory(games * self.rule_set.seats)
+        self.memory = memory.reshape(games, self.rule_set.seats, -1)
 
     @property
     def going(self):
@@ -60,7 +60,7 @@ class Play:
 
     def step(self, rows, actions):
         states = self.states[rows]
-        kernels.step(self.rules.rules, states, actions)
+        kernels.step(self.rule_set.rule_set, states, actions)
         self.states[rows] = states
 
     def decide(self):
@@ -68,7 +68,7 @@ class Play:
         rows = self.going
         states = self.states[rows]
         seats = states["mover"].astype(np.int64)
-        given = *seen_by(self.rules, states, seats), self.memory[rows, seats]
+        given = *seen_by(self.rule_set, states, seats), self.memory[rows, seats]
         chances, _, self.memory[rows, seats] = self.policy.distribution(*given)
         return given, chances
 
@@ -78,14 +78,14 @@ class Play:
             rows = self.going
             _, chances = self.decide()
             self.step(rows, chances.argmax(1))
-        return self.states["score"], self.states["errors"] == self.rules.rules.max_errors
+        return self.states["score"], self.states["errors"] == self.rule_set.rule_set.max_errors
 
 
-def seen_by(rules, states, seats):
-    observations = np.zeros((len(states), rules.observation.size), np.float32)
-    masks = np.zeros((len(states), rules.actions.size), np.int8)
-    kernels.observations(rules.rules, states, seats, observations)
-    kernels.masks(rules.rules, states, masks)
+def seen_by(variant, states, seats):
+    observations = np.zeros((len(states), variant.observation.size), np.float32)
+    masks = np.zeros((len(states), variant.actions.size), np.int8)
+    kernels.observations(variant.rule_set, states, seats, observations)
+    kernels.masks(variant.rule_set, states, masks)
     return observations, masks
 
 
@@ -152,14 +152,14 @@ def test_a_large_batch_on_threads_decides_as_a_small_one(name):
 )
 def test_what_a_player_cannot_see_does_not_matter(name, game):
     policy = load_policy(name, game=game)
-    rules, rng = policy.variant, np.random.default_rng(3)
+    variant, rng = policy.variant, np.random.default_rng(3)
     for play, rows, (_, _, memory), chances in moments(policy, games=6):
         for i in range(0, len(rows), 3):
             state = play.states[rows[i]]
             seat = int(state["mover"])
-            others = rules.new(rng.integers(0, 2**63, 4).astype(np.uint64))
-            kernels.worlds(rules.rules, np.array([state]), seat, others)
-            seen = seen_by(rules, others, np.full(4, seat))
+            others = variant.new(rng.integers(0, 2**63, 4).astype(np.uint64))
+            kernels.worlds(variant.rule_set, np.array([state]), seat, others)
+            seen = seen_by(variant, others, np.full(4, seat))
             again, _, kept = policy.distribution(*seen, np.repeat(memory[i : i + 1], 4, 0))
             np.testing.assert_array_equal(again, np.tile(chances[i], (4, 1)))
             np.testing.assert_array_equal(kept, np.tile(play.memory[rows[i], seat], (4, 1)))
@@ -178,11 +178,11 @@ class TwoPlayers:
 
     def choices(self):
         """In words, all that the mover may do."""
-        rules, game = self.policy.variant, self.table.game
+        variant, game = self.policy.variant, self.table.game
         mover = int(game.mover)
-        given = seen_by(rules, np.array([game]), np.array([mover]))
+        given = seen_by(variant, np.array([game]), np.array([mover]))
         chances, _, self.memory[mover] = self.policy.distribution(*given, self.memory[mover])
-        return [rules.actions.describe(action, game) for action in np.flatnonzero(chances[0])]
+        return [variant.actions.describe(action, game) for action in np.flatnonzero(chances[0])]
 
 
 HANDS = ["red4 black4 yellow4 green4 blue4", "red4 black4 yellow4 green2 blue4"]
@@ -237,15 +237,15 @@ def test_hat_refuses_two_and_three_players():
 @pytest.mark.parametrize("game", ["hanabi:4p", "hanabi:5p", "hanabi:4p:multicolour"])
 def test_what_hat_rules_out_is_never_so(game):
     play = Play(load_policy("hat", game=game), BATCH, seed=8)
-    rules, ruled_out = play.rules.rules, 0
+    rule_set, ruled_out = play.rule_set.rule_set, 0
     while play.going.size:
         rows = play.going
         _, chances = play.decide()
         for row in rows:
             state = play.states[row]
             mover = int(state["mover"])
-            sets = play.memory[row, mover].reshape(rules.seats, rules.hand_size)
-            hands = np.roll(state["hand"][: rules.seats, : rules.hand_size], -mover, axis=0)
+            sets = play.memory[row, mover].reshape(rule_set.seats, rule_set.hand_size)
+            hands = np.roll(state["hand"][: rule_set.seats, : rule_set.hand_size], -mover, axis=0)
             held = hands != NONE
             assert not (sets[held] >> hands[held] & 1).any()
             ruled_out += np.bitwise_count(sets[held]).sum()
@@ -286,4 +286,4 @@ def test_the_sixth_firework_is_built_too():
         play = Play(load_policy(name, game="hanabi:4p:multicolour"), BATCH, seed=30)
         scores, _ = play.finish()
         assert play.states["fireworks"][:, 5].mean() > 1
-        assert scores.mean() > play.rules.rules.cards / 2
+        assert scores.mean() > play.rule_set.rule_set.cards / 2

@@ -11,7 +11,7 @@ from searching import answers, midgame
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy, views
 from hanamachi.policies.search.endgame import Tree
@@ -20,37 +20,37 @@ from hanamachi.policies.search.reach import weights
 from hanamachi.sessions.worlds import Worlds
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "starter": 0}
-ROUND = variant("hanamikoji", max_rounds=1, **SMALL)
-TWO_ROUNDS = variant("hanamikoji", max_rounds=2, **SMALL)
+ROUND = make_variant("hanamikoji", max_rounds=1, **SMALL)
+TWO_ROUNDS = make_variant("hanamikoji", max_rounds=2, **SMALL)
 LATE = range(2, 6)  # decisions before those that are solved
 WORLDS, MOST = 6, 20_000
 
 Likely = list[tuple[np.record, float]]  # positions, and how likely each is
 
 
-def imagined(rules: Variant, game: NDArray[np.void]) -> NDArray[np.void]:
-    return Worlds(rules, game, game["mover"]).sample(0, np.arange(WORLDS, dtype=np.uint64))
+def imagined(variant: Variant, game: NDArray[np.void]) -> NDArray[np.void]:
+    return Worlds(variant, game, game["mover"]).sample(0, np.arange(WORLDS, dtype=np.uint64))
 
 
-def late_worlds(rules: Variant) -> list[NDArray[np.void]]:
+def late_worlds(variant: Variant) -> list[NDArray[np.void]]:
     """Worlds of the mover at some choices of the first round, when it is well under way."""
-    games = np.concatenate([midgame(rules, n, games=4, seed=n) for n in LATE])
-    masks = views(rules, games, games["mover"].astype(np.int64))[1]
+    games = np.concatenate([midgame(variant, n, games=4, seed=n) for n in LATE])
+    masks = views(variant, games, games["mover"].astype(np.int64))[1]
     games = games[(games["round_number"] == 1) & (masks.sum(1) > 1)]
-    return [imagined(rules, games[b : b + 1]) for b in range(len(games))]
+    return [imagined(variant, games[b : b + 1]) for b in range(len(games))]
 
 
 class Plain:
     """Expected results by recursion over information sets, position by position."""
 
     def __init__(self, policy: Policy, root: np.record) -> None:
-        self.policy, self.rules = policy, policy.variant
+        self.policy, self.rule_set = policy, policy.variant
         self.seat, self.round = int(root.mover), int(root.round_number)
         self.prospects = Prospects(policy)
 
     def by_action(self, positions: Likely) -> dict[int, float]:
         """Of each action in positions that the seat cannot tell apart."""
-        actions = np.flatnonzero(legal(self.rules, positions[0][0])).tolist()
+        actions = np.flatnonzero(legal(self.rule_set, positions[0][0])).tolist()
         return {action: self.after(action, positions) for action in actions}
 
     def after(self, action: int, positions: Likely) -> float:
@@ -61,7 +61,7 @@ class Plain:
                     total += share * self.worth(then)
                 else:
                     seen = views(
-                        self.rules, self.alone(then), self.alone(then)["mover"].astype(int)
+                        self.rule_set, self.alone(then), self.alone(then)["mover"].astype(int)
                     )
                     sets[seen[0].tobytes()].append((then, share))
         return total + sum(max(self.by_action(nodes).values()) for nodes in sets.values())
@@ -71,9 +71,9 @@ class Plain:
         if game.mover in (OVER, self.seat) or game.round_number != self.round:
             return [(game, likely)]
         if game.mover == CHANCE:
-            steps = [(self.resolved(game, one), p) for one, p in outcomes(self.rules, game)]
+            steps = [(self.resolved(game, one), p) for one, p in outcomes(self.rule_set, game)]
         else:
-            seen = views(self.rules, self.alone(game), self.alone(game)["mover"].astype(int))
+            seen = views(self.rule_set, self.alone(game), self.alone(game)["mover"].astype(int))
             replies = self.policy.distribution(*seen, self.policy.initial_memory(1))[0][0]
             steps = [(self.played(game, a), replies[a]) for a in np.flatnonzero(replies).tolist()]
         return [found for then, p in steps for found in self.on(then, likely * p)]
@@ -85,25 +85,25 @@ class Plain:
 
     def played(self, game: np.record, action: int) -> np.record:
         game = copied(game)
-        kernels.apply_one(self.rules.rules, game, action)
+        kernels.apply_one(self.rule_set.rule_set, game, action)
         return game
 
     def resolved(self, game: np.record, outcome: int) -> np.record:
         game = copied(game)
-        kernels.resolve_one(self.rules.rules, game, outcome)
+        kernels.resolve_one(self.rule_set.rule_set, game, outcome)
         return game
 
     def alone(self, game: np.record) -> NDArray[np.void]:
-        return np.array([game], self.rules.game.record)
+        return np.array([game], self.rule_set.game.record)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="trees are large")
-@pytest.mark.parametrize("rules", [ROUND, TWO_ROUNDS], ids=["one round", "two rounds"])
+@pytest.mark.parametrize("variant", [ROUND, TWO_ROUNDS], ids=["one round", "two rounds"])
 @pytest.mark.parametrize("name", ["random", "greedy"])
-def test_every_action_is_worth_what_a_plain_recursion_finds(rules: Variant, name: str) -> None:
-    policy = load_policy(name, game=rules.id, **rules.options)
-    assert len(late_worlds(rules)) >= 5
-    for worlds in late_worlds(rules):
+def test_every_action_is_worth_what_a_plain_recursion_finds(variant: Variant, name: str) -> None:
+    policy = load_policy(name, game=variant.id, **variant.options)
+    assert len(late_worlds(variant)) >= 5
+    for worlds in late_worlds(variant):
         values = Tree(policy, MOST).values(worlds)
         seat = int(worlds["mover"][0])
         likely = list(zip(worlds, weights(policy, worlds, seat).tolist(), strict=True))
@@ -133,10 +133,10 @@ def test_the_end_is_played_for_certain() -> None:
 
 @pytest.mark.parametrize("name", ["greedy", "expert"])
 def test_what_a_round_promises_one_player_it_takes_from_the_other(name: str) -> None:
-    rules = variant("hanamikoji")
-    game = rules.new(np.zeros(1, np.uint64))
-    kernels.start_one(rules.rules, game[0])
-    kernels.resolve_one(rules.rules, game[0], 0)
+    variant = make_variant("hanamikoji")
+    game = variant.new(np.zeros(1, np.uint64))
+    kernels.start_one(variant.rule_set, game[0])
+    kernels.resolve_one(variant.rule_set, game[0], 0)
     ahead = game.copy()
     ahead["marker"][0, 5:7] = 1  # nine of the eleven charm that win
     prospects = Prospects(load_policy(name, game="hanamikoji"))

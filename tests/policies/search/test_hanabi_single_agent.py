@@ -9,7 +9,7 @@ from samples import UNCOMPILED, sample
 from hanamachi.engine import kernels
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import PLAY
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import views
 from hanamachi.policies.search.hanabi_belief import told_apart
@@ -26,16 +26,16 @@ def chances_of(policy, games, memory):
     """What the movers do, (B, A); memory, (B, P, M), is brought up to date."""
     seats = games["mover"].astype(np.int64)
     rows = np.arange(len(games)), seats
-    given = policy.given(Worlds(policy.variant, games, seats))
+    given = policy.with_worlds(Worlds(policy.variant, games, seats))
     chances, _, memory[rows] = given.distribution(
         *views(policy.variant, games, seats), memory[rows]
     )
     return chances
 
 
-def begun(rules, count, seed=0):
-    games = rules.new(np.arange(count, dtype=np.uint64) + np.uint64(seed))
-    kernels.reset(rules.rules, games)
+def begun(variant, count, seed=0):
+    games = variant.new(np.arange(count, dtype=np.uint64) + np.uint64(seed))
+    kernels.reset(variant.rule_set, games)
     return games
 
 
@@ -52,15 +52,15 @@ def likeliest(chances):
 
 def histories(blueprint, count, decisions):
     """Games of the blueprint alone up to so many decisions of ME: by what ME saw, the hands."""
-    rules, found = blueprint.variant, defaultdict(list)
-    games, memory = begun(rules, count), memories(blueprint, count)
+    variant, found = blueprint.variant, defaultdict(list)
+    games, memory = begun(variant, count), memories(blueprint, count)
     seen = [b""] * count
     left = np.full(count, decisions)
     while (going := np.flatnonzero((games["mover"] >= 0) & (left > 0))).size:
         now, kept = games[going], memory[going]
         for row in np.flatnonzero(now["mover"] == ME):
             game = going[row]
-            view, _ = views(rules, now[row, None], np.array([ME]))
+            view, _ = views(variant, now[row, None], np.array([ME]))
             seen[game] += view.tobytes()
             left[game] -= 1
             if left[game] == 0:
@@ -68,7 +68,7 @@ def histories(blueprint, count, decisions):
         actions = likeliest(chances_of(blueprint, now, kept))
         ending = (left[going] == 0) & (now["mover"] == ME)
         memory[going] = kept
-        kernels.step(rules.rules, now, actions)
+        kernels.step(variant.rule_set, now, actions)
         games[going[~ending]] = now[~ending]
     return found, games
 
@@ -90,8 +90,8 @@ def test_hands_are_believed_in_as_often_as_they_are_held(decisions):
 
 def believed(search, number, decisions):
     """The hands of the belief at a decision of ME in the game of that number."""
-    rules, blueprint = search.variant, search.blueprint
-    games = begun(rules, number + 1)[-1:]
+    variant, blueprint = search.variant, search.blueprint
+    games = begun(variant, number + 1)[-1:]
     own, memory = memories(search, 1), memories(blueprint, 1)
     while True:
         actions = likeliest(chances_of(blueprint, games, memory))
@@ -100,14 +100,14 @@ def believed(search, number, decisions):
             decisions -= 1
             if decisions == 0:
                 return own[:, ME].view(search.notes)["hands"].reshape(search.hands, -1)
-        kernels.step(rules.rules, games, actions)
+        kernels.step(variant.rule_set, games, actions)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
 def test_no_card_that_is_held_is_ruled_out():
     search = load_policy("search:single_agent:expert:worlds=1", "hanabi:2p")
-    rules, blueprint = search.variant, search.blueprint
-    games = begun(rules, sample(4, 0.5))
+    variant, blueprint = search.variant, search.blueprint
+    games = begun(variant, sample(4, 0.5))
     own, memory = memories(search, len(games)), memories(blueprint, len(games))
     while len(games):
         mine = games["mover"] == ME
@@ -119,22 +119,24 @@ def test_no_card_that_is_held_is_ruled_out():
             )
             assert (hands == now["hand"][:, None, ME]).any(1).all()
             own[mine] = kept
-        kernels.step(rules.rules, games, likeliest(chances_of(blueprint, games, memory)))
+        kernels.step(variant.rule_set, games, likeliest(chances_of(blueprint, games, memory)))
         going = games["mover"] >= 0
         games, own, memory = games[going], own[going], memory[going]
 
 
 @pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:3p:multicolour", "hanabi:5p"])
 def test_no_seat_comes_to_more_decisions_than_it_can_remember(game):
-    rules, rng = variant(game), np.random.default_rng(0)
-    games, decisions = begun(rules, 40), np.zeros((40, rules.seats), int)
+    variant, rng = make_variant(game), np.random.default_rng(0)
+    games, decisions = begun(variant, 40), np.zeros((40, variant.seats), int)
     while (going := np.flatnonzero(games["mover"] >= 0)).size:
         now, seats = games[going], games["mover"][going].astype(np.int64)
-        legal = views(rules, now, seats)[1] * (rules.rules.kind != PLAY)[: rules.actions.size]
-        kernels.step(rules.rules, now, (legal * rng.random(legal.shape)).argmax(1))
+        legal = (
+            views(variant, now, seats)[1] * (variant.rule_set.kind != PLAY)[: variant.actions.size]
+        )
+        kernels.step(variant.rule_set, now, (legal * rng.random(legal.shape)).argmax(1))
         games[going] = now
         decisions[going, seats] += 1
-    most = most_decisions(rules.rules)
+    most = most_decisions(variant.rule_set)
     assert 0.9 * most < decisions.max() <= most
 
 
@@ -161,7 +163,7 @@ def test_a_player_who_remembers_answers_alike_in_games_it_cannot_tell_apart(game
         chances = chances_of(search, games, memory)
         np.testing.assert_array_equal(chances, chances_of(search, others, same))
         np.testing.assert_array_equal(memory[[0, 1], seats], same[[0, 1], seats])
-        kernels.step(search.variant.rules, games, likeliest(chances))
+        kernels.step(search.variant.rule_set, games, likeliest(chances))
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="thousands of games are played")

@@ -7,7 +7,8 @@ from searching import answers, midgame
 
 from hanamachi.engine import kernels
 from hanamachi.errors import UserError
-from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.games.registry import VARIANTS
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search import tree as trees
@@ -18,15 +19,15 @@ RIVALS = [id for id, game in VARIANTS.items() if not game.cooperative]
 WORLDS = 300
 
 
-def grown(rules, games, count=WORLDS, seed=0):
+def grown(variant, games, count=WORLDS, seed=0):
     """The tree for the first of the games after so many worlds, and what they brought."""
-    worlds = rules.new(np.arange(count, dtype=np.uint64) + np.uint64(seed))
-    kernels.worlds(rules.rules, games[:1], int(games["mover"][0]), worlds)
-    tree, liking = trees.new_tree(count), np.zeros(rules.actions.size, np.float32)
+    worlds = variant.new(np.arange(count, dtype=np.uint64) + np.uint64(seed))
+    kernels.worlds(variant.rule_set, games[:1], int(games["mover"][0]), worlds)
+    tree, liking = trees.new_tree(count), np.zeros(variant.actions.size, np.float32)
     path, movers = np.empty((count, 64), np.int32), np.empty((count, 64), np.int8)
-    earned = np.empty((count, rules.seats))
-    used = trees.descend(rules.rules, worlds, tree, 1, 0.7, 2.0, liking, path, movers, earned)
-    earned += play_randomly(RandomPolicy(rules), worlds)
+    earned = np.empty((count, variant.seats))
+    used = trees.descend(variant.rule_set, worlds, tree, 1, 0.7, 2.0, liking, path, movers, earned)
+    earned += play_randomly(RandomPolicy(variant), worlds)
     trees.back_up(tree, path, movers, earned)
     return tree[:used], earned, worlds
 
@@ -41,9 +42,9 @@ def children(tree, at):
 @pytest.mark.parametrize("game", RIVALS)
 @pytest.mark.parametrize("decisions", [0, 6, 13])
 def test_every_world_ends_and_is_counted_on_its_way(game, decisions):
-    rules = variant(game)
-    games = midgame(rules, decisions)
-    tree, earned, worlds = grown(rules, games)
+    variant = make_variant(game)
+    games = midgame(variant, decisions)
+    tree, earned, worlds = grown(variant, games)
     assert (worlds["mover"] < 0).all()
     assert tree[trees.ROOT]["visits"] == WORLDS
     assert (np.abs(tree["total"]) <= tree["visits"]).all()
@@ -59,13 +60,13 @@ def test_every_world_ends_and_is_counted_on_its_way(game, decisions):
 
 
 def test_only_what_the_seat_may_do_is_tried_at_the_root():
-    rules = variant("hanamikoji")
+    variant = make_variant("hanamikoji")
     for decisions in range(12):
-        games = midgame(rules, decisions)
-        mask = np.zeros((1, rules.actions.size), np.int8)
-        kernels.masks(rules.rules, games[:1], mask)
-        tree, *_ = grown(rules, games)
-        visits = trees.visits_below_root(tree, rules.actions.size)
+        games = midgame(variant, decisions)
+        mask = np.zeros((1, variant.actions.size), np.int8)
+        kernels.masks(variant.rule_set, games[:1], mask)
+        tree, *_ = grown(variant, games)
+        visits = trees.visits_below_root(tree, variant.actions.size)
         assert visits.sum() == WORLDS
         assert not visits[mask[0] == 0].any()
 

@@ -14,12 +14,14 @@ from scipy.stats import norm
 
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji.rules import RECORD
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
 from hanamachi.policies.search.reach import effective_size, resampled, weights
 
-SMALL = variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1, starter=0)
+SMALL = make_variant(
+    "hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1, starter=0
+)
 SETS = max(4, sample(1000, share=0.04))
 FIELDS = [name for name in RECORD.names if name != "rng"]
 
@@ -112,9 +114,9 @@ def test_worlds_without_weights_fail_the_same_test() -> None:
 
 def later_worlds(id: str) -> tuple[NDArray[np.void], int]:
     """Worlds of a game some decisions after its beginning."""
-    rules = variant(id)
-    node = HanamikojiHistories(rules).random_positions(8, seed=3)[7]
-    return redealt(rules, node, 0)[:40], int(node.game.mover)
+    variant = make_variant(id)
+    node = HanamikojiHistories(variant).random_positions(8, seed=3)[7]
+    return redealt(variant, node, 0)[:40], int(node.game.mover)
 
 
 def test_a_policy_that_is_certain_rules_nothing_out() -> None:

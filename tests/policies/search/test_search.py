@@ -13,7 +13,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, below
 from hanamachi.engine.words import nth_legal
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy, views
 from hanamachi.policies.search.budget import Budget
@@ -63,7 +63,7 @@ def test_a_search_plays_in_a_pettingzoo_environment():
     policy = load_policy("search:improve:greedy:worlds=1", game="hanamikoji")
     for _ in range(2):
         seen = env.observe(env.agent_selection)
-        action, _ = policy.given(env.unwrapped.worlds()).predict(
+        action, _ = policy.with_worlds(env.unwrapped.worlds()).predict(
             seen["observation"], action_masks=seen["action_mask"]
         )
         assert seen["action_mask"][action] == 1
@@ -99,11 +99,11 @@ def test_a_kind_that_is_not_for_the_game_is_refused():
 
 
 def test_worlds_are_for_games_in_progress():
-    rules = variant("hanamikoji")
-    games = rules.new(np.arange(1, dtype=np.uint64))
+    variant = make_variant("hanamikoji")
+    games = variant.new(np.arange(1, dtype=np.uint64))
     games["mover"] = -2
     with pytest.raises(UserError, match="reset"):
-        Worlds(rules, games, [0])
+        Worlds(variant, games, [0])
 
 
 # --- Budgets
@@ -126,20 +126,20 @@ def test_a_budget_in_seconds_is_kept_and_something_is_always_done():
 
 @pytest.mark.parametrize("game", ["hanamikoji", "geishas_road:advanced", "hanabi:2p"])
 def test_random_play_to_the_end_is_what_the_rules_make_of_the_games_own_luck(game):
-    rules = variant(game)
-    games = midgame(rules, 3, games=3)
-    mask, weights = np.zeros((1, rules.actions.size), np.int8), games.copy()
-    expected, counted = np.zeros((len(games), rules.seats)), np.zeros(len(games), np.int64)
+    variant = make_variant(game)
+    games = midgame(variant, 3, games=3)
+    mask, weights = np.zeros((1, variant.actions.size), np.int8), games.copy()
+    expected, counted = np.zeros((len(games), variant.seats)), np.zeros(len(games), np.int64)
     for row, one in enumerate(weights[:, None]):
         while one["mover"][0] != OVER:
-            kernels.masks(rules.rules, one, mask)
+            kernels.masks(variant.rule_set, one, mask)
             action = nth_legal(mask[0], int(below(one[0], int(mask.sum()))))
-            kernels.step(rules.rules, one, np.array([action]))
-            expected[row] += one["rewards"][0, : rules.seats]
+            kernels.step(variant.rule_set, one, np.array([action]))
+            expected[row] += one["rewards"][0, : variant.seats]
             counted[row] += 1
     earned, decisions = np.zeros(expected.shape, np.float32), np.zeros(len(games), np.int64)
-    masks = np.zeros((len(games), rules.actions.size), np.int8)
-    kernels.play_out(rules.rules, games, masks, earned, decisions)
+    masks = np.zeros((len(games), variant.actions.size), np.int8)
+    kernels.play_out(variant.rule_set, games, masks, earned, decisions)
     assert (games["mover"] == OVER).all()
     np.testing.assert_allclose(earned, expected)
     np.testing.assert_array_equal(decisions, counted)
@@ -148,50 +148,50 @@ def test_random_play_to_the_end_is_what_the_rules_make_of_the_games_own_luck(gam
 class Sure(RandomPolicy):
     """Knows nothing, but what a round is worth to whoever begins it."""
 
-    forecasts = True
+    has_values = True
 
-    def expectation(self, observation, mask, memory):
+    def values(self, observation, mask, memory):
         return np.full(len(mask), 0.25, np.float32)
 
 
-def first_actions(rules, games):
-    _, masks = views(rules, games, games["mover"].astype(np.int64))
+def first_actions(variant, games):
+    _, masks = views(variant, games, games["mover"].astype(np.int64))
     return masks.argmax(1)
 
 
 def test_a_judge_ends_games_where_a_round_begins():
-    rules = variant("hanamikoji")
-    games = midgame(rules, 4, games=100)
+    variant = make_variant("hanamikoji")
+    games = midgame(variant, 4, games=100)
     greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
-    earned = play_out(greedy, games, first_actions(rules, games), rng, judge=Sure(rules))
-    over = games["mover"] == OVER
-    assert 0 < over.sum() < len(games)
-    assert (games["round_number"] == np.where(over, 1, 2)).all()
-    np.testing.assert_allclose(np.abs(earned), np.where(over, 1, 0.25)[:, None].repeat(2, 1))
-    starter = games["mover"][~over].astype(np.int64)
-    assert (earned[~over][np.arange(len(starter)), starter] > 0).all()
+    earned = play_out(greedy, games, first_actions(variant, games), rng, judge=Sure(variant))
+    terminated = games["mover"] == OVER
+    assert 0 < terminated.sum() < len(games)
+    assert (games["round_number"] == np.where(terminated, 1, 2)).all()
+    np.testing.assert_allclose(np.abs(earned), np.where(terminated, 1, 0.25)[:, None].repeat(2, 1))
+    starter = games["mover"][~terminated].astype(np.int64)
+    assert (earned[~terminated][np.arange(len(starter)), starter] > 0).all()
 
 
 def test_games_that_are_alike_have_the_same_luck():
-    rules = variant("hanamikoji")
-    games = np.repeat(midgame(rules, 2, games=20), 3)
+    variant = make_variant("hanamikoji")
+    games = np.repeat(midgame(variant, 2, games=20), 3)
     greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
-    earned = play_out(greedy, games, first_actions(rules, games), rng, alike=3)
+    earned = play_out(greedy, games, first_actions(variant, games), rng, alike=3)
     assert (earned.reshape(-1, 3, 2) == earned.reshape(-1, 3, 2)[:, :1]).all()
 
 
 def test_games_are_left_after_so_many_turns():
-    rules = variant("hanabi:2p")
-    games = midgame(rules, 1, games=20)
+    variant = make_variant("hanabi:2p")
+    games = midgame(variant, 1, games=20)
     two, rng = games.copy(), np.random.default_rng(0)
-    greedy, actions = load_policy("greedy", "hanabi:2p"), first_actions(rules, games)
-    kernels.step(rules.rules, games, actions)
+    greedy, actions = load_policy("greedy", "hanabi:2p"), first_actions(variant, games)
+    kernels.step(variant.rule_set, games, actions)
     one = two.copy()
     earned = play_out(greedy, one, actions, rng, turns=1)
     np.testing.assert_array_equal(one, games)
-    np.testing.assert_array_equal(earned, games["rewards"][:, : rules.seats])
+    np.testing.assert_array_equal(earned, games["rewards"][:, : variant.seats])
     play_out(greedy, two, actions, rng, turns=2)
-    assert (two["player"] == (games["player"] + 1) % rules.seats).all()
+    assert (two["player"] == (games["player"] + 1) % variant.seats).all()
 
 
 # --- Strength

@@ -10,7 +10,8 @@ import pytest
 from root import ROOT
 
 from hanamachi.errors import UserError
-from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.games.registry import VARIANTS
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.training import benchmark
 from hanamachi.training.benchmark import (
     engine,
@@ -147,7 +148,7 @@ def test_without_any_other_library_the_run_goes_on(tiny, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
     report = benchmark.run(["engine", "faces"], ["hanamikoji"], peers=True, **TINY)
     assert len(report.comparisons) == 6
-    assert len(report.left_out) == 2 * len(peers.engine_peers(variant("hanamikoji"))) + 2
+    assert len(report.left_out) == 2 * len(peers.engine_peers(make_variant("hanamikoji"))) + 2
     assert all("pip install 'hanamachi[bench]'" in line for line in report.left_out)
 
 
@@ -156,12 +157,12 @@ def test_memory_counts_the_bytes_of_every_variant(tiny):
     cells = {(f.what, f.measure): f.values for f in figures}
     assert {what for what, _ in cells} == set(VARIANTS)
     for id in VARIANTS:
-        rules = variant(id)
-        game = np.zeros(1, rules.game.record).nbytes
-        view = np.zeros(rules.observation.size, np.float32).nbytes
+        variant = make_variant(id)
+        game = np.zeros(1, variant.game.record).nbytes
+        view = np.zeros(variant.observation.size, np.float32).nbytes
         assert cells[id, "record"] == [game]
-        assert cells[id, "with float32 view"] == [game + view + rules.actions.size]
-        assert cells[id, "with 1-byte view"] == [game + view / 4 + rules.actions.size]
+        assert cells[id, "with float32 view"] == [game + view + variant.actions.size]
+        assert cells[id, "with 1-byte view"] == [game + view / 4 + variant.actions.size]
     if memory.STATUS.exists():
         assert cells["hanamikoji", "64 games"][0] > 1
 
@@ -181,7 +182,7 @@ def test_start_compiles_in_an_empty_cache_and_else_does_not(monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setattr(start, "FIRST_STEP", finds_a_cache)
     monkeypatch.setattr(start, "IMPORT", "print(1)")
-    figures = start.figures([variant("hanamikoji")], rounds=2)
+    figures = start.figures([make_variant("hanamikoji")], rounds=2)
     values = {figure.what: figure.values for figure in figures}
     assert values["first step of hanamikoji, compiled before"] == [1, 1]
     assert values["first step of hanamikoji, to be compiled"] == [0]
@@ -198,7 +199,7 @@ def test_search_simulates_whole_games(monkeypatch):
     (figure,) = report.figures
     assert figure.measure.startswith("random play")
     assert figure.values[0] > 0
-    assert searching.whole_games(variant("hanamikoji")) > 8 * 8  # a round has more decisions
+    assert searching.whole_games(make_variant("hanamikoji")) > 8 * 8  # a round has more decisions
 
 
 def test_a_kind_that_does_not_exist_is_refused():
@@ -211,14 +212,14 @@ def test_a_kind_that_does_not_exist_is_refused():
 
 def test_a_batch_makes_the_decisions_that_it_counts(tiny):
     for dtype in (np.int8, np.float32):
-        assert kernel.random_play(variant("hanamikoji"), dtype, 16).play() == 16 * 5
-        assert kernel.mixed_play(variant("hanabi:2p"), dtype, 16).play() == 16 * 100
+        assert kernel.random_play(make_variant("hanamikoji"), dtype, 16).play() == 16 * 5
+        assert kernel.mixed_play(make_variant("hanabi:2p"), dtype, 16).play() == 16 * 100
 
 
 def test_games_are_led_through_what_was_recorded():
     """Beside the batch that the recording was made with: all views of the last decisions agree."""
-    rules = variant("hanabi:2p")
-    games = SelfPlayVecEnv(rules, 4)
+    variant = make_variant("hanabi:2p")
+    games = SelfPlayVecEnv(variant, 4)
     actions = recorded(games, 150)
     games.reseed(0)
     games.restart()
@@ -229,13 +230,13 @@ def test_games_are_led_through_what_was_recorded():
     )
     for row in actions[:-1]:
         games.advance(row)
-    follow(rules.rules, led, np.ascontiguousarray(actions.T), seen, masks)
+    follow(variant.rule_set, led, np.ascontiguousarray(actions.T), seen, masks)
     np.testing.assert_array_equal(seen, games.observations)
     np.testing.assert_array_equal(masks, games.masks)
 
 
 @pytest.mark.parametrize("work", [
-    lambda: faces.face(faces.AEC, variant("hanabi:2p")),
+    lambda: faces.face(faces.AEC, make_variant("hanabi:2p")),
     lambda: peers.pettingzoo_hanabi(2),
 ])  # fmt: skip
 def test_hanabi_is_played_until_the_deck_is_empty(work):
@@ -244,12 +245,12 @@ def test_hanabi_is_played_until_the_deck_is_empty(work):
 
 
 def test_nothing_happens_in_the_floor():
-    assert faces.idle(variant("hanamikoji")).play() == faces.IDLE_STEPS
-    assert faces.idle(variant("hanabi:3p"), faces.guarded).play() == faces.IDLE_STEPS
+    assert faces.idle(make_variant("hanamikoji")).play() == faces.IDLE_STEPS
+    assert faces.idle(make_variant("hanabi:3p"), faces.guarded).play() == faces.IDLE_STEPS
 
 
 def engine_peer(name):
-    (found,) = [side for side in peers.engine_peers(variant("hanabi:2p")) if side.name == name]
+    (found,) = [side for side in peers.engine_peers(make_variant("hanabi:2p")) if side.name == name]
     return found
 
 
@@ -281,10 +282,10 @@ def test_the_pipeline_learns_from_connect_four(monkeypatch):
 
 def test_the_page_tells_of_every_side():
     page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    rules = variant("hanabi:2p")
-    contests = [*faces.contests(rules, True), *learning.contests(rules, True)]
+    variant = make_variant("hanabi:2p")
+    contests = [*faces.contests(variant, True), *learning.contests(variant, True)]
     others = [other for contest in contests for other in contest.others]
-    for name in [other.name for other in [*others, *peers.engine_peers(rules)]]:
+    for name in [other.name for other in [*others, *peers.engine_peers(variant)]]:
         words = re.findall(r"\w+", name.partition(",")[0])
         assert all(word in page for word in words), name
 
@@ -398,7 +399,7 @@ def test_a_file_without_ratios_is_refused(content, tmp_path):
 
 @pytest.mark.parametrize(("was", "code"), [(1e-6, 0), (1e6, 1)])
 def test_the_command_fails_where_a_ratio_is_lost(was, code, tiny, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(engine, "engine_peers", lambda rules: [side("theirs", library="Lib")])
+    monkeypatch.setattr(engine, "engine_peers", lambda variant: [side("theirs", library="Lib")])
     file = tmp_path / "ratios.json"
     command = ["benchmark", "engine", "--peers", "--rounds", "1", "--seconds", "0"]
     with pytest.raises(SystemExit) as ended:
@@ -418,7 +419,7 @@ def test_what_is_kept_is_what_make_bench_measures():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = makefile.partition("\nbench:")[2].partition("\n\n")[0]
     games = re.findall(r"--game (\S+)", recipe)
-    contests = [c for game in games for c in engine.contests(variant(game), peers=True)]
+    contests = [c for game in games for c in engine.contests(make_variant(game), peers=True)]
     measured = {f"{c.ours.name} / {other.name}" for c in contests for other in c.others}
     assert "ratios.json" in recipe
     assert ratios.kept(ROOT / "benchmarks" / "ratios.json").keys() <= measured

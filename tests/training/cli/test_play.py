@@ -10,7 +10,7 @@ import pytest
 from terminals import in_terminal
 
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.sessions.record import load, record_of, replay
@@ -21,8 +21,8 @@ PLAYERS = (2, 3, 4, 5)
 
 
 def contest(seed=1, opponent="greedy", seat=0, id="hanamikoji", **options):
-    rules = variant(id, **{"starter": 0, **options})
-    return Contest(rules, load_policy(opponent, rules.id, **rules.options), seat, seed)
+    variant = make_variant(id, **{"starter": 0, **options})
+    return Contest(variant, load_policy(opponent, variant.id, **variant.options), seat, seed)
 
 
 class Script:
@@ -135,7 +135,7 @@ def test_a_game_is_played_to_its_end_and_shows_what_was_hidden(seed, seat):
     game = contest(seed, seat=seat, max_rounds=3)
     script = FirstChoice(game)
     assert script.hold(game)
-    assert game.over
+    assert game.terminated
     assert script.heard[-2] == game.uncovered()
     winner = game.position.winner
     expected = "You have won." if winner == seat else "greedy has won."
@@ -167,10 +167,10 @@ def test_the_same_seed_and_lines_give_the_same_game():
 
 def test_what_the_opponent_hides_is_never_said():
     """Whatever its hidden cards are, the words for its Secret and Trade-off are the same."""
-    rules = variant("hanamikoji", starter=1)
+    variant = make_variant("hanamikoji", starter=1)
     for seed in range(40):
-        game = Contest(rules, RandomPolicy(rules), seat=0, seed=seed)
-        while not game.over and game.position.round_number == 1:
+        game = Contest(variant, RandomPolicy(variant), seat=0, seed=seed)
+        while not game.terminated and game.position.round_number == 1:
             if game.my_turn:
                 game.act(next(iter(game.choices())))
                 continue
@@ -183,7 +183,7 @@ def test_what_the_opponent_hides_is_never_said():
 def replies(game):
     """Every reply of the opponent until the game is over: the full words and those told."""
     rng = np.random.default_rng(0)
-    while not game.over:
+    while not game.terminated:
         if game.my_turn:
             game.act(int(rng.choice(list(game.choices()))))
             continue
@@ -194,10 +194,10 @@ def replies(game):
 
 def test_in_geishas_road_what_the_opponent_hides_is_never_said():
     """Neither an Intrigue nor the card of a Hidden Offer; all that lies face up is."""
-    rules = variant("geishas_road:advanced")
+    variant = make_variant("geishas_road:advanced")
     heard = Counter()
     for seed in range(12):
-        for full, told, before in replies(Contest(rules, RandomPolicy(rules), seed % 2, seed)):
+        for full, told, before in replies(Contest(variant, RandomPolicy(variant), seed % 2, seed)):
             verb, hides = full.split()[0], "(" in full
             if verb == "intrigue" and before.turn < 6:  # then nobody can have counted the cards
                 assert told == "intrigue"
@@ -210,10 +210,12 @@ def test_in_geishas_road_what_the_opponent_hides_is_never_said():
 
 @pytest.mark.parametrize("players", PLAYERS)
 def test_in_hanabi_all_that_the_others_do_is_told_in_full(players):
-    rules = variant(f"hanabi:{players}p")
+    variant = make_variant(f"hanabi:{players}p")
     heard = set()
     for seed in range(5):
-        for full, told, before in replies(Contest(rules, RandomPolicy(rules), players - 1, seed)):
+        for full, told, before in replies(
+            Contest(variant, RandomPolicy(variant), players - 1, seed)
+        ):
             assert told == full
             heard.add((int(before.mover), told.split()[0]))
     others = range(players - 1)
@@ -221,10 +223,10 @@ def test_in_hanabi_all_that_the_others_do_is_told_in_full(players):
 
 
 def test_the_opponent_is_quick_to_say_what_it_does():
-    rules = variant("geishas_road:advanced")
-    game = Contest(rules, RandomPolicy(rules), seat=0, seed=1)
+    variant = make_variant("geishas_road:advanced")
+    game = Contest(variant, RandomPolicy(variant), seat=0, seed=1)
     list(replies(game))  # what is compiled late is compiled now
-    game = Contest(rules, RandomPolicy(rules), seat=0, seed=2)
+    game = Contest(variant, RandomPolicy(variant), seat=0, seed=2)
     began, told = time.perf_counter(), len(list(replies(game)))
     assert (time.perf_counter() - began) / told < 0.5
 
@@ -262,13 +264,13 @@ def test_a_finished_round_is_shown_with_its_secrets_before_the_next():
 
 def ends_of_rounds(game):
     """For each round but the last: its number, how it was shown, and the table that followed."""
-    while not game.over:
+    while not game.terminated:
         number = int(game.position.round_number)
         if game.my_turn:
             game.act(next(iter(game.choices())))
         else:
             game.reply()
-        assert bool(game.round_end) == (not game.over and game.position.round_number > number)
+        assert bool(game.round_end) == (not game.terminated and game.position.round_number > number)
         if game.round_end:
             yield number, game.round_end, game.table()
 
@@ -314,8 +316,8 @@ def test_each_reply_can_come_with_what_the_policy_thought():
 
 
 def test_the_opponent_is_the_agent_that_ships_unless_another_is_named():
-    assert usual_opponent(variant("hanamikoji")).name == "hanamikoji"
-    assert usual_opponent(variant("hanamikoji:eight_suits")).name == "hanamikoji:eight_suits"
+    assert usual_opponent(make_variant("hanamikoji")).name == "hanamikoji"
+    assert usual_opponent(make_variant("hanamikoji:eight_suits")).name == "hanamikoji:eight_suits"
     assert usual_opponent(SMALL["hanamikoji-gifts"].variant()).name == "expert"
 
 
@@ -330,9 +332,9 @@ class Torn(RandomPolicy):
 
 @pytest.mark.parametrize(("id", "surely"), [("hanabi:2p", True), ("hanamikoji", False)])
 def test_a_partner_plays_its_most_probable_action_and_a_rival_draws(id, surely, monkeypatch):
-    rules, taken = variant(id, starter=0), []
+    variant, taken = make_variant(id, starter=0), []
     monkeypatch.setattr(Contest, "step", lambda game, action: taken.append(action))
-    games = [Contest(rules, Torn(rules), seat=1, seed=seed) for seed in range(20)]
+    games = [Contest(variant, Torn(variant), seat=1, seed=seed) for seed in range(20)]
     for game in games:
         game.reply()
     first = [game.session.view(0)[1].argmax() for game in games]

@@ -19,7 +19,7 @@ from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.training import evaluate
 from hanamachi.training.cli.main import main as cli
-from hanamachi.training.cluster.map_on_cluster import spread
+from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.cluster.rollouts import shares
 from hanamachi.training.config import Config
 from hanamachi.training.exploit import exploit
@@ -91,8 +91,8 @@ def weights(checkpoint):
 
 def test_workers_are_where_the_command_was_given(cluster, tmp_path):
     code = (
-        "import os; from hanamachi.training.cluster.map_on_cluster import spread; "
-        "print(*spread(lambda _: os.getcwd(), range(2)), sep='\\n')"
+        "import os; from hanamachi.training.cluster.map_on_cluster import map_on_cluster; "
+        "print(*map_on_cluster(lambda _: os.getcwd(), range(2)), sep='\\n')"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -169,7 +169,7 @@ def test_workers_without_ray_are_a_mistake(tmp_path, capsys):
 @pytest.mark.parametrize("game", ["hanamikoji", "hanabi:2p"] if WHOLE else [])
 def test_an_evaluation_is_the_same_wherever_its_games_are_played(cluster, game):
     how = {"games": 60, "seed": 3, "play": "both"}
-    there = evaluate(["greedy", "expert"], game, **how, spread=spread, batch=16).as_json()
+    there = evaluate(["greedy", "expert"], game, **how, mapper=map_on_cluster, batch=16).as_json()
     assert there == evaluate(["greedy", "expert"], game, **how).as_json()
 
 
@@ -177,13 +177,13 @@ def test_an_evaluation_is_the_same_wherever_its_games_are_played(cluster, game):
 def test_checkpoints_and_searches_play_there_too(cluster, undisturbed):
     policies = [str(undisturbed[0]), "search:improve:greedy:worlds=2"]
     how = {"games": 12, **SMALL["options"]}
-    there = evaluate(policies, "hanamikoji", **how, spread=spread, batch=4).as_json()
+    there = evaluate(policies, "hanamikoji", **how, mapper=map_on_cluster, batch=4).as_json()
     assert there == evaluate(policies, "hanamikoji", **how).as_json()
 
 
 def test_mistakes_come_back_in_the_same_words(cluster):
     with pytest.raises(UserError, match="not here"):
-        spread(refuse, [1, 2])
+        map_on_cluster(refuse, [1, 2])
 
 
 def refuse(_):
@@ -193,7 +193,7 @@ def refuse(_):
 def test_best_responses_may_learn_at_once(cluster, tmp_path):
     config = Config.from_dict({**SMALL, "opponents": {"self": 1}, "critic": "own"})
     how = {"steps": 300, "seeds": 2, "config": config}
-    there = exploit("greedy", tmp_path / "there", spread=spread, **how)
+    there = exploit("greedy", tmp_path / "there", mapper=map_on_cluster, **how)
     here = exploit("greedy", tmp_path / "here", **how)
     assert there == here
     with pytest.raises(UserError, match="holds a run already"):
@@ -208,7 +208,7 @@ SWEPT = {
     "opponents": {"self": 1},
     "sweep": {
         "trials": 2,
-        "over": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},
+        "terminated": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},
     },
 }
 
@@ -234,13 +234,13 @@ def test_a_sweep_writes_the_best_settings_that_it_has_tried(cluster, tmp_path):
     ("section", "words"),
     [
         (None, "says nothing of a sweep"),
-        ({"over": {}}, "sweep.over"),
-        ({"over": {"ppo.gae_lambda": {"between": [1, 0.5]}}}, "to a larger one"),
-        ({"over": {"ppo.gae_lambda": {"log": [0, 0.5]}}}, "to a larger one"),
-        ({"over": {"ppo.gae_lambda": {}}}, "give a range as"),
-        ({"over": {"ppo.gae_lambda": [0.5, 2]}}, "ppo.gae_lambda"),
-        ({"over": {"ppo.gea_lambda": [0.5]}}, "did you mean gae_lambda?"),
-        ({"over": {"seed": [1, 2]}, "trails": 3}, "did you mean trials?"),
+        ({"terminated": {}}, "sweep.over"),
+        ({"terminated": {"ppo.gae_lambda": {"between": [1, 0.5]}}}, "to a larger one"),
+        ({"terminated": {"ppo.gae_lambda": {"log": [0, 0.5]}}}, "to a larger one"),
+        ({"terminated": {"ppo.gae_lambda": {}}}, "give a range as"),
+        ({"terminated": {"ppo.gae_lambda": [0.5, 2]}}, "ppo.gae_lambda"),
+        ({"terminated": {"ppo.gea_lambda": [0.5]}}, "did you mean gae_lambda?"),
+        ({"terminated": {"seed": [1, 2]}, "trails": 3}, "did you mean trials?"),
     ],
 )
 def test_what_cannot_be_swept_is_said_before_anything_runs(section, words, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import BatchPolicy, load_policy
 from hanamachi.policies.networks.network import NetworkPolicy, for_variant
 from hanamachi.policies.policy import Policy, RandomPolicy
@@ -18,15 +18,15 @@ from hanamachi.training.evaluation.matches import (
     Evaluation,
     Row,
     TeamScore,
-    against,
-    beside,
     cross_play,
     match,
     play_games,
+    versus,
+    with_partners,
 )
 
-ONE_ROUND = variant("hanamikoji", max_rounds=1)
-TOGETHER = variant("hanabi:3p", colours=2, ranks=3, hand_size=2)
+ONE_ROUND = make_variant("hanamikoji", max_rounds=1)
+TOGETHER = make_variant("hanabi:3p", colours=2, ranks=3, hand_size=2)
 POLICIES = ["random", "greedy"]
 
 
@@ -86,8 +86,8 @@ def test_the_two_games_of_a_deal_share_their_chance_and_exchange_the_seats():
 
 def test_deals_differ_from_each_other_and_from_seed_to_seed():
     pair = load_policy("greedy", "hanamikoji"), load_policy("random", "hanamikoji")
-    rules = pair[0].variant
-    scores = [match(pair, rules, 400, seed) for seed in (0, 1)]
+    variant = pair[0].variant
+    scores = [match(pair, variant, 400, seed) for seed in (0, 1)]
     assert len(np.unique(scores[0])) == 3
     assert (scores[0] != scores[1]).any()
 
@@ -95,12 +95,12 @@ def test_deals_differ_from_each_other_and_from_seed_to_seed():
 def test_a_draw_counts_half():
     tied = np.array([[0.0, 0.0]])
     small = {"cards": (2, 2), "actions": ("secret",), "max_rounds": 1}
-    rules = variant("hanamikoji", **small)
-    pair = RandomPolicy(rules), RandomPolicy(rules)
+    variant = make_variant("hanamikoji", **small)
+    pair = RandomPolicy(variant), RandomPolicy(variant)
     seating, deals = np.tile([0, 1], (50, 1)), np.arange(50, dtype=np.uint64)
-    returns, _ = play_games(pair, rules, seating, deals, 0, "sample")
+    returns, _ = play_games(pair, variant, seating, deals, 0, "sample")
     assert (returns == tied).all(1).any(), "this small game is often a draw"
-    rows = against("random", [last_legal], "hanamikoji", 200, **small)
+    rows = versus("random", [last_legal], "hanamikoji", 200, **small)
     assert all(row.low <= 0.5 <= row.high for row in rows)
 
 
@@ -110,7 +110,7 @@ def test_a_function_of_many_games_at_once_is_judged_as_one_of_each():
 
     at_once = BatchPolicy(last_of_each, ONE_ROUND)
     rows = [
-        against(policy, ["random"], "hanamikoji", 40, plays=["sample"], max_rounds=1)[0]
+        versus(policy, ["random"], "hanamikoji", 40, plays=["sample"], max_rounds=1)[0]
         for policy in (at_once, last_legal)
     ]
     assert rows[0].policy == "last_of_each"
@@ -130,9 +130,9 @@ def test_memory_belongs_to_a_game_and_a_seat_and_only_going_games_are_asked():
 
 def test_argmax_breaks_ties_at_random():
     """A uniform policy has no favourite: taking the first legal action would be another policy."""
-    rules = variant("hanamikoji")
-    pair = RandomPolicy(rules), load_policy("greedy", "hanamikoji")
-    sampled, mode = (match(pair, rules, 100, 0, play=p) for p in ("sample", "argmax"))
+    variant = make_variant("hanamikoji")
+    pair = RandomPolicy(variant), load_policy("greedy", "hanamikoji")
+    sampled, mode = (match(pair, variant, 100, 0, play=p) for p in ("sample", "argmax"))
     assert (sampled == mode).all()
 
 
@@ -144,7 +144,7 @@ def test_a_cooperative_game_is_scored_by_its_points():
     deals = np.arange(200, dtype=np.uint64)
     returns, ended = play_games([policy], TOGETHER, seating, deals, 4, "sample")
     assert (returns == ended["score"][:, None]).all()
-    (row,) = beside(policy, [], TOGETHER.id, 200, 4, plays=["sample"], **TOGETHER.options)
+    (row,) = with_partners(policy, [], TOGETHER.id, 200, 4, plays=["sample"], **TOGETHER.options)
     assert row.histogram == np.bincount(ended["score"], minlength=7).tolist()
     assert row.mean == pytest.approx(ended["score"].mean(), abs=1e-6)
     assert row.lost == (ended["errors"] == 3).mean()
@@ -154,7 +154,7 @@ def test_a_cooperative_game_is_scored_by_its_points():
 
 def test_a_defeat_counts_as_one_whatever_its_score():
     options = dict(TOGETHER.options) | {"strikeout_score": "fireworks", "max_errors": 1}
-    (row,) = beside("random", [], "hanabi:3p", 200, plays=["sample"], **options)
+    (row,) = with_partners("random", [], "hanabi:3p", 200, plays=["sample"], **options)
     assert row.lost > row.histogram[0] / row.games
 
 
@@ -184,7 +184,7 @@ def test_each_plays_with_itself_and_every_two_together():
         ("last_legal", "random (2)"),
         ("random (2)", "random (2)"),
     ]
-    rows = beside("random", [last_legal], "hanabi:3p", 60, **TOGETHER.options)
+    rows = with_partners("random", [last_legal], "hanabi:3p", 60, **TOGETHER.options)
     assert [row.play for row in rows] == 2 * ["argmax", "sample"]
     assert [row for row in result.results if row in rows] == rows[::2] + rows[1::2]
 
@@ -229,7 +229,7 @@ def test_a_run_of_partners_keeps_and_reports_the_policy_by_its_score(tmp_path):
     assert f"| itself | argmax | 40 | {rows[0]['mean']:.3f} |" in card
     assert f"| random alone | argmax | 40 | {rows[-1]['mean']:.3f} |" in card
     assert "in any seat" in card
-    again = beside(policy, ["random"], TOGETHER.id, 40, seed=2, **TOGETHER.options)
+    again = with_partners(policy, ["random"], TOGETHER.id, 40, seed=2, **TOGETHER.options)
     assert [row.histogram for row in again] == [row["histogram"] for row in rows[:-1]]
 
 
@@ -263,7 +263,7 @@ def test_batch_size_changes_no_bit_among_partners(play):
 
 def test_the_matrix_and_the_rows_agree():
     whole = evaluate(["greedy", "random"], "hanamikoji", 200, 1, play="both")
-    rows = against("greedy", ["random"], "hanamikoji", 200, 1)
+    rows = versus("greedy", ["random"], "hanamikoji", 200, 1)
     for row, result in zip(rows, whole.results, strict=True):
         assert row == Row(
             "greedy",
@@ -280,7 +280,7 @@ def test_the_matrix_and_the_rows_agree():
 def test_against_opponents_only_the_policys_own_games_are_played():
     result = evaluate(["greedy"], "hanamikoji", 40, 1, opponents=["random", "expert"], play="both")
     assert (result.policies, result.opponents) == (["greedy"], ["random", "expert"])
-    assert result.results == against("greedy", ["random", "expert"], "hanamikoji", 40, 1)
+    assert result.results == versus("greedy", ["random", "expert"], "hanamikoji", 40, 1)
 
 
 def test_all_are_the_other_rule_policies_that_play_the_variant_each_once():
@@ -291,16 +291,16 @@ def test_all_are_the_other_rule_policies_that_play_the_variant_each_once():
         ("random", "random"), ("random", "greedy"), ("random", "expert"),
     ]  # fmt: skip
     for seats, names in ((2, []), (4, ["hat"])):
-        rules = variant(f"hanabi:{seats}p")
-        assert rule_policies_for(rules) == ["random", "greedy", "expert", *names]
+        variant = make_variant(f"hanabi:{seats}p")
+        assert rule_policies_for(variant) == ["random", "greedy", "expert", *names]
 
 
 def test_in_a_cooperative_game_a_policy_plays_with_itself_and_beside_each():
     options = TOGETHER.options
     result = evaluate([last_legal], TOGETHER.id, 20, opponents=["random"], **options)
     assert [row.partners for row in result.results] == ["last_legal", "random"]
-    assert result.results == beside(last_legal, ["random"], TOGETHER.id, 20, plays=["argmax"],
-                                    **options)  # fmt: skip
+    expected = with_partners(last_legal, ["random"], TOGETHER.id, 20, plays=["argmax"], **options)
+    assert result.results == expected
 
 
 def displayed(result):
@@ -310,11 +310,11 @@ def displayed(result):
     return shown.get()
 
 
-@pytest.mark.parametrize("rules", [ONE_ROUND, TOGETHER], ids=["rivals", "partners"])
+@pytest.mark.parametrize("variant", [ONE_ROUND, TOGETHER], ids=["rivals", "partners"])
 @pytest.mark.parametrize("policies", [["random"], ["random", last_legal]], ids=len)
-def test_results_against_opponents_are_shown_and_written(rules, policies, tmp_path):
-    given = {"opponents": [last_legal, "random"], "play": "both", **rules.options}
-    result = evaluate(policies, rules.id, 20, **given)
+def test_results_against_opponents_are_shown_and_written(variant, policies, tmp_path):
+    given = {"opponents": [last_legal, "random"], "play": "both", **variant.options}
+    result = evaluate(policies, variant.id, 20, **given)
     data, picture = report.write(result, tmp_path)
     rows = json.loads(data.read_text())["results"]
     assert len(rows) == len(result.results) == displayed(result).count("20 │")
@@ -380,7 +380,7 @@ def test_a_histogram_shows_the_least_that_occurs():
 
 
 def test_rows_are_written_as_a_list(tmp_path):
-    rows = against("random", POLICIES, "hanamikoji", 40)
+    rows = versus("random", POLICIES, "hanamikoji", 40)
     report.write_rows(rows, tmp_path / "evaluation.json")
     content = json.loads((tmp_path / "evaluation.json").read_text())
     assert [(r["opponent"], r["play"]) for r in content] == [
@@ -411,7 +411,7 @@ def test_policies_of_the_same_name_are_told_apart():
         ({"play": "argmx"}, "argmax"),
         ({"max_rouns": 3}, "max_rounds"),
         ({"policies": ["random", RandomPolicy(ONE_ROUND)]}, "cannot play"),
-        ({"policies": ["random", Cheating(variant("hanamikoji"))]}, "not legal"),
+        ({"policies": ["random", Cheating(make_variant("hanamikoji"))]}, "not legal"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(change, words):

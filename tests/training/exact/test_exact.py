@@ -12,7 +12,7 @@ from samples import WHOLE, sample
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from hanamachi import variant
+from hanamachi import variant as make_variant
 from hanamachi.adapters.openspiel import load as load_game
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -51,7 +51,7 @@ TINY = {
 
 def tiny(name):
     id, options = TINY[name]
-    return variant(id, **options)
+    return make_variant(id, **options)
 
 
 OURS = [tiny("one action"), tiny("secrets"), tiny("walks")]
@@ -131,12 +131,12 @@ def played_in_openspiel(variant, tree, policy):
     return game, table
 
 
-@pytest.mark.parametrize("rules", OURS, ids=repr)
-def test_nash_conv_of_our_games_is_openspiels_to_nine_digits(rules):
-    tree = tree_of(rules)
-    expert = load_policy("expert", rules.id, **rules.options)
+@pytest.mark.parametrize("variant", OURS, ids=repr)
+def test_nash_conv_of_our_games_is_openspiels_to_nine_digits(variant):
+    tree = tree_of(variant)
+    expert = load_policy("expert", variant.id, **variant.options)
     for policy in (tree.uniform, random_policy(tree, 2), asked(tree, expert)):
-        theirs = spiel_exploitability.nash_conv(*played_in_openspiel(rules, tree, policy))
+        theirs = spiel_exploitability.nash_conv(*played_in_openspiel(variant, tree, policy))
         assert nash_conv(tree, policy) == pytest.approx(theirs, abs=1e-9)
 
 
@@ -352,6 +352,6 @@ def test_rivals_are_no_partners_and_large_teams_are_left_open():
 
 def test_a_game_too_large_says_how_large_and_names_small_ones():
     with pytest.raises(UserError, match=r"[\d,]+ states") as refused:
-        tree_of(variant("hanamikoji"), 10_000)
+        tree_of(make_variant("hanamikoji"), 10_000)
     for small in SMALL.values():
         assert (command_line(small) in str(refused.value)) == (small.id == "hanamikoji")

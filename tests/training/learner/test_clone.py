@@ -11,7 +11,7 @@ from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.training import run
 from hanamachi.training.callbacks import KeepTheBest, SaveRun
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.matches import against
+from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence, mover_signed_advantages
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
@@ -116,7 +116,7 @@ def test_a_clone_beats_random_play_as_its_teacher_does(config, learner):
 
 
 def rate_against_random(player, config):
-    (row,) = against(player, ["random"], config.game, 2_000, plays=["argmax"], **config.options)
+    (row,) = versus(player, ["random"], config.game, 2_000, plays=["argmax"], **config.options)
     return row.rate
 
 
@@ -128,11 +128,11 @@ def test_the_value_head_knows_how_games_end(learner):
         _, values, _ = student.distribution(games.seen, games.masks, np.zeros((500, 0)))
         actions, _ = student.act(games.seen, games.masks, np.zeros((500, 0)), rng)
         games.advance(actions)
-        steps.append([values, games.rewards.copy(), games.over.copy(), games.signs.copy()])
-    values, rewards, over, signs = (np.array(kept) for kept in zip(*steps, strict=True))
+        steps.append([values, games.rewards.copy(), games.terminated.copy(), games.signs.copy()])
+    values, rewards, terminated, signs = (np.array(kept) for kept in zip(*steps, strict=True))
     nothing = np.zeros((31, 500), np.float32)
-    results = mover_signed_advantages(rewards, nothing, over, signs, gamma=1, gae_lambda=1)
-    ended = over[::-1].cumsum(0)[::-1] > 0  # the game of this decision was seen to its end
+    results = mover_signed_advantages(rewards, nothing, terminated, signs, gamma=1, gae_lambda=1)
+    ended = terminated[::-1].cumsum(0)[::-1] > 0  # the game of this decision was seen to its end
     errors = (results - values)[ended]
     assert (errors**2).mean() < results[ended].var()
 
@@ -144,10 +144,12 @@ def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
     at_first = learner.env.variant.seats  # decisions until every seat has a memory
     remembered = 0
     for b in range(learner.n_envs):
-        begun = np.flatnonzero(kept.over[:, b])[:-1] + 1  # games that lie in this rollout wholly
+        begun = (
+            np.flatnonzero(kept.terminated[:, b])[:-1] + 1
+        )  # games that lie in this rollout wholly
         for start in begun:
             memory = [expert.initial_memory(1) for _ in range(at_first)]
-            for t in range(start, start + np.flatnonzero(kept.over[start:, b])[0] + 1):
+            for t in range(start, start + np.flatnonzero(kept.terminated[start:, b])[0] + 1):
                 view = kept.observations[t, [b], :plain], kept.masks[t, [b]].astype(np.int8)
                 seat = (t - start) % at_first
                 label, _, memory[seat] = expert.distribution(*view, memory[seat])

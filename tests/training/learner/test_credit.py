@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hanamachi.training.learner.selfplay import mover_signed_advantages
 
 
-def brute_force(rewards, values, over, movers, cooperative, gamma, gae_lambda):
+def brute_force(rewards, values, terminated, movers, cooperative, gamma, gae_lambda):
     """Each decision's advantage by the definition: a weighted sum of all later errors.
 
     The error of a later decision is computed in the eyes of the player whose advantage it is: it
@@ -24,7 +24,7 @@ def brute_force(rewards, values, over, movers, cooperative, gamma, gae_lambda):
         player = movers[t]
         weight = 1.0
         for k in range(t, steps):
-            ends = over[k]
+            ends = terminated[k]
             after = 0.0 if ends else gamma * seen_by(player, movers[k + 1]) * values[k + 1]
             mine = seen_by(player, movers[k])
             error = mine * rewards[k] + after - mine * values[k]
@@ -49,13 +49,13 @@ def test_advantages_agree_with_a_computation_for_each_player(seed, steps, seats,
     movers = rng.integers(seats or 2, size=(steps + 1, games))  # one may move twice running
     rewards = rng.normal(size=(steps, games))
     values = rng.normal(size=(steps + 1, games))
-    over = rng.random((steps, games)) < 0.2
+    terminated = rng.random((steps, games)) < 0.2
     signs = np.where(cooperative | (movers[1:] == movers[:-1]), 1.0, -1.0)
-    ours = mover_signed_advantages(rewards, values, over, signs, gamma, gae_lambda)
+    ours = mover_signed_advantages(rewards, values, terminated, signs, gamma, gae_lambda)
     for game in range(games):
         column = np.s_[:, game]
         expected = brute_force(
-            rewards[column], values[column], over[column], movers[column],
+            rewards[column], values[column], terminated[column], movers[column],
             cooperative, gamma, gae_lambda,
         )  # fmt: skip
         assert ours[column] == pytest.approx(expected, abs=1e-6)
@@ -64,7 +64,7 @@ def test_advantages_agree_with_a_computation_for_each_player(seed, steps, seats,
 def test_the_loser_gets_its_loss_through_the_winners_last_decision():
     rewards = np.array([[0], [1]], np.float32)  # the second player wins with the last decision
     values = np.zeros((3, 1), np.float32)
-    over = np.array([[False], [True]])
+    terminated = np.array([[False], [True]])
     signs = np.array([[-1], [-1]], np.float32)
-    advantages = mover_signed_advantages(rewards, values, over, signs, 1.0, 1.0)
+    advantages = mover_signed_advantages(rewards, values, terminated, signs, 1.0, 1.0)
     assert advantages.ravel().tolist() == [-1, 1]

@@ -10,7 +10,7 @@ from pettingzoo.classic import connect_four_v3
 
 from hanamachi.adapters.aec import AEC
 from hanamachi.engine import kernels
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.network import for_variant
@@ -28,8 +28,8 @@ def moved_on(games, decisions=7):
 
 
 def of_ours(id, *opponents):
-    guests = [(load_policy(name, id), 0.5) for name in opponents]
-    return SelfPlayVecEnv(variant(id), 8, seed=3, opponents=guests)
+    fixed_opponents = [(load_policy(name, id), 0.5) for name in opponents]
+    return SelfPlayVecEnv(make_variant(id), 8, seed=3, opponents=fixed_opponents)
 
 
 def featured():
@@ -49,18 +49,20 @@ def featured():
 )
 def test_it_sees_what_the_other_seats_see_in_turn(id, opponents):
     games = moved_on(of_ours(id, *opponents), 40)
-    rules, seats = games.variant, games.variant.seats
-    for game, mover, seen in zip(games.games, games.movers, games.seen_by_others(), strict=True):
+    variant, seats = games.variant, games.variant.seats
+    for game, mover, seen in zip(
+        games.games, games.movers, games.centralised_observations(), strict=True
+    ):
         others = np.empty((seats - 1, games.observations.shape[1]), np.float32)
         for ahead in range(1, seats):
-            kernels.observe(rules.rules, game, (mover + ahead) % seats, others[ahead - 1])
+            kernels.observe(variant.rule_set, game, (mover + ahead) % seats, others[ahead - 1])
         np.testing.assert_array_equal(seen, others.ravel())
 
 
 @pytest.mark.parametrize("make", [connect_four_v3.raw_env, partial(AEC, "hanabi:3p")])
 def test_in_any_environment_it_sees_what_the_other_agents_see_in_turn(make):
     games = moved_on(AECSelfPlayVecEnv(make, 2, seed=3))
-    for env, seen in zip(games.envs, games.seen_by_others(), strict=True):
+    for env, seen in zip(games.envs, games.centralised_observations(), strict=True):
         mover = env.possible_agents.index(env.agent_selection)
         others = np.roll(env.possible_agents, -mover)[1:]
         expected = [np.ravel(env.observe(str(other))["observation"]) for other in others]
@@ -70,7 +72,7 @@ def test_in_any_environment_it_sees_what_the_other_agents_see_in_turn(make):
 @pytest.mark.parametrize("make", [partial(of_ours, "hanabi:3p"), featured])
 def test_its_space_holds_what_it_sees(make):
     games = moved_on(make())
-    assert all(games.others.contains(seen) for seen in games.seen_by_others())
+    assert all(games.centralised_space.contains(seen) for seen in games.centralised_observations())
 
 
 def test_it_begins_as_no_change_of_the_networks_value():
@@ -90,7 +92,7 @@ def test_hidden_hands_change_its_values_and_never_the_policys():
     learner = learned_with_it(4_096)
     games, policy = learner.env, learner.policy
     seen, legal = torch.from_numpy(games.observations), torch.from_numpy(games.masks != 0)
-    hands = torch.from_numpy(games.seen_by_others())
+    hands = torch.from_numpy(games.centralised_observations())
     with torch.no_grad():
         asked = [
             policy.sample(seen, legal, others, torch.Generator().manual_seed(1))
@@ -108,7 +110,7 @@ def test_it_tells_more_of_how_games_end_than_the_networks_value_can():
     (games,) = learner.rollout_buffer.get(None, torch.Generator())
     with torch.no_grad():
         values = network(games.observations, games.masks)[1]
-        judged = critic(games.observations, games.others, values)
+        judged = critic(games.observations, games.centralised, values)
     errors = [(games.returns - told).var() for told in (judged, values)]
     assert errors[0] < 0.97 * errors[1]
 
@@ -123,4 +125,4 @@ def test_what_is_exported_is_a_network_like_any_other():
 def test_without_it_nothing_is_kept():
     learner = learned(critic="own")
     assert learner.policy.critic is None
-    assert learner.rollout_buffer.others.size == 0
+    assert learner.rollout_buffer.centralised.size == 0

@@ -20,8 +20,8 @@ def rate_against_random(model, games):
         env.reset()
         learner = env.possible_agents[game % 2]
         for agent in env.agent_iter():
-            observation, reward, over, _, _ = env.last()
-            if over:
+            observation, reward, terminated, _, _ = env.last()
+            if terminated:
                 if agent == learner:
                     score += (reward + 1) / 2
                 env.step(None)

@@ -18,7 +18,7 @@ from hanamachi.adapters.aec import AEC, make
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import Policy, load_policy
 from hanamachi.sessions.session import Session
 from hanamachi.training.callbacks import PlayThePast
@@ -46,9 +46,9 @@ WITH_THREADS = 1 if UNCOMPILED else 20  # steps of many games
 
 
 @pytest.fixture(params=VARIANTS)
-def rules(request):
+def variant(request):
     id, options = VARIANTS[request.param]
-    return variant(id, **options)
+    return make_variant(id, **options)
 
 
 def choose(rng, masks):
@@ -61,7 +61,7 @@ def played(env, rng, steps=STEPS):
     seen = []
     for _ in range(steps):
         env.advance(choose(rng, env.masks))
-        arrays = env.observations, env.masks, env.rewards, env.over, env.signs
+        arrays = env.observations, env.masks, env.rewards, env.terminated, env.signs
         seen.append([array.copy() for array in arrays])
     return seen
 
@@ -78,10 +78,14 @@ def assert_equal(seen, again):
 class Row:
     """One game in Python, step by step: what a row of a batch must show."""
 
-    def __init__(self, rules, seed, guest=None):
-        self.session, self.guest, self.cooperative = Session(rules), guest, rules.game.cooperative
+    def __init__(self, variant, seed, opponent=None):
+        self.session, self.opponent, self.cooperative = (
+            Session(variant),
+            opponent,
+            variant.game.cooperative,
+        )
         self.session.begin(seed)
-        self.asked = [0] * rules.seats  # decisions of the guest in this game, by seat
+        self.asked = [0] * variant.seats  # decisions of the guest in this game, by seat
 
     def view(self):
         return self.session.view(self.session.mover)
@@ -115,7 +119,7 @@ class Row:
         if learner_seat in (None, self.session.mover):
             return None
         self.asked[self.session.mover] += 1
-        return self.guest(*self.view())
+        return self.opponent(*self.view())
 
     def let_the_guest_begin(self, learner_seat):
         """A new game: the guest moves until the learner is to decide."""
@@ -126,26 +130,26 @@ class Row:
             action = self.next_move(learner_seat)
 
 
-def test_every_row_is_the_game_of_its_seed_with_the_movers_rewards(rules):
-    env, rng = SelfPlayVecEnv(rules, GAMES, seed=5), np.random.default_rng(0)
-    rows = [Row(rules, seed) for seed in seeds_of(5, GAMES)]
+def test_every_row_is_the_game_of_its_seed_with_the_movers_rewards(variant):
+    env, rng = SelfPlayVecEnv(variant, GAMES, seed=5), np.random.default_rng(0)
+    rows = [Row(variant, seed) for seed in seeds_of(5, GAMES)]
     env.reset()
     found = set()
     for _ in range(STEPS):
         actions = choose(rng, env.masks)
         env.advance(actions)
         for b, row in enumerate(rows):
-            reward, over, sign, last = row.decide(int(actions[b]))
-            assert (env.rewards[b], env.over[b]) == (reward, over)
-            if over:
+            reward, terminated, sign, last = row.decide(int(actions[b]))
+            assert (env.rewards[b], env.terminated[b]) == (reward, terminated)
+            if terminated:
                 np.testing.assert_array_equal(env.last[b], last)
             else:
                 assert env.signs[b] == sign
             observation, mask = row.view()
             np.testing.assert_array_equal(env.observations[b], observation)
             np.testing.assert_array_equal(env.masks[b], mask)
-            found.add((reward, over, sign))
-    assert (PARTNERS if rules.game.cooperative else RIVALS) <= found
+            found.add((reward, terminated, sign))
+    assert (PARTNERS if variant.game.cooperative else RIVALS) <= found
 
 
 def test_neighbouring_seeds_share_no_game():
@@ -153,38 +157,38 @@ def test_neighbouring_seeds_share_no_game():
     assert len(np.unique(seeds)) == 20 * 100_000
 
 
-def test_its_records_are_those_of_the_kernels(rules):
-    env, rng = SelfPlayVecEnv(rules, GAMES, seed=5), np.random.default_rng(0)
-    games = rules.new(seeds_of(5, GAMES))
-    kernels.reset(rules.rules, games)
+def test_its_records_are_those_of_the_kernels(variant):
+    env, rng = SelfPlayVecEnv(variant, GAMES, seed=5), np.random.default_rng(0)
+    games = variant.new(seeds_of(5, GAMES))
+    kernels.reset(variant.rule_set, games)
     env.reset()
     for _ in range(STEPS):
         assert (games == env.games).all()
         actions = choose(rng, env.masks)
         for b in range(GAMES):
-            decide_by_kernels(rules, games[b : b + 1], actions[b : b + 1])
+            decide_by_kernels(variant, games[b : b + 1], actions[b : b + 1])
         env.advance(actions)
 
 
-def decide_by_kernels(rules, game, action):
+def decide_by_kernels(variant, game, action):
     """Play an action and the moves without a choice that follow; a game that ends begins anew."""
-    mask = np.zeros((1, rules.actions.size), np.int8)
+    mask = np.zeros((1, variant.actions.size), np.int8)
     while True:
-        kernels.step(rules.rules, game, action)
+        kernels.step(variant.rule_set, game, action)
         if game["mover"] == OVER:
-            kernels.reset(rules.rules, game)
+            kernels.reset(variant.rule_set, game)
             return
-        kernels.masks(rules.rules, game, mask)
+        kernels.masks(variant.rule_set, game, mask)
         if mask.sum() > 1:
             return
         action = mask.argmax(1)
 
 
-def test_one_thread_and_two_play_the_same(rules, monkeypatch):
+def test_one_thread_and_two_play_the_same(variant, monkeypatch):
     transcripts = []
     for threads in (1, 2):
         monkeypatch.setattr(kernels, "default_threads", lambda threads=threads: threads)
-        env = SelfPlayVecEnv(rules, 2 * kernels.WORTH_A_THREAD)
+        env = SelfPlayVecEnv(variant, 2 * kernels.WORTH_A_THREAD)
         env.reset()
         transcripts.append(played(env, np.random.default_rng(0), WITH_THREADS))
     assert_equal(*transcripts)
@@ -211,62 +215,66 @@ class Counting(Policy):
         return probabilities, None, memory + 1
 
 
-def test_beside_a_guest_a_row_shows_the_learners_decisions_and_rewards(rules):
-    env = SelfPlayVecEnv(rules, GAMES, seed=5, opponents=[(Counting(rules), 0.5)])
-    rng, guests = np.random.default_rng(0), range(GAMES // 2)
-    rows = [Row(rules, seed, last_legal) for seed in seeds_of(5, GAMES)]
+def test_beside_a_guest_a_row_shows_the_learners_decisions_and_rewards(variant):
+    env = SelfPlayVecEnv(variant, GAMES, seed=5, opponents=[(Counting(variant), 0.5)])
+    rng, fixed_opponents = np.random.default_rng(0), range(GAMES // 2)
+    rows = [Row(variant, seed, last_legal) for seed in seeds_of(5, GAMES)]
     env.reset()
-    assert env.guests[0].rows.tolist() == list(guests)
-    for b in guests:
+    assert env.fixed_opponents[0].rows.tolist() == list(fixed_opponents)
+    for b in fixed_opponents:
         rows[b].let_the_guest_begin(env.learner_seat[b])
     found = set()
     for _ in range(STEPS):
         actions, seats = choose(rng, env.masks), env.learner_seat.copy()
         env.advance(actions)
         for b, row in enumerate(rows):
-            reward, over, sign, _ = row.decide(int(actions[b]), seats[b] if b in guests else None)
-            assert (env.rewards[b], env.over[b]) == (reward, over)
-            if over and b in guests:
+            reward, terminated, sign, _ = row.decide(
+                int(actions[b]), seats[b] if b in fixed_opponents else None
+            )
+            assert (env.rewards[b], env.terminated[b]) == (reward, terminated)
+            if terminated and b in fixed_opponents:
                 row.let_the_guest_begin(env.learner_seat[b])
-            if not over:
+            if not terminated:
                 assert (env.signs[b], env.learner_seat[b]) == (sign, seats[b])
             observation, mask = row.view()
             np.testing.assert_array_equal(env.observations[b], observation)
             np.testing.assert_array_equal(env.masks[b], mask)
-            found.add((reward, over, sign, b in guests))
-        assert (env.games["mover"] == env.learner_seat)[guests].all()
-        assert env.guests[0].memory[..., 0].tolist() == [rows[b].asked for b in guests]
-    met = PARTNERS if rules.game.cooperative else RIVALS - {(0, False, -1)}
+            found.add((reward, terminated, sign, b in fixed_opponents))
+        assert (env.games["mover"] == env.learner_seat)[fixed_opponents].all()
+        assert env.fixed_opponents[0].memory[..., 0].tolist() == [
+            rows[b].asked for b in fixed_opponents
+        ]
+    met = PARTNERS if variant.game.cooperative else RIVALS - {(0, False, -1)}
     assert {(*decision, True) for decision in met} <= found
     assert (0, False, -1, True) not in found
 
 
 @pytest.mark.parametrize("id", ["hanamikoji", "hanabi:5p"])
 def test_beside_guests_the_learner_sits_in_any_seat(id):
-    rules = variant(id)
-    env = SelfPlayVecEnv(rules, 200, opponents=[(load_policy("random", id), 1)])
+    variant = make_variant(id)
+    env = SelfPlayVecEnv(variant, 200, opponents=[(load_policy("random", id), 1)])
     env.reset()
-    share = 200 / rules.seats
+    share = 200 / variant.seats
     assert (np.abs(np.bincount(env.learner_seat) - share) < 40).all()
     before = env.learner_seat.copy()
-    while not env.over.any():
+    while not env.terminated.any():
         env.advance(env.masks.argmax(1))
     moved = env.learner_seat != before
     assert moved.any()
-    assert not (moved & ~env.over).any()
+    assert not (moved & ~env.terminated).any()
 
 
 @pytest.mark.parametrize("rows", range(1, 12))
 @pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.5, 0.5), (0.3, 0.3), (0.1, 0.2)])
 def test_every_row_has_one_guest_at_most_and_shares_are_kept(rows, shares):
-    rules = variant("hanamikoji", **SMALL)
-    env = SelfPlayVecEnv(rules, rows, opponents=[(Counting(rules), share) for share in shares])
-    taken = np.concatenate([guest.rows for guest in env.guests])
+    variant = make_variant("hanamikoji", **SMALL)
+    env = SelfPlayVecEnv(variant, rows, opponents=[(Counting(variant), share) for share in shares])
+    taken = np.concatenate([opponent.rows for opponent in env.fixed_opponents])
     assert len(set(taken)) == len(taken)
     assert set(taken) <= set(range(rows))
     assert abs(len(taken) - sum(shares) * rows) < 0.501
-    for guest, share in zip(env.guests, shares, strict=True):
-        assert abs(len(guest.rows) - share * rows) <= 1
+    for opponent, share in zip(env.fixed_opponents, shares, strict=True):
+        assert abs(len(opponent.rows) - share * rows) <= 1
 
 
 @pytest.mark.parametrize("id", ["hanamikoji", "hanabi:3p"])
@@ -284,7 +292,7 @@ def test_every_snapshot_that_is_kept_is_played(monkeypatch):
     learner.set_logger(quiet())
 
     def look(callback):
-        weights = learner.env.guests[0].policy.network.state_dict()
+        weights = learner.env.fixed_opponents[0].policy.network.state_dict()
         pool = enumerate(learner.saved_state["past"])
         seated.update(i for i, kept in pool if same(kept, weights))
 
@@ -300,10 +308,10 @@ def same(kept, weights):
 # --- Saving
 
 
-def test_a_saved_batch_goes_on_as_if_nothing_had_been_between(rules):
-    random = load_policy("random", rules.id, **rules.options)
-    guests = [(random, 0.25), (Counting(rules), 0.5)]
-    batch = partial(SelfPlayVecEnv, rules, GAMES, opponents=guests)
+def test_a_saved_batch_goes_on_as_if_nothing_had_been_between(variant):
+    random = load_policy("random", variant.id, **variant.options)
+    fixed_opponents = [(random, 0.25), (Counting(variant), 0.5)]
+    batch = partial(SelfPlayVecEnv, variant, GAMES, opponents=fixed_opponents)
     env = batch(seed=1)
     env.reset()
     played(env, np.random.default_rng(0), steps=37)
@@ -322,7 +330,7 @@ def test_a_saved_batch_goes_on_as_if_nothing_had_been_between(rules):
 def env(request):
     if request.param == "any AEC":
         return AECSelfPlayVecEnv(tictactoe_v3.raw_env, GAMES, seed=3)
-    return SelfPlayVecEnv(variant("hanamikoji", **SMALL), GAMES, seed=3)
+    return SelfPlayVecEnv(make_variant("hanamikoji", **SMALL), GAMES, seed=3)
 
 
 def test_shapes_and_types_are_those_of_a_vecenv(env):
@@ -368,7 +376,7 @@ def test_attributes_and_methods_are_reached_by_any_indices(env):
 @pytest.mark.parametrize(
     "make_batch",
     [
-        partial(SelfPlayVecEnv, variant("hanamikoji", **SMALL)),
+        partial(SelfPlayVecEnv, make_variant("hanamikoji", **SMALL)),
         partial(AECSelfPlayVecEnv, partial(AEC, "hanamikoji", **SMALL)),
     ],
     ids=["compiled", "any AEC"],
@@ -488,9 +496,9 @@ def test_every_row_is_a_game_of_the_environment(name):
         for b, env in enumerate(single):
             mover = env.agent_selection
             env.step(int(actions[b]))
-            over = env.terminations[mover] or env.truncations[mover]
-            assert (batch.rewards[b], batch.over[b]) == (env.rewards[mover], over)
-            if over:
+            terminated = env.terminations[mover] or env.truncations[mover]
+            assert (batch.rewards[b], batch.terminated[b]) == (env.rewards[mover], terminated)
+            if terminated:
                 np.testing.assert_array_equal(batch.last[b], env.observe(mover)["observation"].flat)
                 env.reset(seed=next(seeds))
             else:
@@ -498,7 +506,7 @@ def test_every_row_is_a_game_of_the_environment(name):
             seen = env.observe(env.agent_selection)
             np.testing.assert_array_equal(batch.observations[b], seen["observation"].flat)
             np.testing.assert_array_equal(batch.masks[b], seen["action_mask"])
-            found.add((batch.rewards[b], over))
+            found.add((batch.rewards[b], terminated))
     assert {(0, False), (1, True)} <= found
 
 
@@ -511,7 +519,7 @@ def test_a_mover_who_acts_twice_running_keeps_its_sign():
         signs.append(int(env.signs[0]))
     assert signs == [1, -1, 1, -1, 1, -1, 1]
     env.advance(np.array([1]))
-    assert (env.rewards[0], env.over[0]) == (1, True)
+    assert (env.rewards[0], env.terminated[0]) == (1, True)
 
 
 def test_all_signs_are_one_where_players_win_together():
