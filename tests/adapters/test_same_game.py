@@ -187,7 +187,7 @@ def test_on_one_thread_and_on_two(many):
 
 
 def test_compiled_and_uncompiled():
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     uncompiled = subprocess.run(
         [sys.executable, __file__], env=environment, capture_output=True, text=True, check=True
     )

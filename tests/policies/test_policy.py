@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from root import ROOT
 from samples import UNCOMPILED, WHOLE, sample
 
 from hanamachi.engine import kernels
@@ -326,20 +325,6 @@ def test_the_bots_keep_their_order_where_rounds_are_limited(case):
     )
     assert lower_end(expert, greedy, sample(10_000, 0.06), seed=104) > 0.55
     assert lower_end(greedy, random, sample(10_000, 0.06), seed=105) > 0.65
-
-
-@pytest.mark.parametrize(
-    ("bot", "limit"),
-    [
-        ("hanamikoji_greedy", 80),
-        ("hanamikoji_expert", 200),
-        ("geishas_road_greedy", 120),
-        ("geishas_road_expert", 350),
-    ],
-)
-def test_the_rule_policies_stay_short(bot, limit):
-    source = ROOT / "policies" / f"{bot}.py"
-    assert len(source.read_text().splitlines()) <= limit
 
 
 # --- A user's own

@@ -9,7 +9,7 @@ from samples import sample
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
-from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cli import main as cli
 from hanamachi.training.config import PPO, Clone, Config, Yaml, schedule, schema
 
 CONFIGS = ROOT / "configs"

@@ -16,14 +16,14 @@ STATUS = Path("/proc/self/status")  # of a process of Linux
 PROGRAM = """
 import sys
 import numpy as np
-from hanamachi import variant
+import hanamachi
 from hanamachi.engine import kernels
 
-rules, count = variant(sys.argv[1]), int(sys.argv[2])
-games = rules.new(np.arange(count, dtype=np.uint64))
+variant, count = hanamachi.variant(sys.argv[1]), int(sys.argv[2])
+games = variant.new(np.arange(count, dtype=np.uint64))
 kernels.reset(variant.rule_set, games)
-seen = np.zeros((count, rules.observation.size), np.int8)
-masks = np.zeros((count, rules.actions.size), np.int8)
+seen = np.zeros((count, variant.observation.size), np.int8)
+masks = np.zeros((count, variant.actions.size), np.int8)
 kernels.parallel_for(kernels.play_randomly, variant.rule_set, games, 1, seen, masks)
 lines = open("/proc/self/status").read().splitlines()
 print(next(line.split()[1] for line in lines if line.startswith("VmHWM")))

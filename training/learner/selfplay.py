@@ -80,8 +80,8 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
     ) -> None:
         """`head` describes the actions; without it they have nothing in common.
 
-        `feature_sets` are those that the observations end with. `centralised` is what all other seats
-        see, and gives the learner a critic that sees it too.
+        `feature_sets` are those that the observations end with. `centralised` is the space of what
+        all other seats see; with it the learner has a critic that sees it too.
         """
         bound = largest(observation_space.low, observation_space.high)
         told = head or plain_head(int(action_space.n))

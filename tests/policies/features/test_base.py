@@ -22,7 +22,7 @@ from hanamachi.policies.networks.network import NetworkPolicy, for_variant, head
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.matches import beside
+from hanamachi.training.evaluation.matches import with_partners
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 from hanamachi.training.run import new_learner, resumed_learner, train
 
@@ -343,7 +343,7 @@ def test_a_checkpoint_with_features_plays_the_same_in_every_batch_size(checkpoin
     policy = load_policy(str(checkpoint))
     assert policy.network.feature_sets == NAMES
     games = ("hanabi:2p", 60)
-    scores = [beside(policy, [], *games, batch=batch, **SMALL) for batch in (60, 7)]
+    scores = [with_partners(policy, [], *games, batch=batch, **SMALL) for batch in (60, 7)]
     assert scores[0] == scores[1]
 
 

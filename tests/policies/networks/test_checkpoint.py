@@ -27,7 +27,7 @@ from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.network import Network, for_variant
 from hanamachi.policies.policy import sample as draw
-from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cli import main as cli
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 ROAD = {"colours": 2, "item_values": (1, 2, 3, 4), "actions": ("reveal", "gift"), "rounds": 1}

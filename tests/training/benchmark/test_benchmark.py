@@ -37,7 +37,7 @@ from hanamachi.training.benchmark.measure import (
 )
 from hanamachi.training.benchmark.recorded import follow, recorded
 from hanamachi.training.benchmark.report import Report, draw, draw_curves, tables, write
-from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cli import main as cli
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 TINY = {"rounds": 1, "seconds": 0}
