@@ -19,7 +19,6 @@ IMPORTED = """
 import sys, time
 start = time.perf_counter()
 import {modules}
-from root import ROOT
 print(time.perf_counter() - start, *sorted(sys.modules))
 """
 
@@ -100,7 +99,6 @@ PLAYED = """
 import sys
 import hanamachi
 from hanamachi.policies.load import agents
-from root import ROOT
 from hanamachi.training import evaluate
 from hanamachi.games.registry import VARIANTS
 
