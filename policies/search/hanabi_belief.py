@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import CHANCE
-from hanamachi.engine.kernels import apply, resolve, settle, start
+from hanamachi.engine.game import CHANCE, apply, resolve, start
+from hanamachi.engine.kernels import settle
 from hanamachi.games.hanabi import information, rules
-from hanamachi.games.hanabi.table import take_back
+from hanamachi.games.hanabi.from_observation import take_back
 from hanamachi.policies.policy import Memory, Policy, views
 from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.opponents import initial_memory

@@ -103,8 +103,9 @@ def build(*, players: int, **options: Any) -> tuple[dict[str, Any], np.record, C
         players, hand_size, len(suits), ranks, deck, max(copies), clues, errors
     )
     has_trait = traits(len(suits), ranks)
-    table = filled(
+    rule_set = filled(
         rules.RULE_SET,
+        layout,
         seats=players,
         hand_size=hand_size,
         suits=len(suits),
@@ -126,10 +127,8 @@ def build(*, players: int, **options: Any) -> tuple[dict[str, Any], np.record, C
         trait=catalogue.trait,
         first=catalogue.first,
         clue=catalogue.clue,
-        at=layout.offsets,
-        units=layout.segment_units,
     )
-    return options, table, catalogue, layout
+    return options, rule_set, catalogue, layout
 
 
 def check(players: int, options: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ def build(
         one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
     cards, actions = checked_cards(cards), checked_actions(actions, rules.ACTIONS)
     limit = checked_rounds(max_rounds, cards, actions)
-    used = cards_used(rules.ACTIONS, actions, sum(cards))
+    hand_size = cards_used(rules.ACTIONS, actions, sum(cards)) - len(actions)
     catalogue = Catalogue(cards, actions, names(cards, fifth_suit))
     layout = observation.layout(len(cards), max(cards), limit)
     options = {
@@ -104,27 +104,35 @@ def build(
         "cards": cards,
         "actions": actions,
     }
-    table = filled(
+    rule_set = filled(
         rules.RULE_SET,
+        layout,
+        **catalogue_tables(catalogue),
         seats=rules.SEATS,
         geisha=len(cards),
         cards=np.array(cards + (0,) * (rules.GEISHA - len(cards)), np.int8),
         in_use=np.array([action in actions for action in rules.ACTIONS], np.int8),
         tiles=len(actions),
-        hand_size=used - len(actions),
+        hand_size=hand_size,
         starter=rules.NONE if starter == "random" else starter,
         max_rounds=limit,
         by_geisha=limit_rule == "geisha_then_charm",
         max_outcomes=rules.GEISHA,
-        kind=catalogue.kind,
-        first=catalogue.first,
-        piles=catalogue.piles,
-        of_tiles=of_tiles(catalogue),
-        fits=fits(catalogue),
-        at=layout.offsets,
-        units=layout.segment_units,
     )
-    return options | ({"fifth_suit": fifth_suit} if fifth_suit else {}), table, catalogue, layout
+    if fifth_suit:
+        options["fifth_suit"] = fifth_suit
+    return options, rule_set, catalogue, layout
+
+
+def catalogue_tables(catalogue: Catalogue) -> dict[str, Any]:
+    """What compiled code knows of each action."""
+    return {
+        "kind": catalogue.kind,
+        "first": catalogue.first,
+        "piles": catalogue.piles,
+        "of_tiles": of_tiles(catalogue),
+        "fits": fits(catalogue),
+    }
 
 
 def of_tiles(catalogue: Catalogue) -> Any:
@@ -139,13 +147,14 @@ def fits(catalogue: Catalogue) -> Any:
     return catalogue.piles.sum(1).T[:, None] <= held
 
 
-def length(table: np.record) -> Length:
+def length(rule_set: np.record) -> Length:
     """A draw for every tile, an answer to every offer; the first round may draw its starter."""
-    tiles, offers = int(table.tiles), int(table.in_use[[rules.GIFT, rules.COMPETITION]].sum())
+    tiles = int(rule_set.tiles)
+    offers = int(rule_set.in_use[[rules.GIFT, rules.COMPETITION]].sum())
     return Length(
-        rounds=int(table.max_rounds),
+        rounds=int(rule_set.max_rounds),
         decisions=2 * (tiles + offers),
-        chances=2 * (int(table.hand_size) + tiles) + 1,
+        chances=2 * (int(rule_set.hand_size) + tiles) + 1,
     )
 
 

@@ -1,8 +1,8 @@
-"""The table of Geisha's Road as a player sees it, and what an action makes of it.
+"""Positions of Geisha's Road rebuilt from an observation, and what an action makes of them.
 
-An observation is laid out as a game in which the player sits in seat ME, so that the rules
-themselves say what a card brings. The card kept by Intrigue counts as influence at once; cards
-that the foe laid face down bring nothing.
+The position is a game in which the player sits in seat ME, so that the rules themselves say what
+a card brings. The card kept by Intrigue counts as influence at once; cards that the other player
+laid face down bring nothing.
 """
 
 from typing import Any
