@@ -65,8 +65,8 @@ def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
 def rule_set_dtype(*fields: tuple[Any, ...]) -> np.dtype[Any]:
     """The dtype of a rule set: what every game has, then the game's own options and tables.
 
-    One record rather than a tuple of arrays, as compiled functions would count the references of
-    every array each time they hand the tuple on.
+    It is one record because compiled functions would count the references of every array of a tuple
+    each time they pass it on.
     """
     common = [
         ("seats", np.int64),  # S
@@ -236,7 +236,7 @@ def scatter(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def encoded(out: Any, value: Any, units: Any) -> Any:
-    """What stands for a value: itself, or in int8 so many units, at most 127."""
+    """A value as an observation holds it: as a float, or in int8 as a number of units up to 127."""
     return value if out.dtype.kind == "f" else in_units(out, value, units)
 
 

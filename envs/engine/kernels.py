@@ -273,9 +273,9 @@ def play_randomly(
     observations: NDArray[Any],
     masks: NDArray[np.int8],
 ) -> None:
-    """So many decisions of random legal play, observation and mask of each one written.
+    """Make this many random legal decisions in every row; write each one's observation and mask.
 
-    Moves without a choice are made but not counted.
+    Forced moves are made but not counted.
     """
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
@@ -482,9 +482,9 @@ def begin_for(
     mask: NDArray[np.int8],
     weights: NDArray[np.int64],
 ) -> None:
-    """A new game, up to the learner's first decision; one that ends before is followed by another.
+    """Begin a new game, up to the learner's first decision; skip games that end before it.
 
-    The learner sits where it is told, or with ANY_SEAT where the game's generator says.
+    The learner sits in `seat`; with ANY_SEAT the game's generator draws its seat.
     """
     game.mover = OVER
     while game.mover == OVER:

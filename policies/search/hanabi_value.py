@@ -84,7 +84,7 @@ def phases(games: Games) -> NDArray[np.int64]:
 def write_features(rule_set: np.record, games: Games, features: Floats) -> None:
     for b in range(len(games)):
         game = games[b]
-        playable, critical = (
+        playable, last_copies = (
             next_cards(rule_set, game.fireworks),
             critical(rule_set, game),
         )
@@ -97,9 +97,9 @@ def write_features(rule_set: np.record, games: Games, features: Floats) -> None:
             np.int64(game.errors == rule_set.max_errors - 1),
             np.int64(pace(rule_set, game)),
             count(useful),
-            count(critical),
+            count(last_copies),
             count(held & useful),
-            count(held & critical),
+            count(held & last_copies),
             count(held & playable),
             count(clued & useful),
             count(clued & playable),

@@ -1,4 +1,4 @@
-"""Geisha's Road: five geisha walk from house to house. RULES.md, then rules.py, is the way in."""
+"""Geisha's Road, in which five geisha walk from house to house; start with RULES.md."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -94,7 +94,7 @@ def check_instant_win(geisha: Any, colours: int) -> None:
 
 @cache
 def best_sets(guests: tuple[int, ...]) -> int:
-    """The points of so many guests of each colour, every guest in at most one set (2022)."""
+    """The most points for these guests of each colour, each guest in at most one set (2022)."""
     best = 0
     for size, points in ((2, 1), (3, 4)):  # of one colour
         for c, count in enumerate(guests):

@@ -62,14 +62,14 @@ INSERTED = 4  # behind the four actions: the card of a Counteroffer
 
 @inline
 def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
-    """Deal the foe's cards and the deck anew, keeping all that `seat` has seen.
+    """Deal the foe's cards and the deck again, keeping all that `seat` has seen.
 
-    No two cards are equal, so every history, of chance and of the foe's choices, is as likely as
-    any other. First the foe's turns are followed with blank cards: each action takes some of the
-    blanks held then, at random, and these get the names that were seen. Then, in time, every
-    other blank gets a name at random among the cards that the deck could spare. How many these
-    are depends on the history only where a Counteroffer brought a card back into the deck; it is
-    kept with their product over a bound.
+    No two cards are equal, so all histories, of chance and of the foe's choices, are equally
+    likely. First the foe's turns are replayed with blank cards: each action takes random blanks of
+    those held at the time, and the cards that were seen are named. Then every other blank, in
+    order of receipt, is named at random among the cards that the deck can spare. Their number
+    depends on the history only where a Counteroffer brought a card back into the deck; such a
+    history is kept with probability (product of these numbers) / (its bound).
     """
     if world.mover >= 0:
         events = np.empty((40, 3), np.int8)
@@ -130,7 +130,7 @@ def take_blanks(
     in_hand: NDArray[np.int8],
     blank: NDArray[np.int8],
 ) -> None:
-    """Every card that the foe laid down is a random one of the blanks in hand at the time."""
+    """Choose each card that the foe laid down at random among the blanks then in hand."""
     name[:] = NONE
     in_hand[:] = 0
     blank[:] = NONE
@@ -194,7 +194,7 @@ def name_blanks(
     name: NDArray[np.int8],
     blank: NDArray[np.int8],
 ) -> bool:
-    """Name the foe's other cards, in time; False if this history is not to be kept."""
+    """Name the foe's other cards in order of receipt; False if this history is rejected."""
     deck = all_cards(rule_set)
     hidden, returned = hidden_blank(world, 1 - seat, blank), hidden_return(world, seat, events)
     spare = count(deck & ~received_later(world, seat, events, name)) + count_of(events, COUNTERS)
@@ -311,7 +311,7 @@ def place_cards(
 
 @inline
 def rewind(rule_set: np.record, game: np.record) -> None:
-    """Geisha go back card by card; who begins, and who gets a first marker, is open again."""
+    """Geisha walk back card by card; the starter and the first markers are open again."""
     for number in range(game.plays, 0, -1):
         take_back(rule_set, game, card_played(game, number))
     if game.round_number == 1:
@@ -332,7 +332,7 @@ def card_played(game: np.record, number: int) -> int:
 
 @inline
 def take_back(rule_set: np.record, game: np.record, card: int) -> None:
-    """The card played last leads its geisha back and leaves a tiebreaker where it was."""
+    """Undo the card played last: its geisha walks back, and a tiebreaker returns to its house."""
     colour = rule_set.colour[card]
     if game.brought[card, 1] > 0:
         game.marker[house_of(rule_set, game, card)] = NONE

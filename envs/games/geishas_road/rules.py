@@ -1,8 +1,8 @@
-"""The rules of Geisha's Road, in the order of the rulebooks. RULES.md tells them in prose.
+"""The rules of Geisha's Road, in the order of the rulebooks; RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a RULE_SET; `me` is the seat that acts and `foe` the other. Colours are
-numbered by the place of their own teahouse in the circle, clockwise, N of them, V cards of each;
-a card is known by colour * V + its rank among the values of a colour.
+`game` is a RECORD, `rule_set` a RULE_SET; `me` is the seat that acts and `foe` the other. Colours
+are numbered by the place of their own teahouse in the circle, clockwise, N of them, V cards of
+each; a card is known by colour * V + its rank among the values of a colour.
 """
 
 from typing import Any
@@ -586,7 +586,7 @@ def order_is_open(rule_set: np.record, game: np.record, share: int) -> Any:
 
 @inline
 def past(rule_set: np.record, house: int, steps: int) -> Any:
-    """The place so many houses past this one, fewer than the circle has."""
+    """The house that lies this many steps clockwise, less than a whole circle."""
     place = house + steps
     return place - rule_set.colours if place >= rule_set.colours else place
 
@@ -774,7 +774,7 @@ def score(rule_set: np.record, game: np.record) -> None:
 
 @inline
 def base_points(rule_set: np.record, game: np.record) -> Any:
-    """What each geisha brings in this round beside her prestige."""
+    """What each geisha brings in this round, without her prestige tokens."""
     return rule_set.base_points[min(max(game.round_number, 1), ROUNDS) - 1]
 
 
@@ -846,7 +846,7 @@ def end_game(game: np.record, winner: int) -> None:
 
 @inline
 def legal(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
-    """The choices of whoever is to move, by phase."""
+    """The choices of the seat to move, by phase."""
     mask[:] = 0
     if game.phase == ACT:
         return legal_actions(rule_set, game, mask)
@@ -865,7 +865,7 @@ def legal(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
 
 @inline
 def legal_numbers(rule_set: np.record, kind: int, count: int, mask: NDArray[np.int8]) -> int:
-    """The first so many actions of a kind."""
+    """The first `count` actions of a kind."""
     mask[rule_set.first[kind] : rule_set.first[kind] + count] = 1
     return count
 

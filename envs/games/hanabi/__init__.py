@@ -1,4 +1,4 @@
-"""Hanabi: two to five players build fireworks together. RULES.md, then rules.py, is the way in."""
+"""Hanabi, in which two to five players build fireworks together; start with RULES.md."""
 
 from typing import Any
 

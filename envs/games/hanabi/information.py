@@ -11,13 +11,13 @@ from hanamachi.games.hanabi.rules import CARDS, NONE
 
 @inline
 def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
-    """Deal the seat's own hand and the deck anew, as all clues and all open cards allow.
+    """Deal the seat's own hand and the deck again, as all clues and all open cards allow.
 
-    Every way to put different unseen cards, copies told apart, into the slots of the hand is
-    equally likely, as long as each slot's card is one that its clues allow. Drawing each slot's
-    card by itself, evenly among those, gives all of these the same chance; a hand in which a
-    copy came twice is drawn again. Since the true hand shows that there is a way, at least one
-    draw in h! is kept for a hand of h: at worst its slots allow 1, 2, ... h of the same copies.
+    Every way to fill the slots of the hand with different physical cards that their clues allow is
+    equally likely. Each slot draws a card by itself, evenly among those that its clues allow; a
+    hand that holds the same physical card twice is drawn again. The true hand is one way, so at
+    least one draw in h! is kept for a hand of h: at worst its slots allow 1, 2, ... h of the same
+    cards.
     """
     held = count_as_unseen(world, seat)
     taken = np.zeros(CARDS, np.int8)  # copies of each card, a bit each
@@ -62,7 +62,7 @@ def random_copy(rule_set: np.record, world: np.record, possible: int) -> tuple[i
 
 @inline
 def rewind(rule_set: np.record, game: np.record) -> None:
-    """A record keeps only the last turn of every seat: there is no way back."""
+    """A record keeps only the last turn of every seat, so it stays as it is."""
 
 
 @inline

@@ -1,6 +1,6 @@
-"""The rules of Hanabi, in the order of the rulebook. RULES.md tells them in prose.
+"""The rules of Hanabi, in the order of the rulebook; RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a RULE_SET; `me` is the seat that acts. There are P seats, numbered
+`game` is a RECORD, `rule_set` a RULE_SET; `me` is the seat that acts. There are P seats, numbered
 clockwise; C suits, of which a multicolour one is the last, and R ranks, both from 0. A card is
 known by suit * R + rank. A trait is what a clue can tell of cards: a suit, or C + a rank. Slots
 are a hand's places, the oldest card first. Sets of cards, of traits and of slots are bits.
@@ -98,14 +98,14 @@ def write_bits(bits: int, n: int, at: int, out: NDArray[Any]) -> None:
 
 @inline
 def clockwise(rule_set: np.record, seat: int, steps: int) -> int:
-    """The seat so many further on, fewer than there are."""
+    """The seat that is `steps` further clockwise, with fewer steps than seats."""
     seat += steps
     return seat - rule_set.seats if seat >= rule_set.seats else seat
 
 
 @inline
 def side_of(rule_set: np.record, me: int, seat: int) -> int:
-    """How many seats further on a seat is."""
+    """How many steps clockwise a seat is from me."""
     return seat - me if seat >= me else seat - me + rule_set.seats
 
 
@@ -130,7 +130,7 @@ def start(rule_set: np.record, game: np.record) -> None:
         game.phase = CHOOSE_STARTER
         game.mover = CHANCE
     else:
-        go_on(rule_set, game)
+        find_mover(rule_set, game)
 
 
 @inline
@@ -145,7 +145,7 @@ def clear_hands(game: np.record) -> None:
 
 
 @inline
-def go_on(rule_set: np.record, game: np.record) -> None:
+def find_mover(rule_set: np.record, game: np.record) -> None:
     """Hands are filled up as long as there are cards; then whose turn it is acts."""
     if game.deck > 0 and seat_to_draw(rule_set, game) != NONE:
         game.phase = DRAW
@@ -183,7 +183,7 @@ def resolve(rule_set: np.record, game: np.record, outcome: int) -> None:
         game.player = outcome
     else:
         draw(rule_set, game, seat_to_draw(rule_set, game), outcome)
-    go_on(rule_set, game)
+    find_mover(rule_set, game)
 
 
 @inline
@@ -321,7 +321,7 @@ def end_turn(rule_set: np.record, game: np.record) -> None:
         game.phase = ENDED
         game.mover = OVER
     else:
-        go_on(rule_set, game)
+        find_mover(rule_set, game)
 
 
 # --- What a player may do

@@ -1,4 +1,4 @@
-"""Hanamikoji: two players court seven geisha. RULES.md, then rules.py, is the way in."""
+"""Hanamikoji, in which two players court seven geisha; start with RULES.md, then rules.py."""
 
 from collections import Counter
 from typing import Any
@@ -61,7 +61,7 @@ def checked_rounds(max_rounds: Any, cards: tuple[int, ...], actions: tuple[str, 
 
 
 def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
-    """Both sides get equally many cards, so that a single geisha never favours anybody."""
+    """Both sides get equally many cards, so a single geisha never favours anybody."""
     too_few = sum(cards) < rules.CHARM_GOAL and len(cards) < rules.GEISHA_GOAL
     return too_few or len(cards) == 1 or actions == ("trade_off",)
 
@@ -79,31 +79,20 @@ def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:
 
 
 def build(
-    *,
-    starter: Any,
-    max_rounds: Any,
-    limit_rule: Any,
-    cards: Any,
-    actions: Any,
-    fifth_suit: Any = None,
+    *, fifth_suit: Any = None, **options: Any
 ) -> tuple[dict[str, Any], np.record, Catalogue, Layout]:
     """Check the options and derive every table from them."""
+    starter, limit_rule = options["starter"], options["limit_rule"]
     one_of("starter", starter, STARTERS)
     one_of("limit_rule", limit_rule, LIMIT_RULES)
     if fifth_suit is not None:
         one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
-    cards, actions = checked_cards(cards), checked_actions(actions, rules.ACTIONS)
-    limit = checked_rounds(max_rounds, cards, actions)
+    cards = checked_cards(options["cards"])
+    actions = checked_actions(options["actions"], rules.ACTIONS)
+    limit = checked_rounds(options["max_rounds"], cards, actions)
     hand_size = cards_used(rules.ACTIONS, actions, sum(cards)) - len(actions)
     catalogue = Catalogue(cards, actions, names(cards, fifth_suit))
     layout = observation.layout(len(cards), max(cards), limit)
-    options = {
-        "starter": starter,
-        "max_rounds": max_rounds,
-        "limit_rule": limit_rule,
-        "cards": cards,
-        "actions": actions,
-    }
     rule_set = filled(
         rules.RULE_SET,
         layout,
@@ -119,6 +108,7 @@ def build(
         by_geisha=limit_rule == "geisha_then_charm",
         max_outcomes=rules.GEISHA,
     )
+    options |= {"cards": cards, "actions": actions}
     if fifth_suit:
         options["fifth_suit"] = fifth_suit
     return options, rule_set, catalogue, layout
@@ -142,7 +132,7 @@ def of_tiles(catalogue: Catalogue) -> Any:
 
 
 def fits(catalogue: Catalogue) -> Any:
-    """(7, 8, A) int8: 1 where so many items of a geisha are enough for the action."""
+    """(7, 8, A) int8: 1 where this many items of a geisha are enough for the action."""
     held = np.arange(rules.HAND + 1)[:, None]
     return catalogue.piles.sum(1).T[:, None] <= held
 

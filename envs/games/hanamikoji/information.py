@@ -39,12 +39,12 @@ from hanamachi.games.hanamikoji.rules import (
 
 @inline
 def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
-    """Deal the foe's cards and the pile anew, keeping all that `seat` has seen.
+    """Deal the foe's cards and the pile again, keeping all that `seat` has seen.
 
-    The foe's turns are followed with blank cards: each action takes that many of the blanks held
-    then, at random. Blanks that were offered get the names seen, the others unseen cards. So a
-    history comes up once for every way of picking physical cards for its actions; it is kept with
-    one over that number, which leaves each with the probability of its deal alone.
+    The foe's turns are replayed with blank cards: each action takes random blanks of those held at
+    the time. Blanks that were offered get the names seen, the others unseen cards. A history then
+    comes up once for each way of picking physical cards for its actions. It is kept with
+    probability 1 / (number of ways), which leaves each history the probability of its deal alone.
     """
     if world.mover >= 0:
         foe = 1 - seat
@@ -89,7 +89,7 @@ def play_blanks(
     name: NDArray[np.int8],
     used_by: NDArray[np.int8],
 ) -> None:
-    """Every turn, blanks at random from the hand of that turn; an offer names its own."""
+    """Each turn uses random blanks of the hand at that turn; an offer names its blanks."""
     name[:] = NONE
     used_by[:] = NONE
     held = rule_set.hand_size

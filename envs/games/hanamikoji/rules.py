@@ -1,8 +1,8 @@
-"""The rules of Hanamikoji, in the order of the rulebook. RULES.md tells them in prose.
+"""The rules of Hanamikoji, in the order of the rulebook; RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a RULE_SET; `me` is the seat that acts and `foe` the other. Geisha are
-numbered from the left, G of them; an item card is known by its geisha. Each player has a tile for
-each action in use; K tiles a player.
+`game` is a RECORD, `rule_set` a RULE_SET; `me` is the seat that acts and `foe` the other. Geisha
+are numbered from the left, G of them; an item card is known by its geisha. Each player has a tile
+for each action in use; K tiles a player.
 """
 
 from typing import Any
@@ -68,7 +68,7 @@ RULE_SET = rule_set_dtype(
     ("first", np.int64, (7,)),  # first action of each kind, and A
     ("piles", np.int8, (MOVES, 2, GEISHA)),  # its cards; the second row is a Competition's
     ("of_tiles", np.int8, (16, MOVES)),  # by tiles, a bit each: 1 for the actions of these tiles
-    ("fits", np.int8, (GEISHA, HAND + 1, MOVES)),  # 1 where so many items of a geisha are enough
+    ("fits", np.int8, (GEISHA, HAND + 1, MOVES)),  # 1 where this many items of a geisha are enough
 )
 
 
@@ -81,7 +81,7 @@ ALL_BITS, TOP_BIT = np.uint64(0xFF), np.uint64(7)
 
 @inline
 def packed(numbers: NDArray[np.int8]) -> Any:
-    """A field of a record that is not its last one: the byte behind it is read, and forgotten."""
+    """A field of a record that is not its last one: the byte behind it is read and dropped."""
     return word_at(numbers, 0) & ALL
 
 
@@ -347,7 +347,7 @@ def reveal_secrets(game: np.record) -> None:
 
 @inline
 def move_markers(rule_set: np.record, game: np.record) -> None:
-    """A geisha favours whoever has more of her items; on a tie her marker stays where it is."""
+    """A geisha favours the player with more of her items; on a tie her marker stays."""
     for g in range(rule_set.geisha):
         if game.table[0, g] > game.table[1, g]:
             game.marker[g] = 0
