@@ -5,7 +5,7 @@ Notation: B games, S seats, A actions, N entries of an observation.
 
 from collections.abc import Callable
 from secrets import randbelow
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.engine.kernels import ANY_SEAT, LEARNER
+from hanamachi.engine.kernels import ANY_SEAT, LEARNER, Shown
 from hanamachi.engine.layout import Layout
 from hanamachi.engine.words import LARGEST
 from hanamachi.errors import UserError
@@ -36,16 +36,6 @@ from hanamachi.sessions.session import SEEDS, checked_seeds, whole_number
 from hanamachi.sessions.worlds import Worlds
 
 Infos = dict[str, Any]
-
-
-class Shown(NamedTuple):
-    """What a step shows of every game."""
-
-    observations: NDArray[Any]  # (B, N)
-    masks: NDArray[np.int8]  # (B, A)
-    rewards: NDArray[np.float64]  # (B,)
-    terminated: NDArray[np.bool_]  # (B,)
-    last: NDArray[Any]  # (B, N) where over: what the learner saw at the end
 
 
 class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
@@ -185,7 +175,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         shown = self._arrays()
         if self._against_random:
             told = self._games, actions.astype(np.int64), self._seat_told, self._learners
-            self._parallel_for(kernels.step_against_random, *told, *shown)
+            self._parallel_for(kernels.step_against_random, *told, shown)
         else:
             self._step_and_ask(actions.astype(np.int64), shown)
         self._show(shown)

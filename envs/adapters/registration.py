@@ -1,8 +1,12 @@
 """The games' names in the registries of Gymnasium and PettingZoo."""
 
+from functools import partial
+from importlib.util import find_spec
+
 import gymnasium
 import pettingzoo
 
+from hanamachi.adapters.aec import make
 from hanamachi.engine.game import Game
 
 
@@ -16,6 +20,8 @@ def register(game: Game) -> None:
         kwargs={"game": next(iter(game.variants))},
     )
     if hasattr(pettingzoo, "register"):  # since PettingZoo 1.27
-        pettingzoo.register(
-            "aec", f"hanamachi/{game.name}_v0", entry_point=f"hanamachi.{game.name}_v0:env"
-        )
+        name = f"{game.name}_v0"
+        own = find_spec(f"hanamachi.{name}")  # a module whose options are those of the game
+        general = partial(make, next(iter(game.variants)))
+        entry_point = f"hanamachi.{name}:env" if own else general
+        pettingzoo.register("aec", f"hanamachi/{name}", entry_point=entry_point)

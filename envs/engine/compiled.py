@@ -1,9 +1,9 @@
 """How the engine is compiled: `inline` for the rules, `kernel` for what Python calls.
 
-Numba keeps compiled kernels on disk, but asks only whether the kernel's own file has changed. A
-kernel holds the rules of every file it calls, so its entry is also marked with a digest of all
-files that hold compiled code, of the engine and of the kernel's own folder: whoever edits a rule
-never meets the old one again. A constant that compiled code uses must stand in such a file.
+Numba keeps compiled kernels on disk and checks only whether the kernel's own file has changed. A
+kernel contains the compiled rules of every file that it calls. Its cache entry therefore also holds
+a digest of all files with compiled code, in the package and in the kernel's own folder: an edited
+rule is always compiled again. A constant that compiled code uses must stand in such a file.
 """
 
 from collections.abc import Callable
@@ -32,10 +32,10 @@ def sources_digest(folder: Path) -> str:
 
 
 def inline(function: F) -> F:
-    """Compile a rule: part of whichever kernel calls it, in place if it takes arrays.
+    """Compile a rule as part of the kernels that call it; inline it if it takes arrays.
 
-    A call would count the references of every array that it hands on, which takes longer than
-    most rules; what takes records alone is left to the compiler, which keeps the code short.
+    A call counts the references of every array that it passes, which takes longer than most rules.
+    Functions of records alone are left to the compiler, which keeps the code short.
     """
     hints: Any = function.__annotations__.values()
     in_place = any(get_origin(hint) is np.ndarray for hint in hints)

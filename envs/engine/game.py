@@ -1,13 +1,14 @@
-"""What a game is: one record of state, and the few functions that every game implements.
+"""What a game is: a record of its state, and the few functions that every game implements.
 
 A game in progress is a numpy record (`record`); a batch of games is an array of records. The
-functions below, `start` to `next_event`, are the whole contract. Each game writes them once, as
-compiled functions whose first argument is its rule set, a record of options and tables
-(`rule_set_dtype`); the ones here look at the dtype of that argument, in Python and in compiled code
-alike, so that one set of kernels serves every game.
+functions below, `start` to `next_event`, are the whole contract; the last three are optional.
+Each game writes them once, as compiled functions whose first argument is its rule set, a record of
+options and tables (`rule_set_dtype`). The functions here look up the game's own function by the
+dtype of that argument, in Python and in compiled code, so that one set of kernels serves every
+game.
 
-Chance is lazy: a record holds what has not been seen yet and never an order. While `mover` is
-CHANCE, `chance` lists what can happen next and `resolve` makes it happen.
+Chance is lazy: a record holds the set of cards that nobody has seen, never their order. While
+`mover` is CHANCE, `chance` lists what can happen next and `resolve` makes it happen.
 
 Notation: B games, S seats, A actions, N entries of an observation.
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
+from importlib.util import find_spec
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
@@ -63,8 +65,8 @@ def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
 def rule_set_dtype(*fields: tuple[Any, ...]) -> np.dtype[Any]:
     """The dtype of a rule set: what every game has, then the game's own options and tables.
 
-    One record rather than a tuple of arrays, as compiled functions would count the references of
-    every array each time they hand the tuple on.
+    It is one record because compiled functions would count the references of every array of a tuple
+    each time they pass it on.
     """
     common = [
         ("seats", np.int64),  # S
@@ -77,8 +79,9 @@ def rule_set_dtype(*fields: tuple[Any, ...]) -> np.dtype[Any]:
     return with_attributes([*common, *fields])
 
 
-def filled(dtype: np.dtype[Any], **values: Any) -> np.record:
-    """A rule set with these values, one for each field; shorter tables have zeros behind."""
+def filled(dtype: np.dtype[Any], layout: Layout, **values: Any) -> np.record:
+    """A rule set with these values, one for each other field; zeros fill up shorter tables."""
+    values |= {"at": layout.offsets, "units": layout.segment_units}
     assert values.keys() == set(dtype.names or ()), values.keys() ^ set(dtype.names or ())
     rule_set = np.zeros(1, dtype)
     for name, value in values.items():
@@ -92,6 +95,7 @@ def filled(dtype: np.dtype[Any], **values: Any) -> np.record:
 
 Implementation = Callable[..., Any]
 CONTRACT: list[str] = []
+OPTIONAL = ("redeal", "rewind", "next_event")  # of the contract
 IMPLEMENTATIONS: dict[Any, dict[str, Implementation]] = {}
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -159,22 +163,22 @@ def apply(rule_set: Any, game: np.record, action: int) -> None:
 
 @generic
 def observe(rule_set: Any, game: np.record, seat: int, out: NDArray[Any]) -> None:
-    """Write all that `seat` may know, (N,), whoever is to move."""
+    """Write all that `seat` may know, (N,); any seat may be to move."""
 
 
 @generic
 def redeal(rule_set: Any, world: np.record, seat: int) -> None:
-    """Deal anew, with the record's own generator, all that `seat` cannot know of this game.
+    """Deal all cards that `seat` cannot know again, with the record's own generator (optional).
 
-    Called while a seat is to move. Exact under chance alone: each history that agrees with what
-    the seat has seen comes up in proportion to the probability of its chance outcomes, every
-    choice of the other seats counting the same.
+    Called while a seat is to move. Each history that agrees with what the seat has seen comes up
+    in proportion to the probability of its chance outcomes alone: all choices of the other seats
+    count the same.
     """
 
 
 @generic
 def rewind(rule_set: Any, game: np.record) -> None:
-    """Go back to the beginning of the round in progress, of which all is forgotten.
+    """Go back to the beginning of the round in progress (optional).
 
     Called while a seat is to move. A game whose record does not hold the round stays as it is.
     """
@@ -182,10 +186,10 @@ def rewind(rule_set: Any, game: np.record) -> None:
 
 @generic
 def next_event(rule_set: Any, world: np.record, earlier: np.record) -> int:
-    """What happened next in `world` after an earlier position of the same round.
+    """What happened next in `world` after an earlier position of the same round (optional).
 
     An outcome if chance was to decide there, else an action; negative where the two are the same
-    position. From `rewind` on, event by event, all positions of the round come back.
+    position. Applied from `rewind` on, these events give all positions of the round in turn.
     """
     raise NotImplementedError
 
@@ -232,7 +236,7 @@ def scatter(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def encoded(out: Any, value: Any, units: Any) -> Any:
-    """What stands for a value: itself, or in int8 so many units, at most 127."""
+    """A value as an observation holds it: as a float, or in int8 as a number of units up to 127."""
     return value if out.dtype.kind == "f" else in_units(out, value, units)
 
 
@@ -278,9 +282,9 @@ class Actions(ABC):
         return np.searchsorted(self.kind, np.arange(self.kinds + 1)).astype(np.int64)
 
     @property
-    @abstractmethod
     def features(self) -> NDArray[np.float32]:
-        """(A, F) what each action is made of, for networks."""
+        """(A, F) what each action is made of, for networks; by default its kind, one-hot."""
+        return np.eye(self.kinds, dtype=np.float32)[self.kind]
 
     @property
     def uses(self) -> Mapping[str, NDArray[np.float32]]:
@@ -309,6 +313,25 @@ class Actions(ABC):
         return text.lower().split()
 
 
+@dataclass(frozen=True)
+class Named:
+    """A move that its name describes completely; it is a kind of its own."""
+
+    kind: int
+    name: str
+
+
+class NamedActions(Actions):
+    """A short catalogue in which every action has a name, such as "keep" and "swap"."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__(Named(kind, name) for kind, name in enumerate(names))
+        self.kinds = len(names)
+
+    def describe(self, action: int, game: np.record | None = None) -> str:
+        return str(self.moves[action].name)
+
+
 class Length(NamedTuple):
     """How long the games of a rule set can last at most."""
 
@@ -328,16 +351,16 @@ class Game:
     rule_set_dtype: np.dtype[Any]  #: of its options and tables
     functions: Mapping[str, Implementation]  #: the contract, by name
     variants: Mapping[str, Mapping[str, Any]]  #: id -> every option and its default
-    options: Mapping[str, str]  #: option -> what it accepts and means
     build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  #: UserError if options clash
-    length: Callable[[np.record], Length]  #: of a rule set
+    options: Mapping[str, str] = field(default_factory=dict)  #: option -> what it accepts and means
+    length: Callable[[np.record], Length] | None = None  #: of a rule set; OpenSpiel needs it
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: id -> more for `build`
     last_round: str | None = None  #: the entry of a rule set that numbers it, if there are rounds
     best_score: Callable[[np.record], int] | None = None  #: of a rule set, if cooperative
     lost: Callable[..., NDArray[np.bool_]] | None = None  #: (rule set, games ended), if cooperative
 
     def __post_init__(self) -> None:
-        missing = set(CONTRACT) - self.functions.keys()
+        missing = set(CONTRACT) - set(OPTIONAL) - self.functions.keys()
         assert not missing, f"{self.name} lacks {missing}"
         assert self.cooperative == bool(self.best_score) == bool(self.lost), self.name
         IMPLEMENTATIONS[self.rule_set_dtype] = IMPLEMENTATIONS[from_dtype(self.rule_set_dtype)] = (
@@ -345,8 +368,12 @@ class Game:
         )
 
     def render(self) -> ModuleType:
-        """The module that draws its table, imported only where it is needed."""
-        return import_module(f"hanamachi.games.{self.name}.render")
+        """The module that draws its table, imported only where it is needed.
+
+        A game without a `render` module shows what each seat observes.
+        """
+        own = f"hanamachi.games.{self.name}.render"
+        return import_module(own if find_spec(own) else "hanamachi.rendering.plain")
 
 
 @dataclass(frozen=True)
@@ -377,9 +404,16 @@ class Variant:
             and self.observation.digest == other.observation.digest
         )
 
+    def needs(self, function: str, what: str) -> None:
+        """Raise UserError if the game leaves out this function, which `what` needs."""
+        if function not in self.game.functions and not getattr(self.game, function, None):
+            raise UserError(f"{what} needs the function {function}, which {self.game.name} lacks")
+
     @property
     def length(self) -> Length:
         """How long a game can last at most."""
+        self.needs("length", "a bound on the length of games")
+        assert self.game.length
         return self.game.length(self.rule_set)
 
     @property

@@ -1,4 +1,4 @@
-"""The batch loops over many games, compiled once for every game that there is.
+"""The compiled loops over batches of games, which serve every game.
 
 Notation: B games, S seats, A actions, N entries of an observation. All arrays are written in
 place; rows are independent, so `parallel_for` may give each thread its share of them.
@@ -8,20 +8,29 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine import game as rule
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import CHANCE, OVER, below, with_attributes
+from hanamachi.engine.game import (
+    CHANCE,
+    OVER,
+    apply,
+    below,
+    chance,
+    legal,
+    next_event,
+    observe,
+    redeal,
+    resolve,
+    rewind,
+    start,
+    with_attributes,
+)
 from hanamachi.engine.words import count_legal, nth_legal
 from hanamachi.errors import UserError
-
-apply, chance, legal = rule.apply, rule.chance, rule.legal
-observe, redeal, resolve, start = rule.observe, rule.redeal, rule.resolve, rule.start
-next_event, rewind = rule.next_event, rule.rewind
 
 ANY_SEAT = -1  # in place of a learner's seat: it is drawn for each game
 REFUSED = -3  # what a step returns, in place of the mover, if the action was not legal
@@ -219,17 +228,16 @@ def advance(
     rule_set: Any,
     games: NDArray[Any],
     actions: NDArray[np.int64],
-    play_forced: bool,
     observations: NDArray[Any],
     masks: NDArray[np.int8],
     rewards: NDArray[np.float32],
     terminated: NDArray[np.bool_],
     last: NDArray[Any],
 ) -> None:
-    """One decision in every row, up to the next decision; a game that ends begins anew.
+    """Carry out a decision in every row, then all forced moves up to the next decision.
 
-    `rewards` (B, S) is all that was earned on the way, `last` (B, N) what the seat that decided
-    sees at the end of a game. With `play_forced`, moves without a choice are made at once.
+    A game that ends is followed by a new one in its row. `rewards` (B, S) sums what every seat
+    earned on the way; `last` (B, N) is what the seat that decided sees at the end of a game.
     """
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
@@ -250,7 +258,7 @@ def advance(
                 start(rule_set, game)
                 settle(rule_set, game, weights)
             choices = legal(rule_set, game, masks[b])
-            if terminated[b] or not play_forced:
+            if terminated[b]:
                 break
             if choices == 1:
                 action = nth_legal(masks[b], 0)
@@ -265,9 +273,9 @@ def play_randomly(
     observations: NDArray[Any],
     masks: NDArray[np.int8],
 ) -> None:
-    """So many decisions of random legal play, observation and mask of each one written.
+    """Make this many random legal decisions in every row; write each one's observation and mask.
 
-    Moves without a choice are made but not counted.
+    Forced moves are made but not counted.
     """
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
@@ -318,10 +326,10 @@ def play_out(
 def parallel_for(
     loop: Callable[..., Any], rule_set: Any, *rows: Any, threads: int | None = None
 ) -> None:
-    """Run `loop(rules, *rows)`, large batches on several threads.
+    """Run `loop(rule_set, *rows)`, large batches on several threads.
 
-    Arrays are cut along their first axis; other arguments are passed on. `threads` is by default
-    the environment variable HANAMACHI_THREADS, or the number of processors.
+    Arrays, and tuples of arrays, are cut along their first axis; other arguments are passed on.
+    `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors.
     """
     batch = len(rows[0])
     threads = min(threads or default_threads(), batch // WORTH_A_THREAD)
@@ -332,9 +340,18 @@ def parallel_for(
 
     def part(i: int) -> None:
         share = slice(edges[i], edges[i + 1])
-        loop(rule_set, *(row[share] if isinstance(row, np.ndarray) else row for row in rows))
+        loop(rule_set, *(share_of(row, share) for row in rows))
 
     list(pool(threads).map(part, range(threads)))
+
+
+def share_of(rows: Any, share: slice) -> Any:
+    """The rows of one thread, if these are arrays."""
+    if isinstance(rows, np.ndarray):
+        return rows[share]
+    if isinstance(rows, tuple):
+        return type(rows)(*(share_of(part, share) for part in rows))
+    return rows
 
 
 @lru_cache(maxsize=1)
@@ -354,7 +371,7 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
     os.register_at_fork(after_in_child=pool.cache_clear)
 
 
-# --- One game, for the faces
+# --- One game, for the adapters
 
 
 @kernel
@@ -465,9 +482,9 @@ def begin_for(
     mask: NDArray[np.int8],
     weights: NDArray[np.int64],
 ) -> None:
-    """A new game, up to the learner's first decision; one that ends before is followed by another.
+    """Begin a new game, up to the learner's first decision; skip games that end before it.
 
-    The learner sits where it is told, or with ANY_SEAT where the game's generator says.
+    The learner sits in `seat`; with ANY_SEAT the game's generator draws its seat.
     """
     game.mover = OVER
     while game.mover == OVER:
@@ -494,6 +511,16 @@ def reset_against_random(
         legal(rule_set, games[b], masks[b])
 
 
+class Shown(NamedTuple):
+    """The arrays that a step of the learners fills, a row for each game."""
+
+    observations: NDArray[Any]  # (B, N)
+    masks: NDArray[np.int8]  # (B, A)
+    rewards: NDArray[np.float64]  # (B,) all that the learner earned since its last decision
+    terminated: NDArray[np.bool_]  # (B,)
+    last: NDArray[Any]  # (B, N) the final observations, of games that ended
+
+
 @kernel
 def step_against_random(
     rule_set: Any,
@@ -501,17 +528,13 @@ def step_against_random(
     actions: NDArray[np.int64],
     seat: int,
     learners: NDArray[Any],
-    observations: NDArray[Any],
-    masks: NDArray[np.int8],
-    rewards: NDArray[np.float64],
-    terminated: NDArray[np.bool_],
-    last: NDArray[Any],
+    shown: Shown,
 ) -> None:
-    """A legal action of the learner in every row, up to its next decision, here or in a new game.
+    """Carry out the learner's action in every row, up to its next decision.
 
-    `rewards` (B,) is all that the learner earned on the way, `last` (B, N) what it sees at the
-    end of a game.
+    That decision is in a new game where the old one has ended.
     """
+    observations, masks, rewards, terminated, last = shown
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
         game, learner = games[b], learners[b]

@@ -72,7 +72,7 @@ class Layout:
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     def describing(self, kind: str, count: int) -> NDArray[np.int64]:
-        """The entries that describe each of so many things of a kind, such as slots, (H, D)."""
+        """The entries that describe each of `count` things of a kind, such as slots, (H, D)."""
         entries = np.arange(self.size)
         names = [name for described, name in self.blocks if described == kind]
         blocks = [entries[self.slice(name)].reshape(count, -1) for name in names]

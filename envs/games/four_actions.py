@@ -1,8 +1,8 @@
 """What Hanamikoji and Geisha's Road share: four actions that each player uses once a round.
 
-They use one, two, three and four cards of the hand; of the first two kinds nothing is offered to
-the other player, of the last two half. `game.used_in` tells the own turn, from 1, in which each
-was used, 0 for not yet, and `rules.in_use` which of them are part of the game.
+They use one, two, three and four cards of the hand. The first two offer nothing to the other
+player, the last two half of their cards. `game.used_in` holds the own turn, from 1, in which each
+was used, 0 for not yet; `rule_set.in_use` holds which of them are part of the game.
 """
 
 from collections import Counter

@@ -38,6 +38,7 @@ class Worlds:
 
         Each is dealt by `redeal`, with the generator that its seed gives.
         """
+        self.variant.needs("redeal", "search")
         worlds = self.variant.new(seeds)
         true = self._games[row : row + 1]
         kernels.worlds(self.variant.rule_set, true, int(self._seats[row]), worlds)

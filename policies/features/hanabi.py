@@ -14,8 +14,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.rules import write_bits
-from hanamachi.games.hanabi.table import (
+from hanamachi.games.hanabi.from_observation import (
     ME,
     Games,
     critical,
@@ -25,6 +24,7 @@ from hanamachi.games.hanabi.table import (
     next_cards,
     trash,
 )
+from hanamachi.games.hanabi.rules import write_bits
 from hanamachi.policies.features.base import Compiled
 from hanamachi.policies.policy import Memory, Observations
 from hanamachi.policies.rules.hanabi_expert import (

@@ -18,7 +18,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
-from hanamachi.games.geishas_road.table import FOE, ME, Seen, act, lay_out, points, reply
+from hanamachi.games.geishas_road.from_observation import FOE, ME, Seen, act, lay_out, points, reply
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 from hanamachi.policies.rules.lead_changes import Array, add_card, compare
 

@@ -11,7 +11,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
-from hanamachi.games.geishas_road.table import FOE, ME, act, lay_out, points, reply
+from hanamachi.games.geishas_road.from_observation import FOE, ME, act, lay_out, points, reply
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
 HOPE = 1.0  # worth of a geisha beside what she would bring now

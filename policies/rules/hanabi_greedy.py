@@ -10,7 +10,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.sets import count
 from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.table import ME, Games, lay_out, may_hold, next_cards, trash
+from hanamachi.games.hanabi.from_observation import ME, Games, lay_out, may_hold, next_cards, trash
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
 PLAYABLE, CLUE, TRASH, OLDEST, OTHERS, RISK = 5, 3, 2, 1, 0, -1  # up to 1 is added to a clue

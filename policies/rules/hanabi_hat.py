@@ -20,7 +20,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.engine.sets import count, lowest
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.table import (
+from hanamachi.games.hanabi.from_observation import (
     ME,
     Games,
     critical,

@@ -16,16 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine import game as rule
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, resolve
 from hanamachi.policies.policy import Policy, best, views
 from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.prospects import Prospects
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.search import Decision, Search
-
-apply, chance, legal, resolve = rule.apply, rule.chance, rule.legal, rule.resolve
 
 PORTION = 64  # worlds of one tree
 NONE = -1  # the information set of a position where the seat has no choice

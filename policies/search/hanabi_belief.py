@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import CHANCE
-from hanamachi.engine.kernels import apply, resolve, settle, start
-from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.table import take_back
+from hanamachi.engine.game import CHANCE, apply, resolve, start
+from hanamachi.engine.kernels import settle
+from hanamachi.games.hanabi import information, rules
+from hanamachi.games.hanabi.from_observation import take_back
 from hanamachi.policies.policy import Memory, Policy, views
 from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.opponents import initial_memory
@@ -260,7 +260,7 @@ def redraw(rule_set: np.record, game: np.record, me: int, slots: int, possible: 
         if slots >> slot & 1:
             if copies_of(rule_set, game, possible[slot]) == 0:
                 return False
-            card = rules.random_copy(rule_set, game, possible[slot])[0]
+            card = information.random_copy(rule_set, game, possible[slot])[0]
             game.hand[me, slot] = card
             game.unseen[card] -= 1
     return True
@@ -282,7 +282,7 @@ def chance_of_draws(rule_set: np.record, game: np.record, then: np.record) -> fl
             chance *= copies_of(rule_set, game, cards)
             if chance == 0:
                 return chance
-            card = rules.random_copy(rule_set, game, cards)[0]
+            card = information.random_copy(rule_set, game, cards)[0]
             game.unseen[card] -= 1
             game.hand[seat, newest] = card
     return chance
@@ -310,7 +310,7 @@ def take_hands(rule_set: np.record, games: Games, hands: Hands) -> None:
     """Give the seat to move another hand in each world."""
     for w in range(len(games)):
         game, me = games[w], games[w].mover
-        for slot in range(rules.count_as_unseen(game, me)):
+        for slot in range(information.count_as_unseen(game, me)):
             game.hand[me, slot] = hands[w, slot]
             game.unseen[hands[w, slot]] -= 1
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.sets import count
-from hanamachi.games.hanabi import table
+from hanamachi.games.hanabi.from_observation import critical, everything, next_cards, pace, trash
 from hanamachi.policies.policy import Policy, sample, views
 from hanamachi.sessions.opponents import initial_memory
 
@@ -84,22 +84,22 @@ def phases(games: Games) -> NDArray[np.int64]:
 def write_features(rule_set: np.record, games: Games, features: Floats) -> None:
     for b in range(len(games)):
         game = games[b]
-        playable, critical = (
-            table.next_cards(rule_set, game.fireworks),
-            table.critical(rule_set, game),
+        playable, last_copies = (
+            next_cards(rule_set, game.fireworks),
+            critical(rule_set, game),
         )
-        useful = table.everything(rule_set) & ~table.trash(rule_set, game)
+        useful = everything(rule_set) & ~trash(rule_set, game)
         held, clued = cards_in_hands(rule_set, game)
         row = (
             1,
             np.int64(game.clues),
             np.int64(game.errors),
             np.int64(game.errors == rule_set.max_errors - 1),
-            np.int64(table.pace(rule_set, game)),
+            np.int64(pace(rule_set, game)),
             count(useful),
-            count(critical),
+            count(last_copies),
             count(held & useful),
-            count(held & critical),
+            count(held & last_copies),
             count(held & playable),
             count(clued & useful),
             count(clued & playable),

@@ -49,6 +49,8 @@ def decisions_of_others(
     variant: Variant, worlds: NDArray[Any], seat: int
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Where others than `seat` decided in this round, and how: positions and actions, (K, T)."""
+    for function in ("rewind", "next_event"):
+        variant.needs(function, "search that weighs worlds by the others' decisions")
     count = kernels.decisions_of_others(variant.rule_set, worlds[:1], seat)
     positions = np.empty((len(worlds), count), worlds.dtype)
     actions = np.empty((len(worlds), count), np.int64)

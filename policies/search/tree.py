@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import OVER, below, with_attributes
-from hanamachi.engine.kernels import apply, legal, settle
+from hanamachi.engine.game import OVER, apply, below, legal, with_attributes
+from hanamachi.engine.kernels import settle
 from hanamachi.engine.words import nth_legal
 
 ROOT, NOWHERE = 0, -1

@@ -1,4 +1,4 @@
-"""docs/adding-a-game.md, followed to the letter in a copy of the repository."""
+"""The tutorial docs/adding-a-game.md, followed in a copy of the repository."""
 
 import os
 import re
@@ -46,10 +46,10 @@ def clone(tmp_path_factory):
 
 
 def write(folder, block):
-    """A file's first line names it; what is there already goes on."""
+    """The first line of a block names its file, to whose end the rest is added."""
     name, _, text = block.removeprefix("# ").partition("\n")
     file = folder / name
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as end:
         end.write(text)
 
@@ -65,7 +65,7 @@ def installed(clone, tmp_path_factory):
 
 
 def test_the_files_look_like_ours(clone):
-    files = [clone / "envs" / "cut", clone / "envs" / "cut_v0.py", clone / "tests"]
+    files = [clone / "envs" / "games" / "cut", clone / "tests"]
     called([sys.executable, "-m", "ruff", "check", *files], clone)
     called([sys.executable, "-m", "ruff", "format", "--check", *files], clone)
 

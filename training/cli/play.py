@@ -62,6 +62,7 @@ class Contest:
     ) -> None:
         if not 0 <= seat < variant.seats:
             raise UserError(f"seat must be from 0 to {variant.seats - 1}, not {seat}")
+        variant.needs("redeal", "play at the terminal")
         self.variant, self.opponent, self.seat = variant, opponent, seat
         self.session = Session(variant)
         self.session.begin(seed)

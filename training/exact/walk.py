@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine import game as rule
 from hanamachi.engine import kernels
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, resolve
 from hanamachi.errors import UserError
 from hanamachi.training.exact.small import command_line, small_versions
 from hanamachi.training.exact.tree import (
@@ -30,8 +29,6 @@ from hanamachi.training.exact.tree import (
     runs,
     words,
 )
-
-apply, chance, legal, resolve = rule.apply, rule.chance, rule.legal, rule.resolve
 
 MOST = 2_000_000  # states that are walked, unless a caller allows more
 BATCH = 8192  # observations at once

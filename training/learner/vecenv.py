@@ -204,7 +204,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     def advance(self, actions: NDArray[np.int64]) -> None:
         movers = self.movers
         kernels.parallel_for(
-            kernels.advance, self.variant.rule_set, self.games, actions, True,
+            kernels.advance, self.variant.rule_set, self.games, actions,
             self.observations, self.masks, self.earned, self.terminated, self.last,
         )  # fmt: skip
         self.rewards[:] = self.earned[np.arange(self.num_envs), movers]
@@ -255,7 +255,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         terminated = np.zeros(len(rows), np.bool_)
         unused = np.zeros_like(observations)  # the end as the guest sees it
         kernels.parallel_for(
-            kernels.advance, self.variant.rule_set, games, actions, True,
+            kernels.advance, self.variant.rule_set, games, actions,
             observations, masks, earned, terminated, unused,
         )  # fmt: skip
         self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks

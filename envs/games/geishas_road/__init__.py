@@ -1,4 +1,4 @@
-"""Geisha's Road: five geisha walk from house to house. RULES.md, then rules.py, is the way in."""
+"""Geisha's Road, in which five geisha walk from house to house; start with RULES.md."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,7 +11,7 @@ from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.games.four_actions import cards_used, checked_actions, sums_by_set
-from hanamachi.games.geishas_road import observation, rules
+from hanamachi.games.geishas_road import information, observation, rules
 from hanamachi.games.geishas_road.actions import Catalogue, Move, places
 from hanamachi.games.options import STARTERS, one_of, whole_number, whole_numbers
 
@@ -94,7 +94,7 @@ def check_instant_win(geisha: Any, colours: int) -> None:
 
 @cache
 def best_sets(guests: tuple[int, ...]) -> int:
-    """The points of so many guests of each colour, every guest in at most one set (2022)."""
+    """The most points for these guests of each colour, each guest in at most one set (2022)."""
     best = 0
     for size, points in ((2, 1), (3, 4)):  # of one colour
         for c, count in enumerate(guests):
@@ -251,7 +251,7 @@ def layout_of(options: dict[str, Any], edition: Edition) -> Layout:
     colours = options["colours"]
     base, tokens, rounds = max(edition.base), edition.tokens, edition.most_rounds
     a_round = colours * base + sum(tokens) + edition.guests * 30 + edition.offers * 2
-    return observation.layout(
+    sizes = observation.Sizes(
         colours=colours,
         item_values=options["item_values"],
         hand=hand_size(options) + 1,
@@ -262,73 +262,87 @@ def layout_of(options: dict[str, Any], edition: Edition) -> Layout:
         guests=edition.guests,
         offers=edition.offers,
     )
+    return observation.layout(sizes)
 
 
 def tables_of(
     options: dict[str, Any], edition: Edition, catalogue: Catalogue, layout: Layout
 ) -> np.record:
-    colours, values, actions = options["colours"], options["item_values"], options["actions"]
-    card_values = np.tile(np.array(values, np.int8), colours)
-    last = rules.ROUNDS - len(edition.base)  # rounds that are like the last one given
+    actions = options["actions"]
     return filled(
         rules.RULE_SET,
+        layout,
+        **card_tables(options["colours"], options["item_values"], edition),
+        **edition_tables(edition),
         seats=rules.SEATS,
-        colours=colours,
-        values=len(values),
-        cards=colours * len(values),
-        colour=np.repeat(np.arange(colours), len(values)),
-        rank=np.tile(np.arange(len(values)), colours),
-        value=card_values,
-        walk=card_values % colours,
-        influence=sums_by_set(values),
         in_use=[action in actions for action in rules.ACTIONS],
         markers=len(actions),
         hand_size=hand_size(options),
         draws=draws(options, edition),
         starter=rules.NONE if options["starter"] == "random" else options["starter"],
         after_deal=options["loser_picks_starter"] == "after_deal",
-        start_markers=edition.start_markers,
-        shuffled=edition.shuffled,
-        tokens=np.bincount(edition.tokens, minlength=rules.WORTHS) * edition.shuffled,
-        rows=np.array([padded(row, rules.ROW) for row in edition.rows]),
-        row_length=edition.row_length,
-        guests=GUESTS * edition.guests,
-        collects=edition.guests * ((card_values == 1) * 2 + (card_values == 2)),
         decline=options.get("decline_collecting", False),
         guest_points=guest_points(),
-        offer_tokens=edition.offers,
         keep_shares=catalogue.keep_shares,
         can_counter_hidden=options.get("can_counter_hidden", False),
-        going_home=not edition.shuffled,
         alone_wins=options["tiebreaker_alone_wins"],
-        base_points=[*edition.base, *(edition.base[-1],) * last],
-        rounds=edition.rounds,
-        rounds_to_win=edition.rounds_to_win,
-        instant_win=edition.instant_win,
         max_outcomes=rules.CARDS,
         kind=catalogue.kind,
         first=catalogue.first,
         slots=catalogue.slots,
         fitting=catalogue.fitting,
         places=places(actions),
-        at=layout.offsets,
-        units=layout.segment_units,
     )
 
 
-def length(table: np.record) -> Length:
+def card_tables(colours: int, values: Sequence[int], edition: Edition) -> dict[str, Any]:
+    """What depends on the item cards: colour by colour, by value in each."""
+    card_values = np.tile(np.array(values, np.int8), colours)
+    return {
+        "colours": colours,
+        "values": len(values),
+        "cards": colours * len(values),
+        "colour": np.repeat(np.arange(colours), len(values)),
+        "rank": np.tile(np.arange(len(values)), colours),
+        "value": card_values,
+        "walk": card_values % colours,
+        "influence": sums_by_set(values),
+        "collects": edition.guests * ((card_values == 1) * 2 + (card_values == 2)),
+    }
+
+
+def edition_tables(edition: Edition) -> dict[str, Any]:
+    """What depends on the edition alone."""
+    last = rules.ROUNDS - len(edition.base)  # rounds that are like the last one given
+    return {
+        "start_markers": edition.start_markers,
+        "shuffled": edition.shuffled,
+        "going_home": not edition.shuffled,
+        "tokens": np.bincount(edition.tokens, minlength=rules.WORTHS) * edition.shuffled,
+        "rows": np.array([padded(row, rules.ROW) for row in edition.rows]),
+        "row_length": edition.row_length,
+        "guests": GUESTS * edition.guests,
+        "offer_tokens": edition.offers,
+        "base_points": [*edition.base, *(edition.base[-1],) * last],
+        "rounds": edition.rounds,
+        "rounds_to_win": edition.rounds_to_win,
+        "instant_win": edition.instant_win,
+    }
+
+
+def length(rule_set: np.record) -> Length:
     """Each action, with its answer and the order of each two cards; counteroffers; collections.
 
     Before a round somebody may name the starter, and both may get first markers.
     """
-    gift, competition = table.in_use[[rules.GIFT, rules.COMPETITION]].tolist()
-    actions = 2 * (int(table.markers) + 2 * gift + 3 * competition)
-    counters = 2 * int(table.offer_tokens)
-    tokens = int(table.row_length.sum()) * bool(table.shuffled)
+    gift, competition = rule_set.in_use[[rules.GIFT, rules.COMPETITION]].tolist()
+    actions = 2 * (int(rule_set.markers) + 2 * gift + 3 * competition)
+    counters = 2 * int(rule_set.offer_tokens)
+    tokens = int(rule_set.row_length.sum()) * bool(rule_set.shuffled)
     return Length(
-        rounds=int(table.rounds or 2 * table.rounds_to_win - 1),
-        decisions=actions + counters + int((table.collects > 0).sum()) + 3,
-        chances=tokens + 2 * int(table.hand_size + table.markers) + counters + 3,
+        rounds=int(rule_set.rounds or 2 * rule_set.rounds_to_win - 1),
+        decisions=actions + counters + int((rule_set.collects > 0).sum()) + 3,
+        chances=tokens + 2 * int(rule_set.hand_size + rule_set.markers) + counters + 3,
     )
 
 
@@ -338,7 +352,7 @@ GAME = Game(
     cooperative=False,
     record=rules.RECORD,
     rule_set_dtype=rules.RULE_SET,
-    functions=implemented_in(rules, observation),
+    functions=implemented_in(rules, observation, information),
     variants=VARIANTS,
     options=OPTIONS,
     build=build,

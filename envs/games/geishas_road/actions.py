@@ -110,7 +110,7 @@ def one_hidden(cards: Slots) -> Iterator[Slots]:
 
 
 def pair_and_hidden(four: Slots) -> Iterator[Slots]:
-    """The pair that is all face up lies first, then the card beside the hidden one."""
+    """The face-up pair lies first, then the card next to the hidden one."""
     for *face_up, hidden in one_hidden(four):
         for beside in face_up:
             yield (*(slot for slot in face_up if slot != beside), beside, hidden)

@@ -6,7 +6,7 @@ order, one's own hidden cards, every offer with what became of it, and the numbe
 among those played. The rest is counted for the reader's convenience.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,100 +99,163 @@ KEEPS, GIVES = sums_by_set(KEPT), sums_by_set(GIVEN)  # of each set of actions
 KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
 
 
-def layout(
-    colours: int,
-    item_values: tuple[int, ...],
-    hand: int,
-    draws: int,
-    rounds: int,
-    worth: int,
-    points: int,
-    guests: bool,
-    offers: bool,
-) -> Layout:
-    """The segments of a rule set; those of tokens that it does not have are empty.
+class Sizes(NamedTuple):
+    """What the layout of a rule set depends on."""
 
-    `hand` is the largest hand, `draws` the most cards drawn in a round, `rounds` the most that
-    can be played, `worth` the most that one geisha can be, `points` that a player can have.
-    """
-    n, v = colours, len(item_values)
-    cards, total, slots = n * v, sum(item_values), hand + PLACES
-    with_guests, with_offers = int(guests), int(offers)
+    colours: int
+    item_values: tuple[int, ...]
+    hand: int  # cards in the largest hand
+    draws: int  # cards drawn in a round, at most
+    rounds: int  # that can be played, at most
+    worth: int  # points that one geisha brings, at most
+    points: int  # that a player can have, at most
+    guests: bool  # there are guests
+    offers: bool  # there are Hidden Offer and Counteroffer
+
+    @property
+    def values(self) -> int:
+        return len(self.item_values)
+
+    @property
+    def cards(self) -> int:
+        return self.colours * self.values
+
+    @property
+    def slots(self) -> int:
+        """Cards in hand, then those on offer."""
+        return self.hand + PLACES
+
+    @property
+    def total(self) -> int:
+        """Of the values of a colour."""
+        return sum(self.item_values)
+
+
+def layout(sizes: Sizes) -> Layout:
+    """The segments of a rule set; those of tokens that it does not have are empty."""
     return Layout(
         (
-            Segment("to do", 6, 0, 1, "act, answer, order, collect, take a marker, name a starter"),
-            Segment("hand", cards, 0, 1, "my cards"),
-            Segment(
-                "slots", slots * (n + v), 0, 1, "colour and value of each, then of those on offer"
-            ),
-            Segment("dealt", cards, 0, 1, "my hand as it was dealt"),
-            Segment("drawn", draws * cards, 0, 1, "the cards that I drew since, in order"),
-            Segment("intrigues", 2 * cards, 0, 1, "the card that I kept, and that I discarded"),
-            Segment("tableaus", 2 * cards, 0, 1, "cards played by me, then by them"),
-            Segment("played", cards, 0, cards, "the number of each card among those played"),
-            Segment(
-                "brought", with_guests * 2 * cards, 0, 2, "guests and tiebreakers it collected"
-            ),
-            Segment("used in", 32, 0, 1, "for my four actions, then theirs: in which own turn"),
-            Segment("gifts", 2 * cards, 0, 1, "the cards of my Gift, then of theirs"),
-            Segment("pairs", 4 * cards, 0, 1, "the two pairs of my Competition, then of theirs"),
-            Segment("picked", 10, 0, 1, "the place of my Gift, pair of my Competition; theirs"),
-            Segment("orders", 16, 0, 1, "of each share: lower, higher place first; by offers"),
-            Segment("hidden", with_offers * 6, 0, 1, "Gift, Competition, Counteroffer; theirs"),
-            Segment("my hidden", with_offers * cards, 0, 1, "the card that I laid face down"),
-            Segment("countered", with_offers * 28, 0, 1, "turn, place, whose hidden card; theirs"),
-            Segment("card out", with_offers * 2 * cards, 0, 1, "the card that it removed; theirs"),
-            Segment("card in", with_offers * 2 * cards, 0, 1, "the card that it laid; theirs"),
-            Segment("offer tokens", with_offers * 4, 0, 1, "unused: Hidden, Counteroffer; theirs"),
-            Segment("face down", PLACES * 2, 0, 1, "laid there by me, by them"),
-            Segment("to play", PLACES * 2, 0, 1, "first, second of the two cards to be ordered"),
-            Segment("landed", with_guests * n, 0, 1, "the house whose tokens are being picked"),
-            Segment("markers", 2 * n, 0, 1, "held by me, then by them"),
-            Segment("steps", n * n, 0, 1, "how far each geisha is past her house"),
-            Segment("returns", 2 * n, 0, 1, "she came home once, twice"),
-            Segment("rows", 2 * ROW, 0, 9, "tokens left for first, second returns, next first"),
-            Segment("guests", with_guests * n, 0, 3, "at each house"),
-            Segment("collected", with_guests * 2 * n, 0, 3, "guests that I have, then they"),
-            Segment("began", 1, 0, 1, "I begin this round"),
-            Segment("chooser", 2, 0, 1, "I named its starter, they did"),
-            Segment("round", rounds, 0, 1, "the round"),
-            Segment(
-                "score",
-                4,
-                0,
-                max(points, rounds),
-                "rounds won, then points of earlier rounds; me, them",
-            ),
-            Segment("unseen", cards, 0, 1, "cards that I do not know the place of"),
-            Segment("worth", n, 0, worth, "points that each geisha brings"),
-            Segment("lead", n, -2 * total - 1, 2 * total + 1, "twice my influence less theirs"),
-            Segment("ahead", 2 * n, 0, 1, "she would be mine, theirs"),
-            Segment("points", 2, 0, points, "what this round would bring now; me, them"),
-            Segment("to come", 6, 0, 10, "cards still to be played, markers left, cards held"),
-            Segment(
-                "flow", 4, 0, 1, "shares of my cards, of unseen ones: to me, to them", fraction=True
-            ),
-            Segment(
-                "expected lead",
-                n,
-                -2 * total - 1,
-                2 * total + 1,
-                "the lead at the end, so shared",
-                fraction=True,
-            ),
-            Segment(
-                "prospects",
-                slots * FACTS,
-                0,
-                1,
-                "home; she is mine, theirs; mine if I, they play it",
-            ),
-            Segment("gains", slots, 0, 9, "the prestige token that each would bring her"),
-            Segment(
-                "harvest", with_guests * 2 * slots, 0, 2, "guests, tiebreaker it could collect"
-            ),
+            *own_cards(sizes),
+            *played_cards(sizes),
+            *offer_tokens(sizes),
+            *circle(sizes),
+            *outlook(sizes),
         ),
         blocks=tuple(("slot", name) for name in ("slots", "prospects", "gains", "harvest")),
+    )
+
+
+def own_cards(sizes: Sizes) -> tuple[Segment, ...]:
+    """What I must do, and the cards that only I have seen."""
+    return (
+        Segment("to do", 6, 0, 1, "act, answer, order, collect, take a marker, name a starter"),
+        Segment("hand", sizes.cards, 0, 1, "my cards"),
+        Segment(
+            "slots",
+            sizes.slots * (sizes.colours + sizes.values),
+            0,
+            1,
+            "colour and value of each, then of those on offer",
+        ),
+        Segment("dealt", sizes.cards, 0, 1, "my hand as it was dealt"),
+        Segment("drawn", sizes.draws * sizes.cards, 0, 1, "the cards that I drew since, in order"),
+        Segment("intrigues", 2 * sizes.cards, 0, 1, "the card that I kept, and that I discarded"),
+    )
+
+
+def played_cards(sizes: Sizes) -> tuple[Segment, ...]:
+    """The cards that were played and offered, and what was picked."""
+    return (
+        Segment("tableaus", 2 * sizes.cards, 0, 1, "cards played by me, then by them"),
+        Segment(
+            "played", sizes.cards, 0, sizes.cards, "the number of each card among those played"
+        ),
+        Segment(
+            "brought", sizes.guests * 2 * sizes.cards, 0, 2, "guests and tiebreakers it collected"
+        ),
+        Segment("used in", 32, 0, 1, "for my four actions, then theirs: in which own turn"),
+        Segment("gifts", 2 * sizes.cards, 0, 1, "the cards of my Gift, then of theirs"),
+        Segment("pairs", 4 * sizes.cards, 0, 1, "the two pairs of my Competition, then of theirs"),
+        Segment("picked", 10, 0, 1, "the place of my Gift, pair of my Competition; theirs"),
+        Segment("orders", 16, 0, 1, "of each share: lower, higher place first; by offers"),
+    )
+
+
+def offer_tokens(sizes: Sizes) -> tuple[Segment, ...]:
+    """Hidden Offer and Counteroffer, and the cards on the table."""
+    return (
+        Segment("hidden", sizes.offers * 6, 0, 1, "Gift, Competition, Counteroffer; theirs"),
+        Segment("my hidden", sizes.offers * sizes.cards, 0, 1, "the card that I laid face down"),
+        Segment("countered", sizes.offers * 28, 0, 1, "turn, place, whose hidden card; theirs"),
+        Segment(
+            "card out", sizes.offers * 2 * sizes.cards, 0, 1, "the card that it removed; theirs"
+        ),
+        Segment("card in", sizes.offers * 2 * sizes.cards, 0, 1, "the card that it laid; theirs"),
+        Segment("offer tokens", sizes.offers * 4, 0, 1, "unused: Hidden, Counteroffer; theirs"),
+        Segment("face down", PLACES * 2, 0, 1, "laid there by me, by them"),
+        Segment("to play", PLACES * 2, 0, 1, "first, second of the two cards to be ordered"),
+        Segment(
+            "landed", sizes.guests * sizes.colours, 0, 1, "the house whose tokens are being picked"
+        ),
+    )
+
+
+def circle(sizes: Sizes) -> tuple[Segment, ...]:
+    """The circle of houses, the guests and the score."""
+    return (
+        Segment("markers", 2 * sizes.colours, 0, 1, "held by me, then by them"),
+        Segment("steps", sizes.colours**2, 0, 1, "how far each geisha is past her house"),
+        Segment("returns", 2 * sizes.colours, 0, 1, "she came home once, twice"),
+        Segment("rows", 2 * ROW, 0, 9, "tokens left for first, second returns, next first"),
+        Segment("guests", sizes.guests * sizes.colours, 0, 3, "at each house"),
+        Segment(
+            "collected", sizes.guests * 2 * sizes.colours, 0, 3, "guests that I have, then they"
+        ),
+        Segment("began", 1, 0, 1, "I begin this round"),
+        Segment("chooser", 2, 0, 1, "I named its starter, they did"),
+        Segment("round", sizes.rounds, 0, 1, "the round"),
+        Segment(
+            "score",
+            4,
+            0,
+            max(sizes.points, sizes.rounds),
+            "rounds won, then points of earlier rounds; me, them",
+        ),
+    )
+
+
+def outlook(sizes: Sizes) -> tuple[Segment, ...]:
+    """What follows from all this: who leads, and what each card would bring."""
+    n, most = sizes.colours, 2 * sizes.total + 1  # twice the influence, and a marker
+    return (
+        Segment("unseen", sizes.cards, 0, 1, "cards that I do not know the place of"),
+        Segment("worth", n, 0, sizes.worth, "points that each geisha brings"),
+        Segment("lead", n, -most, most, "twice my influence less theirs"),
+        Segment("ahead", 2 * n, 0, 1, "she would be mine, theirs"),
+        Segment("points", 2, 0, sizes.points, "what this round would bring now; me, them"),
+        Segment("to come", 6, 0, 10, "cards still to be played, markers left, cards held"),
+        Segment(
+            "flow", 4, 0, 1, "shares of my cards, of unseen ones: to me, to them", fraction=True
+        ),
+        Segment(
+            "expected lead",
+            n,
+            -most,
+            most,
+            "the lead at the end, so shared",
+            fraction=True,
+        ),
+        Segment(
+            "prospects",
+            sizes.slots * FACTS,
+            0,
+            1,
+            "home; she is mine, theirs; mine if I, they play it",
+        ),
+        Segment("gains", sizes.slots, 0, 9, "the prestige token that each would bring her"),
+        Segment(
+            "harvest", sizes.guests * 2 * sizes.slots, 0, 2, "guests, tiebreaker it could collect"
+        ),
     )
 
 

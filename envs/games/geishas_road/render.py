@@ -238,7 +238,7 @@ def offer_kind(game: np.record, turn: int) -> int:
 
 
 def worth(variant: Variant, game: np.record, colour: int) -> int:
-    """The points that a geisha brings to whoever wins her."""
+    """The points that a geisha brings to the player who wins her."""
     return int(base_points(variant.rule_set, game) + game.prestige[colour])
 
 
@@ -499,7 +499,7 @@ def draw_card(canvas: Canvas, card: Card, x: float, y: float, width: float) -> N
 
 
 def draw_circle(canvas: Canvas, variant: Variant, game: np.record) -> None:
-    """The houses clockwise from the top, on a road; with whoever and whatever is at each."""
+    """The houses clockwise from the top, on a road, with the geisha and tokens at each."""
     x, y = CENTRE
     n = variant.rule_set.colours
     for colour, radius in ((TABLE, RADIUS + ROAD), (PAPER, RADIUS - ROAD)):

@@ -1,4 +1,4 @@
-"""Hanabi: two to five players build fireworks together. RULES.md, then rules.py, is the way in."""
+"""Hanabi, in which two to five players build fireworks together; start with RULES.md."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
-from hanamachi.games.hanabi import observation, rules
+from hanamachi.games.hanabi import information, observation, rules
 from hanamachi.games.hanabi.actions import Catalogue
 from hanamachi.games.options import one_of, whole_number
 
@@ -103,8 +103,9 @@ def build(*, players: int, **options: Any) -> tuple[dict[str, Any], np.record, C
         players, hand_size, len(suits), ranks, deck, max(copies), clues, errors
     )
     has_trait = traits(len(suits), ranks)
-    table = filled(
+    rule_set = filled(
         rules.RULE_SET,
+        layout,
         seats=players,
         hand_size=hand_size,
         suits=len(suits),
@@ -126,10 +127,8 @@ def build(*, players: int, **options: Any) -> tuple[dict[str, Any], np.record, C
         trait=catalogue.trait,
         first=catalogue.first,
         clue=catalogue.clue,
-        at=layout.offsets,
-        units=layout.segment_units,
     )
-    return options, table, catalogue, layout
+    return options, rule_set, catalogue, layout
 
 
 def check(players: int, options: dict[str, Any]) -> None:
@@ -175,7 +174,7 @@ GAME = Game(
     cooperative=True,
     record=rules.RECORD,
     rule_set_dtype=rules.RULE_SET,
-    functions=implemented_in(rules, observation),
+    functions=implemented_in(rules, observation, information),
     variants=VARIANTS,
     fixed=FIXED,
     options=OPTIONS,

@@ -5,7 +5,7 @@ all that clues have told is there, with the last turn of every seat, so that not
 own last turn is missed. The rest is counted for the reader's convenience.
 
 The loops are written for speed: entries have unsigned numbers, as any other could count from the
-end, and rules are read before a loop, as compiled code would read them anew after every entry.
+end, and the rule set is read before a loop, as compiled code would read it again at every entry.
 """
 
 from typing import Any

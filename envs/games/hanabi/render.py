@@ -19,7 +19,7 @@ from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, T
 from hanamachi.rendering.frames import counted
 
 LETTERS = {"red": "R", "black": "K", "yellow": "Y", "green": "G", "blue": "B", MULTICOLOUR: "M"}
-RATINGS = (  # of a whole game: up to so many points it is
+RATINGS = (  # of a whole game: the most points for which it is
     (5, "terrible"),
     (10, "poor"),
     (15, "fair"),
@@ -28,7 +28,7 @@ RATINGS = (  # of a whole game: up to so many points it is
     (29, "legendary"),
     (30, "transcendent"),
 )
-LEGENDARY = 25  # a game that cannot bring so many points has no rating
+LEGENDARY = 25  # a game that cannot bring as many points has no rating
 
 # --- What there is to show
 
@@ -318,7 +318,7 @@ def draw_hand(canvas: Canvas, variant: Variant, hand: Hand, y: float, to_decide:
 
 
 def draw_held(canvas: Canvas, variant: Variant, card: Card, x: float, y: float) -> None:
-    """A card, and beside it the suits and ranks that clues leave, underlined if they were told."""
+    """A card, and the suits and ranks that clues leave possible, underlined if they were told."""
     suits = int(variant.rule_set.suits)
     letter = signs(variant)[card.suit] if card.suit != NONE else ""
     draw_card(canvas, letter, str(card.rank + 1) if card.rank != NONE else "?", x, y, 36)

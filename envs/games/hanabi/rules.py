@@ -1,6 +1,6 @@
-"""The rules of Hanabi, in the order of the rulebook. RULES.md tells them in prose.
+"""The rules of Hanabi, in the order of the rulebook; RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a RULE_SET; `me` is the seat that acts. There are P seats, numbered
+`game` is a RECORD, `rule_set` a RULE_SET; `me` is the seat that acts. There are P seats, numbered
 clockwise; C suits, of which a multicolour one is the last, and R ranks, both from 0. A card is
 known by suit * R + rank. A trait is what a clue can tell of cards: a suit, or C + a rank. Slots
 are a hand's places, the oldest card first. Sets of cards, of traits and of slots are bits.
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import CHANCE, OVER, below, record, rule_set_dtype
+from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
 from hanamachi.engine.sets import count
 
 SEATS, HAND, SUITS, RANKS = 5, 5, 6, 5  # at most
@@ -98,14 +98,14 @@ def write_bits(bits: int, n: int, at: int, out: NDArray[Any]) -> None:
 
 @inline
 def clockwise(rule_set: np.record, seat: int, steps: int) -> int:
-    """The seat so many further on, fewer than there are."""
+    """The seat that is `steps` further clockwise, with fewer steps than seats."""
     seat += steps
     return seat - rule_set.seats if seat >= rule_set.seats else seat
 
 
 @inline
 def side_of(rule_set: np.record, me: int, seat: int) -> int:
-    """How many seats further on a seat is."""
+    """How many steps clockwise a seat is from me."""
     return seat - me if seat >= me else seat - me + rule_set.seats
 
 
@@ -130,7 +130,7 @@ def start(rule_set: np.record, game: np.record) -> None:
         game.phase = CHOOSE_STARTER
         game.mover = CHANCE
     else:
-        go_on(rule_set, game)
+        find_mover(rule_set, game)
 
 
 @inline
@@ -145,7 +145,7 @@ def clear_hands(game: np.record) -> None:
 
 
 @inline
-def go_on(rule_set: np.record, game: np.record) -> None:
+def find_mover(rule_set: np.record, game: np.record) -> None:
     """Hands are filled up as long as there are cards; then whose turn it is acts."""
     if game.deck > 0 and seat_to_draw(rule_set, game) != NONE:
         game.phase = DRAW
@@ -183,7 +183,7 @@ def resolve(rule_set: np.record, game: np.record, outcome: int) -> None:
         game.player = outcome
     else:
         draw(rule_set, game, seat_to_draw(rule_set, game), outcome)
-    go_on(rule_set, game)
+    find_mover(rule_set, game)
 
 
 @inline
@@ -309,6 +309,21 @@ def regain_clue(rule_set: np.record, game: np.record) -> None:
         game.regained[game.mover] = 1
 
 
+# --- End of the game
+
+
+@inline
+def end_turn(rule_set: np.record, game: np.record) -> None:
+    """The last error loses at once, a full display wins at once; else the deck ends the game."""
+    game.player = clockwise(rule_set, game.mover, 1)
+    lost, complete = game.errors == rule_set.max_errors, game.score == rule_set.cards
+    if lost or complete or game.turns_left == 0:
+        game.phase = ENDED
+        game.mover = OVER
+    else:
+        find_mover(rule_set, game)
+
+
 # --- What a player may do
 
 
@@ -348,82 +363,3 @@ def traits_held(rule_set: np.record, game: np.record, seat: int) -> Any:
     for slot in range(game.held[owner]):
         traits |= int(rule_set.traits_of[np.uint64(game.hand[owner, slot])])
     return traits
-
-
-# --- End of the game
-
-
-@inline
-def end_turn(rule_set: np.record, game: np.record) -> None:
-    """The last error loses at once, a full display wins at once; else the deck ends the game."""
-    game.player = clockwise(rule_set, game.mover, 1)
-    lost, complete = game.errors == rule_set.max_errors, game.score == rule_set.cards
-    if lost or complete or game.turns_left == 0:
-        game.phase = ENDED
-        game.mover = OVER
-    else:
-        go_on(rule_set, game)
-
-
-# --- What a player cannot see
-
-
-@inline
-def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
-    """Deal the seat's own hand and the deck anew, as all clues and all open cards allow.
-
-    Every way to put different unseen cards, copies told apart, into the slots of the hand is
-    equally likely, as long as each slot's card is one that its clues allow. Drawing each slot's
-    card by itself, evenly among those, gives all of these the same chance; a hand in which a
-    copy came twice is drawn again. Since the true hand shows that there is a way, at least one
-    draw in h! is kept for a hand of h: at worst its slots allow 1, 2, ... h of the same copies.
-    """
-    held = count_as_unseen(world, seat)
-    taken = np.zeros(CARDS, np.int8)  # copies of each card, a bit each
-    kept = False
-    while not kept:
-        taken[:] = 0
-        kept = True
-        for slot in range(held):
-            card, copy = random_copy(rule_set, world, world.possible[seat, slot])
-            kept &= taken[card] >> copy & 1 == 0
-            taken[card] |= 1 << copy
-            world.hand[seat, slot] = card
-    for slot in range(held):
-        world.unseen[world.hand[seat, slot]] -= 1
-
-
-@inline
-def count_as_unseen(world: np.record, seat: int) -> int:
-    """Put a hand's cards among the unseen ones; returns how many it has."""
-    held = int(world.held[seat])
-    for slot in range(held):
-        world.unseen[world.hand[seat, slot]] += 1
-    return held
-
-
-@inline
-def random_copy(rule_set: np.record, world: np.record, possible: int) -> tuple[int, int]:
-    """One of all unseen copies of the possible cards: the card, and which of its copies."""
-    copies = 0
-    for card in range(rule_set.cards):
-        copies += world.unseen[card] * (possible >> card & 1)
-    skip = below(world, copies)
-    card = 0
-    while skip >= world.unseen[card] * (possible >> card & 1):
-        skip -= world.unseen[card] * (possible >> card & 1)
-        card += 1
-    return card, skip
-
-
-# --- What has happened
-
-
-@inline
-def rewind(rule_set: np.record, game: np.record) -> None:
-    """A record keeps only the last turn of every seat: there is no way back."""
-
-
-@inline
-def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> int:
-    return NONE

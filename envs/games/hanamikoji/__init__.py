@@ -1,4 +1,4 @@
-"""Hanamikoji: two players court seven geisha. RULES.md, then rules.py, is the way in."""
+"""Hanamikoji, in which two players court seven geisha; start with RULES.md, then rules.py."""
 
 from collections import Counter
 from typing import Any
@@ -9,7 +9,7 @@ from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.games.four_actions import cards_used, checked_actions
-from hanamachi.games.hanamikoji import observation, rules
+from hanamachi.games.hanamikoji import information, observation, rules
 from hanamachi.games.hanamikoji.actions import Catalogue
 from hanamachi.games.hanamikoji.eight_suits import suits
 from hanamachi.games.options import STARTERS, one_of
@@ -61,7 +61,7 @@ def checked_rounds(max_rounds: Any, cards: tuple[int, ...], actions: tuple[str, 
 
 
 def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
-    """Both sides get equally many cards, so that a single geisha never favours anybody."""
+    """Both sides get equally many cards, so a single geisha never favours anybody."""
     too_few = sum(cards) < rules.CHARM_GOAL and len(cards) < rules.GEISHA_GOAL
     return too_few or len(cards) == 1 or actions == ("trade_off",)
 
@@ -79,52 +79,50 @@ def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:
 
 
 def build(
-    *,
-    starter: Any,
-    max_rounds: Any,
-    limit_rule: Any,
-    cards: Any,
-    actions: Any,
-    fifth_suit: Any = None,
+    *, fifth_suit: Any = None, **options: Any
 ) -> tuple[dict[str, Any], np.record, Catalogue, Layout]:
     """Check the options and derive every table from them."""
+    starter, limit_rule = options["starter"], options["limit_rule"]
     one_of("starter", starter, STARTERS)
     one_of("limit_rule", limit_rule, LIMIT_RULES)
     if fifth_suit is not None:
         one_of("fifth_suit", fifth_suit, FIFTH_SUITS)
-    cards, actions = checked_cards(cards), checked_actions(actions, rules.ACTIONS)
-    limit = checked_rounds(max_rounds, cards, actions)
-    used = cards_used(rules.ACTIONS, actions, sum(cards))
+    cards = checked_cards(options["cards"])
+    actions = checked_actions(options["actions"], rules.ACTIONS)
+    limit = checked_rounds(options["max_rounds"], cards, actions)
+    hand_size = cards_used(rules.ACTIONS, actions, sum(cards)) - len(actions)
     catalogue = Catalogue(cards, actions, names(cards, fifth_suit))
     layout = observation.layout(len(cards), max(cards), limit)
-    options = {
-        "starter": starter,
-        "max_rounds": max_rounds,
-        "limit_rule": limit_rule,
-        "cards": cards,
-        "actions": actions,
-    }
-    table = filled(
+    rule_set = filled(
         rules.RULE_SET,
+        layout,
+        **catalogue_tables(catalogue),
         seats=rules.SEATS,
         geisha=len(cards),
         cards=np.array(cards + (0,) * (rules.GEISHA - len(cards)), np.int8),
         in_use=np.array([action in actions for action in rules.ACTIONS], np.int8),
         tiles=len(actions),
-        hand_size=used - len(actions),
+        hand_size=hand_size,
         starter=rules.NONE if starter == "random" else starter,
         max_rounds=limit,
         by_geisha=limit_rule == "geisha_then_charm",
         max_outcomes=rules.GEISHA,
-        kind=catalogue.kind,
-        first=catalogue.first,
-        piles=catalogue.piles,
-        of_tiles=of_tiles(catalogue),
-        fits=fits(catalogue),
-        at=layout.offsets,
-        units=layout.segment_units,
     )
-    return options | ({"fifth_suit": fifth_suit} if fifth_suit else {}), table, catalogue, layout
+    options |= {"cards": cards, "actions": actions}
+    if fifth_suit:
+        options["fifth_suit"] = fifth_suit
+    return options, rule_set, catalogue, layout
+
+
+def catalogue_tables(catalogue: Catalogue) -> dict[str, Any]:
+    """What compiled code knows of each action."""
+    return {
+        "kind": catalogue.kind,
+        "first": catalogue.first,
+        "piles": catalogue.piles,
+        "of_tiles": of_tiles(catalogue),
+        "fits": fits(catalogue),
+    }
 
 
 def of_tiles(catalogue: Catalogue) -> Any:
@@ -134,18 +132,19 @@ def of_tiles(catalogue: Catalogue) -> Any:
 
 
 def fits(catalogue: Catalogue) -> Any:
-    """(7, 8, A) int8: 1 where so many items of a geisha are enough for the action."""
+    """(7, 8, A) int8: 1 where this many items of a geisha are enough for the action."""
     held = np.arange(rules.HAND + 1)[:, None]
     return catalogue.piles.sum(1).T[:, None] <= held
 
 
-def length(table: np.record) -> Length:
+def length(rule_set: np.record) -> Length:
     """A draw for every tile, an answer to every offer; the first round may draw its starter."""
-    tiles, offers = int(table.tiles), int(table.in_use[[rules.GIFT, rules.COMPETITION]].sum())
+    tiles = int(rule_set.tiles)
+    offers = int(rule_set.in_use[[rules.GIFT, rules.COMPETITION]].sum())
     return Length(
-        rounds=int(table.max_rounds),
+        rounds=int(rule_set.max_rounds),
         decisions=2 * (tiles + offers),
-        chances=2 * (int(table.hand_size) + tiles) + 1,
+        chances=2 * (int(rule_set.hand_size) + tiles) + 1,
     )
 
 
@@ -155,7 +154,7 @@ GAME = Game(
     cooperative=False,
     record=rules.RECORD,
     rule_set_dtype=rules.RULE_SET,
-    functions=implemented_in(rules, observation),
+    functions=implemented_in(rules, observation, information),
     variants=VARIANTS,
     options=OPTIONS,
     build=build,

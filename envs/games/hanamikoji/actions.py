@@ -59,7 +59,7 @@ def moves(cards: Sequence[int], in_use: Sequence[str]) -> Iterator[Move]:
 
 
 def hands(cards: Sequence[int], size: int) -> Iterator[Cards]:
-    """All multisets of so many cards, ascending."""
+    """All multisets of `size` cards, ascending."""
     return (c for c in multisets(range(len(cards)), size) if there_are(cards, c))
 
 

@@ -72,7 +72,7 @@ ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike
 
 
 def layout(geisha: int, most: int, max_rounds: int) -> Layout:
-    """The segments for so many geisha with at most so many items each."""
+    """The segments for this many geisha, with at most `most` items each."""
     g = geisha
     return Layout(
         (

@@ -1,8 +1,8 @@
-"""The rules of Hanamikoji, in the order of the rulebook. RULES.md tells them in prose.
+"""The rules of Hanamikoji, in the order of the rulebook; RULES.md tells them in prose.
 
-`game` is a RECORD, `rules` a RULE_SET; `me` is the seat that acts and `foe` the other. Geisha are
-numbered from the left, G of them; an item card is known by its geisha. Each player has a tile for
-each action in use; K tiles a player.
+`game` is a RECORD, `rule_set` a RULE_SET; `me` is the seat that acts and `foe` the other. Geisha
+are numbered from the left, G of them; an item card is known by its geisha. Each player has a tile
+for each action in use; K tiles a player.
 """
 
 from typing import Any
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import CHANCE, OVER, below, record, rule_set_dtype
+from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
 from hanamachi.engine.words import count_legal, sum_of_bytes, word_at
-from hanamachi.games.four_actions import SIZES, unused_actions
+from hanamachi.games.four_actions import unused_actions
 
 SEATS = 2
 GEISHA = 7  # at most; small versions use fewer
@@ -68,7 +68,7 @@ RULE_SET = rule_set_dtype(
     ("first", np.int64, (7,)),  # first action of each kind, and A
     ("piles", np.int8, (MOVES, 2, GEISHA)),  # its cards; the second row is a Competition's
     ("of_tiles", np.int8, (16, MOVES)),  # by tiles, a bit each: 1 for the actions of these tiles
-    ("fits", np.int8, (GEISHA, HAND + 1, MOVES)),  # 1 where so many items of a geisha are enough
+    ("fits", np.int8, (GEISHA, HAND + 1, MOVES)),  # 1 where this many items of a geisha are enough
 )
 
 
@@ -81,7 +81,7 @@ ALL_BITS, TOP_BIT = np.uint64(0xFF), np.uint64(7)
 
 @inline
 def packed(numbers: NDArray[np.int8]) -> Any:
-    """A field of a record that is not its last one: the byte behind it is read, and forgotten."""
+    """A field of a record that is not its last one: the byte behind it is read and dropped."""
     return word_at(numbers, 0) & ALL
 
 
@@ -321,59 +321,6 @@ def take_pair(rule_set: np.record, game: np.record, pair: int) -> None:
     end_turn(rule_set, game)
 
 
-# --- What a player may do
-
-
-@inline
-def legal(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
-    """Any card combination of the hand for a tile face up; any card or pair of an open offer."""
-    if game.phase == ACT:
-        return legal_actions(rule_set, game, mask)
-    mask[:] = 0
-    if game.phase == ANSWER_GIFT:
-        return legal_cards(rule_set, game, mask)
-    if game.phase == ANSWER_COMPETITION:
-        return legal_pairs(rule_set, game, mask)
-    return 0
-
-
-@inline
-def legal_actions(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
-    """The actions of a tile face up that the hand has enough cards of each geisha for."""
-    hand = game.hand[game.mover]
-    of_tile = rule_set.of_tiles[unused_actions(rule_set, game, game.mover)]
-    fits0, fits1 = rule_set.fits[0, hand[0]], rule_set.fits[1, hand[1]]
-    fits2, fits3 = rule_set.fits[2, hand[2]], rule_set.fits[3, hand[3]]
-    fits4, fits5 = rule_set.fits[4, hand[4]], rule_set.fits[5, hand[5]]
-    fits6 = rule_set.fits[6, hand[6]]
-    for action in range(len(mask)):  # all at once: eight arrays are read in step
-        first = of_tile[action] & fits0[action] & fits1[action] & fits2[action]
-        mask[action] = first & fits3[action] & fits4[action] & fits5[action] & fits6[action]
-    return count_legal(mask)
-
-
-@inline
-def legal_cards(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
-    count = 0
-    for g in range(rule_set.geisha):
-        if game.gift[1 - game.mover, g] > 0:
-            mask[rule_set.first[TAKE_CARD] + g] = 1
-            count += 1
-    return count
-
-
-@inline
-def legal_pairs(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
-    """Two equal pairs are one choice."""
-    foe = 1 - game.mover
-    equal = True
-    for g in range(rule_set.geisha):
-        equal &= game.pairs[foe, 0, g] == game.pairs[foe, 1, g]
-    mask[rule_set.first[TAKE_PAIR]] = 1
-    mask[rule_set.first[TAKE_PAIR] + 1] = not equal
-    return 1 if equal else 2
-
-
 # --- Scoring
 
 
@@ -400,7 +347,7 @@ def reveal_secrets(game: np.record) -> None:
 
 @inline
 def move_markers(rule_set: np.record, game: np.record) -> None:
-    """A geisha favours whoever has more of her items; on a tie her marker stays where it is."""
+    """A geisha favours the player with more of her items; on a tie her marker stays."""
     for g in range(rule_set.geisha):
         if game.table[0, g] > game.table[1, g]:
             game.marker[g] = 0
@@ -462,32 +409,60 @@ def end_game(game: np.record, winner: int) -> None:
         game.rewards[1 - winner] = -1
 
 
-# --- What a player cannot see
+# --- What a player may do
 
 
 @inline
-def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
-    """Deal the foe's cards and the pile anew, keeping all that `seat` has seen.
+def legal(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
+    """Any card combination of the hand for a tile face up; any card or pair of an open offer."""
+    if game.phase == ACT:
+        return legal_actions(rule_set, game, mask)
+    mask[:] = 0
+    if game.phase == ANSWER_GIFT:
+        return legal_cards(rule_set, game, mask)
+    if game.phase == ANSWER_COMPETITION:
+        return legal_pairs(rule_set, game, mask)
+    return 0
 
-    The foe's turns are followed with blank cards: each action takes that many of the blanks held
-    then, at random. Blanks that were offered get the names seen, the others unseen cards. So a
-    history comes up once for every way of picking physical cards for its actions; it is kept with
-    one over that number, which leaves each with the probability of its deal alone.
-    """
-    if world.mover >= 0:
-        foe = 1 - seat
-        unknown = np.empty(GEISHA, np.int8)
-        for g in range(GEISHA):
-            unknown[g] = count_of(unknown_to(rule_set, world, seat), g)
-        slots = rule_set.hand_size + cards_drawn(world, foe)  # the foe's cards, in order of receipt
-        name = np.empty(slots, np.int8)
-        used_by = np.empty(slots, np.int8)  # the action that used it; NONE while in hand
-        kept = False
-        while not kept:
-            play_blanks(rule_set, world, foe, name, used_by)
-            name_blanks(world, unknown, name)
-            place_cards(rule_set, world, foe, name, used_by)
-            kept = below(world, ways_to_pick(rule_set, world, foe)) == 0
+
+@inline
+def legal_actions(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> Any:
+    """The actions of a tile face up that the hand has enough cards of each geisha for."""
+    hand = game.hand[game.mover]
+    of_tile = rule_set.of_tiles[unused_actions(rule_set, game, game.mover)]
+    fits0, fits1 = rule_set.fits[0, hand[0]], rule_set.fits[1, hand[1]]
+    fits2, fits3 = rule_set.fits[2, hand[2]], rule_set.fits[3, hand[3]]
+    fits4, fits5 = rule_set.fits[4, hand[4]], rule_set.fits[5, hand[5]]
+    fits6 = rule_set.fits[6, hand[6]]
+    for action in range(len(mask)):  # all at once: eight arrays are read in step
+        first = of_tile[action] & fits0[action] & fits1[action] & fits2[action]
+        mask[action] = first & fits3[action] & fits4[action] & fits5[action] & fits6[action]
+    return count_legal(mask)
+
+
+@inline
+def legal_cards(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    count = 0
+    for g in range(rule_set.geisha):
+        if game.gift[1 - game.mover, g] > 0:
+            mask[rule_set.first[TAKE_CARD] + g] = 1
+            count += 1
+    return count
+
+
+@inline
+def legal_pairs(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) -> int:
+    """Two equal pairs are one choice."""
+    foe = 1 - game.mover
+    equal = True
+    for g in range(rule_set.geisha):
+        equal &= game.pairs[foe, 0, g] == game.pairs[foe, 1, g]
+    mask[rule_set.first[TAKE_PAIR]] = 1
+    mask[rule_set.first[TAKE_PAIR] + 1] = not equal
+    return 1 if equal else 2
+
+
+# --- What a player has seen
 
 
 @inline
@@ -506,212 +481,3 @@ def cards_drawn(game: np.record, seat: int) -> int:
     for turn in range(4):
         drawn += game.drawn[seat, turn] != NONE
     return drawn
-
-
-@inline
-def action_of_turn(game: np.record, seat: int, turn: int) -> int:
-    """The action that a seat used in its own turn (1 to K), or NONE."""
-    for kind in range(4):
-        if game.used_in[seat, kind] == turn:
-            return kind
-    return NONE
-
-
-@inline
-def offered(game: np.record, seat: int, kind: int, g: int) -> Any:
-    """How many of a geisha's items an action showed to both players."""
-    if kind == GIFT:
-        return game.gift[seat, g]
-    if kind == COMPETITION:
-        return game.pairs[seat, 0, g] + game.pairs[seat, 1, g]
-    return 0
-
-
-@inline
-def play_blanks(
-    rule_set: np.record,
-    world: np.record,
-    foe: int,
-    name: NDArray[np.int8],
-    used_by: NDArray[np.int8],
-) -> None:
-    """Every turn, blanks at random from the hand of that turn; an offer names its own."""
-    name[:] = NONE
-    used_by[:] = NONE
-    held = rule_set.hand_size
-    for turn in range(1, rule_set.tiles + 1):
-        held += 1
-        kind = action_of_turn(world, foe, turn)
-        if kind == NONE:
-            return
-        for _ in range(SIZES[kind]):
-            used_by[random_unused(world, used_by, turn + rule_set.hand_size, held)] = kind
-            held -= 1
-        name_offer(world, foe, kind, name, used_by)
-
-
-@inline
-def random_unused(world: np.record, used_by: NDArray[np.int8], received: int, held: int) -> Any:
-    """A random slot among the `held` unused ones of the first `received`."""
-    skip = below(world, held)
-    for slot in range(received):
-        if used_by[slot] == NONE:
-            if skip == 0:
-                return slot
-            skip -= 1
-    return NONE
-
-
-@inline
-def name_offer(
-    world: np.record, foe: int, kind: int, name: NDArray[np.int8], used_by: NDArray[np.int8]
-) -> None:
-    """The cards of an offer, in random order, over the blanks that it used."""
-    left = kind + 1
-    for g in range(GEISHA):
-        for _ in range(offered(world, foe, kind, g)):
-            skip = below(world, left)
-            for slot in range(len(used_by)):
-                if used_by[slot] == kind and name[slot] == NONE:
-                    if skip == 0:
-                        name[slot] = g
-                        break
-                    skip -= 1
-            left -= 1
-
-
-@inline
-def name_blanks(world: np.record, unknown: NDArray[np.int8], name: NDArray[np.int8]) -> None:
-    """Every other blank is a random unseen card; the rest is the pile."""
-    world.unseen[:] = unknown
-    left = unknown.sum()
-    for slot in range(len(name)):
-        if name[slot] == NONE:
-            skip = below(world, left)
-            g = 0
-            while skip >= world.unseen[g]:
-                skip -= world.unseen[g]
-                g += 1
-            name[slot] = g
-            world.unseen[g] -= 1
-            left -= 1
-
-
-@inline
-def place_cards(
-    rule_set: np.record,
-    world: np.record,
-    foe: int,
-    name: NDArray[np.int8],
-    used_by: NDArray[np.int8],
-) -> None:
-    """Put the named cards where their slots and actions say."""
-    world.dealt[foe] = 0
-    world.hand[foe] = 0
-    world.trade_off[foe] = 0
-    for slot in range(len(name)):
-        g = name[slot]
-        if slot < rule_set.hand_size:
-            world.dealt[foe, g] += 1
-        else:
-            world.drawn[foe, slot - rule_set.hand_size] = g
-        if used_by[slot] == NONE:
-            world.hand[foe, g] += 1
-        elif used_by[slot] == SECRET:
-            world.secret[foe] = g
-        elif used_by[slot] == TRADE_OFF:
-            world.trade_off[foe, g] += 1
-
-
-@inline
-def ways_to_pick(rule_set: np.record, world: np.record, foe: int) -> int:
-    """In how many ways physical cards could have been picked for the foe's actions so far."""
-    ways = 1
-    held = world.dealt[foe].copy()
-    for turn in range(1, rule_set.tiles + 1):
-        kind = action_of_turn(world, foe, turn)
-        if kind == NONE:
-            break
-        held[world.drawn[foe, turn - 1]] += 1
-        for g in range(GEISHA):
-            used = offered(world, foe, kind, g)
-            if kind == SECRET:
-                used = 1 if world.secret[foe] == g else 0
-            elif kind == TRADE_OFF:
-                used = world.trade_off[foe, g]
-            ways *= choose(held[g], used)
-            held[g] -= used
-    return ways
-
-
-@inline
-def choose(n: int, k: int) -> Any:
-    """Binomial coefficient."""
-    ways = 1
-    for i in range(k):
-        ways = ways * (n - i) // (i + 1)
-    return ways
-
-
-# --- What has happened in this round
-
-
-@inline
-def rewind(rule_set: np.record, game: np.record) -> None:
-    """Markers do not move within a round."""
-    game.round_number -= 1
-    begin_round(rule_set, game, game.starter)
-
-
-@inline
-def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> Any:
-    """The next card of a hand in any order, the card drawn, the action used, or its answer."""
-    me, turn = player_of(earlier), earlier.turn // 2
-    if earlier.phase == DEAL:
-        return missing_card(world, earlier, dealt_to(rule_set, earlier))
-    if earlier.phase == DRAW:
-        return world.drawn[me, turn]
-    if earlier.phase == ACT:
-        return action_used(rule_set, world, me, action_of_turn(world, me, turn + 1))
-    if earlier.phase == ANSWER_GIFT:
-        return answer(rule_set, TAKE_CARD, world.gift_taken[me])
-    return answer(rule_set, TAKE_PAIR, world.pair_taken[me])
-
-
-@inline
-def missing_card(world: np.record, earlier: np.record, seat: int) -> int:
-    """A card that a seat was dealt and has not got yet."""
-    g = 0
-    while world.dealt[seat, g] == earlier.dealt[seat, g]:
-        g += 1
-    return g
-
-
-@inline
-def action_used(rule_set: np.record, world: np.record, me: int, kind: int) -> int:
-    """The action by which a seat used this tile; NONE if it has not."""
-    if kind == NONE:
-        return NONE
-    first, second = cards_used(world, me, kind)
-    action = rule_set.first[kind]
-    while packed(rule_set.piles[action, 0]) != first or packed(rule_set.piles[action, 1]) != second:
-        action += 1
-    return int(action)
-
-
-@inline
-def cards_used(world: np.record, me: int, kind: int) -> tuple[Any, Any]:
-    """The cards of a tile, as a row of `piles` has them."""
-    none = np.uint64(0)
-    if kind == SECRET:
-        return one(world.secret[me]), none
-    if kind == TRADE_OFF:
-        return packed(world.trade_off[me]), none
-    if kind == GIFT:
-        return packed(world.gift[me]), none
-    return packed(world.pairs[me, 0]), packed(world.pairs[me, 1])
-
-
-@inline
-def answer(rule_set: np.record, kind: int, taken: int) -> Any:
-    return NONE if taken == NONE else rule_set.first[kind] + taken

@@ -1,8 +1,7 @@
-"""The table of Hanabi as a player sees it, and as it was before each turn since his own last.
+"""Positions of Hanabi rebuilt from an observation: now, and before each seat's last turn.
 
-An observation is laid out as a game in which the player sits in seat ME, so that the rules
-themselves say what a clue tells. The cards of his own hand are NONE; what he does not see,
-`unseen`, counts them with the deck.
+A position is a game in which the player sits in seat ME, so that the rules themselves say what a
+clue tells. The cards of the player's own hand are NONE; `unseen` counts them with the deck.
 """
 
 from typing import Any

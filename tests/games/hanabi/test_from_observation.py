@@ -7,7 +7,7 @@ from positions import legal
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.games.hanabi import table as seen
+from hanamachi.games.hanabi import from_observation as seen
 from hanamachi.games.registry import variant as make_variant
 
 AS_IT_WAS = ("fireworks", "discards", "deck", "score", "clues", "errors")

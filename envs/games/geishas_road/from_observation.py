@@ -1,8 +1,8 @@
-"""The table of Geisha's Road as a player sees it, and what an action makes of it.
+"""Positions of Geisha's Road rebuilt from an observation, and what an action makes of them.
 
-An observation is laid out as a game in which the player sits in seat ME, so that the rules
-themselves say what a card brings. The card kept by Intrigue counts as influence at once; cards
-that the foe laid face down bring nothing.
+The position is a game in which the player sits in seat ME, so that the rules themselves say what
+a card brings. The card kept by Intrigue counts as influence at once; cards that the other player
+laid face down bring nothing.
 """
 
 from typing import Any
@@ -45,7 +45,7 @@ def lay_out(rule_set: np.record, seen: Seen, game: np.record) -> None:
 
 @inline
 def lay_out_cards(rule_set: np.record, seen: Seen, game: np.record) -> None:
-    """The own hand, the offer, the tokens, and as the starter whoever made the offer."""
+    """The own hand, the offer and the tokens; the seat that made the offer is the starter."""
     at = rule_set.at
     for slot in range(rule_set.hand_size + 1):
         game.hand[ME, slot] = shown(rule_set, seen[at[entry.SLOTS] :], slot)
@@ -166,7 +166,7 @@ def share_of(rule_set: np.record, game: np.record, seat: int, pair: bool, number
 
 @inline
 def rest_of_share(game: np.record) -> int:
-    """What is left beside the card just played: the foe has two cards, a pair, or none."""
+    """The places left of a share after the card just played."""
     share = count = 0
     for place in range(rules.PLACES):
         count += lies_in(game, place)

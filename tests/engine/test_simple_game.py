@@ -1,0 +1,72 @@
+"""A game may leave out some functions; what needs one says which, in one sentence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hanamachi import UserError, variant
+from hanamachi.engine import game, kernels
+from hanamachi.engine.game import OVER, NamedActions
+from hanamachi.policies.search.reach import decisions_of_others
+from hanamachi.rendering import plain
+from hanamachi.sessions.session import Session
+from hanamachi.sessions.worlds import Worlds
+
+
+@pytest.fixture
+def simple(monkeypatch):
+    """Hanamikoji without anything that a game may leave out."""
+    monkeypatch.setattr(game, "IMPLEMENTATIONS", dict(game.IMPLEMENTATIONS))
+    whole = variant("hanamikoji")
+    functions = {n: f for n, f in whole.game.functions.items() if n not in game.OPTIONAL}
+    return replace(whole, game=replace(whole.game, functions=functions, length=None))
+
+
+def games_of(variant):
+    games = variant.new(np.arange(1, dtype=np.uint64))
+    kernels.reset(variant.rule_set, games)
+    return games
+
+
+def test_it_is_played(simple):
+    session = Session(simple)
+    session.begin(0)
+    games = games_of(simple)
+    earned, decisions = np.zeros((1, 2)), np.zeros(1, np.int64)
+    kernels.play_out(
+        simple.rule_set, games, np.zeros((1, simple.actions.size), np.int8), earned, decisions
+    )
+    assert games["mover"][0] == OVER
+
+
+@pytest.mark.parametrize(
+    ("lacking", "call"),
+    [
+        ("redeal", lambda v: Worlds(v, games_of(v), [0]).sample(0, np.arange(2, dtype=np.uint64))),
+        ("rewind", lambda v: decisions_of_others(v, games_of(v), 0)),
+        ("length", lambda v: v.length),
+    ],
+)
+def test_what_needs_a_missing_function_names_it(simple, lacking, call):
+    with pytest.raises(UserError) as refusal:
+        call(simple)
+    message = str(refusal.value)
+    assert lacking in message
+    assert simple.game.name in message
+    assert len(message) <= 300
+
+
+def test_without_pictures_each_seat_shows_what_it_observes():
+    shown, position = variant("hanamikoji"), games_of(variant("hanamikoji"))[0]
+    both, mine = plain.text(shown, position), plain.text(shown, position, 0)
+    assert "player_0" in mine
+    assert "player_1" not in mine.split("\n", 1)[1]
+    assert set(mine.splitlines()) <= set(both.splitlines())
+    assert plain.image(shown, position).ndim == 3
+
+
+def test_named_actions_describe_and_parse_themselves():
+    actions = NamedActions("keep", "swap")
+    assert [actions.parse(actions.describe(a)) for a in range(2)] == [0, 1]
+    assert np.array_equal(actions.features, np.eye(2))
