@@ -1,4 +1,4 @@
-"""Things that choose actions, all loaded by one spelling: `load_policy`."""
+"""Policies, and `load_policy`, which loads any of them by name."""
 
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import BatchPolicy, Policy

@@ -1,4 +1,4 @@
-"""What an entry point "module:name" stands for."""
+"""Import the object that an entry point "module:name" names."""
 
 from importlib import import_module
 from typing import Any

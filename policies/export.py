@@ -1,4 +1,4 @@
-"""Export: a checkpoint as an ONNX file."""
+"""Export a checkpoint as an ONNX file."""
 
 from pathlib import Path
 
@@ -7,19 +7,20 @@ from hanamachi.policies.load import ONNX, is_checkpoint, load_policy
 
 
 def export(spec: str, out: Path | None = None) -> Path:
-    """Write the checkpoint that `spec` names as an ONNX file, by default here; returns its path.
+    """Write the checkpoint that `spec` names as an ONNX file; returns its path.
 
-    Raises UserError if `spec` names no checkpoint, or `load_policy` would not know such a file.
+    Without `out` the file is written to the current folder. UserError if `spec` is not a
+    checkpoint, or if the name of the file does not end in .onnx.
     """
     from hanamachi.policies.networks.network import NetworkPolicy
     from hanamachi.policies.networks.onnx_export import write_onnx
 
     if not is_checkpoint(spec):
-        raise UserError(f"only a checkpoint can be exported, and {spec} is none")
+        raise UserError(f"only a checkpoint can be exported, and {spec} is not one")
     policy = load_policy(spec)
     assert isinstance(policy, NetworkPolicy), "checkpoints are networks"
     path = out or Path(policy.name.replace(":", "-") + ONNX)
     if path.suffix != ONNX:
-        raise UserError(f"the name of an ONNX file ends in {ONNX}, not as {path.name} does")
+        raise UserError(f"the name of an ONNX file must end in {ONNX}, and {path.name} does not")
     write_onnx(policy, path)
     return path

@@ -1,4 +1,4 @@
-"""One spelling for every policy: `load_policy`."""
+"""Load any policy by its name, path or entry point, with `load_policy`."""
 
 import os
 from collections.abc import Mapping
@@ -14,32 +14,32 @@ from hanamachi.policies.rules.registry import NAMES, rule_policy
 
 SEARCH, ONNX = "search:", ".onnx"
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
-PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variants that another's agent plays as well
+PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variant -> the variant whose agent plays it
 
 
 def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     """The policy that `spec` names.
 
-    - a variant's id, such as "hanamikoji" or "hanabi:2p": the agent that was trained for it and
-      comes with the package;
+    - a variant's id, such as "hanamikoji" or "hanabi:2p": the agent for it that comes with the
+      package;
     - "random", "greedy", "expert" or, for Hanabi, "hat": a rule policy for the variant `game`;
-    - the path of a checkpoint folder, which knows its own variant, or of an ONNX file made from
-      one by `hanamachi export`, which does as well;
+    - the path of a checkpoint folder, or of an ONNX file that `hanamachi export` made from one;
+      both name their own variant;
     - "search:KIND:POLICY:SETTINGS": a search that starts from one of these policies, such as
       "search:improve:expert:worlds=64" (see hanamachi.policies.search);
-    - "module:factory": a class or function of yours, called as `factory(variant, **own)`, that
+    - "module:factory": your own class or function, called as `factory(variant, **settings)`, that
       returns a Policy or a function `(observation, mask) -> action`.
 
-    `game` is a variant's id; `options` are the options of that variant, and for a factory any
-    others are its own. Raises UserError if anything does not fit.
+    `game` is a variant's id, and `options` are the options of that variant; a factory gets all
+    other options as its settings. Raises UserError if the policy cannot be loaded.
     """
     spec = os.fspath(spec)
     if spec.startswith(SEARCH):
-        return searching(spec, game, options)
+        return load_search(spec, game, options)
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if spec in VARIANTS:
-        return agent(spec, game or spec, options)
+        return load_agent(spec, game or spec, options)
     if spec.endswith(ONNX):
         from hanamachi.policies.networks.onnx_policy import load_onnx
 
@@ -51,52 +51,52 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     if spec.partition(":")[0] in GAMES:
         raise unknown("game", spec, VARIANTS)
     if ":" in spec:
-        return own_policy(spec, game, options)
+        return load_own(spec, game, options)
     others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "module:factory"]
     raise unknown("policy", spec, [*NAMES, *agents(), *others])
 
 
 def is_checkpoint(spec: str) -> bool:
-    """Whether weights are meant: those of a folder, be it there or not, or of an agent.
+    """Whether `spec` names weights: an agent's, or those of a folder, which need not exist.
 
-    An ONNX file only plays, like a rule policy.
+    An ONNX file is not a checkpoint: it plays but cannot be trained further or exported.
     """
     if spec in NAMES or spec.startswith(SEARCH) or spec.endswith(ONNX):
         return False
     return bool(spec in VARIANTS or os.path.exists(spec) or os.sep in spec or "/" in spec)
 
 
-def agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
-    """The agent that ships for a variant, in a game with the same actions and observations."""
+def load_agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
+    """The agent that ships for the variant `id`, to play `game`."""
     from hanamachi.policies.networks.checkpoint import load_checkpoint
 
     folder = agent_folder(PLAYED_BY.get(id, id))
     if not folder.is_dir():
-        raise UserError(f"no agent ships for {id}; there is one for each of {', '.join(agents())}")
+        raise UserError(f"no agent ships for {id}; agents ship for {', '.join(agents())}")
     policy = load_checkpoint(folder, game, **options)
     policy.name = id
     return policy
 
 
 def agent_folder(id: str) -> Path:
+    """Where the checkpoint of a variant's agent is, if there is one."""
     return PRETRAINED / id.replace(":", "-")
 
 
 def agents() -> list[str]:
-    """The variants that agents ship for."""
+    """The ids of the variants that have an agent."""
     return [id for id in VARIANTS if agent_folder(id).is_dir()]
 
 
 def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> Variant:
+    """The variant for a policy that has none of its own; UserError if no game is named."""
     if game is None:
-        raise UserError(
-            f'{spec} plays any game; say which: load_policy("{spec}", game="hanamikoji")'
-        )
+        raise UserError(f'{spec} needs a game: load_policy("{spec}", game="hanamikoji")')
     return variant(game, **options)
 
 
-def searching(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
-    """The search that "search:KIND:BLUEPRINT:SETTINGS" names, in its blueprint's game if any."""
+def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
+    """The search that "search:KIND:BLUEPRINT:SETTINGS" names, for its blueprint's variant."""
     from hanamachi.policies.search.search import new_search, split_spec
 
     kind, blueprint, settings = split_spec(spec)
@@ -105,14 +105,14 @@ def searching(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy
     return new_search(kind, variant, policy, settings, name=spec)
 
 
-def own_policy(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
-    """A factory gets the options that the game does not know."""
+def load_own(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
+    """The policy of a factory, which gets the options that the variant does not have."""
     known = VARIANTS[game].variants[game] if game in VARIANTS else {}
-    of_game = {name: value for name, value in options.items() if name in known}
-    own = {name: value for name, value in options.items() if name not in known}
-    chosen = chosen_variant(spec, game, of_game)
+    game_options = {name: value for name, value in options.items() if name in known}
+    settings = {name: value for name, value in options.items() if name not in known}
+    chosen = chosen_variant(spec, game, game_options)
     try:
-        made = load_entry_point(spec)(chosen, **own)
+        made = load_entry_point(spec)(chosen, **settings)
     except TypeError as error:
         raise UserError(f"{spec} must take (variant, **options): {error}") from error
     return as_policy(made, chosen)

@@ -1,4 +1,4 @@
-"""What a policy is: many observations in, a probability for every action out.
+"""The base class of all policies: observations in, a probability for every action out.
 
 Notation: B observations, N entries of an observation, A actions, M entries of a memory.
 """
@@ -20,17 +20,17 @@ from hanamachi.sessions.worlds import Worlds
 Observations = NDArray[np.float32]  #: (B, N)
 Masks = NDArray[np.int8]  #: (B, A) 1 where an action is legal; at least one in every row
 Probabilities = NDArray[np.float32]  #: (B, A) summing to 1, zero where an action is illegal
-Scores = NDArray[np.float32]  #: (B, A) the higher, the better; -inf where an action is illegal
-Values = NDArray[np.float32]  #: (B,) the expected result for the seat that is to move
-Memory = NDArray[Any]  #: (B, M) what a policy carries from one decision of a game to the next
+Scores = NDArray[np.float32]  #: (B, A) higher is better; -inf where an action is illegal
+Values = NDArray[np.float32]  #: (B,) the expected result for the seat to move
+Memory = NDArray[Any]  #: (B, M) carried from one decision of a seat to its next in the same game
 
-TIE = 1e-6  # scores closer than this count as equal: they differ by rounding alone
+TIE = 1e-6  # scores closer than this count as equal: they differ only by rounding
 
 
 class Policy(ABC):
-    """Chooses actions in one variant, for any number of games at once.
+    """Chooses actions in one variant, for a batch of games.
 
-    Rows are independent of each other, and depend on nothing but what is passed in.
+    Rows are independent of each other and depend only on the arguments.
     """
 
     name: str
@@ -39,46 +39,43 @@ class Policy(ABC):
         self.variant = variant
         self.set_random_seed(None)
 
-    is_stochastic: bool = True  # whether it chooses at random where it could tell a best action
-    has_values: bool = False  # whether `expectation` gives values
+    is_stochastic: bool = True  # False if it always plays an action that it scores highest
+    has_values: bool = False  # whether `distribution` and `values` return values
 
     @abstractmethod
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, Values | None, Memory]:
-        """The probability of every action, the value if the policy has one, and the new memory."""
+        """The probability of every action, the values if the policy has any, the new memory."""
 
     def with_worlds(self, worlds: Worlds) -> Self:
-        """The policy as it plays in these games; those that search need them, and others do not.
+        """The policy for these games. A search samples worlds from them; others ignore them.
 
-        Whoever holds the games calls this before `distribution`, `act` or `predict`, whose rows
-        are then those games.
+        The owner of the games calls this before `distribution`, `act` or `predict`; their rows are
+        then the rows of `worlds`.
         """
         return self
 
     def initial_memory(self, batch: int) -> Memory:
-        """The memory at the start of a game; most policies need none, and get (B, 0)."""
+        """The memory at the start of a game, (B, M); most policies need none, so M is 0."""
         return np.zeros((batch, 0), np.float32)
 
     def scores(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
-        """How much it thinks of each action, to rank them: the logarithm of its probability.
-
-        And the new memory.
-        """
+        """A score to rank each action by, here its log-probability; and the new memory."""
         probabilities, _, memory = self.distribution(observation, mask, memory)
         with np.errstate(divide="ignore"):
             return np.log(probabilities), memory
 
     def values(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
-        """The expected result for the seats to move, (B,), where a round begins.
+        """The expected results for the seats to move, (B,), at the start of a round.
 
-        By default the value that comes with the distribution. Only asked where `forecasts` is set.
+        By default the values that come with the distribution. Only for policies with `has_values`.
         """
         values = self.distribution(observation, mask, memory)[1]
         if values is None:
-            raise UserError(f"{self.name} sets forecasts, but its distribution gives no values")
+            raise UserError(f"{self.name} sets has_values, but its distribution returns no values")
         return values
 
     def act(
@@ -89,16 +86,16 @@ class Policy(ABC):
         rng: np.random.Generator,
         deterministic: bool = False,
     ) -> tuple[NDArray[np.int64], Memory]:
-        """Actions (B,) drawn from the distribution, or its mode; and the new memory."""
+        """Actions (B,), sampled or the most likely ones; and the new memory."""
         probabilities, _, memory = self.distribution(observation, mask, memory)
         if deterministic:
             return probabilities.argmax(1), memory
         return sample(probabilities, rng.random(len(probabilities))), memory
 
-    # --- As stable-baselines3 spells it
+    # --- The interface of stable-baselines3
 
     def set_random_seed(self, seed: int | None) -> None:
-        """Seed the generator that `predict` draws from."""
+        """Seed the generator of `predict`."""
         self.rng = np.random.default_rng(seed)
 
     def predict(
@@ -109,9 +106,10 @@ class Policy(ABC):
         deterministic: bool = False,
         action_masks: NDArray[Any] | None = None,
     ) -> tuple[NDArray[np.int64], Memory]:
-        """The actions for one observation (N,) or several (B, N), and the state to pass next time.
+        """The actions for one observation (N,) or several (B, N), and the state for the next call.
 
-        `action_masks` has the same number of rows; UserError without it, or for another game's.
+        `action_masks` has a row for each observation. UserError if it is missing, or if the sizes
+        do not fit the variant.
         """
         if action_masks is None:
             raise UserError("predict needs the legal actions: pass action_masks=env.action_masks()")
@@ -120,8 +118,8 @@ class Policy(ABC):
         size, count = self.variant.observation.size, self.variant.actions.size
         if rows.shape[1:] != (size,) or masks.shape[1:] != (count,):
             raise UserError(
-                f"{self.name} plays {self.variant.id}, with observations of {size} entries and "
-                f"{count} actions, not of {rows.shape[1]} and {masks.shape[1]}"
+                f"{self.name} plays {self.variant.id}: observations have {size} entries, not "
+                f"{rows.shape[1]}, and masks {count} actions, not {masks.shape[1]}"
             )
         fresh = self.initial_memory(len(rows))
         memory = fresh if state is None else state
@@ -143,7 +141,7 @@ class RandomPolicy(Policy):
 
 
 class Chosen(Policy):
-    """What a function of the user's chooses; the distribution is certain of it."""
+    """Plays the choice of a user's function with probability 1."""
 
     is_stochastic = False
 
@@ -165,9 +163,9 @@ class Chosen(Policy):
 
 
 class FunctionPolicy(Chosen):
-    """A user's own function `(observation, mask) -> action`, asked about one game at a time.
+    """A user's function `(observation, mask) -> action`, called for one game at a time.
 
-    IllegalAction if what it returns is not legal.
+    IllegalAction if it returns an illegal action.
     """
 
     def choices(self, observation: Observations, mask: Masks) -> NDArray[np.int64]:
@@ -178,17 +176,17 @@ class FunctionPolicy(Chosen):
         action = self.function(observation, mask)
         if not isinstance(action, int | np.integer) or action not in np.flatnonzero(mask):
             raise IllegalAction(
-                f"{self.name} chose {action!r}, which is none of the {np.count_nonzero(mask)} "
-                "legal actions; choose among numpy.flatnonzero(mask)"
+                f"{self.name} chose {action!r}, which is not one of the {np.count_nonzero(mask)} "
+                "legal actions: choose one of numpy.flatnonzero(mask)"
             )
         return int(action)
 
 
 class BatchPolicy(Chosen):
-    """A function `(observations, masks) -> actions`, asked about many games at once.
+    """A user's function `(observations, masks) -> actions`, called for a batch of games.
 
-    This is how a learner of any library is judged, or sits in the other seats of an environment.
-    IllegalAction if an action that it returns is not legal.
+    With it, the learner of any library can be evaluated or take the other seats of an environment.
+    IllegalAction if it returns an illegal action.
     """
 
     def choices(self, observation: Observations, mask: Masks) -> NDArray[Any]:
@@ -200,21 +198,19 @@ class BatchPolicy(Chosen):
 
 
 def as_policy(candidate: Any, variant: Variant) -> Policy:
-    """A policy as it is, a plain function `(observation, mask) -> action` wrapped as one."""
+    """Wrap a function `(observation, mask) -> action` as a policy; return a policy unchanged."""
     if isinstance(candidate, Policy):
         return candidate
     if callable(candidate):
         return FunctionPolicy(candidate, variant)
-    raise UserError(
-        f"{candidate!r} is no policy; give a Policy or a function (observation, mask) -> action"
-    )
+    raise UserError(f"{candidate!r} is not a Policy, nor a function (observation, mask) -> action")
 
 
 class RulePolicy(Policy):
-    """Plays what a kernel `score(tables, observations, masks, scores)` scores highest.
+    """Plays the action that a kernel `score(tables, observations, masks, scores)` scores highest.
 
-    The kernel writes the score of every legal action; where several tie, all are equally likely.
-    Where the policy forecasts, scores are expected results.
+    The kernel writes the score of every legal action; tied actions are equally likely. If the
+    policy has values, scores are expected results.
     """
 
     is_stochastic = False
@@ -240,13 +236,13 @@ class RulePolicy(Policy):
         return scores, memory
 
 
-# --- What policies are asked
+# --- The inputs of policies
 
 
 def views(
     variant: Variant, games: NDArray[Any], seats: NDArray[np.int64]
 ) -> tuple[Observations, Masks]:
-    """What the movers see, (B, N), and may do, (B, A)."""
+    """The observations (B, N) and legal actions (B, A) of the movers."""
     seen = np.empty((len(games), variant.observation.size), np.float32)
     legal = np.empty((len(games), variant.actions.size), np.int8)
     parallel_for(observations, variant.rule_set, games, seats, seen)
@@ -260,13 +256,13 @@ def views(
 def check_distribution(probabilities: Probabilities, masks: Masks, name: str) -> None:
     """Raise UserError unless every row is a distribution over its legal actions."""
     if not (np.abs(probabilities.sum(1) - 1) < 1e-3).all():
-        raise UserError(f"{name} gives probabilities that do not sum to 1")
+        raise UserError(f"{name} returns probabilities that do not sum to 1")
     if (probabilities * (masks == 0)).any():
-        raise UserError(f"{name} wants to play an action that is not legal")
+        raise UserError(f"{name} gives an illegal action a probability above 0")
 
 
 def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The action (B,) at which each row's cumulated probability passes its number in [0, 1)."""
+    """Sample an action for each row, (B,), by inverting its CDF at a number in [0, 1)."""
     actions = np.empty(len(probabilities), np.int64)
     inverse_cdf(np.ascontiguousarray(probabilities, np.float32), uniforms, actions)
     return actions
@@ -276,7 +272,7 @@ def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArr
 def inverse_cdf(
     probabilities: Probabilities, uniforms: NDArray[np.float64], actions: NDArray[np.int64]
 ) -> None:
-    """Rounding may leave a rest at the end of a row: it falls to the last possible action."""
+    """Write the sampled actions. If rounding leaves a rest, the last possible action gets it."""
     for b in range(len(actions)):
         left = uniforms[b]
         for action in range(probabilities.shape[1]):

@@ -1,4 +1,4 @@
-"""Policies written down as a table: a distribution for each observation, as solvers give them."""
+"""Tabular policies: a table with a distribution for each observation, such as solvers compute."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,10 @@ from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Proba
 
 
 class TabularPolicy(Policy):
-    """Plays what a table says of an observation; where it is silent, any legal action alike.
+    """Plays the distribution of its table; uniform where the table has no row.
 
-    Observations are told apart by their bytes, so the table fits games of one round, in which an
-    observation holds all that the seat has seen.
+    Observations are compared by their bytes. So a table fits games of one round, where one
+    observation holds everything that the seat has seen.
     """
 
     def __init__(
@@ -22,9 +22,9 @@ class TabularPolicy(Policy):
         probabilities: Probabilities,
         name: str = "table",
     ) -> None:
-        """The table's rows: `observations` (I, N) and, for each, `probabilities` (I, A).
+        """The rows of the table are `observations` (I, N) and their `probabilities` (I, A).
 
-        UserError if an observation comes twice or the sizes are not those of the variant.
+        UserError if an observation is repeated or the sizes do not fit the variant.
         """
         super().__init__(variant)
         self.name = name
@@ -37,19 +37,19 @@ class TabularPolicy(Policy):
             )
         self.keys, first = np.unique(as_bytes(observations), return_index=True)
         if len(self.keys) < rows:
-            raise UserError("an observation stands in the table twice")
+            raise UserError("the table has two rows for one observation")
         self.probabilities = np.asarray(probabilities, np.float32)[first]
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
-        asked = as_bytes(observation)
-        place = np.searchsorted(self.keys, asked).clip(max=len(self.keys) - 1)
-        known = (self.keys[place] == asked)[:, None]
-        return np.where(known, self.probabilities[place], uniform(mask)), None, memory
+        keys = as_bytes(observation)
+        row = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
+        known = (self.keys[row] == keys)[:, None]
+        return np.where(known, self.probabilities[row], uniform(mask)), None, memory
 
 
 def as_bytes(observations: Observations) -> NDArray[np.bytes_]:
-    """Each row as one value that can be sorted and compared, (B,)."""
+    """Each row as one value that can be compared and sorted, (B,)."""
     rows = np.ascontiguousarray(observations, np.float32)
     return rows.view(f"S{rows.shape[1] * rows.itemsize}").ravel()

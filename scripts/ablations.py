@@ -31,7 +31,7 @@ from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities
 from hanamachi.training import run
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.report import write_json
-from hanamachi.training.exact import SMALL, Tree, asked, nash_conv, tree_of, tree_of_openspiel
+from hanamachi.training.exact import SMALL, Tree, nash_conv, tabulate, tree_of, tree_of_openspiel
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, TurnBasedVecEnv
 
 POKER = ("kuhn_poker", "leduc_poker")
@@ -130,8 +130,8 @@ def measure(game: str, piece: str, steps: int, seed: int) -> dict[str, Any]:
         "steps": steps,
         "seed": seed,
         "uniform": nash_conv(tree, tree.uniform),
-        "policy": nash_conv(tree, asked(tree, Learned(learner.policy.network))),
-        "average": nash_conv(tree, asked(tree, Learned(learner.average.network))),
+        "policy": nash_conv(tree, tabulate(tree, Learned(learner.policy.network))),
+        "average": nash_conv(tree, tabulate(tree, Learned(learner.average.network))),
     }
 
 

@@ -1,1 +1,1 @@
-"""Feature sets: what is computed for a network from an observation."""
+"""Feature sets: inputs of a network that are computed from the observation."""

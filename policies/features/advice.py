@@ -1,7 +1,7 @@
-"""The feature set `advice`: what the game's `expert` thinks of each action.
+"""The feature set `advice`: the scores that the game's `expert` gives to each action.
 
-A network that gets it need not learn the arithmetic of the cards before it can tell good actions
-from bad ones, and is free to disagree: it decides by itself how far it follows.
+With advice, a network can rank actions before it has learned to count cards. It learns how much
+weight to give to the advice, so it is free to disagree.
 """
 
 import numpy as np
@@ -12,30 +12,33 @@ from hanamachi.policies.features.base import FeatureSet
 from hanamachi.policies.policy import Masks, Memory, Observations
 from hanamachi.policies.rules.registry import rule_policy
 
-UNIT = 0.1  # of worth; the second best action is often about half of it behind the best
-MOST = 10  # units behind the best one; further makes no difference
+UNIT = 0.1  # of the score; the second best action is often about half a unit worse than the best
+MAX_GAP = 10  # in units; larger gaps are clipped
 
 
 class Advice(FeatureSet):
+    """The gap of each action's score to the best one, and the best score."""
+
     def __init__(self, variant: Variant) -> None:
         super().__init__(variant, advice_layout(variant.actions.size))
         self.expert = rule_policy("expert", variant)
         self.memory_size = self.expert.initial_memory(1).shape[1]
 
-    def work_out(
+    def compute(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Observations, Memory]:
-        worths, memory = self.expert.scores(observation, mask, memory)
-        best = worths.max(1, keepdims=True)
-        behind = np.where(mask, (worths - best).clip(-MOST * UNIT, 0) / UNIT, 0)
-        return np.hstack((behind, best.clip(-1, 1))).astype(np.float32), memory
+        scores, memory = self.expert.scores(observation, mask, memory)
+        best = scores.max(1, keepdims=True)
+        gaps = np.where(mask, (scores - best).clip(-MAX_GAP * UNIT, 0) / UNIT, 0)
+        return np.hstack((gaps, best.clip(-1, 1))).astype(np.float32), memory
 
 
 def advice_layout(actions: int) -> Layout:
-    behind = f"of each legal action: how far its worth is behind the best one's, 1 for {UNIT:g}"
+    """The layout of the features; digests cover its words, so they never change."""
+    gap = f"of each legal action: how far its worth is behind the best one's, 1 for {UNIT:g}"
     return Layout(
         (
-            Segment("advice", actions, -MOST, 0, behind, fraction=True),
+            Segment("advice", actions, -MAX_GAP, 0, gap, fraction=True),
             Segment("best advice", 1, -1, 1, "the worth of the best action", fraction=True),
         ),
         blocks=(("action", "advice"),),

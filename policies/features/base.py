@@ -1,9 +1,8 @@
-"""Features: what is worked out for a network beside what a player sees at once.
+"""The base class of feature sets, and `Features`, which appends them to the observation.
 
-A feature set belongs to a game. It follows from the observation, the legal actions, and a memory of
-its own, which each seat carries from one decision of a game to the next; so it knows no more than
-the player does. `Features` puts any number of sets behind the observation; with none of them, the
-observation stays as it is.
+A feature set belongs to a game. It is computed from the observation, the legal actions and a memory
+of its own, which each seat carries from one decision of a game to the next. So it never uses
+hidden information. Without feature sets, the observation stays as it is.
 
 Notation: B observations, N entries of an observation, A actions, F entries of the features, M of a
 memory.
@@ -22,38 +21,40 @@ from hanamachi.errors import UserError, unknown
 from hanamachi.policies.entry_point import load_entry_point
 from hanamachi.policies.policy import Masks, Memory, Observations
 
-FEATURE_SETS: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
+FEATURE_SETS: Mapping[str, Mapping[str, str]] = {  # game -> name -> the entry point of its class
     "hanamikoji": {"advice": "hanamachi.policies.features.advice:Advice"},
     "geishas_road": {"advice": "hanamachi.policies.features.advice:Advice"},
     "hanabi": {
         "advice": "hanamachi.policies.features.advice:Advice",
-        "belief": "hanamachi.policies.features.hanabi:Belief",
+        "belief": "hanamachi.policies.features.hanabi:CardBeliefs",
         "convention": "hanamachi.policies.features.hanabi:Convention",
     },
 }
 
 
 class FeatureSet(ABC):
-    """What is worked out of one kind, as `layout` names it: F entries, all of them bounded."""
+    """Computes the F features that `layout` describes; all of them are bounded."""
 
     memory_size = 0
 
     def __init__(self, variant: Variant, layout: Layout) -> None:
-        """Blocks of the layout are features that describe slots, clues or actions."""
+        """The blocks of the layout say which features describe slots, clues or actions."""
         self.variant, self.layout = variant, layout
 
     @abstractmethod
-    def work_out(
+    def compute(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Observations, Memory]:
-        """The features (B, F) of observations (B, N) and masks (B, A), and the new memory (B, M),
-        which begins as zeros."""
+        """The features (B, F) of observations (B, N) and masks (B, A), and the new memory (B, M).
+
+        The memory is zero at the start of a game.
+        """
 
 
 class Compiled(FeatureSet):
-    """What a kernel `write(rules, observations, memory, features)` writes for each row.
+    """Features that a kernel `write(rule_set, observations, memory, features)` computes.
 
-    The kernel brings the memory up to date and fills the features, which are 0 before.
+    The kernel updates the memory and fills the features, which are 0 at first.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Compiled(FeatureSet):
         super().__init__(variant, layout)
         self.write, self.memory_size = write, memory_size
 
-    def work_out(
+    def compute(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Observations, Memory]:
         rows = np.ascontiguousarray(observation, np.float32)
@@ -73,21 +74,22 @@ class Compiled(FeatureSet):
 
 
 class Features:
-    """Several feature sets as one: features behind each other, memories side by side."""
+    """Several feature sets as one; their features and their memories are concatenated."""
 
     def __init__(self, variant: Variant, names: Sequence[str]) -> None:
-        """UserError for a name that the game does not have, or that comes twice."""
+        """UserError if the game does not have a name, or a name is repeated."""
         if len(set(names)) < len(names):
             raise UserError("network.features must name each feature set only once")
         self.sets = [feature_set(variant, name) for name in names]
         layouts = [variant.observation, *(one.layout for one in self.sets)]
-        self.layout = Layout(  # of all that a network sees
+        self.layout = Layout(  # of the whole input of the network
             tuple(segment for layout in layouts for segment in layout.segments),
             blocks=tuple(block for layout in layouts for block in layout.blocks),
         )
         self.ends = np.cumsum([0, *(one.memory_size for one in self.sets)])  # of the memories
 
     def initial_memory(self, batch: int) -> Memory:
+        """The memory at the start of a game, (B, M)."""
         return np.zeros((batch, self.ends[-1]), np.int32)
 
     def extend(
@@ -97,15 +99,15 @@ class Features:
         if not self.sets:
             return observation, memory
         parts = [memory[:, a:b] for a, b in pairwise(self.ends)]
-        worked_out = [
-            one.work_out(observation, mask, part)
-            for one, part in zip(self.sets, parts, strict=True)
+        computed = [
+            one.compute(observation, mask, part) for one, part in zip(self.sets, parts, strict=True)
         ]
-        features, memories = zip(*worked_out, strict=True)
+        features, memories = zip(*computed, strict=True)
         return np.hstack((observation, *features)), np.hstack(memories)
 
 
 def feature_set(variant: Variant, name: str) -> FeatureSet:
+    """The feature set of this name; UserError if the game has none."""
     known = FEATURE_SETS[variant.game.name]
     if name not in known:
         raise unknown(f"feature set of {variant.game.name} called", name, known)

@@ -1,10 +1,12 @@
-"""Feature sets of Hanabi: what each slot can hold by clues, and by what the clues mean.
+"""Feature sets of Hanabi: the probabilities of each slot's card, by clues or by a convention.
 
-Both say the same of every slot, me first and then the others clockwise: how likely each card is,
-and how likely a playable, a useless and a critical one. Copies that both the owner and I see are
-counted out; with others, that is what the owner can believe as far as I can know it. The second
-also says what each clue would change if I gave it, so that a network need not learn to read clues
-before it can choose one.
+Both sets describe every slot, mine first and then the others' clockwise: the probability of each
+card, and that it is playable, trash or critical. Copies that both the owner and I see are excluded,
+so for another player's slot this is what its owner can conclude, as far as I know. `convention`
+also says what each clue would change if I gave it, so that a network can choose clues before it has
+learned to read them.
+
+Digests of checkpoints cover the names and words of the layouts, so these never change.
 """
 
 import numpy as np
@@ -28,14 +30,14 @@ from hanamachi.games.hanabi.rules import write_bits
 from hanamachi.policies.features.base import Compiled
 from hanamachi.policies.policy import Memory, Observations
 from hanamachi.policies.rules.hanabi_expert import (
+    FATE_VALUES,
     OPEN,
-    WORTH,
     Known,
-    belief,
     clue_read,
-    clued,
+    clued_elsewhere,
     knowledge,
     loss,
+    possible_cards,
     read_hand,
     read_turns,
     with_promises,
@@ -43,27 +45,27 @@ from hanamachi.policies.rules.hanabi_expert import (
 from hanamachi.policies.rules.hanabi_memory import Sets, chop_of
 
 GROUPS = 3  # of cards, see Groups
-SIGNS = 5  # of what a card means to its owner
-TRUTHS = 6  # of a card that I see
+SIGNS = 5  # features of what a card means to its owner
+TRUTHS = 6  # features of a card that I see
 KNOWN_SETS = len(Known._fields)
-CHANCES = "the chance of each card, and that it is playable, trash, critical"
-PROSPECTS = len(WORTH)  # of a clue that could be given: all fates but OPEN, and what the chop is
+PROBABILITIES = "the chance of each card, and that it is playable, trash, critical"
+CLUE_EFFECTS = len(FATE_VALUES)  # features of a possible clue: every fate but OPEN, and the chop
 
-Row = NDArray[np.float32]  # the features of one observation, (F,), or what is left to write of them
-Groups = tuple[int, int, int]  # the cards that are playable, trash and critical
+Row = NDArray[np.float32]  # the features of one observation, (F,), or the part not yet written
+Groups = tuple[int, int, int]  # the sets of playable, trash and critical cards
 
 
-class Belief(Compiled):
-    """What each slot can be given its clues and the cards that its owner and I see."""
+class CardBeliefs(Compiled):
+    """The probabilities of each slot's card, given its clues and the cards that both see."""
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, belief_layout(variant.rule_set), write_belief)
+        super().__init__(variant, card_beliefs_layout(variant.rule_set), write_card_beliefs)
 
 
 class Convention(Compiled):
-    """What the convention player `expert` reads into the clues so far, and into the next one.
+    """The clues so far, and each possible next clue, as the convention player `expert` reads them.
 
-    The memory is his: the cards that each clued card is meant to be.
+    The memory is the same as the expert's: the cards that each clued card is meant to be.
     """
 
     def __init__(self, variant: Variant) -> None:
@@ -72,12 +74,13 @@ class Convention(Compiled):
         super().__init__(variant, convention_layout(rule_set), write_convention, size)
 
 
-def belief_layout(rule_set: np.record) -> Layout:
+def card_beliefs_layout(rule_set: np.record) -> Layout:
+    """The layout of `CardBeliefs`."""
     mine, theirs = hands_of(rule_set)
     each = int(rule_set.cards) + GROUPS
     return Layout(
         (
-            Segment("my chances", mine * each, 0, 1, f"of each slot: {CHANCES}"),
+            Segment("my chances", mine * each, 0, 1, f"of each slot: {PROBABILITIES}"),
             Segment("their chances", theirs * each, 0, 1, "the same, of the others"),
         ),
         blocks=(("slot", "my chances"),),
@@ -85,6 +88,7 @@ def belief_layout(rule_set: np.record) -> Layout:
 
 
 def convention_layout(rule_set: np.record) -> Layout:
+    """The layout of `Convention`."""
     mine, theirs = hands_of(rule_set)
     cards = int(rule_set.cards)
     each = cards + GROUPS + SIGNS
@@ -94,26 +98,26 @@ def convention_layout(rule_set: np.record) -> Layout:
         "what its owner can take it for, playable, playable soon, trash, critical, clued elsewhere"
     )
     known = "cards that are playable, promised, playable soon, trash, critical"
-    reach = max(mine, 3)  # cards of a hand, or what goes with one
-    prospects = (
+    bound = max(mine, 3)  # of changes: cards of a hand, or the loss with one card
+    effects = (
         "how many more cards its receiver plays, plays wrongly, discards, discards wrongly, keeps "
         "for another, keeps as trash or a twin, keeps for later, keeps, knows; and how much more "
         "would be lost with his chop"
     )
     return Layout(
         (
-            Segment("my reading", mine * each, 0, 1, f"of each slot: {CHANCES}; {signs}"),
+            Segment("my reading", mine * each, 0, 1, f"of each slot: {PROBABILITIES}; {signs}"),
             Segment("their reading", theirs * each, 0, 1, "the same, of the others"),
             Segment("truth", theirs * TRUTHS, 0, 1, f"of their slots: the card is {truths}"),
             Segment("known", KNOWN_SETS * cards, 0, 1, known),
-            Segment("prospects", PROSPECTS * clues, -reach, reach, f"by each clue: {prospects}"),
+            Segment("prospects", CLUE_EFFECTS * clues, -bound, bound, f"by each clue: {effects}"),
         ),
         blocks=(("slot", "my reading"), ("clue", "prospects")),
     )
 
 
 def hands_of(rule_set: np.record) -> tuple[int, int]:
-    """How many slots I have, and all others together."""
+    """The number of my slots, and of all others' together."""
     size = int(rule_set.hand_size)
     return size, size * (int(rule_set.seats) - 1)
 
@@ -122,9 +126,10 @@ def hands_of(rule_set: np.record) -> tuple[int, int]:
 
 
 @kernel
-def write_belief(
+def write_card_beliefs(
     rule_set: np.record, observations: Observations, memory: Memory, features: Observations
 ) -> None:
+    """Write the features of `CardBeliefs`; there is no memory."""
     game = np.zeros(1, rules.RECORD)[0]
     each = rule_set.cards + GROUPS
     for b in range(len(observations)):
@@ -139,13 +144,13 @@ def write_belief(
             copies = unseen_by_both(rule_set, game, seat)
             for slot in range(game.held[seat]):
                 cards = int(game.possible[seat, slot])
-                write_chances(rule_set, copies, cards, groups, left[slot * each :])
+                write_probabilities(rule_set, copies, cards, groups, left[slot * each :])
             left = left[rule_set.hand_size * each :]
 
 
 @inline
 def unseen_by_both(rule_set: np.record, game: np.record, seat: int) -> NDArray[np.int64]:
-    """Copies of each card that neither the seat nor I see: in the deck, in its hand or in mine."""
+    """Copies of each card that neither the seat nor I see: in the deck, its hand or mine."""
     copies = np.zeros(rule_set.cards, np.int64)
     copies += game.unseen[: rule_set.cards]
     if seat != ME:
@@ -155,10 +160,10 @@ def unseen_by_both(rule_set: np.record, game: np.record, seat: int) -> NDArray[n
 
 
 @inline
-def write_chances(
+def write_probabilities(
     rule_set: np.record, copies: NDArray[np.int64], cards: int, groups: Groups, out: Row
 ) -> None:
-    """How likely each of a slot's cards is, and a card of each group."""
+    """Write the probability of each card in a slot, and of each group of cards."""
     total = max(weight(rule_set, copies, cards), 1)
     for card in range(rule_set.cards):
         out[card] = copies[card] * (cards >> card & 1) / total
@@ -168,7 +173,7 @@ def write_chances(
 
 @inline
 def weight(rule_set: np.record, copies: NDArray[np.int64], cards: int) -> int:
-    """How many copies there are of some cards."""
+    """The number of copies of a set of cards."""
     total = 0
     for card in range(rule_set.cards):
         total += copies[card] * (cards >> card & 1)
@@ -182,6 +187,7 @@ def weight(rule_set: np.record, copies: NDArray[np.int64], cards: int) -> int:
 def write_convention(
     rule_set: np.record, observations: Observations, memory: Memory, features: Observations
 ) -> None:
+    """Write the features of `Convention` and update the memory."""
     games = np.zeros(rules.SEATS + 2, rules.RECORD)  # before each turn, now, and after a clue
     for b in range(len(observations)):
         meant = memory[b].reshape(rule_set.seats, rule_set.hand_size)
@@ -192,22 +198,22 @@ def write_convention(
         left = write_readings(rule_set, game, known, meant, features[b])
         left = write_truths(rule_set, game, known, meant, left)
         left = write_known(rule_set, known, left)
-        write_prospects(rule_set, games, known, meant, left)
+        write_clue_effects(rule_set, games, known, meant, left)
 
 
 @inline
 def write_readings(
     rule_set: np.record, game: np.record, known: Known, meant: Sets, left: Row
 ) -> Row:
-    """What every card means to its owner; returns what is left of the row."""
+    """Write what every card means to its owner; returns the rest of the row."""
     each = rule_set.cards + GROUPS + SIGNS
     groups = known.playable, known.trash, known.critical
     for seat in range(rule_set.seats):
         copies, visible = unseen_by_both(rule_set, game, seat), may_hold(rule_set, game, seat)
         chop = chop_of(game, meant, seat)
         for slot in range(game.held[seat]):
-            cards = belief(rule_set, game, meant, seat, slot, known.trash, visible)
-            write_chances(rule_set, copies, cards, groups, left[slot * each :])
+            cards = possible_cards(rule_set, game, meant, seat, slot, known.trash, visible)
+            write_probabilities(rule_set, copies, cards, groups, left[slot * each :])
             signs = left[slot * each + rule_set.cards + GROUPS :]
             signs[0] = meant[seat, slot] != 0
             signs[1] = slot == chop
@@ -220,11 +226,14 @@ def write_readings(
 
 @inline
 def write_truths(rule_set: np.record, game: np.record, known: Known, meant: Sets, left: Row) -> Row:
-    """What I know of the others' cards; returns what is left of the row."""
+    """Write what I know of the others' cards; returns the rest of the row."""
     for seat in range(1, rule_set.seats):
-        visible, taken = may_hold(rule_set, game, seat), clued(rule_set, game, meant, seat)
+        visible, taken = (
+            may_hold(rule_set, game, seat),
+            clued_elsewhere(rule_set, game, meant, seat),
+        )
         for slot in range(game.held[seat]):
-            cards = belief(rule_set, game, meant, seat, slot, known.trash, visible)
+            cards = possible_cards(rule_set, game, meant, seat, slot, known.trash, visible)
             card = 1 << int(game.hand[seat, slot])
             truths = (cards, known.playable, known.soon, known.trash, known.critical, taken)
             for i in range(TRUTHS):
@@ -237,34 +246,34 @@ def write_truths(rule_set: np.record, game: np.record, known: Known, meant: Sets
 
 @inline
 def write_known(rule_set: np.record, known: Known, left: Row) -> Row:
-    """The sets that are common knowledge; returns what is left of the row."""
+    """Write the sets that are common knowledge; returns the rest of the row."""
     for i in range(KNOWN_SETS):
         write_bits(known[i], rule_set.cards, i * rule_set.cards, left)
     return left[KNOWN_SETS * rule_set.cards :]
 
 
 @inline
-def write_prospects(
+def write_clue_effects(
     rule_set: np.record, games: Games, known: Known, meant: Sets, left: Row
 ) -> None:
-    """What each clue would change, in the order of the actions; nothing if it touches no card."""
+    """Write what each clue would change, in the order of actions; 0 if it touches no card."""
     now, after = games[rule_set.seats], games[rule_set.seats + 1]
-    before = np.zeros((rule_set.seats, PROSPECTS))
+    before = np.zeros((rule_set.seats, CLUE_EFFECTS))
     for seat in range(1, rule_set.seats):
-        count_prospects(rule_set, now, known, meant, seat, before[seat])
+        count_effects(rule_set, now, known, meant, seat, before[seat])
     for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
         seat, trait, then = rule_set.offset[action], rule_set.trait[action], meant.copy()
         both = with_promises(rule_set, now, known, meant, ME, seat)
         known_then = clue_read(rule_set, games, both, then, seat, trait)
         if after.touched[ME] or rule_set.empty_clues:
             changes = -before[seat]
-            count_prospects(rule_set, after, known_then, then, seat, changes)
-            left[:PROSPECTS] = changes
-        left = left[PROSPECTS:]
+            count_effects(rule_set, after, known_then, then, seat, changes)
+            left[:CLUE_EFFECTS] = changes
+        left = left[CLUE_EFFECTS:]
 
 
 @inline
-def count_prospects(
+def count_effects(
     rule_set: np.record,
     game: np.record,
     known: Known,
@@ -272,7 +281,7 @@ def count_prospects(
     seat: int,
     counts: NDArray[np.float64],
 ) -> None:
-    """Add how many cards of a hand have each fate, and what would be lost with its chop."""
+    """Add the number of cards of a hand with each fate, and the loss with its chop."""
     fates = np.zeros(rules.HAND, np.int64)
     taken = read_hand(rule_set, game, known, meant, seat, fates)
     for slot in range(game.held[seat]):
@@ -280,4 +289,4 @@ def count_prospects(
             counts[fates[slot] - 1] += 1
     chop = chop_of(game, meant, seat)
     if chop != rules.NONE and not taken >> int(game.hand[seat, chop]) & 1:
-        counts[PROSPECTS - 1] += loss(rule_set, known, 1 << int(game.hand[seat, chop]))
+        counts[CLUE_EFFECTS - 1] += loss(rule_set, known, 1 << int(game.hand[seat, chop]))

@@ -1,1 +1,1 @@
-"""Networks, their checkpoints and ONNX files, and policies that play by them."""
+"""Networks, their checkpoints and ONNX files, and the policies that play with them."""

@@ -1,7 +1,7 @@
-"""What comes with weights: which game, which actions and which observation they are for.
+"""The description saved with weights: their variant, actions, observation and network.
 
-A checkpoint keeps this description in `config.json`, an ONNX file in its metadata. It also holds
-the SHA-256 of the weights and of itself. Whatever does not fit is refused with one sentence.
+A checkpoint keeps it in `config.json`, an ONNX file in its metadata. It also holds the SHA-256 of
+the weights and of itself. A description that does not fit is refused with a one-sentence error.
 """
 
 import json
@@ -19,7 +19,7 @@ from hanamachi.policies.features.base import Features
 
 FORMAT = 1
 LARGEST_FILE = 1 << 30  # bytes
-TYPES: dict[str, type] = {  # of a description
+TYPES: dict[str, type] = {  # of the fields of a description
     "format": int,
     "version": str,
     "game": str,
@@ -33,7 +33,7 @@ TYPES: dict[str, type] = {  # of a description
 
 
 def refused(path: Path, reason: str) -> UserError:
-    """The error for a checkpoint, be it a folder or a file, that does not fit."""
+    """The error for a checkpoint (a folder or an ONNX file) that is refused."""
     return UserError(f"the checkpoint {path} cannot be loaded: {reason}")
 
 
@@ -43,7 +43,7 @@ def refused(path: Path, reason: str) -> UserError:
 def description(
     variant: Variant, hidden: Sequence[int], feature_sets: Sequence[str], weights: bytes
 ) -> str:
-    """The text that goes with these weights; only a network with features says so."""
+    """The description of these weights as JSON; `features` is left out if there are none."""
     config = {
         "format": FORMAT,
         "version": version("hanamachi"),
@@ -61,27 +61,27 @@ def description(
 
 
 def digests(variant: Variant, feature_sets: Sequence[str]) -> dict[str, str]:
-    """Of the actions, and of all that a network with these features sees."""
-    seen = Features(variant, feature_sets).layout
-    return {"actions": variant.actions.digest, "observation": seen.digest}
+    """Digests of the actions, and of the observation with these feature sets."""
+    layout = Features(variant, feature_sets).layout
+    return {"actions": variant.actions.digest, "observation": layout.digest}
 
 
 def config_digest(config: dict[str, Any]) -> str:
-    """SHA-256 over everything else that a description says."""
-    described = {key: value for key, value in config.items() if key != "digest"}
-    return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+    """SHA-256 over all other fields of a description."""
+    fields = {key: value for key, value in config.items() if key != "digest"}
+    return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 # --- Reading
 
 
 def read_file(path: Path, checkpoint: Path) -> bytes:
-    """A file of a checkpoint; a link, which could lead anywhere, is none."""
+    """Read a file of a checkpoint; a link is refused, as it could lead anywhere."""
     name = path.name
     try:
         status = path.lstat()
         if not S_ISREG(status.st_mode):
-            raise refused(checkpoint, f"{name} must be a file, and no link to one")
+            raise refused(checkpoint, f"{name} must be a file, not a link")
         if status.st_size > LARGEST_FILE:
             raise refused(checkpoint, f"{name} is larger than a checkpoint can be")
         return path.read_bytes()
@@ -90,28 +90,29 @@ def read_file(path: Path, checkpoint: Path) -> bytes:
 
 
 def read_description(text: bytes, checkpoint: Path) -> dict[str, Any]:
-    """The description, checked to be whole and unchanged."""
+    """Parse a description; UserError unless it is complete and unchanged."""
     try:
         config = json.loads(text, object_pairs_hook=without_repetition)
     except (ValueError, RecursionError) as error:
         raise refused(checkpoint, "its description is not JSON") from error
     if not isinstance(config, dict) or type(config.get("format")) is not int:
-        raise refused(checkpoint, "its description is not that of a checkpoint")
+        raise refused(checkpoint, "its description has missing, extra or wrong fields")
     if config["format"] != FORMAT:
-        words = f"its format is {config['format']} and this version reads {FORMAT}"
-        raise refused(checkpoint, words)
+        reason = f"its format is {config['format']}, and this version reads format {FORMAT}"
+        raise refused(checkpoint, reason)
     if {key: type(value) for key, value in config.items()} != TYPES:
-        raise refused(checkpoint, "its description is not that of a checkpoint")
+        raise refused(checkpoint, "its description has missing, extra or wrong fields")
     if config["digest"] != config_digest(config):
-        raise refused(checkpoint, "its description was changed after it was written")
+        raise refused(checkpoint, "its description does not match its digest")
     if not describes_network(config["network"]):
-        raise refused(checkpoint, "it describes no network")
+        raise refused(checkpoint, "its description of the network is wrong")
     config["network"].setdefault("features", [])
     return config
 
 
 def describes_network(network: dict[str, Any]) -> bool:
-    hidden, features = network.get("hidden"), network.get("features", ["if any"])
+    """Whether the fields of a network are right; without `features` there are none."""
+    hidden, features = network.get("hidden"), network.get("features", ["none"])
     return (
         network.keys() <= {"hidden", "features"}
         and isinstance(hidden, list)
@@ -123,7 +124,7 @@ def describes_network(network: dict[str, Any]) -> bool:
 
 
 def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; most readers would take the last of two equal keys."""
+    """A JSON object; ValueError if a key is repeated, where most readers would take the last."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a key is given twice")
     return dict(pairs)
@@ -132,18 +133,18 @@ def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def fitting_variant(
     checkpoint: Path, config: dict[str, Any], game: str | None, options: dict[str, Any]
 ) -> Variant:
-    """The rule set to play, whose actions and observations must be those of the checkpoint."""
+    """The variant to play; UserError unless its actions and observation fit the checkpoint."""
     try:
         own = make_variant(config["game"], **config["options"])
-        right = digests(own, config["network"]["features"])
+        expected = digests(own, config["network"]["features"])
     except (UserError, RecursionError) as error:
         raise refused(checkpoint, str(error)) from error
     variant = make_variant(game or own.id, **options) if game or options else own
     for what in ("actions", "observation"):
-        if right[what] != config[what]:
+        if expected[what] != config[what]:
             raise refused(checkpoint, f"it was made for another version of the {what} of {own.id}")
         if getattr(variant, what).digest != getattr(own, what).digest:
-            other = f"{variant.id} with these options" if variant.id == own.id else variant.id
-            things = what if what == "actions" else "observations"
-            raise refused(checkpoint, f"it plays {own.id}, whose {things} are not those of {other}")
+            asked = f"{variant.id} with these options" if variant.id == own.id else variant.id
+            other = "other actions" if what == "actions" else "another observation"
+            raise refused(checkpoint, f"it plays {own.id}, and {asked} has {other}")
     return variant

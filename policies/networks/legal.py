@@ -1,10 +1,10 @@
-"""The legal actions alone: what a policy makes of them, and nothing of the others.
+"""The distribution over the legal actions alone: its log-probabilities and their gradients.
 
-Of some hundred actions a decision leaves a few. So their logits and probabilities stand one behind
-the other, decision by decision, as true entries do in `mask.nonzero()`; on a CPU, compiled loops
-then work out these few logits and their gradients where matrix products would need all of them.
+Only a few of some hundred actions are legal at a decision. Their logits and probabilities are kept
+in one flat array, decision by decision, in the order of `mask.nonzero()`. On a CPU, compiled loops
+compute these few logits and their gradients; matrix products would compute all of them.
 
-Notation: B decisions, A actions, L legal actions of all decisions, K entries of a vector.
+Notation: B decisions, A actions, L legal actions of all decisions, K entries of a query or key.
 """
 
 from collections.abc import Callable
@@ -19,115 +19,120 @@ from torch import Tensor
 
 from hanamachi.engine.kernels import WORTH_A_THREAD, default_threads, parallel_for, pool
 
-ILLEGAL = -1e9  # the logit of an action that is not allowed: its probability is exactly 0
+ILLEGAL = -1e9  # the logit of an illegal action: its probability is exactly 0
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 
-class Chances(NamedTuple):
-    """A policy's log-probabilities of all legal actions, one behind the other."""
+class LegalDistribution(NamedTuple):
+    """A policy's log-probabilities of all legal actions, in one flat array."""
 
-    rows: Tensor  # (L,) whose decision, ascending
+    rows: Tensor  # (L,) the decision of each, ascending
     actions: Tensor  # (L,) ascending in each row
     log_probabilities: Tensor  # (L,)
 
     def of(self, taken: Tensor) -> Tensor:
         """The log-probabilities of the actions taken, (B,)."""
-        found = self.log_probabilities[self.actions == taken[self.rows]]
-        assert len(found) == len(taken), "an action that was taken is not legal"
-        return found
+        log_probabilities = self.log_probabilities[self.actions == taken[self.rows]]
+        assert len(log_probabilities) == len(taken), "an action that was taken is not legal"
+        return log_probabilities
 
     def table(self, mask: Tensor) -> Tensor:
-        """The probabilities of all actions, (B, A); 0 where `mask`, by which these are, is not."""
+        """The probabilities of all actions, (B, A); 0 where `mask` (of this distribution) is 0."""
         table = torch.zeros_like(mask, dtype=self.log_probabilities.dtype)
         table[self.rows, self.actions] = self.log_probabilities.exp()
         return table
 
 
-def legal_chances(
-    asked: Tensor, offered: Tensor, mask: Tensor, more: Tensor | None = None
-) -> Chances:
-    """The softmax of asked . offered, and more, over the legal actions.
+def legal_softmax(
+    queries: Tensor, keys: Tensor, mask: Tensor, bias: Tensor | None = None
+) -> LegalDistribution:
+    """The softmax of queries . keys + bias over the legal actions.
 
-    asked (B, K), offered (A, K), mask (B, A) bool, more (B, A).
+    queries (B, K), keys (A, K), mask (B, A) bool, bias (B, A).
     """
-    way = by_loops if mask.device.type == "cpu" else by_matrices
-    return way(asked, offered, mask, more)
+    compute = by_loops if mask.device.type == "cpu" else by_matrices
+    return compute(queries, keys, mask, bias)
 
 
 def by_matrices(
-    asked: Tensor, offered: Tensor, mask: Tensor, more: Tensor | None = None
-) -> Chances:
+    queries: Tensor, keys: Tensor, mask: Tensor, bias: Tensor | None = None
+) -> LegalDistribution:
+    """The legal softmax by one matrix product over all actions."""
     rows, actions = mask.nonzero(as_tuple=True)
-    logits = asked @ offered.T if more is None else torch.addmm(more, asked, offered.T)
+    logits = queries @ keys.T if bias is None else torch.addmm(bias, queries, keys.T)
     logits = logits.masked_fill(~mask, ILLEGAL)
-    return Chances(rows, actions, logits.log_softmax(-1)[rows, actions])
+    return LegalDistribution(rows, actions, logits.log_softmax(-1)[rows, actions])
 
 
-def by_loops(asked: Tensor, offered: Tensor, mask: Tensor, more: Tensor | None = None) -> Chances:
-    places, edges = found(mask.numpy())
+def by_loops(
+    queries: Tensor, keys: Tensor, mask: Tensor, bias: Tensor | None = None
+) -> LegalDistribution:
+    """The legal softmax by compiled loops over the legal actions."""
+    places, edges = legal_places(mask.numpy())
     rows, actions = torch.from_numpy(places)
-    few = torch.zeros(len(rows)) if more is None else more[rows, actions]
-    return Chances(rows, actions, LegalLogSoftmax.apply(asked, offered, few, places, edges))
+    legal_bias = torch.zeros(len(rows)) if bias is None else bias[rows, actions]
+    log_probabilities = LegalLogSoftmax.apply(queries, keys, legal_bias, places, edges)
+    return LegalDistribution(rows, actions, log_probabilities)
 
 
-def found(masks: NDArray[np.bool_]) -> tuple[Integers, Integers]:
-    """Rows and actions of all that is legal, (2, L); where each row begins, (B + 1,)."""
+def legal_places(masks: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    """Rows and actions of all legal entries, (2, L); where each row begins, (B + 1,)."""
     places = np.empty((2, np.count_nonzero(masks)), np.int64)
     edges = np.zeros(len(masks) + 1, np.int64)
-    find(masks, places, edges)
+    write_legal_places(masks, places, edges)
     return places, edges
 
 
 class LegalLogSoftmax(torch.autograd.Function):
-    """Log-probabilities (L,) from asked (B, K), offered (A, K), more (L,) and the legal actions."""
+    """Log-probabilities (L,) from queries (B, K), keys (A, K), bias (L,) and the legal actions."""
 
     @staticmethod
     def forward(
-        ctx: Any, asked: Tensor, offered: Tensor, more: Tensor, places: Integers, edges: Integers
+        ctx: Any, queries: Tensor, keys: Tensor, bias: Tensor, places: Integers, edges: Integers
     ) -> Tensor:
         _, actions = places
-        log_probabilities = more.detach().clone()
-        tables = offered.detach().numpy(), actions, log_probabilities.numpy()
-        parallel_for(log_softmax, tables, asked.detach().numpy(), edges[:-1], edges[1:])
-        ctx.save_for_backward(asked, offered, log_probabilities)
+        log_probabilities = bias.detach().clone()
+        tables = keys.detach().numpy(), actions, log_probabilities.numpy()
+        parallel_for(log_softmax, tables, queries.detach().numpy(), edges[:-1], edges[1:])
+        ctx.save_for_backward(queries, keys, log_probabilities)
         ctx.legal = places, edges
         return log_probabilities
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        asked, offered, log_probabilities = (t.detach().numpy() for t in ctx.saved_tensors)
+        queries, keys, log_probabilities = (t.detach().numpy() for t in ctx.saved_tensors)
         (rows, actions), edges = ctx.legal
         of_logits = gradients[0].numpy().copy()
         through_softmax(of_logits, log_probabilities, edges)
-        of_asked, of_offered = np.zeros_like(asked), np.zeros_like(offered)
-        at_once(
-            len(asked),
-            partial(add_products, of_logits, rows, offered, actions, of_asked),
-            partial(add_products, of_logits, actions, asked, rows, of_offered),
+        of_queries, of_keys = np.zeros_like(queries), np.zeros_like(keys)
+        run_in_parallel(
+            len(queries),
+            partial(add_products, of_logits, rows, keys, actions, of_queries),
+            partial(add_products, of_logits, actions, queries, rows, of_keys),
         )
-        return *map(torch.from_numpy, (of_asked, of_offered, of_logits)), None, None
+        return *map(torch.from_numpy, (of_queries, of_keys, of_logits)), None, None
 
 
-def at_once(rows: int, *loops: Callable[[], None]) -> None:
-    """Run several loops, on threads of their own where there may be so many and they pay."""
-    if default_threads() < len(loops) or rows < WORTH_A_THREAD:
-        for loop in loops:
-            loop()
+def run_in_parallel(rows: int, *tasks: Callable[[], None]) -> None:
+    """Run several tasks, each on a thread of its own if enough threads and rows justify it."""
+    if default_threads() < len(tasks) or rows < WORTH_A_THREAD:
+        for task in tasks:
+            task()
     else:
-        list(pool(len(loops)).map(lambda loop: loop(), loops))
+        list(pool(len(tasks)).map(lambda task: task(), tasks))
 
 
-# --- The loops; what they find for a decision never depends on the others
+# --- Compiled loops; the result for one decision never depends on the others
 
-# any order of the terms of a sum, so that vector instructions can take many at once
-loop = numba.njit(cache=True, nogil=True, fastmath=True)
+# fastmath lets the terms of a sum be added in any order, so that vector instructions can be used
+compiled = numba.njit(cache=True, nogil=True, fastmath=True)
 
 
-@loop
-def find(masks: NDArray[np.bool_], places: Integers, edges: Integers) -> None:
-    """All legal actions, and how many they are with each row."""
+@compiled
+def write_legal_places(masks: NDArray[np.bool_], places: Integers, edges: Integers) -> None:
+    """Write the row and action of each legal entry, and where each row ends."""
     legal = 0
     for b in range(len(masks)):
         for action in range(masks.shape[1]):
@@ -137,39 +142,39 @@ def find(masks: NDArray[np.bool_], places: Integers, edges: Integers) -> None:
         edges[b + 1] = legal
 
 
-@loop
-def log_softmax(tables: Any, asked: Floats, begins: Integers, ends: Integers) -> None:
-    """Logits of each row's legal actions, to what is there, and from them log-probabilities."""
-    offered, actions, log_probabilities = tables
-    for b in range(len(asked)):
-        few = log_probabilities[begins[b] : ends[b]]
-        for i in range(len(few)):
-            action, logit = actions[begins[b] + i], few[i]
-            for k in range(asked.shape[1]):
-                logit += asked[b, k] * offered[action, k]
-            few[i] = logit
-        if len(few):
-            largest, total = few.max(), np.float32(0)
-            for logit in few:
+@compiled
+def log_softmax(tables: Any, queries: Floats, begins: Integers, ends: Integers) -> None:
+    """Add each row's logits to its biases in place, then turn them into log-probabilities."""
+    keys, actions, log_probabilities = tables
+    for b in range(len(queries)):
+        row = log_probabilities[begins[b] : ends[b]]
+        for i in range(len(row)):
+            action, logit = actions[begins[b] + i], row[i]
+            for k in range(queries.shape[1]):
+                logit += queries[b, k] * keys[action, k]
+            row[i] = logit
+        if len(row):
+            largest, total = row.max(), np.float32(0)
+            for logit in row:
                 total += np.exp(logit - largest)
-            few -= largest + np.log(total)
+            row -= largest + np.log(total)
 
 
-@loop
+@compiled
 def through_softmax(of_logits: Floats, log_probabilities: Floats, edges: Integers) -> None:
-    """The gradient of the logits in place of that of the log-probabilities."""
+    """Turn gradients of the log-probabilities into gradients of the logits, in place."""
     for b in range(len(edges) - 1):
-        few, total = slice(edges[b], edges[b + 1]), np.float32(0)
-        for gradient in of_logits[few]:
+        row, total = slice(edges[b], edges[b + 1]), np.float32(0)
+        for gradient in of_logits[row]:
             total += gradient
-        of_logits[few] -= np.exp(log_probabilities[few]) * total
+        of_logits[row] -= np.exp(log_probabilities[row]) * total
 
 
-@loop
+@compiled
 def add_products(
     slopes: Floats, places: Integers, vectors: Floats, sources: Integers, sums: Floats
 ) -> None:
-    """To the row of `sums` at each place, the row of `vectors` that belongs to it, as steeply."""
+    """For each i, add slopes[i] * vectors[sources[i]] to sums[places[i]]."""
     for i in range(len(slopes)):
         for k in range(sums.shape[1]):
             sums[places[i], k] += slopes[i] * vectors[sources[i], k]

@@ -1,4 +1,4 @@
-"""Policies exported as ONNX files, computed by onnxruntime: PyTorch need not be installed."""
+"""Load policies from ONNX files and run them with onnxruntime, without PyTorch."""
 
 import os
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ from hanamachi.policies.networks.onnx_file import Unfit, contents
 from hanamachi.policies.networks.trained import CHUNK, Trained
 from hanamachi.policies.policy import Observations, Probabilities, Values, check_distribution
 
-OBSERVATION, MASK = "observation", "mask"  # what a graph gets: (B, N) float32, (B, A) bool
-PROBABILITIES, VALUE = "probabilities", "value"  # and gives: (B, A) and (B,) float32
-SILENT = 4  # of what onnxruntime would print
+OBSERVATION, MASK = "observation", "mask"  # inputs of a graph: (B, N) float32, (B, A) bool
+PROBABILITIES, VALUE = "probabilities", "value"  # its outputs: (B, A) and (B,) float32
+SILENT = 4  # log level of onnxruntime at which it prints nothing
 
 
 class OnnxPolicy(Trained):
-    """A network in a session of onnxruntime."""
+    """A policy that runs its network in a session of onnxruntime."""
 
     def __init__(
         self, variant: Variant, feature_sets: Sequence[str], file: bytes, name: str
@@ -36,19 +36,19 @@ class OnnxPolicy(Trained):
         self.file = file
         self.session = session_of(file)
 
-    def answer(
+    def infer(
         self, observation: Observations, legal: NDArray[np.bool_]
     ) -> tuple[Probabilities, Values]:
-        given = {OBSERVATION: observation, MASK: legal}
-        probabilities, values = self.session.run([PROBABILITIES, VALUE], given)
-        asked = legal.any(1)
-        check_distribution(probabilities[asked], legal[asked].astype(np.int8), self.name)
-        if not np.isfinite(values[asked]).all():
+        inputs = {OBSERVATION: observation, MASK: legal}
+        probabilities, values = self.session.run([PROBABILITIES, VALUE], inputs)
+        used = legal.any(1)
+        check_distribution(probabilities[used], legal[used].astype(np.int8), self.name)
+        if not np.isfinite(values[used]).all():
             raise UserError(f"{self.name} gives values that are not finite")
         return probabilities, values
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the session, which can be neither copied nor pickled."""
+        """Everything except the session, which cannot be copied or pickled."""
         return {name: value for name, value in vars(self).items() if name != "session"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -56,7 +56,7 @@ class OnnxPolicy(Trained):
 
 
 def session_of(file: bytes) -> Any:
-    """On one thread, for a chunk is not worth more."""
+    """A session on one thread: a chunk is too small for more."""
     try:
         import onnxruntime
     except ModuleNotFoundError as error:
@@ -68,12 +68,12 @@ def session_of(file: bytes) -> Any:
 
 
 def load_onnx(path: Path | str, game: str | None = None, **options: Any) -> OnnxPolicy:
-    """The policy of an ONNX file, for its own game or one with the same actions and observations.
+    """The policy of an ONNX file, for its own variant or one with equal actions and observations.
 
-    Raises UserError if anything in the file does not fit, or if onnxruntime is not installed.
+    Raises UserError if the file is refused, or if onnxruntime is not installed.
     """
     path = Path(path)
-    file = read_file(Path(os.path.realpath(path)), path)  # who names a link means its file
+    file = read_file(Path(os.path.realpath(path)), path)  # a link stands for its file
     try:
         text, graph = contents(file)
     except Unfit as error:
@@ -81,21 +81,21 @@ def load_onnx(path: Path | str, game: str | None = None, **options: Any) -> Onnx
     config = read_description(text, path)
     variant = fitting_variant(path, config, game, options)
     if sha256(graph).hexdigest() != config["weights"]:
-        raise refused(path, "its graph is not the one that its description is for")
+        raise refused(path, "its description is for another graph")
     try:
         policy = OnnxPolicy(variant, config["network"]["features"], file, path.name)
         try_out(policy)
     except UserError:
         raise
-    except Exception as error:  # onnxruntime's have no class of their own
-        raise refused(path, "its graph cannot be computed") from error
+    except Exception as error:  # the errors of onnxruntime share no class
+        raise refused(path, "onnxruntime cannot run its graph") from error
     return policy
 
 
 def try_out(policy: OnnxPolicy) -> None:
-    """Raise something unless a chunk of observations gets answers of the right shapes."""
+    """Raise an error unless the network returns the right shapes for a chunk."""
     size, actions = policy.features.layout.size, policy.variant.actions.size
     observation, legal = np.zeros((CHUNK, size), np.float32), np.ones((CHUNK, actions), np.bool_)
-    probabilities, values = policy.answer(observation, legal)
+    probabilities, values = policy.infer(observation, legal)
     if (probabilities.shape, values.shape) != (legal.shape, (CHUNK,)):
-        raise ValueError("other shapes")
+        raise ValueError("the outputs have other shapes")

@@ -1,4 +1,4 @@
-"""What all trained policies have in common, whatever computes their networks."""
+"""The base class of all trained policies, whichever library runs their networks."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from hanamachi.engine.game import Variant
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, Values
 
-CHUNK = 128  # rows computed together, so that a row's result never depends on the batch
+CHUNK = 128  # rows in every call of a network, so that a result never depends on the batch
 
 
 class Trained(Policy):
-    """A network at play; it remembers what its features do."""
+    """A policy that plays with a network; its memory is that of its feature sets."""
 
     has_values = True
 
@@ -24,12 +24,12 @@ class Trained(Policy):
         self.features = Features(variant, feature_sets)
 
     @abstractmethod
-    def answer(
+    def infer(
         self, observation: Observations, legal: NDArray[np.bool_]
     ) -> tuple[Probabilities, Values]:
         """Probabilities (CHUNK, A) and values (CHUNK,) of observations with their features.
 
-        Rows in which nothing is legal only fill the chunk, and what becomes of them is not read.
+        Rows without a legal action only fill the chunk; their results are not used.
         """
 
     def initial_memory(self, batch: int) -> Memory:
@@ -49,6 +49,6 @@ class Trained(Policy):
             size = part.stop - start
             rows[:size] = observation[part]
             legal[:size], legal[size:] = mask[part] != 0, False
-            chances, value = self.answer(rows, legal)
-            probabilities[part], values[part] = chances[:size], value[:size]
+            chunk_probabilities, chunk_values = self.infer(rows, legal)
+            probabilities[part], values[part] = chunk_probabilities[:size], chunk_values[:size]
         return probabilities, values, memory

@@ -1,12 +1,12 @@
-"""Expert: no search, but a forecast of how the round ends.
+"""Expert: score actions by the expected end of the round, without search.
 
-Every card that is not yet played ends with me, with the foe or nowhere; how likely, follows from
-the action markers that both still have. So the final lead at each geisha is a distribution, and
-she is mine, theirs or nobody's. Her worth is what she brings now and the tokens that the cards
-left may still bring her home for. A table is worth the expected lead in points, guests and unused
-tokens included, measured by how much it may still vary; or a game at once, where a player wins
-enough geisha. An action is worth that after the reply, mostly the worst one, and a little more or
-less by its kind: Gifts come early and Competitions late. Equally good actions are equally likely.
+Every card that is not yet played ends with me, with the foe or with nobody; the action markers that
+both still have give the probabilities. So the final lead at each geisha is a distribution, and she
+is mine, theirs or nobody's. Her points are her current prestige and the tokens for which the cards
+left may still bring her home. The value of a table is the expected lead in points, with guests and
+unused tokens, relative to its standard deviation; winning enough geisha wins the game at once. The
+value of an action is that after the reply, mostly the worst one, plus a bonus for its kind: Gifts
+are played early and Competitions late. Equally good actions are equally likely.
 """
 
 from typing import NamedTuple
@@ -20,16 +20,16 @@ from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
 from hanamachi.games.geishas_road.from_observation import FOE, ME, Seen, act, lay_out, points, reply
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
-from hanamachi.policies.rules.lead_changes import Array, add_card, compare
+from hanamachi.policies.rules.lead_changes import Array, add_card, write_outcomes
 
-DOUBT = 0.25  # weight of the mean reply beside the worst
+MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
 SKILL = 0.5  # how much better than at random the foe places the cards that I cannot see
 RETURN = 0.7  # weight of the tokens that cards left to play may bring
-GUEST = 0.7  # worth of a guest beside the sets that it makes now
-GEISHA = 0.5  # worth of a geisha beside her points: markers break ties, and stay
-NOISE = 4.0  # variance of points, beside that of who wins each geisha
+GUEST = 0.7  # value of a guest in addition to its current sets
+GEISHA = 0.5  # value of a geisha in addition to her points: markers break ties, and stay
+NOISE = 4.0  # variance of points, in addition to that of who wins each geisha
 LATER = 60.0  # variance of the points of each round to come
-LAST_WORD = 0.01  # what it is worth to let the other begin
+SECOND = 0.01  # value of letting the foe begin
 
 # by kind of action: its bonus for each marker left, and the cards it brings me, the foe, and uses
 TIMING = np.zeros(rules.KINDS, np.float32)
@@ -38,12 +38,13 @@ CARDS = np.zeros((rules.KINDS, 3), np.float32)
 CARDS[: rules.COUNTEROFFER] = (1, 0, 1), (1, 0, 2), (2, 1, 3), (2, 2, 4), (2, 1, 3), (2, 2, 4)
 BRINGS_ME, BRINGS_FOE, USES = range(3)
 
-# rows of a table of cards: in my hand and not yet moved, now and after an action; and unseen
+# rows of a table of cards: in my hand and yet to move, now and after an action; and unseen
 HELD, TO_MOVE, HELD_THEN, TO_MOVE_THEN, UNSEEN = range(5)
 
-Ranks = NDArray[np.int64]  # (5, N) which cards of each colour, a bit for each rank
-Chances = NDArray[np.float64]  # (3, N + 1) that each geisha is mine, theirs; that so many are
-COUNTS = 2  # the row that `at_least` works in
+Ranks = NDArray[np.int64]  # (5, N) the cards of each colour, a bit for each rank
+# (3, N + 1) probabilities that each geisha is mine, that she is theirs, and of each count of them
+GeishaProbabilities = NDArray[np.float64]
+COUNTS = 2  # the row that `at_least` writes
 
 
 class Tables(NamedTuple):
@@ -60,28 +61,29 @@ class Expert(RulePolicy):
 
 
 def landings(rule_set: np.record) -> Array:
-    """The chances that a geisha comes home at least once and twice, (2^V, N, 2).
+    """The probabilities that a geisha comes home at least once and at least twice, (2^V, N, 2).
 
-    By the ranks of her cards left, which come in any order, and by her steps past her house.
+    By the ranks of her cards left, played in random order, and by her steps past her house.
     """
-    n, chances = rule_set.colours, np.zeros((2**rule_set.values, rule_set.colours, 3))
-    chances[:, :, 0] = 1
+    n, probabilities = rule_set.colours, np.zeros((2**rule_set.values, rule_set.colours, 3))
+    probabilities[:, :, 0] = 1
     for left in range(1, 2**rule_set.values):
         ranks = [rank for rank in range(rule_set.values) if left >> rank & 1]
         for steps in range(n):
-            ways = [
-                home_with(chances, left, steps, rank, int(rule_set.value[rank])) for rank in ranks
+            next_cards = [
+                landings_after(probabilities, left, steps, rank, int(rule_set.value[rank]))
+                for rank in ranks
             ]
-            chances[left, steps] = np.mean(ways, 0)
-    return chances[..., 1:].astype(np.float32)
+            probabilities[left, steps] = np.mean(next_cards, 0)
+    return probabilities[..., 1:].astype(np.float32)
 
 
-def home_with(
-    chances: NDArray[np.float64], left: int, steps: int, rank: int, value: int
+def landings_after(
+    probabilities: NDArray[np.float64], left: int, steps: int, rank: int, value: int
 ) -> NDArray[np.float64]:
-    """The chances of at least 0, 1, 2 landings if this card is the next."""
-    after = (steps + value) % chances.shape[1]
-    later = chances[left ^ 1 << rank, after]
+    """The probabilities of at least 0, 1, 2 landings if this card is the next."""
+    after = (steps + value) % probabilities.shape[1]
+    later = probabilities[left ^ 1 << rank, after]
     return later if after else np.array([1, *later[:2]])
 
 
@@ -96,25 +98,25 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
     gains = np.zeros((subsets, leads), np.float32)
     ends = np.zeros((rule_set.colours, subsets, leads, 3), np.float32)
     cards = np.zeros((5, rule_set.colours), np.int64)
-    chances = np.zeros((3, rule_set.colours + 1))
+    probabilities = np.zeros((3, rule_set.colours + 1))
     games = np.zeros(3, rules.RECORD)  # now, after an action, and after its reply
     for b in range(len(masks)):
         lay_out(rule_set, observations[b], games[0])
-        tell_cards(rule_set, observations[b], cards)
-        forecast_for = rules.NONE
+        write_cards(rule_set, observations[b], cards)
+        written_for = rules.NONE
         for action in np.flatnonzero(masks[b]):
             kind = rule_set.kind[action]
-            if kind != forecast_for:
-                forecast(rule_set, observations[b], kind, cards, gains, ends)
-                forecast_for = kind
-            scores[b, action] = outlook(
-                tables, observations[b], action, games, cards, ends, chances
+            if kind != written_for:
+                write_final_leads(rule_set, observations[b], kind, cards, gains, ends)
+                written_for = kind
+            scores[b, action] = score_after(
+                tables, observations[b], action, games, cards, ends, probabilities
             )
 
 
 @inline
-def tell_cards(rule_set: np.record, seen: Seen, cards: Ranks) -> None:
-    """Write what is known of each card; the one kept by Intrigue has not moved."""
+def write_cards(rule_set: np.record, seen: Seen, cards: Ranks) -> None:
+    """Write which cards are where; the card kept by Intrigue has not moved its geisha."""
     at = rule_set.at
     cards[:] = 0
     for card in range(rule_set.cards):
@@ -130,35 +132,35 @@ def tell_cards(rule_set: np.record, seen: Seen, cards: Ranks) -> None:
 
 
 @inline
-def outlook(
+def score_after(
     tables: Tables,
     seen: Seen,
     action: np.intp,
     games: NDArray,
     cards: Ranks,
     ends: Array,
-    chances: Chances,
+    probabilities: GeishaProbabilities,
 ) -> float:
     """The value after an action and its reply."""
     rule_set, kind = tables.rule_set, tables.rule_set.kind[action]
     games[1] = games[0]
     replies = act(rule_set, seen, games[1], action)
-    lay_down(rule_set, games[0], action, cards)
+    write_cards_after(rule_set, games[0], action, cards)
     worst, total = np.inf, 0.0
     for number in range(replies):
         games[2] = games[1]
         reply(rule_set, games[2], replies, number)
-        after = value(tables, seen, games[2], cards, ends, chances)
+        after = table_value(tables, seen, games[2], cards, ends, probabilities)
         worst, total = min(worst, after), total + after
     bonus = TIMING[kind] * seen[rule_set.at[entry.TO_COME] + 2]
     if kind == rules.STARTER:
-        bonus = LAST_WORD * (action - rule_set.first[kind])
-    return bonus + (1 - DOUBT) * worst + DOUBT * total / replies
+        bonus = SECOND * (action - rule_set.first[kind])
+    return bonus + (1 - MEAN_WEIGHT) * worst + MEAN_WEIGHT * total / replies
 
 
 @inline
-def lay_down(rule_set: np.record, game: np.record, action: np.intp, cards: Ranks) -> None:
-    """Write which cards are in hand, and which have yet to move, after an action."""
+def write_cards_after(rule_set: np.record, game: np.record, action: np.intp, cards: Ranks) -> None:
+    """Write which cards are in my hand, and which have yet to move, after an action."""
     cards[HELD_THEN], cards[TO_MOVE_THEN] = cards[HELD], cards[TO_MOVE]
     kind = rule_set.kind[action]
     for place in range(rules.PLACES):
@@ -172,10 +174,15 @@ def lay_down(rule_set: np.record, game: np.record, action: np.intp, cards: Ranks
 
 
 @inline
-def value(
-    tables: Tables, seen: Seen, game: np.record, cards: Ranks, ends: Array, chances: Chances
+def table_value(
+    tables: Tables,
+    seen: Seen,
+    game: np.record,
+    cards: Ranks,
+    ends: Array,
+    probabilities: GeishaProbabilities,
 ) -> float:
-    """What the table is worth, from -1 to 1, as if geisha were independent."""
+    """The value of the table, from -1 to 1, as if geisha were independent."""
     rule_set = tables.rule_set
     mean, variance = earlier_and_later(rule_set, seen)
     mean += points(rule_set, game, ME) - points(rule_set, game, FOE)
@@ -183,22 +190,22 @@ def value(
         lead = game.influence[ME, c] - game.influence[FOE, c]
         tie, win, loss = ends[c, cards[HELD_THEN, c], ends.shape[2] // 2 + lead]
         mine, theirs = win + tie * (game.marker[c] == ME), loss + tie * (game.marker[c] == FOE)
-        worth = game.prestige[c] + returning(tables, game, c, cards[TO_MOVE_THEN, c])
-        mean += (worth + GEISHA) * (mine - theirs)
+        brings = game.prestige[c] + return_points(tables, game, c, cards[TO_MOVE_THEN, c])
+        mean += (brings + GEISHA) * (mine - theirs)
         mean += GUEST * (game.collected[ME, c] - game.collected[FOE, c])
-        variance += worth**2 * (mine + theirs - (mine - theirs) ** 2)
-        chances[ME, c], chances[FOE, c] = mine, theirs
+        variance += brings**2 * (mine + theirs - (mine - theirs) ** 2)
+        probabilities[ME, c], probabilities[FOE, c] = mine, theirs
     by_points = mean / np.sqrt(variance + mean**2)
     if rule_set.instant_win == 0:
         return by_points
-    mine = at_least(chances, ME, rule_set.instant_win)
-    theirs = at_least(chances, FOE, rule_set.instant_win)
+    mine = at_least(probabilities, ME, rule_set.instant_win)
+    theirs = at_least(probabilities, FOE, rule_set.instant_win)
     return mine - theirs + (1 - mine - theirs) * by_points
 
 
 @inline
 def earlier_and_later(rule_set: np.record, seen: Seen) -> tuple[float, float]:
-    """The lead of earlier rounds, where points are added up, and what later ones may change."""
+    """The lead from earlier rounds, if points are added up, and the variance of later ones."""
     at, variance = rule_set.at, NOISE
     if rule_set.rounds == 0:
         return 0.0, variance
@@ -210,8 +217,8 @@ def earlier_and_later(rule_set: np.record, seen: Seen) -> tuple[float, float]:
 
 
 @inline
-def returning(tables: Tables, game: np.record, c: int, left: int) -> float:
-    """The worth of the tokens that a geisha may still come home for."""
+def return_points(tables: Tables, game: np.record, c: int, left: int) -> float:
+    """The expected points of the tokens that a geisha may still come home for."""
     once, twice = tables.landings[left, game.steps[c]]
     if game.returns[c] > 1:
         return 0.0
@@ -222,15 +229,15 @@ def returning(tables: Tables, game: np.record, c: int, left: int) -> float:
 
 
 @inline
-def at_least(chances: Chances, player: int, wanted: int) -> float:
-    """The chance that a player has so many geisha."""
-    counts = chances[COUNTS]
+def at_least(probabilities: GeishaProbabilities, player: int, wanted: int) -> float:
+    """The probability that a player has at least `wanted` geisha."""
+    counts = probabilities[COUNTS]
     counts[:] = 0
     counts[0] = 1
     for c in range(len(counts) - 1):
         for k in range(c + 1, 0, -1):
-            counts[k] += chances[player, c] * (counts[k - 1] - counts[k])
-        counts[0] *= 1 - chances[player, c]
+            counts[k] += probabilities[player, c] * (counts[k - 1] - counts[k])
+        counts[0] *= 1 - probabilities[player, c]
     return counts[wanted:].sum()
 
 
@@ -238,36 +245,40 @@ def at_least(chances: Chances, player: int, wanted: int) -> float:
 
 
 @inline
-def forecast(
+def write_final_leads(
     rule_set: np.record, seen: Seen, kind: int, cards: Ranks, gains: Array, ends: Array
 ) -> None:
-    """Write the chances of (tie, win, loss) after an action of this kind.
+    """Write the probabilities of (tie, win, loss) after an action of this kind.
 
-    ends[c, h, most + lead]: with the cards h of her colour in my hand, the unseen ones, and this
-    lead now. gains[h] are the chances of each gain, from -most.
+    ends[c, h, most + lead] is for the cards h of colour c in my hand and this lead now. gains[h]
+    are the probabilities of each gain, from -most.
     """
-    hand_me, hand_foe, unseen_me, unseen_foe = flow(rule_set, seen, kind)
+    hand_me, hand_foe, unseen_me, unseen_foe = destinations(rule_set, seen, kind)
     for c in range(rule_set.colours):
         gains[0] = 0
         gains[0, gains.shape[1] // 2] = 1
         for rank in range(rule_set.values):
             if cards[UNSEEN, c] >> rank & 1:
                 add_card(gains[0].copy(), rule_set.value[rank], unseen_me, unseen_foe, gains[0])
-        compare(gains[0], ends[c, 0])
+        write_outcomes(gains[0], ends[c, 0])
         rank = 0  # of the highest card in the hand
         for hand in range(1, cards[HELD, c] + 1):
             rank += hand >> rank + 1
             if hand & ~cards[HELD, c] == 0:
                 rest = gains[hand ^ 1 << rank]
                 add_card(rest, rule_set.value[rank], hand_me, hand_foe, gains[hand])
-                compare(gains[hand], ends[c, hand])
+                write_outcomes(gains[hand], ends[c, hand])
 
 
 @inline
-def flow(rule_set: np.record, seen: Seen, kind: int) -> tuple[float, float, float, float]:
-    """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
+def destinations(rule_set: np.record, seen: Seen, kind: int) -> tuple[float, float, float, float]:
+    """The probabilities that a card of my hand, and an unseen one, ends with me or the foe."""
     at = rule_set.at
-    mine, theirs, kept = np.zeros(3), np.zeros(3), 0.0  # markers left; the foe's kept card
+    mine, theirs, kept = (
+        np.zeros(3),
+        np.zeros(3),
+        0.0,
+    )  # markers left; foe's kept card
     now = kind - 2 if kind in (rules.HIDDEN_GIFT, rules.HIDDEN_COMPETITION) else kind
     for action in range(4):
         used = seen[at[entry.USED_IN] + 4 * action :]

@@ -1,8 +1,8 @@
-"""Greedy: looks one decision ahead and expects the reply that is worst for it.
+"""Greedy: look one decision ahead and assume the worst reply.
 
-A geisha counts as much as she would bring now, and a little more, times lead / (lead + what may
-still shake it), so that the same lead is worth more the fewer cards are to come; guests and
-unused tokens count as they score. Equally good actions are equally likely.
+Each geisha counts her current points and a bonus, times lead / (lead + the change that cards to
+come may bring), so that a lead counts more the fewer cards are to come. Guests and unused tokens
+count as they score. Equally good actions are equally likely.
 """
 
 import numpy as np
@@ -14,9 +14,9 @@ from hanamachi.games.geishas_road import rules
 from hanamachi.games.geishas_road.from_observation import FOE, ME, act, lay_out, points, reply
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
 
-HOPE = 1.0  # worth of a geisha beside what she would bring now
-SHAKE = 0.5  # by how much each card to come may shake a lead
-GUEST = 0.3  # worth of a guest beside the sets that it makes now
+BONUS = 1.0  # value of a geisha in addition to her current points
+CHANGE = 0.5  # that each card to come may bring to a lead
+GUEST = 0.3  # value of a guest in addition to its current sets
 
 
 class Greedy(RulePolicy):
@@ -40,17 +40,17 @@ def score(rule_set: np.record, observations: Observations, masks: Masks, scores:
             for number in range(replies):
                 games[2] = games[1]
                 reply(rule_set, games[2], replies, number)
-                after = worth(rule_set, games[2], SHAKE * to_come)
+                after = table_value(rule_set, games[2], CHANGE * to_come)
                 scores[b, action] = min(scores[b, action], after)
 
 
 @inline
-def worth(rule_set: np.record, game: np.record, shake: float) -> float:
-    """What the table is worth, with the reply, to who acts."""
+def table_value(rule_set: np.record, game: np.record, change: float) -> float:
+    """The value of the table for the player who acts."""
     total = 0.0
     for c in range(rule_set.colours):
         lead = 2.0 * (game.influence[ME, c] - game.influence[FOE, c])
         lead += int(game.marker[c] == ME) - int(game.marker[c] == FOE)
-        total += (game.prestige[c] + HOPE) * lead / max(abs(lead) + shake, 1)
+        total += (game.prestige[c] + BONUS) * lead / max(abs(lead) + change, 1)
         total += GUEST * (game.collected[ME, c] - game.collected[FOE, c])
     return total + points(rule_set, game, ME) - points(rule_set, game, FOE)

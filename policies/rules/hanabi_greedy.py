@@ -1,7 +1,7 @@
-"""Greedy: plays what it knows to be playable, clues what is playable, discards the oldest.
+"""Greedy: play cards that are surely playable, else clue playable ones, else discard the oldest.
 
-Of the clues, the one that leaves the owner of a playable card in the least doubt. Nothing is read
-into a clue beside what it says. Equally good actions are equally likely.
+Of the clues, it prefers the one after which the owner is surest that a playable card is playable.
+It takes clues literally. Equally good actions are equally likely.
 """
 
 import numpy as np
@@ -31,42 +31,42 @@ def score(rule_set: np.record, observations: Observations, masks: Masks, scores:
         for action in np.flatnonzero(masks[b]):
             kind, slot = rule_set.kind[action], rule_set.slot[action]
             if kind == rules.PLAY:
-                scores[b, action] = play_worth(rule_set, games[0], slot)
+                scores[b, action] = play_score(rule_set, games[0], slot)
             elif kind == rules.DISCARD:
-                scores[b, action] = discard_worth(rule_set, games[0], slot)
+                scores[b, action] = discard_score(rule_set, games[0], slot)
             else:
                 games[1] = games[0]
                 rules.give_clue(rule_set, games[1], rule_set.offset[action], rule_set.trait[action])
-                scores[b, action] = clue_worth(rule_set, games, rule_set.offset[action])
+                scores[b, action] = clue_score(rule_set, games, rule_set.offset[action])
 
 
 @inline
-def play_worth(rule_set: np.record, game: np.record, slot: int) -> float:
+def play_score(rule_set: np.record, game: np.record, slot: int) -> float:
     sure = candidates(rule_set, game, ME, slot) & ~next_cards(rule_set, game.fireworks) == 0
     return PLAYABLE if sure else RISK
 
 
 @inline
-def discard_worth(rule_set: np.record, game: np.record, slot: int) -> float:
+def discard_score(rule_set: np.record, game: np.record, slot: int) -> float:
     if candidates(rule_set, game, ME, slot) & ~trash(rule_set, game) == 0:
         return TRASH
     return OLDEST if slot == 0 else OTHERS
 
 
 @inline
-def clue_worth(rule_set: np.record, games: Games, seat: int) -> float:
-    """How sure the owner of a playable card becomes, if he learns anything of it."""
-    worth, playable = float(OTHERS), next_cards(rule_set, games[0].fireworks)
+def clue_score(rule_set: np.record, games: Games, seat: int) -> float:
+    """Higher the surer the owner of a playable card becomes, if the clue says anything new."""
+    highest, playable = float(OTHERS), next_cards(rule_set, games[0].fireworks)
     for slot in range(games[0].held[seat]):
         before = candidates(rule_set, games[0], seat, slot)
         after = candidates(rule_set, games[1], seat, slot)
         learns = after != before and before & ~playable
         if learns and playable >> int(games[0].hand[seat, slot]) & 1:
-            worth = max(worth, CLUE + count(after & playable) / count(after))
-    return worth
+            highest = max(highest, CLUE + count(after & playable) / count(after))
+    return highest
 
 
 @inline
 def candidates(rule_set: np.record, game: np.record, seat: int, slot: int) -> int:
-    """What a card can be by clues and by the cards that both its owner and I see."""
+    """The cards that a slot can hold, by clues and by the cards that both its owner and I see."""
     return int(game.possible[seat, slot]) & may_hold(rule_set, game, seat)

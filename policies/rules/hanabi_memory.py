@@ -1,4 +1,4 @@
-"""What policies of Hanabi remember: a set of cards for each slot of every hand."""
+"""The memory of Hanabi's rule policies: a set of cards for each slot of every hand."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ Sets = NDArray[np.int32]  # (P, H) one set of cards for each slot, all empty at 
 class RememberingPolicy(RulePolicy):
     """A rule policy whose kernel is `score(tables, observations, masks, memory, scores)`.
 
-    The kernel brings the memory, (B, P * H), up to date.
+    The kernel updates the memory, (B, P * H).
     """
 
     def initial_memory(self, batch: int) -> Memory:
@@ -35,8 +35,8 @@ class RememberingPolicy(RulePolicy):
 
 
 @inline
-def let_go(sets: Any, slot: int) -> None:
-    """A card leaves its slot of a hand, (H,): the newer ones close up, and a new one is last."""
+def remove_slot(sets: Any, slot: int) -> None:
+    """Remove a slot of a hand, (H,): newer cards move down, and the last slot is empty."""
     for i in range(slot, len(sets) - 1):
         sets[i] = sets[i + 1]
     sets[len(sets) - 1] = 0

@@ -1,11 +1,11 @@
-"""Expert: no search, but a forecast of how the round ends.
+"""Expert: score actions by the expected end of the round, without search.
 
-Every card that is not yet on a side ends with me, with the foe or nowhere; how likely, follows
-from the tiles that both still have. So the final lead at each geisha is a small distribution, her
-marker comes to me, goes to the foe or stays, and a table is worth the expectation, over all 3^G
-states of the markers, of what a state is worth: a win, a loss, or a promise for the next round.
-An action is worth that after the reply, mostly the worst one, and a little more or less by its
-tile, so that Gifts come early and Competitions late. Equally good actions are equally likely.
+Every card that is not yet on a side ends with me, with the foe or with nobody; the action tiles
+that both still have give the probabilities. So the final lead at each geisha is a small
+distribution, and her marker comes to me, goes to the foe or stays. The value of a table is the
+expectation over all 3^G states of the markers, each a win, a loss or a prospect for the next round.
+The value of an action is that after the reply, mostly the worst one, plus a bonus for its tile, so
+that Gifts are played early and Competitions late. Equally good actions are equally likely.
 
 Notation: `seen` is one observation, (N,).
 """
@@ -19,10 +19,10 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji import observation as entry
 from hanamachi.games.hanamikoji import rules
 from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, Values
-from hanamachi.policies.rules.lead_changes import Array, add_card, compare
+from hanamachi.policies.rules.lead_changes import Array, add_card, write_outcomes
 
-CHARM, GEISHA = 0.07, 0.09  # what being ahead in either promises for the next round
-DOUBT = 0.25  # weight of the mean reply beside the worst
+CHARM, GEISHA = 0.07, 0.09  # weight of a lead in either for the next round
+MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
 SKILL = 0.8  # how much better than at random the foe places the cards that I cannot see
 
 # by kind of action: its bonus for each turn left, and the cards it brings me, the foe, and uses
@@ -33,7 +33,7 @@ BRINGS_ME, BRINGS_FOE, USES = range(3)
 
 class Tables(NamedTuple):
     rule_set: np.record
-    worth: Array  # (2, 3^G) of each state of the markers; [1] in the last round
+    marker_values: Array  # (2, 3^G) of each state of the markers; [1] in the last round
 
 
 class Expert(RulePolicy):
@@ -41,21 +41,24 @@ class Expert(RulePolicy):
     has_values = True
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, Tables(variant.rule_set, marker_worths(variant.rule_set)))
+        super().__init__(variant, score, Tables(variant.rule_set, marker_values(variant.rule_set)))
 
     def values(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
-        """What the markers promise, before any card is played."""
+        """The value of the markers at the start of a round."""
         n, at = self.variant.rule_set.geisha, self.variant.rule_set.at
         markers = observation[:, at[entry.MARKERS] : at[entry.MARKERS] + 2 * n].reshape(-1, 2, n)
         digits = (markers[:, 0] + 2 * markers[:, 1]).astype(np.int64)
-        return self.tables.worth[0][digits @ 3 ** np.arange(n)[::-1]]
+        return self.tables.marker_values[0][digits @ 3 ** np.arange(n)[::-1]]
 
 
-# --- What the markers are worth
+# --- The value of the markers
 
 
-def marker_worths(rule_set: np.record) -> Array:
-    """By state, a ternary number whose digits, from the left, are 0 neutral, 1 mine, 2 theirs."""
+def marker_values(rule_set: np.record) -> Array:
+    """The value of each state: a ternary number with digits 0 neutral, 1 mine, 2 theirs.
+
+    The first geisha is the leftmost digit.
+    """
     n, goal = rule_set.geisha, np.zeros(3**rule_set.geisha)
     sign = np.array([0, 1, -1])[np.arange(3**n)[:, None] // 3 ** np.arange(n)[::-1] % 3]
     charms = sign * rule_set.cards[:n].astype(int)  # (3^G, G)
@@ -63,9 +66,9 @@ def marker_worths(rule_set: np.record) -> Array:
         for player in (1, -1):
             goal[(count * player).clip(0).sum(1) >= wanted] = player
     geisha, charm = sign.sum(1), charms.sum(1)
-    promise = np.tanh(CHARM * charm + GEISHA * geisha)
+    next_round = np.tanh(CHARM * charm + GEISHA * geisha)
     limit = np.sign(2 * np.sign(geisha) * rule_set.by_geisha + np.sign(charm))
-    return np.where(goal != 0, goal, [promise, limit]).astype(np.float32)
+    return np.where(goal != 0, goal, [next_round, limit]).astype(np.float32)
 
 
 # --- A decision
@@ -77,33 +80,33 @@ def score(tables: Tables, observations: Observations, masks: Masks, scores: Scor
     rule_set, most = tables.rule_set, tables.rule_set.cards.max()
     ends = np.zeros((most + 1, most + 1, 2 * most + 1, 3), np.float32)
     swings = np.zeros((3, rule_set.geisha), np.float32)
-    settled = np.empty((most + 1, 2 * most + 1, tables.worth.shape[1] // 3), np.float32)
+    cache = np.empty((most + 1, 2 * most + 1, tables.marker_values.shape[1] // 3), np.float32)
     for b in range(len(masks)):
-        forecast_for = rules.NONE
+        written_for = rules.NONE
         for action in np.flatnonzero(masks[b]):
             kind = rule_set.kind[action]
-            if kind != forecast_for:
-                forecast(rule_set, observations[b], kind, ends)
-                forecast_for, settled[:, :, 0] = kind, np.nan
-            scores[b, action] = outlook(tables, observations[b], action, swings, ends, settled)
+            if kind != written_for:
+                write_final_leads(rule_set, observations[b], kind, ends)
+                written_for, cache[:, :, 0] = kind, np.nan
+            scores[b, action] = score_after(tables, observations[b], action, swings, ends, cache)
 
 
 @inline
-def outlook(
-    tables: Tables, seen: Array, action: np.intp, swings: Array, ends: Array, settled: Array
+def score_after(
+    tables: Tables, seen: Array, action: np.intp, swings: Array, ends: Array, cache: Array
 ) -> float:
     """The value after an action and its reply."""
     worst, total, count = np.inf, 0.0, replies(tables.rule_set, seen, action, swings)
     for i in range(count):
-        after = value(tables, seen, action, swings[i], ends, settled)
+        after = table_value(tables, seen, action, swings[i], ends, cache)
         worst, total = min(worst, after), total + after
     timing = TIMING[tables.rule_set.kind[action]] * seen[tables.rule_set.at[entry.TO_COME] + 2]
-    return timing + (1 - DOUBT) * worst + DOUBT * total / count
+    return timing + (1 - MEAN_WEIGHT) * worst + MEAN_WEIGHT * total / count
 
 
 @inline
 def replies(rule_set: np.record, seen: Array, action: np.intp, swings: Array) -> int:
-    """Write by how much each reply changes the leads, a row a reply; returns how many there are."""
+    """Write how each reply changes the leads, one row for each; returns their number."""
     at, n, kind = rule_set.at, rule_set.geisha, rule_set.kind[action]
     first, second = rule_set.piles[action, 0, :n], rule_set.piles[action, 1, :n]
     swings[0] = first * (kind == rules.SECRET)
@@ -126,35 +129,37 @@ def replies(rule_set: np.record, seen: Array, action: np.intp, swings: Array) ->
 
 
 @inline
-def value(
-    tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array, settled: Array
+def table_value(
+    tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array, cache: Array
 ) -> float:
-    """The expected worth of the markers after the round, as if geisha were independent.
+    """The expected value of the markers after the round, as if geisha were independent.
 
-    `settled` keeps the first marker's share, two thirds of the work; NaN is what is not yet known.
+    `cache` holds results for the first marker, two thirds of the work; NaN is not yet computed.
     """
     rule_set, at, n = tables.rule_set, tables.rule_set.at, tables.rule_set.geisha
-    worth = tables.worth[int(rule_set.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)]
-    size = len(worth) // 3
+    values = tables.marker_values[
+        int(rule_set.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)
+    ]
+    size = len(values) // 3
     later, own = np.empty((2, size), np.float32), rule_set.kind[action] <= rules.COMPETITION
     for g in range(n):
         spent = rule_set.piles[action, 0, g] + rule_set.piles[action, 1, g]
         held = int(seen[at[entry.HAND] + g]) - own * spent
         lead = len(ends) - 1 + int(seen[at[entry.LEAD] + g] + swing[g])
-        out = later[g % 2] if g else settled[held, lead]
+        out = later[g % 2] if g else cache[held, lead]
         if g or np.isnan(out[0]):
             tie, win, loss = ends[held, int(seen[at[entry.UNSEEN] + g]), lead]
             mine, theirs = seen[at[entry.MARKERS] + g], seen[at[entry.MARKERS] + n + g]
             me, foe = win + mine * tie, loss + theirs * tie
-            mix(worth, size, np.float32(1) - me - foe, me, foe, out)
-        worth, size = out, size // 3
-    return worth[0]
+            expect(values, size, np.float32(1) - me - foe, me, foe, out)
+        values, size = out, size // 3
+    return values[0]
 
 
 @inline
-def mix(worth: Array, size: int, stays: float, me: float, foe: float, out: Array) -> None:
-    """The expectation over one marker; its own loop over slices, so that it is vectorized."""
-    neutral, mine, theirs = worth[:size], worth[size : 2 * size], worth[2 * size : 3 * size]
+def expect(values: Array, size: int, stays: float, me: float, foe: float, out: Array) -> None:
+    """Write the expectation over one marker; a loop over slices, so that it is vectorized."""
+    neutral, mine, theirs = values[:size], values[size : 2 * size], values[2 * size : 3 * size]
     for i in range(size):
         out[i] = stays * neutral[i] + me * mine[i] + foe * theirs[i]
 
@@ -163,11 +168,11 @@ def mix(worth: Array, size: int, stays: float, me: float, foe: float, out: Array
 
 
 @inline
-def forecast(rule_set: np.record, seen: Array, kind: int, ends: Array) -> None:
-    """Write the chances of (tie, win, loss) at a geisha after an action of this kind."""
+def write_final_leads(rule_set: np.record, seen: Array, kind: int, ends: Array) -> None:
+    """Write the probabilities of (tie, win, loss) at a geisha after an action of this kind."""
     most = len(ends) - 1  # ends[h, u, most + lead]: h of her cards in my hand, u unseen
-    hand_me, hand_foe, unseen_me, unseen_foe = flow(rule_set, seen, kind)
-    gains = np.zeros((most + 1, most + 1, 2 * most + 1), np.float32)  # chance of each, from -most
+    hand_me, hand_foe, unseen_me, unseen_foe = destinations(rule_set, seen, kind)
+    gains = np.zeros((most + 1, most + 1, 2 * most + 1), np.float32)  # of each, from -most
     gains[0, 0, most] = 1
     for h in range(most + 1):
         for u in range(most + 1 - h):
@@ -175,14 +180,18 @@ def forecast(rule_set: np.record, seen: Array, kind: int, ends: Array) -> None:
                 add_card(gains[h - 1, u], 1, hand_me, hand_foe, gains[h, u])
             elif u > 0:
                 add_card(gains[h, u - 1], 1, unseen_me, unseen_foe, gains[h, u])
-            compare(gains[h, u], ends[h, u])
+            write_outcomes(gains[h, u], ends[h, u])
 
 
 @inline
-def flow(rule_set: np.record, seen: Array, kind: int) -> tuple[float, float, float, float]:
-    """The chances that a card of my hand, and one unseen, ends with me or with the foe."""
+def destinations(rule_set: np.record, seen: Array, kind: int) -> tuple[float, float, float, float]:
+    """The probabilities that a card of my hand, and an unseen one, ends with me or the foe."""
     at, n = rule_set.at, rule_set.geisha
-    mine, theirs, secret = np.zeros(3), np.zeros(3), 0.0  # free tiles, and the foe's used Secret
+    mine, theirs, secret = (
+        np.zeros(3),
+        np.zeros(3),
+        0.0,
+    )  # free tiles; foe's used Secret
     for k in range(4):
         used = seen[at[entry.USED_IN] + 4 * k :]
         if rule_set.in_use[k] and k != kind and used[:4].sum() == 0:

@@ -1,8 +1,8 @@
-"""Greedy: looks one decision ahead and expects the reply that is worst for it.
+"""Greedy: look one decision ahead and assume the worst reply.
 
-A table is worth the charm of the geisha who would favour the player if the round ended now, less
-the foe's, and for each geisha lead / (1 + her cards that lie on neither side), which tells a safe
-majority from a shaky one. The own Secret counts as played. Equally good actions are equally
+The value of a table is the charm of the geisha who would favour the player if the round ended now,
+minus the foe's, plus lead / (1 + cards on neither side) for each geisha, which prefers a safe
+majority to an unsafe one. The player's Secret counts as played. Equally good actions are equally
 likely.
 """
 
@@ -27,40 +27,44 @@ class Greedy(RulePolicy):
 def score(rule_set: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
     for b in range(len(masks)):
         for action in np.flatnonzero(masks[b]):
-            scores[b, action] = outlook(rule_set, observations[b], action)
+            scores[b, action] = score_after(rule_set, observations[b], action)
 
 
 @inline
-def outlook(rule_set: np.record, seen: NDArray[np.float32], action: np.intp) -> float:
-    """The worth of the table after an action and the reply that is worst for the actor."""
+def score_after(rule_set: np.record, seen: NDArray[np.float32], action: np.intp) -> float:
+    """The value of the table after an action and the reply that is worst for the actor."""
     at, n, kind = rule_set.at, rule_set.geisha, rule_set.kind[action]
     first, second = rule_set.piles[action, 0, :n], rule_set.piles[action, 1, :n]
-    nothing = np.zeros(n, np.int8)
+    no_cards = np.zeros(n, np.int8)
     if kind == SECRET:
-        return worth(rule_set, seen, first, nothing)
+        return table_value(rule_set, seen, first, no_cards)
     if kind == TRADE_OFF:
-        return worth(rule_set, seen, nothing, nothing)
+        return table_value(rule_set, seen, no_cards, no_cards)
     if kind == TAKE_CARD:
         offer = seen[at[GIFTS] + n : at[GIFTS] + 2 * n]
-        return worth(rule_set, seen, first, offer - first)
+        return table_value(rule_set, seen, first, offer - first)
     if kind == TAKE_PAIR:
         pair = action - rule_set.first[TAKE_PAIR]
         offer = seen[at[PAIRS] + 2 * n : at[PAIRS] + 4 * n].reshape(2, n)
-        return worth(rule_set, seen, offer[pair], offer[1 - pair])
+        return table_value(rule_set, seen, offer[pair], offer[1 - pair])
     if kind == GIFT:
-        lowest = np.inf
+        lowest, taken = np.inf, no_cards.copy()
         for g in range(n):
             if first[g] > 0:
-                nothing[g] = 1
-                lowest = min(lowest, worth(rule_set, seen, first - nothing, nothing))
-                nothing[g] = 0
+                taken[g] = 1
+                lowest = min(lowest, table_value(rule_set, seen, first - taken, taken))
+                taken[g] = 0
         return lowest
-    return min(worth(rule_set, seen, first, second), worth(rule_set, seen, second, first))
+    return min(
+        table_value(rule_set, seen, first, second), table_value(rule_set, seen, second, first)
+    )
 
 
 @inline
-def worth(rule_set: np.record, seen: NDArray[np.float32], mine: NDArray, theirs: NDArray) -> float:
-    """What the table is worth once these cards have been added to the two sides."""
+def table_value(
+    rule_set: np.record, seen: NDArray[np.float32], mine: NDArray, theirs: NDArray
+) -> float:
+    """The value of the table after these cards have been added to the two sides."""
     at, n, total = rule_set.at, rule_set.geisha, 0.0
     for g in range(n):
         laid = seen[at[TABLE] + g] + seen[at[TABLE] + n + g] + seen[at[MY_SECRET] + g]

@@ -1,6 +1,7 @@
-"""What the experts of both games of geisha share: how the lead at one of them may still change.
+"""How the lead at one geisha may still change; used by the experts of both geisha games.
 
-A row of `gains` holds the chance of each change, from the worst for me; the middle is none.
+A row of `gains` holds the probability of each change, from the worst for me to the best; the middle
+entry is that of no change.
 """
 
 import numpy as np
@@ -13,9 +14,9 @@ Array = NDArray[np.float32]
 
 @inline
 def add_card(gains: Array, by: int, to_me: float, to_foe: float, out: Array) -> None:
-    """What the gains become with one more card, which is worth `by`."""
+    """Write the gains after one more card, which changes the lead by `by`."""
     stays, most = 1 - to_me - to_foe, len(gains) - 1
-    for i in range(len(gains)):  # a loop: slices times numbers would be new arrays
+    for i in range(len(gains)):  # a loop, as products of slices would allocate arrays
         out[i] = stays * gains[i]
         if i >= by:
             out[i] += to_me * gains[i - by]
@@ -24,10 +25,10 @@ def add_card(gains: Array, by: int, to_me: float, to_foe: float, out: Array) -> 
 
 
 @inline
-def compare(gains: Array, ends: Array) -> None:
-    """From the chances of what is still gained, those of (tie, win, loss) at each lead."""
+def write_outcomes(gains: Array, ends: Array) -> None:
+    """Write the probabilities of (tie, win, loss) for each lead now, from those of the gains."""
     win = np.float32(0)
-    for i in range(len(gains)):  # the gain that only ties is the lead's opposite
+    for i in range(len(gains)):  # the gain that leads to a tie is minus the lead
         tie = gains[len(gains) - 1 - i]
         ends[i, 0], ends[i, 1], ends[i, 2] = tie, win, 1 - win - tie
         win += tie

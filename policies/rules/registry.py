@@ -1,4 +1,4 @@
-"""Which rule policies there are for each game, found by name."""
+"""The rule policies of each game, by name."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,7 +9,7 @@ from hanamachi.policies.entry_point import load_entry_point
 from hanamachi.policies.policy import Policy, as_policy
 
 RANDOM = {"random": "hanamachi.policies.policy:RandomPolicy"}
-RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> where its class is
+RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> the entry point of its class
     "hanamikoji": {
         "greedy": "hanamachi.policies.rules.hanamikoji_greedy:Greedy",
         "expert": "hanamachi.policies.rules.hanamikoji_expert:Expert",
@@ -28,21 +28,22 @@ NAMES = sorted({name for policies in (RANDOM, *RULE_POLICIES.values()) for name 
 
 
 def rule_policies_for(variant: Variant) -> list[str]:
-    """The names of all rule policies that play a variant, "random" first."""
+    """The names of all rule policies that can play a variant, "random" first."""
     names = []
     for name in classes_for(variant):
-        with suppress(UserError):  # not every policy plays with any number of players
+        with suppress(UserError):  # some policies need a certain number of players
             rule_policy(name, variant)
             names.append(name)
     return names
 
 
 def classes_for(variant: Variant) -> Mapping[str, str]:
-    """Where the class of each rule policy for a game is, by its name."""
+    """The entry points of the rule policies for a variant's game, by name."""
     return {**RANDOM, **RULE_POLICIES.get(variant.game.name, {})}
 
 
 def rule_policy(name: str, variant: Variant) -> Policy:
+    """The rule policy of this name; UserError if there is none, or it cannot play the variant."""
     policies = classes_for(variant)
     if name not in policies:
         raise unknown(f"policy for {variant.id} called", name, policies)

@@ -1,4 +1,4 @@
-"""How much a search may spend on one decision: so many worlds, or so many seconds."""
+"""The budget of a search for one decision, in worlds or in seconds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,38 +11,37 @@ from hanamachi.sessions.session import whole_number
 
 @dataclass(frozen=True)
 class Budget:
-    """One of the two is given. With worlds a search answers the same each time."""
+    """Exactly one of the two is given. With `worlds`, a search always gives the same result."""
 
     worlds: int | None = None
     seconds: float | None = None
 
     def __post_init__(self) -> None:
         if (self.worlds is None) == (self.seconds is None):
-            raise UserError("a search needs a budget: give it either worlds=64 or seconds=0.1")
+            raise UserError("a search needs one budget: either worlds=64 or seconds=0.1")
         if self.worlds is not None:
             at_least_one(self.worlds, "worlds")
         if self.seconds is not None:
             above_zero(self.seconds, "seconds")
 
     def portions(self, size: int) -> Iterator[int]:
-        """Numbers of worlds to look at, each at most `size`, until the budget is spent.
+        """Numbers of worlds, each at most `size`, until the budget is spent; at least one number.
 
-        There is at least one. With seconds, none is begun that would not end in time if it took as
-        long as the last one.
+        With `seconds`, no portion begins that would end too late if it took as long as the last.
         """
         if self.seconds is None:
             assert self.worlds is not None
             yield from (min(size, self.worlds - i) for i in range(0, self.worlds, size))
             return
-        begun, end = perf_counter(), perf_counter() + self.seconds
+        start, end = perf_counter(), perf_counter() + self.seconds
         yield size
-        while (now := perf_counter()) + (now - begun) <= end:
-            begun = now
+        while (now := perf_counter()) + (now - start) <= end:
+            start = now
             yield size
 
 
 def at_least_one(value: Any, what: str) -> int:
-    """A setting that counts something."""
+    """Check a setting that must be a whole number of at least 1."""
     number = whole_number(value, what)
     if number < 1:
         raise UserError(f"{what} must be at least 1, not {number}")
@@ -50,7 +49,7 @@ def at_least_one(value: Any, what: str) -> int:
 
 
 def above_zero(value: Any, what: str) -> float:
-    """A setting that is a finite number."""
+    """Check a setting that must be a finite number above 0."""
     if not isinstance(value, int | float) or not 0 < value < float("inf"):
         raise UserError(f"{what} must be a number above 0, not {value!r}")
     return float(value)

@@ -1,11 +1,10 @@
-"""Endgame: the end of a round is looked through to its last card.
+"""Endgame search: solve the rest of a round exactly from sampled worlds.
 
-Where few decisions are left, every action, outcome of chance and reply is followed from each
-sampled world to the end of the round. The seat's own decisions are then solved backwards, one for
-all worlds that it could not tell apart there, so that it never plays as if it saw hidden cards;
-the others reply as the blueprint would. The result is the best reply to the blueprint, exact but
-for the sample of worlds, whose weights are what the others' actions in the round tell of them.
-Elsewhere, and where the tree would grow too large, the blueprint plays.
+When few decisions are left, the search follows every action, chance outcome and reply from each
+world to the end of the round. It then solves the seat's decisions backwards, one decision for each
+information set, so that the seat never uses hidden cards. The others reply as the blueprint would.
+The result is the best response to the blueprint, exact up to the sample of worlds, which are
+weighted by the others' actions (`reach.py`). If the tree grows too large, the blueprint plays.
 
 Notation: K worlds, n positions of a level of the tree, A actions, E events: actions or outcomes.
 """
@@ -20,18 +19,18 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, resolve
 from hanamachi.policies.policy import Policy, best, views
 from hanamachi.policies.search.budget import at_least_one
-from hanamachi.policies.search.prospects import Prospects
 from hanamachi.policies.search.reach import weights
+from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.policies.search.search import Decision, Search
 
 PORTION = 64  # worlds of one tree
-NONE = -1  # the information set of a position where the seat has no choice
+NONE = -1  # the information set of a position in which the seat has no choice
 
 
 class Endgame(Search):
-    """Solves the rest of a round where it has at most so many `positions`, of all worlds of a tree.
+    """Solves the rest of a round if its tree, over all worlds, has at most `positions` positions.
 
-    In a game that goes on, the next round is worth what the blueprint makes of it.
+    The value of the next round is the blueprint's (`round_value.py`).
     """
 
     kind = "endgame"
@@ -60,39 +59,40 @@ class Endgame(Search):
 
 
 class Events(NamedTuple):
-    """What can happen at the positions of a level."""
+    """The events that can happen at the positions of a level."""
 
     parent: NDArray[np.int64]  # (E,) the position
     event: NDArray[np.int64]  # (E,) the action or outcome
-    chance: NDArray[np.float64]  # (E,) of it; 1 for the seat's own actions
+    chance: NDArray[np.float64]  # (E,) its probability; 1 for the seat's own actions
 
 
 @dataclass
 class Level:
-    """Positions as many events away from the worlds, and what can happen there."""
+    """The positions at one depth of the tree, and their events."""
 
     games: NDArray[Any]  # (n,)
     events: Events
-    # (n,) a number for what the seat knows, at its own choices; NONE elsewhere
+    # (n,) numbered, at the seat's own choices; NONE elsewhere
     information_set: NDArray[np.int64]
 
 
 class Tree:
-    """The rest of a round, from worlds in which one seat is to move, against one policy."""
+    """The rest of a round, from worlds in which one seat is to move; the others play `policy`."""
 
-    def __init__(self, policy: Policy, most: int) -> None:
-        self.policy, self.variant, self.most = policy, policy.variant, most
-        self.prospects = Prospects(policy)
+    def __init__(self, policy: Policy, max_positions: int) -> None:
+        self.policy, self.variant = policy, policy.variant
+        self.max_positions = max_positions
+        self.round_value = RoundValue(policy)
 
     def values(self, worlds: NDArray[Any]) -> NDArray[np.float64] | None:
-        """What each action brings the seat that has a choice, (A,); None if the tree is too large.
+        """The value of each action for the seat to move, (A,); None if the tree is too large.
 
         -inf where an action is illegal.
         """
-        share = self.most // len(worlds)
-        if self._grown(worlds[:1], share) is None:  # the first one tells early if all will fit
+        share = self.max_positions // len(worlds)
+        if self._levels(worlds[:1], share) is None:  # one world shows early whether all will fit
             return None
-        levels = self._grown(worlds, self.most)
+        levels = self._levels(worlds, self.max_positions)
         if levels is None:
             return None
         seat = int(worlds["mover"][0])
@@ -100,15 +100,15 @@ class Tree:
         for level in levels:
             reach.append(reach[-1][level.events.parent] * level.events.chance)
         values = np.zeros(0)
-        for level, likely in zip(levels[:0:-1], reach[-2::-1], strict=False):
-            ends = likely * self._at_the_end(level.games, worlds[0], seat)
+        for level, probability in zip(levels[:0:-1], reach[-2::-1], strict=False):
+            ends = probability * self._end_values(level.games, worlds[0], seat)
             values = ends + self._best_of(level, values)
         return self._by_action(levels[0], values)[0]
 
-    # --- Down
+    # --- From the worlds down
 
-    def _grown(self, worlds: NDArray[Any], room: int) -> list[Level] | None:
-        """All levels, from the worlds down to the end of the round; None if there is no room."""
+    def _levels(self, worlds: NDArray[Any], room: int) -> list[Level] | None:
+        """All levels to the end of the round; None if they have more than `room` positions."""
         levels, games = [], worlds
         while len(games):
             room -= len(games)
@@ -117,11 +117,11 @@ class Tree:
                 return None
             levels.append(Level(games, events, self._information_sets(games, worlds[0], events)))
             games = games[events.parent]
-            happen(self.variant.rule_set, games, events.event)
+            apply_events(self.variant.rule_set, games, events.event)
         return levels
 
     def _events(self, games: NDArray[Any], root: np.record, room: int) -> Events | None:
-        """Of every position in which the round goes on; None if there are more than `room`."""
+        """The events of every position before the end of the round; None if more than `room`."""
         going = (games["mover"] >= 0) & (games["round_number"] == root.round_number)
         others = np.flatnonzero(going & (games["mover"] != root.mover))
         room = max(room - len(others), 0)
@@ -139,13 +139,14 @@ class Tree:
         )
 
     def _replies(self, games: NDArray[Any]) -> NDArray[np.float32]:
-        """What the others will do, (n, A); they are asked as at the beginning of a game."""
+        """The probabilities of the others' actions, (n, A); memories are the initial ones."""
         seen = views(self.variant, games, games["mover"].astype(np.int64))
         return self.policy.distribution(*seen, self.policy.initial_memory(len(games)))[0]
 
     def _information_sets(
         self, games: NDArray[Any], root: np.record, events: Events
     ) -> NDArray[np.int64]:
+        """The information set of each position, (n,); NONE where the seat has no choice."""
         open_ = np.bincount(events.parent, minlength=len(games)) > 1
         own = np.flatnonzero(open_ & (games["mover"] == root.mover))
         sets = np.full(len(games), NONE)
@@ -154,17 +155,17 @@ class Tree:
         )
         return sets
 
-    # --- And up
+    # --- From the ends up
 
-    def _at_the_end(self, games: NDArray[Any], root: np.record, seat: int) -> NDArray[np.float64]:
-        """What the positions in which the round is over are worth to the seat, (n,); others 0."""
+    def _end_values(self, games: NDArray[Any], root: np.record, seat: int) -> NDArray[np.float64]:
+        """The values for the seat of positions after the end of the round, (n,); 0 elsewhere."""
         values = games["rewards"][:, seat].astype(np.float64)
-        on = (games["mover"] != OVER) & (games["round_number"] != root.round_number)
-        values[on] += self.prospects(games[on], seat)
+        next_round = (games["mover"] != OVER) & (games["round_number"] != root.round_number)
+        values[next_round] += self.round_value(games[next_round], seat)
         return values
 
     def _by_action(self, level: Level, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the seat's actions lead to, (sets, A), from all positions of each set together."""
+        """The value of each of the seat's actions, (sets, A), summed over an information set."""
         parent, action, _ = level.events
         sets = level.information_set[parent]
         own = sets != NONE
@@ -174,7 +175,7 @@ class Tree:
         return totals
 
     def _best_of(self, level: Level, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the positions lead to, (n,), if the seat chooses what is best for a whole set."""
+        """The values of the positions, (n,), if the seat takes the best action of each set."""
         parent, event, _ = level.events
         sets = level.information_set[parent]
         chosen = self._by_action(level, values).argmax(1)
@@ -186,14 +187,14 @@ class Tree:
 
 
 def same_rows(rows: NDArray[np.float32]) -> NDArray[np.int64]:
-    """A number for every row, (n,), equal rows having the same."""
+    """Number the rows, (n,); equal rows get the same number."""
     numbers: dict[bytes, int] = {}
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], np.int64)
 
 
 @kernel
-def happen(rule_set: Any, games: NDArray[Any], events: NDArray[np.int64]) -> None:
-    """One event in every row: an outcome where chance decides, else an action."""
+def apply_events(rule_set: Any, games: NDArray[Any], events: NDArray[np.int64]) -> None:
+    """Apply one event to every game: an outcome where chance decides, else an action."""
     for b in range(len(games)):
         if games[b].mover == CHANCE:
             resolve(rule_set, games[b], events[b])
@@ -209,11 +210,11 @@ def own_and_chance(
     mask: NDArray[np.int8],
     parent: NDArray[np.int64],
     event: NDArray[np.int64],
-    chances: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
 ) -> int:
-    """Write what chance, and the mover of `root`, may do, as Events; returns how many there are.
+    """Write the events of chance and of the mover of `root`; returns their number.
 
-    There may be more than fit. `mask` (A,) is room to work in.
+    The number counts events that did not fit, too. `mask` (A,) is scratch space.
     """
     weights = np.empty(rule_set.max_outcomes, np.int64)
     count = 0
@@ -223,27 +224,29 @@ def own_and_chance(
             continue
         if game.mover == CHANCE:
             n = chance(rule_set, game, weights)
-            count = note(b, weights[:n], 1 / weights[:n].sum(), count, parent, event, chances)
+            count = write_events(
+                b, weights[:n], 1 / weights[:n].sum(), count, parent, event, probabilities
+            )
         elif game.mover == root.mover:
             legal(rule_set, game, mask)
-            count = note(b, mask, 1.0, count, parent, event, chances)
+            count = write_events(b, mask, 1.0, count, parent, event, probabilities)
     return count
 
 
 @inline
-def note(
+def write_events(
     b: int,
     numbers: NDArray[Any],
     unit: float,
     count: int,
     parent: NDArray[np.int64],
     event: NDArray[np.int64],
-    chances: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
 ) -> int:
-    """Write the events of one position whose number is not 0, as likely as so many units."""
+    """Write an event of probability number * unit for each positive number; returns the count."""
     for i in range(len(numbers)):
         if numbers[i] > 0:
             if count < len(parent):
-                parent[count], event[count], chances[count] = b, i, numbers[i] * unit
+                parent[count], event[count], probabilities[count] = b, i, numbers[i] * unit
             count += 1
     return count

@@ -1,17 +1,17 @@
-"""What a player of Hanabi believes of the own hand, if all others play a known policy.
+"""The belief of a Hanabi player over its own hand, if all others play a known policy.
 
-The belief is many hands, each with the likelihood that it gives to all that the others have done:
-a particle filter with moves (Gilks and Berzuini 2001). From one own decision to the next those
-hands go on that agree with the card that was shown and with what new clues say; if these are few,
-the others do so too, with other cards in the slots that do not agree. Hands are then drawn anew, in
-proportion to how much likelier they have become; and if few were likely, slots may change into
-other cards that clues allow, as often as likelihood says (Metropolis).
+The belief is a particle filter with moves (Gilks and Berzuini 2001): many hands, each with the
+likelihood of all actions of the others given that hand. From one own decision to the next, hands
+are kept if they agree with the card that was revealed and with new clues; if too few agree, the
+others are repaired with new cards in the slots that do not agree. Hands are then resampled in
+proportion to the gain in likelihood. If the weight is on few hands, slots are redrawn from the
+cards that clues allow, with Metropolis acceptance.
 
-How likely a hand makes what the others have done, and what they then remember, is found by living
-through the game again from its beginning, with that hand.
+The likelihood of a hand, and the others' memories, are computed by replaying the game from its
+beginning with that hand.
 
 Notation: W hands, each with its world; D positions in which the believer decided, the last of them
-the present one, of which only what he saw is used; P seats, H cards, M entries of a memory.
+the current one (only what the believer saw there is used); P seats, H cards, M entries of a memory.
 """
 
 from typing import Any, NamedTuple
@@ -28,9 +28,9 @@ from hanamachi.policies.policy import Memory, Policy, views
 from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.opponents import initial_memory
 
-DOUBT = 0.01  # added to the probability of every action: the others may play another policy
-FEW = 0.5  # of the hands; with fewer left, too many of them would be the same
-MOVES = 3  # of every hand then, each of one slot
+SMOOTHING = 0.01  # added to the probability of every action: the others may deviate
+MIN_SHARE = 0.5  # of effective hands; with fewer, too many hands would be equal
+MOVES = 3  # of every hand in that case, each of one slot
 
 Games = NDArray[Any]  # (W,) or (D,) of rule.RECORD
 Hands = NDArray[np.int8]  # (W, H) the oldest card first
@@ -39,69 +39,72 @@ Rows = NDArray[np.int64]
 
 
 class Belief(NamedTuple):
-    """Hands that are equally likely to be held."""
+    """Equally weighted hands."""
 
     hands: Hands
-    likelihood: Floats  # of all that the others have done, its logarithm
+    likelihood: Floats  # the log-likelihood of all actions of the others
     games: Games  # the worlds
-    memory: Memory  # (W, P, M) of every seat before its next decision, the own one's blank
+    memory: Memory  # (W, P, M) of every seat before its next decision; the believer's is blank
 
 
 def first_belief(policy: Policy, history: Games, hands: Hands, rng: np.random.Generator) -> Belief:
-    """By hands that come as often as clues and open cards alone would have it."""
-    belief = lived_through(policy, history, hands)
-    return drawn_anew(policy, history, belief, belief.likelihood, rng)
+    """The belief from hands sampled by the clues and visible cards alone."""
+    belief = replayed(policy, history, hands)
+    return resampled_belief(policy, history, belief, belief.likelihood, rng)
 
 
 def next_belief(
     policy: Policy, history: Games, hands: Hands, likelihood: Floats, rng: np.random.Generator
 ) -> Belief | None:
-    """By hands and likelihood of the belief before; None if none of these hands can go on."""
-    worlds, chances = carried_over(policy.variant.rule_set, history, hands, rng)
-    if not chances.any():
+    """The belief from the previous hands and likelihoods; None if no hand agrees any more."""
+    worlds, weights = carried_over(policy.variant.rule_set, history, hands, rng)
+    if not weights.any():
         return None
-    rows = drawn_by(chances > 0, rng)
-    belief = lived_through(policy, history, own_hands(worlds[rows]))
+    rows = resampled_rows(weights > 0, rng)
+    belief = replayed(policy, history, own_hands(worlds[rows]))
     gain = belief.likelihood - likelihood[rows]
-    return drawn_anew(policy, history, belief, gain + np.log(chances[rows]), rng)
+    return resampled_belief(policy, history, belief, gain + np.log(weights[rows]), rng)
 
 
 def carried_over(
     rule_set: np.record, history: Games, hands: Hands, rng: np.random.Generator
 ) -> tuple[Games, Floats]:
-    """Worlds with the hands as they go on, and how likely each makes the cards drawn since, (W,):
-    0 where it disagrees with what is now seen; if only few agree, the others are mended."""
-    before, chances = worlds_with(rule_set, history[-2:-1], hands, rng), np.empty(len(hands))
+    """Worlds of the hands at the current decision, and the probability of the cards drawn, (W,).
+
+    The probability is 0 where a hand disagrees with what is now seen. If too few hands agree, the
+    others are repaired.
+    """
+    before, weights = worlds_with(rule_set, history[-2:-1], hands, rng), np.empty(len(hands))
     worlds = before.copy()
-    carry_over(rule_set, worlds, history[-1:], False, chances)
-    if np.count_nonzero(chances) < FEW * len(hands):
+    carry_over(rule_set, worlds, history[-1:], False, weights)
+    if np.count_nonzero(weights) < MIN_SHARE * len(hands):
         worlds = before
-        carry_over(rule_set, worlds, history[-1:], True, chances)
-    return worlds, chances
+        carry_over(rule_set, worlds, history[-1:], True, weights)
+    return worlds, weights
 
 
-def drawn_anew(
-    policy: Policy, history: Games, belief: Belief, weights: Floats, rng: np.random.Generator
+def resampled_belief(
+    policy: Policy, history: Games, belief: Belief, log_weights: Floats, rng: np.random.Generator
 ) -> Belief:
-    """Drawn by the logarithms of weights, (W,), and moved if few hands have most of the weight."""
-    chances = np.exp(weights - weights.max())
-    rows = drawn_by(chances, rng)
+    """The belief resampled by log-weights, (W,), and moved if few hands have most of the weight."""
+    weights = np.exp(log_weights - log_weights.max())
+    rows = resampled_rows(weights, rng)
     belief = Belief._make(each[rows] for each in belief)
-    if chances.sum() ** 2 < FEW * len(chances) * (chances**2).sum():
+    if weights.sum() ** 2 < MIN_SHARE * len(weights) * (weights**2).sum():
         for _ in range(MOVES):
             move(policy, history, belief, rng)
     return belief
 
 
-def drawn_by(chances: NDArray[Any], rng: np.random.Generator) -> Rows:
-    """Rows, (W,), each about as often as its chance says (systematic resampling)."""
-    edges = np.cumsum(chances)
-    places = (np.arange(len(chances)) + rng.random()) * edges[-1] / len(chances)
-    return np.minimum(np.searchsorted(edges, places, side="right"), np.flatnonzero(chances)[-1])
+def resampled_rows(weights: NDArray[Any], rng: np.random.Generator) -> Rows:
+    """Rows, (W,), in proportion to their weights (systematic resampling)."""
+    edges = np.cumsum(weights)
+    points = (np.arange(len(weights)) + rng.random()) * edges[-1] / len(weights)
+    return np.minimum(np.searchsorted(edges, points, side="right"), np.flatnonzero(weights)[-1])
 
 
 def move(policy: Policy, history: Games, belief: Belief, rng: np.random.Generator) -> None:
-    """One slot of each hand may change, in place."""
+    """Propose a new card for one slot of each hand; accepted hands change in place."""
     rule_set, now = policy.variant.rule_set, history[-1:]
     worlds = worlds_with(rule_set, now, belief.hands, rng)
     slots = rng.integers(now["held"][0, now["mover"][0]], size=len(worlds))
@@ -110,18 +113,18 @@ def move(policy: Policy, history: Games, belief: Belief, rng: np.random.Generato
     rows = np.flatnonzero((hands != belief.hands).any(1))
     if rows.size == 0:
         return
-    moved = lived_through(policy, history, hands[rows])
+    moved = replayed(policy, history, hands[rows])
     gain = moved.likelihood - belief.likelihood[rows]
-    taken = rng.random(len(rows)) < np.exp(np.minimum(gain, 0))
+    accepted = rng.random(len(rows)) < np.exp(np.minimum(gain, 0))
     for name in Belief._fields:
-        getattr(belief, name)[rows[taken]] = getattr(moved, name)[taken]
+        getattr(belief, name)[rows[accepted]] = getattr(moved, name)[accepted]
 
 
-# --- What would have happened
+# --- Replaying the game
 
 
-def lived_through(policy: Policy, history: Games, hands: Hands) -> Belief:
-    """The game again, up to now, if the hands now were these."""
+def replayed(policy: Policy, history: Games, hands: Hands) -> Belief:
+    """Replay the game up to the current decision, as if the hands there were these."""
     variant, me = policy.variant, int(history["mover"][0])
     held = hands_held(history, hands)
     games = np.repeat(history[:1], len(hands))
@@ -135,7 +138,8 @@ def lived_through(policy: Policy, history: Games, hands: Hands) -> Belief:
         for seat in seats:
             action = action_of(variant.rule_set, now, seat)
             if seat != me:
-                likelihood += np.log(chance_of(policy, games, memory, me, action) + DOUBT)
+                probability = probability_of(policy, games, memory, me, action)
+                likelihood += np.log(probability + SMOOTHING)
             newest = now["held"][seat] - 1
             drawn[:] = own[:, newest] if seat == me else now["hand"][seat, newest]
             take_turn(variant.rule_set, games, action, drawn)
@@ -143,7 +147,7 @@ def lived_through(policy: Policy, history: Games, hands: Hands) -> Belief:
 
 
 def hands_held(history: Games, hands: Hands) -> list[Hands]:
-    """The believer's hand in all those positions, if it is one of `hands` in the last."""
+    """The believer's hands in all positions, (D, W, H), from those in the last."""
     held, me = [hands], history["mover"][0]
     for before, now in zip(history[-2::-1], history[:0:-1], strict=True):
         later, slot, size = held[0], now["slot"][me], before["held"][me]
@@ -157,7 +161,7 @@ def hands_held(history: Games, hands: Hands) -> list[Hands]:
 
 
 def seats_between(history: Games, seats: int) -> list[list[int]]:
-    """Who acted before each of those positions, since the one before or the beginning."""
+    """The seats that acted before each position, since the previous one or the beginning."""
     me = int(history["mover"][0])
     others = [seat % seats for seat in range(me + 1, me + seats)]
     acted = [seat for seat in others if history["did"][0, seat] != rules.NONE]
@@ -165,21 +169,21 @@ def seats_between(history: Games, seats: int) -> list[list[int]]:
     return [[] if joined_later else acted] + [[me, *others]] * (len(history) - 1)
 
 
-def chance_of(policy: Policy, games: Games, memory: Memory, me: int, action: int) -> Floats:
-    """How likely the seat to move takes the action, (W,); its memory is brought up to date."""
+def probability_of(policy: Policy, games: Games, memory: Memory, me: int, action: int) -> Floats:
+    """The probability that the seat to move takes the action, (W,); updates its memory."""
     seat = int(games["mover"][0])
-    first, group = told_apart(games["hand"][:, me], memory[:, seat])
+    first, group = distinguished(games["hand"][:, me], memory[:, seat])
     seen = views(policy.variant, games[first], np.full(len(first), seat))
-    chances, _, after = policy.distribution(*seen, memory[first, seat])
+    probabilities, _, after = policy.distribution(*seen, memory[first, seat])
     memory[:, seat] = after[group]
-    return chances[group, action].astype(np.float64)
+    return probabilities[group, action].astype(np.float64)
 
 
-def told_apart(hands: Hands, memory: Memory) -> tuple[Rows, Rows]:
-    """Groups of worlds that another seat, which sees these hands and remembers this, takes for one:
-    the first world of each group, and the group of each world, (W,).
+def distinguished(hands: Hands, memory: Memory) -> tuple[Rows, Rows]:
+    """Group worlds that another seat, with these hands in sight and this memory, cannot tell apart.
 
-    Rows are compared by a random sum of 64 bits.
+    Returns the first world of each group, and the group of each world, (W,). Rows are compared by
+    a random sum of 64 bits.
     """
     entries = np.concatenate((hands, np.ascontiguousarray(memory).view(np.int8)), axis=1)
     numbers = np.random.default_rng(0).integers(2**62, size=entries.shape[1])
@@ -188,7 +192,7 @@ def told_apart(hands: Hands, memory: Memory) -> tuple[Rows, Rows]:
 
 
 def worlds_with(rule_set: np.record, now: Games, hands: Hands, rng: np.random.Generator) -> Games:
-    """The position, (1,), with each of the hands."""
+    """Worlds, (W,): the position, (1,), with each of the hands."""
     worlds = np.repeat(now, len(hands))
     worlds["rng"] = rng.integers(SEEDS, size=len(hands), dtype=np.uint64)
     take_hands(rule_set, worlds, hands)
@@ -196,7 +200,7 @@ def worlds_with(rule_set: np.record, now: Games, hands: Hands, rng: np.random.Ge
 
 
 def own_hands(worlds: Games) -> Hands:
-    """What the believer, who is to move, holds in each."""
+    """The hand of the believer, who is to move, in each world."""
     hands: Hands = worlds["hand"][:, worlds["mover"][0]]
     return hands
 
@@ -206,7 +210,7 @@ def own_hands(worlds: Games) -> Hands:
 
 @kernel
 def action_of(rule_set: np.record, game: np.record, seat: int) -> int:
-    """The action that a seat took last."""
+    """The last action of a seat."""
     if game.did[seat] == rules.CLUE:
         offset = rules.side_of(rule_set, seat, game.told[seat])
         return rule_set.clue[offset, game.trait[seat]]
@@ -215,7 +219,7 @@ def action_of(rule_set: np.record, game: np.record, seat: int) -> int:
 
 @kernel
 def take_turn(rule_set: np.record, games: Games, action: int, cards: NDArray[np.int8]) -> None:
-    """The mover acts and, if it has to draw, draws that card in each world, (W,)."""
+    """Apply the mover's action in each world; if a card is drawn, it is that of `cards` (W,)."""
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for w in range(len(games)):
         game = games[w]
@@ -227,12 +231,12 @@ def take_turn(rule_set: np.record, games: Games, action: int, cards: NDArray[np.
 
 @kernel
 def carry_over(
-    rule_set: np.record, games: Games, now: Games, mend: bool, chances: NDArray[np.float64]
+    rule_set: np.record, games: Games, now: Games, repair: bool, weights: NDArray[np.float64]
 ) -> None:
-    """My hand from one decision of mine, in `games`, to the next, `now`.
+    """Carry my hand from my last decision, in `games`, to the current one, `now`.
 
-    With `mend`, cards that do not agree with it are drawn again from those that do. The chances,
-    but for a factor that is the same for all, are those of the cards that were drawn.
+    With `repair`, cards that do not agree with `now` are redrawn from those that do. The weights
+    are proportional to the probability of the cards that were drawn.
     """
     then, possible = now[0], np.zeros(rules.HAND, np.int64)
     me = then.mover
@@ -246,13 +250,13 @@ def carry_over(
             else:
                 possible[slot] = then.possible[me, slot - int(left != rules.NONE and slot > left)]
             wrong |= int(possible[slot] >> int(game.hand[me, slot]) & 1 == 0) << slot
-        fits = wrong == 0 or (mend and redraw(rule_set, game, me, wrong, possible))
-        chances[w] = chance_of_draws(rule_set, game, then) if fits else 0
+        agrees = wrong == 0 or (repair and redraw(rule_set, game, me, wrong, possible))
+        weights[w] = probability_of_draws(rule_set, game, then) if agrees else 0
 
 
 @inline
 def redraw(rule_set: np.record, game: np.record, me: int, slots: int, possible: Any) -> bool:
-    """Draw some slots of my hand again, each from its own set of cards; False if one is empty."""
+    """Redraw some slots of my hand, each from its own set of cards; False if one is empty."""
     for slot in range(game.held[me]):
         if slots >> slot & 1:
             game.unseen[game.hand[me, slot]] += 1
@@ -267,9 +271,12 @@ def redraw(rule_set: np.record, game: np.record, me: int, slots: int, possible: 
 
 
 @inline
-def chance_of_draws(rule_set: np.record, game: np.record, then: np.record) -> float:
-    """All seats, from mine on, draw what I see that they drew, and I a card that clues allow."""
-    me, chance = then.mover, 1.0
+def probability_of_draws(rule_set: np.record, game: np.record, then: np.record) -> float:
+    """Let all seats draw the cards that I saw them draw, and me one that clues allow.
+
+    Returns a number proportional to the probability of these draws.
+    """
+    me, probability = then.mover, 1.0
     if then.slot[me] != rules.NONE:
         for slot in range(then.slot[me], game.held[me] - 1):
             game.hand[me, slot] = game.hand[me, slot + 1]
@@ -279,18 +286,18 @@ def chance_of_draws(rule_set: np.record, game: np.record, then: np.record) -> fl
         newest = then.held[seat] - 1
         if then.slot[seat] != rules.NONE and then.held[seat] == game.held[seat]:
             cards = then.possible[me, newest] if seat == me else 1 << int(then.hand[seat, newest])
-            chance *= copies_of(rule_set, game, cards)
-            if chance == 0:
-                return chance
+            probability *= copies_of(rule_set, game, cards)
+            if probability == 0:
+                return probability
             card = information.random_copy(rule_set, game, cards)[0]
             game.unseen[card] -= 1
             game.hand[seat, newest] = card
-    return chance
+    return probability
 
 
 @inline
 def copies_of(rule_set: np.record, game: np.record, cards: int) -> int:
-    """How many copies of some cards the deck has."""
+    """The number of copies of a set of cards that are unseen."""
     copies = 0
     for card in range(rule_set.cards):
         copies += game.unseen[card] * (cards >> card & 1)
@@ -299,7 +306,7 @@ def copies_of(rule_set: np.record, game: np.record, cards: int) -> int:
 
 @kernel
 def redraw_one(rule_set: np.record, games: Games, slots: NDArray[np.int64]) -> None:
-    """Draw a slot of my hand, another in each world, again from the cards that clues allow."""
+    """Redraw one slot of my hand in each world from the cards that clues allow."""
     for w in range(len(games)):
         me = games[w].mover
         redraw(rule_set, games[w], me, 1 << slots[w], games[w].possible[me])
@@ -307,7 +314,7 @@ def redraw_one(rule_set: np.record, games: Games, slots: NDArray[np.int64]) -> N
 
 @kernel
 def take_hands(rule_set: np.record, games: Games, hands: Hands) -> None:
-    """Give the seat to move another hand in each world."""
+    """Give the seat to move its hand of `hands` in each world."""
     for w in range(len(games)):
         game, me = games[w], games[w].mover
         for slot in range(information.count_as_unseen(game, me)):
@@ -317,7 +324,7 @@ def take_hands(rule_set: np.record, games: Games, hands: Hands) -> None:
 
 @kernel
 def deal_again(rule_set: np.record, games: Games) -> None:
-    """Go back to the beginning, with the same hands; the seat to move has had no turn."""
+    """Rewind to the beginning with the same hands; the seat to move has not acted yet."""
     before = np.zeros(1, rules.RECORD)
     for w in range(len(games)):
         game = games[w]

@@ -1,10 +1,11 @@
-"""Single-agent search for Hanabi: one player looks ahead, all others play the blueprint.
+"""Single-agent search for Hanabi: one player looks ahead, and all others play the blueprint.
 
-The player keeps a belief of the own hand (`belief.py`), as the clues and what the others have done
-tell it. For each action the blueprint plays on, in all seats, from hands of the belief and with
-the same luck for every action; after some turns a forecast says what is still to come. What does
-worse than another action is soon left out, except for the blueprint's own action, which is played
-unless another one is clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
+The player keeps a belief over its own hand (`hanabi_belief.py`), from the clues and the others'
+actions. After each tried action the blueprint plays all seats, from hands of the belief and with
+the same random numbers for every action; after some turns `hanabi_value.py` estimates the points
+still to come. An action that is clearly worse is dropped early. The blueprint's own action is never
+dropped, and is played unless another one is clearly better (after SPARTA: Lerer, Hu, Foerster and
+Brown 2020).
 
 Notation: K worlds, J actions.
 """
@@ -19,19 +20,19 @@ from hanamachi.games.hanabi.rules import HAND
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
 from hanamachi.policies.search.budget import above_zero, at_least_one
 from hanamachi.policies.search.hanabi_belief import Belief, first_belief, next_belief, own_hands
-from hanamachi.policies.search.hanabi_value import Forecast
-from hanamachi.policies.search.playout import behind, play_out
+from hanamachi.policies.search.hanabi_value import RemainingPoints
+from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 
-PORTION = 16  # worlds played side by side, each with all actions that are left
-BEHIND = 2.0  # standard errors by which an action is worse when it is left out
+PORTION = 16  # worlds in one batch of playouts, each with all actions that are left
+DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
 
 
 class SingleAgent(Search):
     """Tries the `top` actions of its blueprint.
 
-    `hands` is the size of the belief. `sure`, in standard errors, says how clearly better an action
-    must be than the blueprint's to be played; `turns`, how far worlds are played on.
+    `hands` is the size of the belief. To be played, an action must be better than the blueprint's
+    by `sure` standard errors. Playouts last `turns` turns.
     """
 
     kind = "single_agent"
@@ -53,103 +54,106 @@ class SingleAgent(Search):
         self.top = at_least_one(top, "top")
         self.sure = above_zero(sure, "sure")
         self.turns = at_least_one(turns, "turns")
-        self.forecast = Forecast(self._start)
-        self.notes = notes(self._start, self.hands)
+        self.remaining_points = RemainingPoints(self._start)
+        self.memory_record = memory_record(self._start, self.hands)
 
     # --- Memory
 
     def initial_memory(self, batch: int) -> Memory:
-        """The bytes of `notes`, (B, size)."""
-        fresh = np.zeros(batch, self.notes)
+        """The bytes of `memory_record`, (B, size)."""
+        fresh = np.zeros(batch, self.memory_record)
         fresh["own"] = self._start.initial_memory(batch)
-        return fresh.view(np.uint8).reshape(batch, self.notes.itemsize)
+        return fresh.view(np.uint8).reshape(batch, self.memory_record.itemsize)
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
         worlds = self._checked_worlds(len(observation))
         memory = np.array(memory, np.uint8)
-        kept = memory.view(self.notes)[:, 0]
-        prior, _, own = self._start.distribution(observation, mask, kept["own"])
-        out = prior.copy()
-        for row in range(len(out)):
+        records = memory.view(self.memory_record)[:, 0]
+        prior, _, own = self._start.distribution(observation, mask, records["own"])
+        probabilities = prior.copy()
+        for row in range(len(probabilities)):
             rng = self._generator(observation[row], mask[row], memory[row])
-            seen = observation[row], mask[row], prior[row], kept[row], own[row]
-            out[row] = self.search(Decision(*seen, rng, worlds, row))
-        kept["own"] = own
-        return out, None, memory
+            seen = observation[row], mask[row], prior[row], records[row], own[row]
+            probabilities[row] = self.search(Decision(*seen, rng, worlds, row))
+        records["own"] = own
+        return probabilities, None, memory
 
     # --- A decision
 
     def search(self, decision: Decision) -> NDArray[np.float32]:
-        """Brings `decision.memory`, a record of notes, up to date."""
-        believed = self._belief(decision)
-        believed.memory[:, believed.games["mover"][0]] = decision.memory_after
-        return self._choice(decision, believed) if len(decision.actions) > 1 else decision.prior
+        """As in `Search`; also updates `decision.memory`, a `memory_record`."""
+        belief = self._belief(decision)
+        belief.memory[:, belief.games["mover"][0]] = decision.memory_after
+        return self._choice(decision, belief) if len(decision.actions) > 1 else decision.prior
 
     def _belief(self, decision: Decision) -> Belief:
-        held, worlds = decision.memory, decision.sample(self.hands)
-        held["history"][held["decisions"]] = worlds[0]
-        held["decisions"] += 1
-        history, believed = held["history"][: held["decisions"]], None
+        """The belief at this decision; the memory record is updated."""
+        record, worlds = decision.memory, decision.sample(self.hands)
+        record["history"][record["decisions"]] = worlds[0]
+        record["decisions"] += 1
+        history, belief = record["history"][: record["decisions"]], None
         if len(history) > 1:
-            last = held["hands"], held["likelihood"]
-            believed = next_belief(self._start, history, *last, decision.rng)
-        if believed is None:
-            believed = first_belief(self._start, history, own_hands(worlds), decision.rng)
-        held["hands"], held["likelihood"] = believed.hands, believed.likelihood
-        return believed
+            last = record["hands"], record["likelihood"]
+            belief = next_belief(self._start, history, *last, decision.rng)
+        if belief is None:
+            belief = first_belief(self._start, history, own_hands(worlds), decision.rng)
+        record["hands"], record["likelihood"] = belief.hands, belief.likelihood
+        return belief
 
-    def _choice(self, decision: Decision, believed: Belief) -> NDArray[np.float32]:
-        """All on the action that does best, or the blueprint's choice if that may be luck."""
+    def _choice(self, decision: Decision, belief: Belief) -> NDArray[np.float32]:
+        """All probability on the best action, or the prior if no action is clearly better."""
         actions = self._tried(decision)
         results = np.empty((0, len(actions)))
         for count in self.budget.portions(PORTION):
-            more = self._results(decision, believed, actions, count)
-            results = np.concatenate((results, more))
-            ahead, error = behind(results)
-            left = ahead <= BEHIND * error
-            left[0] = True  # the blueprint's stays: few worlds alone never speak against it
-            actions, results = actions[left], results[:, left]
+            new_results = self._results(decision, belief, actions, count)
+            results = np.concatenate((results, new_results))
+            gap, error = gap_to_best(results)
+            kept = gap <= DROP_GAP * error
+            kept[0] = True  # few worlds are never enough to drop the blueprint's own action
+            actions, results = actions[kept], results[:, kept]
             if len(actions) == 1:
                 return decision.prior
-        ahead, error = behind(results)
-        if ahead[0] <= self.sure * error[0]:
+        gap, error = gap_to_best(results)
+        if gap[0] <= self.sure * error[0]:
             return decision.prior
-        return np.eye(len(decision.prior), dtype=np.float32)[actions[ahead.argmin()]]
+        return np.eye(len(decision.prior), dtype=np.float32)[actions[gap.argmin()]]
 
     def _tried(self, decision: Decision) -> NDArray[np.int64]:
-        """The actions that the blueprint likes best, its own choice first, (J,)."""
-        liking = self._preference(decision, decision.memory["own"])[decision.actions]
-        return decision.actions[np.argsort(-liking, kind="stable")[: self.top]]
+        """The actions that the blueprint scores highest, its own choice first, (J,)."""
+        scores = self._blueprint_scores(decision, decision.memory["own"])[decision.actions]
+        return decision.actions[np.argsort(-scores, kind="stable")[: self.top]]
 
     def _results(
         self,
         decision: Decision,
-        believed: Belief,
+        belief: Belief,
         actions: NDArray[np.int64],
         count: int,
     ) -> NDArray[np.float64]:
-        """The points that each action brings in so many worlds, (K, J)."""
+        """The points of each action in `count` worlds of the belief, (K, J)."""
         rows = decision.rng.integers(self.hands, size=count)
-        worlds, alike = believed.games[rows], len(actions)
+        worlds, group_size = belief.games[rows], len(actions)
         worlds["rng"] = scatter(decision.rng.integers(SEEDS, size=count, dtype=np.uint64))
-        games = np.repeat(worlds, alike)
+        games = np.repeat(worlds, group_size)
         earned = play_out(
             self._start,
             games,
             np.tile(actions, count),
             decision.rng,
-            memory=np.repeat(believed.memory[rows], alike, axis=0),
-            alike=alike,
+            memory=np.repeat(belief.memory[rows], group_size, axis=0),
+            group_size=group_size,
             turns=self.turns,
         )
-        return (earned[:, 0] + self.forecast(games)).reshape(count, alike)
+        return (earned[:, 0] + self.remaining_points(games)).reshape(count, group_size)
 
 
-def notes(policy: Policy, hands: int) -> np.dtype[Any]:
-    """What a player remembers: the policy's own memory, the positions in which he decided, as he
-    saw them, and the belief at the last of them."""
+def memory_record(policy: Policy, hands: int) -> np.dtype[Any]:
+    """What a player remembers: the blueprint's memory, its own past positions, and its belief.
+
+    The belief is that of the last position; hidden cards in the positions are not used.
+    """
     variant, own = policy.variant, policy.initial_memory(1)
     return np.dtype(
         [
@@ -163,6 +167,6 @@ def notes(policy: Policy, hands: int) -> np.dtype[Any]:
 
 
 def most_decisions(rule_set: np.record) -> int:
-    """How many decisions one seat can come to: each card that leaves a hand may bring a clue."""
+    """The most decisions of one seat: each card that leaves a hand may bring back a clue."""
     cards = int(rule_set.copies.sum()) - rule_set.seats * (rule_set.hand_size - 1)
     return 1 + (2 * cards + int(rule_set.max_clues)) // int(rule_set.seats)

@@ -1,8 +1,8 @@
-"""How many points players of Hanabi are yet to make, by what anybody could see who saw all hands.
+"""The points that a policy still makes in a game of Hanabi, estimated from a view of all hands.
 
-The policy plays games with itself, and for each number of turns that are left at least, a linear
-regression tells from a few counts of cards and tokens what was still to come. So a search need not
-play its worlds to the end: what it leaves out is mostly luck, the same for every action.
+The policy plays games with itself. For each minimum number of turns left, a linear regression
+predicts the points still to come from a few counts of cards and tokens. So a search need not play
+its worlds to the end: what it leaves out is mostly luck, which is the same for every action.
 
 Notation: B games, F features.
 """
@@ -20,28 +20,28 @@ from hanamachi.games.hanabi.from_observation import critical, everything, next_c
 from hanamachi.policies.policy import Policy, sample, views
 from hanamachi.sessions.opponents import initial_memory
 
-GAMES = 1000  # that are played to learn from
+GAMES = 1000  # played to fit the regression
 FEATURES = 12
-RIDGE = 1.0  # keeps weights small where few games came
+RIDGE = 1.0  # keeps weights small in phases that few games reach
 
 Games = NDArray[Any]  # (B,) of Hanabi's records
 Floats = NDArray[np.float64]
 
 
-class Forecast:
-    """What games that a policy plays are still worth; it learns when it is asked first."""
+class RemainingPoints:
+    """Estimates the points still to come; the regression is fitted at the first call."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
     def __call__(self, games: Games) -> Floats:
-        """The points to come, (B,); 0 where a game is over."""
+        """The points still to come, (B,); 0 where a game is over."""
         points = (self._features(games) * self._weights[phases(games)]).sum(1)
         return np.where(games["mover"] >= 0, points, 0)
 
     @cached_property
     def _weights(self) -> Floats:
-        """Of each feature in each phase."""
+        """The weight of each feature in each phase."""
         then, ended = played(self.policy, np.arange(GAMES, dtype=np.uint64))
         features, phase = self._features(then), phases(then)
         weights = np.zeros((phase.max() + 1, FEATURES))
@@ -58,7 +58,7 @@ class Forecast:
 
 
 def played(policy: Policy, seeds: NDArray[np.uint64]) -> tuple[Games, Floats]:
-    """All positions, (B,), of games that a policy plays with itself, and the scores at the end."""
+    """All positions, (B,), of games that a policy plays with itself, and their final scores."""
     variant, rng = policy.variant, np.random.default_rng(0)
     games, memory = variant.new(seeds), initial_memory(policy, len(seeds), variant.seats)
     kernels.reset(variant.rule_set, games)
@@ -76,7 +76,7 @@ def played(policy: Policy, seeds: NDArray[np.uint64]) -> tuple[Games, Floats]:
 
 
 def phases(games: Games) -> NDArray[np.int64]:
-    """How many turns each game still lasts at least, unless it is won or lost, (B,)."""
+    """The minimum number of turns that each game still lasts, unless it ends early, (B,)."""
     return games["deck"].astype(np.int64) + games["turns_left"]
 
 
@@ -110,7 +110,7 @@ def write_features(rule_set: np.record, games: Games, features: Floats) -> None:
 
 @inline
 def cards_in_hands(rule_set: np.record, game: np.record) -> tuple[int, int]:
-    """All of them, and those that a clue has touched."""
+    """The set of cards in all hands, and the set of those that a clue has touched."""
     held = clued = 0
     for seat in range(rule_set.seats):
         for slot in range(game.held[seat]):

@@ -1,11 +1,11 @@
-"""Improve: the blueprint's best actions are tried out in worlds that the seat may be in.
+"""Improve: one step of policy improvement on the blueprint, by playouts from sampled worlds.
 
-The worlds come as often as they should if the others play the blueprint (`reach.py`). After each
-action the blueprint plays all seats to the end of the round, or of the game where it cannot say
-what the next round is worth, in the same worlds and with the same luck for every action; one that
-is clearly worse is dropped early. What is played is one step of policy improvement, pi' ~ pi
-exp(eta Q), as in Sokota et al. (arXiv 2304.13138) without a magnet; eta grows with the worlds that
-Q is known from. If the blueprint does not mix, the step is so long that the best action is played.
+Worlds are weighted as if the others play the blueprint (`reach.py`). After each tried action the
+blueprint plays all seats to the end of the round, or of the game if it has no values for the next
+round. Every action gets the same worlds and the same random numbers, and one that is clearly worse
+is dropped early. The search plays pi' ~ pi exp(eta Q), as in Sokota et al. (arXiv 2304.13138)
+without a magnet; eta grows with the number of worlds. If the blueprint is deterministic, the search
+plays the best action.
 
 Notation: K worlds, J actions tried, A actions.
 """
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
-from hanamachi.policies.search.playout import behind, play_out
+from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.policies.search.reach import resampled, weights
 from hanamachi.policies.search.search import Decision, Search
 
-# worlds played side by side, MANY where a batch is cheap, as in networks, and still takes less than
-# a tenth of a second
-FEW, MANY = 8, 16
-OFFERED = 3  # worlds that each of them is drawn from, by how likely they are
-CLEARLY = 2.0  # standard errors by which an action is worse that is dropped
-TRUST = 0.5  # eta is the number of worlds over this
-LEAST = 1e-3  # probability that an action is given which the blueprint rules out
+# worlds in one batch of playouts; the large one is for stochastic blueprints such as networks,
+# for which a larger batch is cheap and still takes less than a tenth of a second
+SMALL_PORTION, LARGE_PORTION = 8, 16
+CANDIDATES = 3  # worlds sampled for each world that is used, which is drawn by their weights
+DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
+WORLDS_PER_ETA = 0.5  # eta is the number of worlds divided by this
+MIN_PROBABILITY = 1e-3  # of an action that the blueprint rules out
 
 Results = NDArray[np.float64]  # (K, J) what each action brings in each world
 
@@ -50,46 +50,47 @@ class Improve(Search):
         self.top = at_least_one(top, "top")
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
-        liking, is_stochastic = self._liking(decision), self._start.is_stochastic
-        tried = np.argsort(-liking, kind="stable")[: min(self.top, len(decision.actions))]
+        scores, is_stochastic = self._scores(decision), self._start.is_stochastic
+        tried = np.argsort(-scores, kind="stable")[: min(self.top, len(decision.actions))]
         results = np.empty((0, len(tried)))
-        for count in self.budget.portions(MANY if is_stochastic else FEW):
+        for count in self.budget.portions(LARGE_PORTION if is_stochastic else SMALL_PORTION):
             results = np.concatenate((results, self._results(decision, tried, count)))
-            lag, error = behind(results)
-            left = lag <= CLEARLY * error
-            tried, results = tried[left], results[:, left]
+            gap, error = gap_to_best(results)
+            kept = gap <= DROP_GAP * error
+            tried, results = tried[kept], results[:, kept]
             if len(tried) == 1:
                 break
-        values = np.full_like(liking, -np.inf)
+        values = np.full_like(scores, -np.inf)
         values[tried] = results.mean(0)
         if not is_stochastic:
             return best(values[None])[0]
-        return softmax(liking + len(results) / TRUST * values)
+        return softmax(scores + len(results) / WORLDS_PER_ETA * values)
 
-    def _liking(self, decision: Decision) -> NDArray[np.float32]:
-        """What the blueprint thinks of each action, (A,); -inf where it is illegal."""
-        liking = self._preference(decision, decision.memory)
-        unlikely = np.isneginf(liking) & (decision.mask == 1)
-        return np.where(unlikely, np.float32(np.log(LEAST)), liking)
+    def _scores(self, decision: Decision) -> NDArray[np.float32]:
+        """The blueprint's score of each action, (A,); -inf where it is illegal."""
+        scores = self._blueprint_scores(decision, decision.memory)
+        ruled_out = np.isneginf(scores) & (decision.mask == 1)
+        return np.where(ruled_out, np.float32(np.log(MIN_PROBABILITY)), scores)
 
     def _results(self, decision: Decision, tried: NDArray[np.int64], count: int) -> Results:
-        """What each action brings the seat in each of so many new worlds."""
+        """What each tried action earns the seat in each of `count` new worlds."""
         worlds = self._likely_worlds(decision, count)
         games, actions = np.repeat(worlds, len(tried)), np.tile(tried, count)
         judge = self._start
-        earned = play_out(judge, games, actions, decision.rng, judge=judge, alike=len(tried))
+        earned = play_out(judge, games, actions, decision.rng, judge=judge, group_size=len(tried))
         return earned[:, worlds["mover"][0]].reshape(count, len(tried))
 
     def _likely_worlds(self, decision: Decision, count: int) -> NDArray[Any]:
-        """Worlds, (count,), drawn by what the others have done in this round."""
-        offered = decision.sample(OFFERED * count)
-        likely = weights(self._start, offered, int(offered["mover"][0]))
-        worlds = offered[resampled(likely, count, decision.rng)]
-        # one that comes twice goes on in two ways
+        """Worlds, (count,), resampled by the others' actions in this round."""
+        candidates = decision.sample(CANDIDATES * count)
+        shares = weights(self._start, candidates, int(candidates["mover"][0]))
+        worlds = candidates[resampled(shares, count, decision.rng)]
+        # a world that is drawn twice gets different random numbers
         worlds["rng"] = self.variant.new(decision.seeds(count))["rng"]
         return worlds
 
 
 def softmax(scores: NDArray[Any]) -> NDArray[Any]:
+    """Probabilities proportional to exp(scores), (A,)."""
     shares = np.exp(scores - scores.max())
     return shares / shares.sum()

@@ -1,8 +1,8 @@
-"""MCTS: information-set Monte Carlo tree search, for two rivals (`tree.py` tells how it works).
+"""MCTS: information-set Monte Carlo tree search for competitive games (`tree.py` explains it).
 
-Without a blueprint new leaves are played on at random, to the end of the game: 0.1 second is some
-ten thousand games. With one, its favourites are tried first, and it plays on from the leaves.
-The action that was visited most is played.
+Without a blueprint, games are played from new leaves to their end at random: some ten thousand
+games in 0.1 second. With one, its best actions are tried first, and it plays from the leaves.
+The search plays the most visited action.
 
 Notation: W worlds, S seats, A actions.
 """
@@ -19,12 +19,12 @@ from hanamachi.policies.search.budget import above_zero
 from hanamachi.policies.search.playout import play_out, play_randomly
 from hanamachi.policies.search.search import Decision, Search
 
-PORTION = 64  # worlds that go down together, before their results are known
-DEEPEST = 64  # steps into the tree
+PORTION = 64  # worlds that descend before the results of any of them are known
+MAX_DEPTH = 64  # of a descent
 
 
 class Mcts(Search):
-    """`explore` is the weight of what is little known; `widen` of how fast nodes get children."""
+    """`explore` weighs little-visited actions; `widen` sets how fast nodes get children."""
 
     kind = "mcts"
     needs_blueprint = False
@@ -39,42 +39,37 @@ class Mcts(Search):
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
-        self.explore = above_zero(explore, "explore")
-        self.widen = above_zero(widen, "widen")
+        self.settings = trees.Settings(above_zero(explore, "explore"), above_zero(widen, "widen"))
 
     def search(self, decision: Decision) -> NDArray[np.float32]:
-        rule_set, liking = self.variant.rule_set, self._liking(decision)
+        rule_set, scores = self.variant.rule_set, self._root_scores(decision)
         tree, used = trees.new_tree(PORTION), 1
         for count in self.budget.portions(PORTION):
             if used + count > len(tree):
                 tree = np.concatenate((tree, np.zeros_like(tree)))
             worlds = decision.sample(count)
-            path = np.empty((count, DEEPEST), np.int32)
-            movers = np.empty((count, DEEPEST), np.int8)
-            earned = np.empty((count, self.variant.seats))
-            used = trees.descend(
-                rule_set, worlds, tree, used, self.explore, self.widen, liking, path, movers, earned
-            )
-            self._play_on(worlds, earned, decision.rng)
-            trees.back_up(tree, path, movers, earned)
+            descents = trees.new_descents(count, MAX_DEPTH, self.variant.seats)
+            used = trees.descend(rule_set, worlds, tree, used, self.settings, scores, descents)
+            self._finish(worlds, descents.earned, decision.rng)
+            trees.back_up(tree, descents)
         return best(trees.visits_below_root(tree, len(decision.mask))[None])[0]
 
-    def _liking(self, decision: Decision) -> NDArray[np.float32]:
-        """In which order the actions are tried at the root, (A,); in any without a blueprint."""
+    def _root_scores(self, decision: Decision) -> NDArray[np.float32]:
+        """The scores by which actions are tried at the root, (A,); random without a blueprint."""
         if self.blueprint is None:
             return decision.rng.random(len(decision.mask), np.float32)
-        return self._preference(decision, decision.memory)
+        return self._blueprint_scores(decision, decision.memory)
 
-    def _play_on(
+    def _finish(
         self, worlds: NDArray[np.void], earned: NDArray[np.float64], rng: np.random.Generator
     ) -> None:
-        """To the end of every world, (W,); adds to `earned` (W, S)."""
+        """Play every world, (W,), to its end; adds the rewards to `earned` (W, S)."""
         if self.blueprint is None:
             earned += play_randomly(self._start, worlds)
             return
         going = np.flatnonzero(worlds["mover"] >= 0)
         games = worlds[going]
         seen = views(self.variant, games, games["mover"].astype(np.int64))
-        chances, *_ = self.blueprint.distribution(*seen, self.initial_memory(len(going)))
-        actions = sample(chances, rng.random(len(going)))
+        probabilities, *_ = self.blueprint.distribution(*seen, self.initial_memory(len(going)))
+        actions = sample(probabilities, rng.random(len(going)))
         earned[going] += play_out(self.blueprint, games, actions, rng)

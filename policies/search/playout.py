@@ -1,4 +1,4 @@
-"""Games played on by a policy in all seats, many at once: to their end, or to that of the round.
+"""Play many games on with one policy in all seats, to the end of the game or of the round.
 
 Notation: B games, S seats, M entries of a memory, K worlds, J actions.
 """
@@ -24,16 +24,16 @@ def play_out(
     *,
     memory: Memory | None = None,
     judge: Policy | None = None,
-    alike: int = 1,
+    group_size: int = 1,
     turns: int = maxsize,
 ) -> Returns:
-    """What each seat earns, (B, S), if these actions, (B,), are taken and the policy plays on.
+    """What each seat earns, (B, S), if these actions, (B,), are taken and then `policy` plays.
 
-    The games are played on in place. `memory` (B, S, M) is what the policy remembers in each seat
-    before its next decision there, by default as at the beginning of a game. Where a new round
-    begins, the `judge` of two rivals says what it is worth, and the game is left; without one, or
-    one that cannot tell, games go to their end. So many games in a row, `alike`, have the same luck
-    in the choices of the policy. After so many `turns` of each game it is left as it is.
+    The games are changed in place. `memory` (B, S, M) is the policy's memory in each seat before
+    its next decision there, by default the initial one. In a competitive game, play stops where a
+    new round begins, and the `judge` adds the value of that round; without a judge that has values,
+    games go to their end. Each `group_size` consecutive games share the random numbers of the
+    policy. A game also stops after `turns` turns.
     """
     variant, rounds = policy.variant, rounds_of(games)
     judge = judge if judge is not None and judge.has_values else None
@@ -56,22 +56,22 @@ def play_out(
         seats = games["mover"][going].astype(np.int64)
         seen = views(variant, games[going], seats)
         chances, _, memory[going, seats] = policy.distribution(*seen, memory[going, seats])
-        actions = sample(chances, rng.random(1 + len(games) // alike)[going // alike])
+        actions = sample(chances, rng.random(1 + len(games) // group_size)[going // group_size])
     if judge is not None:
-        add_prospects(judge, games, rounds, earned)
+        add_round_values(judge, games, rounds, earned)
     return earned
 
 
 def rounds_of(games: NDArray[Any]) -> NDArray[Any]:
-    """The number of the round that is played, (B,); 0 in a game without rounds."""
+    """The number of the current round, (B,); 0 in a game without rounds."""
     has_rounds = "round_number" in (games.dtype.names or ())
     return games["round_number"].copy() if has_rounds else np.zeros(len(games), np.int32)
 
 
-def add_prospects(
+def add_round_values(
     judge: Policy, games: NDArray[Any], rounds: NDArray[Any], earned: Returns
 ) -> None:
-    """Add, where a round has begun, what that is worth; all at once, as this is cheaper."""
+    """Add the judge's value of each round that has begun, in one batch, which is cheaper."""
     rows = np.flatnonzero((games["mover"] >= 0) & (rounds_of(games) != rounds))
     if rows.size:
         seats = games["mover"][rows].astype(np.int64)
@@ -82,7 +82,7 @@ def add_prospects(
 
 
 def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
-    """What each seat earns, (B, S), if all that follows is random."""
+    """What each seat earns, (B, S), if all seats play at random."""
     earned = np.zeros((len(games), policy.variant.seats), np.float32)
     masks = np.empty((len(games), policy.variant.actions.size), np.int8)
     decisions = np.empty(len(games), np.int64)
@@ -90,10 +90,10 @@ def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
     return earned.astype(np.float64)
 
 
-def behind(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far each action is behind the best, (J,), by results in the same worlds, (K, J).
+def gap_to_best(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean gap of each action to the best, (J,), and its standard error, (J,).
 
-    Also the standard error of that, (J,).
+    `results` (K, J) are of the same worlds for every action.
     """
-    apart = results[:, [results.mean(0).argmax()]] - results  # (K, J)
-    return apart.mean(0), apart.std(0) / np.sqrt(len(apart))
+    gaps = results[:, [results.mean(0).argmax()]] - results  # (K, J)
+    return gaps.mean(0), gaps.std(0) / np.sqrt(len(gaps))

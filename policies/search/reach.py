@@ -1,10 +1,9 @@
-"""How likely worlds are, given what the other seats have done.
+"""Weights of worlds: how likely each is, given the actions of the other seats.
 
-`redeal` deals worlds with the probability that chance gives them, every choice of the others
-counting the same. If the others play by a policy that is known, a world's weight is the product,
-over their decisions in the round in progress, of the probability with which this policy would have
-taken the action that was taken, there and in that world. The weighted worlds are then a sample
-from what the seat should believe.
+`redeal` samples worlds by the probability of the deal alone, and ignores how the others chose. If
+they play a known policy, the weight of a world is the product, over their decisions in the current
+round, of the probability that this policy takes the action taken, in that world. The weighted
+worlds are a sample from the posterior of the seat.
 
 Notation: K worlds, T decisions of the other seats, A actions.
 """
@@ -18,37 +17,39 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Masks, Observations, Policy, views
 
-DOUBT = 0.4  # share of the others' decisions that is taken for random play
+RANDOM_SHARE = 0.4  # share of the others' decisions that is assumed to be uniformly random
 
 Weights = NDArray[np.float64]  # (K,) summing to 1
 
 
-def weights(policy: Policy, worlds: NDArray[Any], seat: int, doubt: float = DOUBT) -> Weights:
+def weights(
+    policy: Policy, worlds: NDArray[Any], seat: int, random_share: float = RANDOM_SHARE
+) -> Weights:
     """The probability of each of these worlds of one seat, (K,), if the others play `policy`.
 
-    A policy that is certain of its actions would rule out all worlds as soon as somebody plays
-    otherwise; therefore a share of the decisions, `doubt`, counts as uniformly random.
+    A deterministic policy would rule out all worlds as soon as a seat deviates from it. So
+    `random_share` of the decisions is assumed to be uniformly random.
     """
-    reach = log_reach(policy, worlds, seat, doubt)
+    reach = log_reach(policy, worlds, seat, random_share)
     shares = np.exp(reach - reach.max())
     return shares / shares.sum()
 
 
-def log_reach(policy: Policy, worlds: NDArray[Any], seat: int, doubt: float = DOUBT) -> Weights:
-    """The log-probability, (K,), that the other seats have acted in this round as they did."""
+def log_reach(policy: Policy, worlds: NDArray[Any], seat: int, random_share: float) -> Weights:
+    """The log-probability, (K,), of the actions of the other seats in this round."""
     positions, actions = decisions_of_others(policy.variant, worlds, seat)
     reach = np.zeros(positions.shape)
     seen, masks = views(policy.variant, positions.ravel(), positions["mover"].ravel())
     open_ = np.flatnonzero(np.count_nonzero(masks, axis=1) > 1)
-    chances = doubtful(policy, seen[open_], masks[open_], doubt)
-    reach.ravel()[open_] = np.log(chances[np.arange(len(open_)), actions.ravel()[open_]])
+    probabilities = smoothed(policy, seen[open_], masks[open_], random_share)
+    reach.ravel()[open_] = np.log(probabilities[np.arange(len(open_)), actions.ravel()[open_]])
     return reach.sum(1)
 
 
 def decisions_of_others(
     variant: Variant, worlds: NDArray[Any], seat: int
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Where others than `seat` decided in this round, and how: positions and actions, (K, T)."""
+    """The decisions of the other seats in this round: positions and actions, each (K, T)."""
     for function in ("rewind", "next_event"):
         variant.needs(function, "search that weighs worlds by the others' decisions")
     count = kernels.decisions_of_others(variant.rule_set, worlds[:1], seat)
@@ -58,26 +59,27 @@ def decisions_of_others(
     return positions, actions
 
 
-def doubtful(policy: Policy, seen: Observations, masks: Masks, doubt: float) -> NDArray[np.float64]:
-    """What somebody does who plays a policy, but now and then at random, (B, A).
-
-    A policy with a memory is asked as at the beginning of a game.
-    """
+def smoothed(
+    policy: Policy, seen: Observations, masks: Masks, random_share: float
+) -> NDArray[np.float64]:
+    """The policy's probabilities mixed with uniform play, (B, A); its memory is the initial one."""
     if len(seen) == 0:
         return np.zeros(masks.shape)
-    chances = policy.distribution(seen, masks, policy.initial_memory(len(seen)))[0]
-    return (1 - doubt) * chances + doubt * masks / np.count_nonzero(masks, axis=1)[:, None]
+    probabilities = policy.distribution(seen, masks, policy.initial_memory(len(seen)))[0]
+    uniform = masks / np.count_nonzero(masks, axis=1)[:, None]
+    return (1 - random_share) * probabilities + random_share * uniform
 
 
 def effective_size(weights: Weights) -> float:
-    """How many equally likely worlds would tell as much (Kish)."""
+    """The number of equally weighted worlds that would be as informative (Kish)."""
     return float(1 / np.square(weights).sum())
 
 
 def resampled(weights: Weights, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Worlds drawn by their weights, (count,), each at most once more or less than due.
+    """Indices of worlds drawn by their weights, (count,).
 
-    Systematic resampling: one random number for equally spaced points (Kitagawa 1996).
+    Systematic resampling: one random number for equally spaced points (Kitagawa 1996). Each world
+    is drawn at most once more or less often than expected.
     """
     points = (rng.random() + np.arange(count)) / count
     return np.searchsorted(np.cumsum(weights), points).clip(max=len(weights) - 1)

@@ -1,8 +1,8 @@
-"""What every search shares: where it may look, what it may spend, and how it is spelled.
+"""The base class of all searches: their inputs, their budget and how a name spells them.
 
-A search answers each game by itself. It knows what the seat sees and remembers, and worlds that
-agree with that; its random numbers follow from these and from the policy's seed. So it answers
-two games that the seat cannot tell apart in the same way, and with a budget in worlds always so.
+A search treats each game separately. It uses what the seat sees and remembers, and worlds that
+agree with that. Its random numbers follow from what the seat knows and from the policy's seed. So
+with a budget in worlds it plays the same in two games that the seat cannot tell apart.
 
 Notation: B games, N entries of an observation, A actions, M entries of a memory, K worlds.
 """
@@ -33,7 +33,7 @@ from hanamachi.policies.policy import (
 from hanamachi.policies.search.budget import Budget
 from hanamachi.sessions.worlds import Worlds
 
-KINDS: Mapping[str, str] = {  # where the class of each is
+KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
     "improve": "hanamachi.policies.search.improve:Improve",
     "endgame": "hanamachi.policies.search.endgame:Endgame",
     "mcts": "hanamachi.policies.search.mcts:Mcts",
@@ -44,16 +44,16 @@ SEEDS = 2**64
 
 @dataclass(frozen=True)
 class Decision:
-    """One choice that a seat has to make, and all that may be known of it."""
+    """One decision of a seat, and all that a search may use for it."""
 
     observation: NDArray[np.float32]  #: (N,)
     mask: NDArray[np.int8]  #: (A,)
-    prior: NDArray[np.float32]  #: (A,) what the blueprint would do; uniform without one
+    prior: NDArray[np.float32]  #: (A,) the blueprint's probabilities; uniform without one
     memory: NDArray[Any]  #: (M,) the blueprint's, before this decision
-    memory_after: NDArray[Any]  #: (M,)
+    memory_after: NDArray[Any]  #: (M,) the blueprint's, after it
     rng: np.random.Generator
     worlds: Worlds
-    row: int  #: of `worlds`
+    row: int  #: the row of `worlds`
 
     @property
     def actions(self) -> NDArray[np.int64]:
@@ -61,23 +61,23 @@ class Decision:
         return np.flatnonzero(self.mask)
 
     def sample(self, count: int) -> NDArray[Any]:
-        """Other worlds each time, (count,); in all of them the seat that decides is to move."""
+        """New worlds at each call, (count,), in which the seat that decides is to move."""
         return self.worlds.sample(self.row, self.seeds(count))
 
     def seeds(self, count: int) -> NDArray[np.uint64]:
-        """Of generators, others each time, (count,)."""
+        """New seeds at each call, (count,)."""
         return self.rng.integers(SEEDS, size=count, dtype=np.uint64)
 
 
 class Search(Policy):
-    """A policy that looks ahead from the worlds of `with_worlds`; forced moves cost it nothing.
+    """A policy that looks ahead from the worlds of `with_worlds`; it skips forced moves.
 
-    A kind defines `search`. Its settings are the keywords of its class, and those here: a budget
-    for each decision, in `worlds` or in `seconds`, and the `seed` of its choices.
+    Each kind defines `search`. Its settings are the keywords of its class and of this one: a budget
+    for each decision, in `worlds` or in `seconds`, and the `seed` of its random numbers.
     """
 
     kind: ClassVar[str]
-    cooperative: ClassVar[bool] = False  # which games it is for
+    cooperative: ClassVar[bool] = False  # whether it is for cooperative or competitive games
     needs_blueprint: ClassVar[bool] = True
 
     def __init__(
@@ -89,7 +89,7 @@ class Search(Policy):
         seconds: float | None = None,
         seed: int = 0,
     ) -> None:
-        """UserError if game, blueprint and kind do not fit each other."""
+        """UserError if the game, the blueprint and the kind do not fit together."""
         super().__init__(variant)
         self.name = f"search:{self.kind}"
         self.blueprint = blueprint
@@ -102,22 +102,22 @@ class Search(Policy):
 
     def _check_game(self) -> None:
         if self.variant.game.cooperative != self.cooperative:
-            which = "that are won together" if self.cooperative else "of two rivals"
-            raise UserError(f"{self.name} is for games {which}, which {self.variant.id} is not")
+            games = "cooperative" if self.cooperative else "competitive"
+            raise UserError(f"{self.name} is for {games} games, and {self.variant.id} is not one")
 
     def _check_blueprint(self) -> None:
         blueprint, game = self.blueprint, self.variant.id
         if blueprint is None:
             if self.needs_blueprint:
-                raise UserError(f"{self.name} needs a policy to start from: {self.name}:expert:...")
+                raise UserError(f"{self.name} needs a blueprint policy: {self.name}:expert:...")
         elif not blueprint.variant.understands(self.variant):
             raise UserError(f"{blueprint.name} plays {blueprint.variant.id} and cannot play {game}")
         elif isinstance(blueprint, Search):
-            raise UserError(f"{self.name} cannot start from another search; name a plain policy")
+            raise UserError(f"the blueprint of {self.name} must not be another search")
 
     @abstractmethod
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
-        """The probability of each action, (A,), in a row that has a choice."""
+        """The probability of each action, (A,); called where more than one is legal."""
 
     def with_worlds(self, worlds: Worlds) -> Self:
         twin = copy(self)
@@ -125,57 +125,59 @@ class Search(Policy):
         return twin
 
     def initial_memory(self, batch: int) -> Memory:
-        """The blueprint's."""
+        """The blueprint's memory."""
         return self._start.initial_memory(batch)
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
-        """As every policy's; UserError unless `with_worlds` has set the games of these rows."""
+        """As in `Policy`; UserError unless `with_worlds` has set the games of these rows."""
         worlds = self._checked_worlds(len(observation))
         prior, _, after = self._start.distribution(observation, mask, memory)
-        out = prior.copy()
+        probabilities = prior.copy()
         for row in np.flatnonzero(np.count_nonzero(mask, axis=1) > 1):
             seen = observation[row], mask[row], prior[row], memory[row], after[row]
             known = observation[row], mask[row], memory[row]
-            out[row] = self.search(Decision(*seen, self._generator(*known), worlds, int(row)))
-        return out, None, after
+            probabilities[row] = self.search(
+                Decision(*seen, self._generator(*known), worlds, int(row))
+            )
+        return probabilities, None, after
 
-    def _preference(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
-        """How the blueprint ranks the actions, (A,), with this memory of its own, (M,)."""
+    def _blueprint_scores(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
+        """The blueprint's scores of the actions, (A,), given its memory, (M,)."""
         seen = decision.observation[None], decision.mask[None], memory[None]
         return self._start.scores(*seen)[0][0]
 
     def _checked_worlds(self, rows: int) -> Worlds:
         if self.worlds is None:
             raise UserError(
-                f"{self.name} needs the games it plays in: use policy.with_worlds(env.worlds())"
+                f"{self.name} needs the worlds of its games: use policy.with_worlds(env.worlds())"
             )
         if len(self.worlds) != rows:
-            raise UserError(f"{self.name} was given {len(self.worlds)} games, not {rows}")
+            raise UserError(f"{self.name} has worlds of {len(self.worlds)} games, not of {rows}")
         return self.worlds
 
     def _generator(self, *known: NDArray[Any]) -> np.random.Generator:
-        """Random numbers that follow from what the seat knows and from the policy's seed."""
+        """A generator seeded by what the seat knows and by the policy's seed."""
         digest = blake2b(str(self.seed).encode(), digest_size=16)
         for part in known:
             digest.update(np.ascontiguousarray(part).tobytes())
         return np.random.default_rng(int.from_bytes(digest.digest(), "little"))
 
 
-# --- Spelling
+# --- Names of searches
 
 
 def split_spec(spec: str) -> tuple[str, str, str]:
-    """ "search:KIND:BLUEPRINT:SETTINGS" in its three parts, the last two empty if left out.
+    """Split "search:KIND:BLUEPRINT:SETTINGS" into three parts; the last two may be empty.
 
-    Settings are `name=value` joined by commas.
+    Settings are `name=value`, separated by commas.
     """
     kind, _, rest = spec.removeprefix("search:").partition(":")
     if kind not in KINDS:
         raise unknown("kind of search called", kind, KINDS)
     blueprint, _, settings = rest.rpartition(":")
-    if "=" not in settings and settings:  # all of it is the blueprint
+    if "=" not in settings and settings:  # there are no settings
         blueprint, settings = rest, ""
     return kind, blueprint, settings
 
@@ -183,7 +185,7 @@ def split_spec(spec: str) -> tuple[str, str, str]:
 def new_search(
     kind: str, variant: Variant, blueprint: Policy | None, settings: str, *, name: str
 ) -> Search:
-    """A search of this kind; UserError if blueprint or settings do not fit it."""
+    """A search of this kind; UserError if the blueprint or a setting does not fit."""
     made = load_entry_point(KINDS[kind])
     search: Search = made(variant, blueprint, **parsed(settings, made))
     search.name = name
@@ -191,7 +193,7 @@ def new_search(
 
 
 def parsed(settings: str, made: type[Search]) -> dict[str, Any]:
-    """ "name=value,..." as the keywords of a kind's class; UserError for one it does not have."""
+    """Parse "name=value,..." into keywords of a kind's class; UserError for an unknown one."""
     keywords = [*signature(made).parameters.values(), *signature(Search).parameters.values()]
     known = [each.name for each in keywords if each.kind is Parameter.KEYWORD_ONLY]
     values: dict[str, Any] = {}
@@ -204,7 +206,7 @@ def parsed(settings: str, made: type[Search]) -> dict[str, Any]:
 
 
 def number(text: str) -> int | float | str:
-    """A text as the number it spells, if it does."""
+    """The number that a text spells, or else the text."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)

@@ -1,15 +1,14 @@
-"""The tree of information-set Monte Carlo tree search, compiled.
+"""The compiled tree of information-set Monte Carlo tree search.
 
-A node stands for the actions that lead to it, whatever the cards may be, and so is shared by all
-worlds in which these are legal. As a node's actions differ from world to world, each is judged by
-how often it was taken out of how often it could have been (Cowling, Powley and Whitehouse 2012,
-with a single observer). Actions are many: a node has few children at first, and more as it is
-visited more often (progressive widening, Coulom 2007).
+A node stands for a sequence of actions, and all worlds in which these are legal share it. The legal
+actions of a node differ between worlds, so the bound of an action counts the visits in which it was
+legal (Cowling, Powley and Whitehouse 2012, with a single observer). Games have many actions, so a
+node starts with few children and gets more with its visits (progressive widening, Coulom 2007).
 
-Notation: W worlds, D most steps from the root, S seats, A actions.
+Notation: W worlds, D maximum depth, S seats, A actions.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +31,32 @@ NODE = with_attributes(
     ]
 )
 
-Tree = NDArray[Any]  # of NODE, the first so many in use
+Tree = NDArray[Any]  # of NODE; only the first ones are in use
+
+
+class Settings(NamedTuple):
+    """How the tree grows."""
+
+    explore: float  # weight of the exploration term
+    widen: float  # a node gets at most widen * sqrt(visits) children
+
+
+class Descents(NamedTuple):
+    """What happened in each world on its way down the tree."""
+
+    path: NDArray[np.int32]  # (W, D) the nodes visited, NOWHERE after the last
+    movers: NDArray[np.int8]  # (W, D) the seats that acted
+    earned: NDArray[np.float64]  # (W, S) the rewards so far
+
+
+def new_descents(worlds: int, depth: int, seats: int) -> Descents:
+    """Descents whose arrays are not filled yet."""
+    shape = worlds, depth
+    return Descents(np.empty(shape, np.int32), np.empty(shape, np.int8), np.empty((worlds, seats)))
 
 
 def new_tree(size: int) -> Tree:
-    """A root, and room for as many nodes as there will be worlds."""
+    """A tree with a root and room for `size` more nodes."""
     tree = np.zeros(1 + size, NODE)
     tree[ROOT].child = NOWHERE
     return tree
@@ -52,7 +72,7 @@ def visits_below_root(tree: Tree, actions: int) -> NDArray[np.float32]:
     return visits
 
 
-# --- Down
+# --- From the root down
 
 
 @kernel
@@ -61,22 +81,18 @@ def descend(
     worlds: NDArray[Any],
     tree: Tree,
     used: int,
-    explore: float,
-    widen: float,
-    liking: NDArray[np.float32],
-    path: NDArray[np.int32],
-    movers: NDArray[np.int8],
-    earned: NDArray[np.float64],
+    settings: Settings,
+    scores: NDArray[np.float32],
+    descents: Descents,
 ) -> int:
-    """Play every world on until it has added a node, or ended; returns how many nodes there are.
+    """Play every world until it adds a node or ends; returns the number of nodes.
 
-    `path` (W, D) gets the nodes that it came through, NOWHERE behind them, `movers` (W, D) the
-    seats that acted, `earned` (W, S) what it has brought. New actions at the root are tried in
-    order of `liking` (A,). Visits count at once: the next worlds look elsewhere although no
-    result is known yet.
+    Writes `descents`. New actions at the root are tried in order of `scores` (A,). Visits count
+    at once, before any result is known, so that the next worlds explore other nodes.
     """
     weights = np.empty(rule_set.max_outcomes, np.int64)
-    mask = np.empty(len(liking), np.int8)
+    mask = np.empty(len(scores), np.int8)
+    path, movers, earned = descents
     path[:] = NOWHERE
     earned[:] = 0
     for w in range(len(worlds)):
@@ -84,9 +100,9 @@ def descend(
         tree[ROOT].visits += 1
         while game.mover != OVER and depth < path.shape[1] and used == before:
             choices = legal(rule_set, game, mask)
-            child, tried = favourite(tree, at, mask, explore)
-            if tried < choices and tried <= widen * np.sqrt(tree[at].visits):
-                action = untried(game, mask, choices - tried, at == ROOT, liking)
+            child, tried = best_child(tree, at, mask, settings.explore)
+            if tried < choices and tried <= settings.widen * np.sqrt(tree[at].visits):
+                action = untried(game, mask, choices - tried, at == ROOT, scores)
                 child, used = add_child(tree, at, action, used), used + 1
             tree[child].visits += 1
             path[w, depth], movers[w, depth] = child, game.mover
@@ -99,8 +115,8 @@ def descend(
 
 
 @inline
-def favourite(tree: Tree, at: int, mask: NDArray[np.int8], explore: float) -> tuple[int, int]:
-    """The legal child with the highest bound, and how many there are; takes them off the mask."""
+def best_child(tree: Tree, at: int, mask: NDArray[np.int8], explore: float) -> tuple[int, int]:
+    """The legal child with the highest bound, and how many there are; clears them in `mask`."""
     chosen, highest, tried = NOWHERE, -np.inf, 0
     i = tree[at].child
     while i != NOWHERE:
@@ -119,20 +135,21 @@ def favourite(tree: Tree, at: int, mask: NDArray[np.int8], explore: float) -> tu
 
 @inline
 def untried(
-    game: np.record, mask: NDArray[np.int8], choices: int, by_liking: bool, liking: Any
+    game: np.record, mask: NDArray[np.int8], choices: int, by_score: bool, scores: Any
 ) -> int:
-    """One of the actions that the mask still has: the one liked best, or any."""
-    if not by_liking:
+    """One of the actions left in the mask: the one with the highest score, or a random one."""
+    if not by_score:
         return nth_legal(mask, below(game, choices))
     action = nth_legal(mask, 0)
     for other in range(action + 1, len(mask)):
-        if mask[other] and liking[other] > liking[action]:
+        if mask[other] and scores[other] > scores[action]:
             action = other
     return action
 
 
 @inline
 def add_child(tree: Tree, parent: int, action: int, new: int) -> int:
+    """Make node `new` the newest child of `parent`; returns it."""
     node = tree[new]
     node.action = action
     node.child = NOWHERE
@@ -142,17 +159,13 @@ def add_child(tree: Tree, parent: int, action: int, new: int) -> int:
     return new
 
 
-# --- Up
+# --- Back up
 
 
 @kernel
-def back_up(
-    tree: Tree,
-    path: NDArray[np.int32],
-    movers: NDArray[np.int8],
-    earned: NDArray[np.float64],
-) -> None:
-    """Add to each node that a world came through what it brought the seat that acted."""
+def back_up(tree: Tree, descents: Descents) -> None:
+    """Add the rewards of each world to the nodes it visited, for the seat that acted there."""
+    path, movers, earned = descents
     for w in range(len(path)):
         depth = 0
         while depth < path.shape[1] and path[w, depth] != NOWHERE:

@@ -12,5 +12,5 @@ from hanamachi.policies.networks.network import head_of
 def test_no_two_actions_look_alike(id: str) -> None:
     variant = make_variant(id)
     size, head = variant.actions.size, head_of(variant.actions, variant.observation)
-    uses = [things.uses.reshape(size, -1) for things in head.things.values()]
+    uses = [entities.uses.reshape(size, -1) for entities in head.entities.values()]
     assert len(np.unique(np.hstack([head.features, *uses]), axis=0)) == size

@@ -109,12 +109,12 @@ def test_an_agent_plays_the_variants_that_look_the_same():
 
 def test_a_game_without_an_agent_says_which_have_one():
     (without, *_) = (id for id in VARIANTS if id not in agents() and id not in PLAYED_BY)
-    with pytest.raises(UserError, match=f"no agent ships for {without}.*hanamikoji"):
+    with pytest.raises(UserError, match=f"{without}.*hanamikoji"):
         load_policy(without)
 
 
 def test_an_agent_is_refused_by_rules_that_look_otherwise():
-    with pytest.raises(UserError, match="cannot be loaded"):
+    with pytest.raises(UserError, match="hanamikoji"):
         load_policy("hanamikoji", **SMALL["hanamikoji-gifts"].options)
 
 
@@ -149,5 +149,5 @@ def test_the_script_ships_a_run_with_its_papers(tmp_path):
 
 @pytest.mark.parametrize("wrong", ["hanabi:2", "hanabi", "hanamikoij"])
 def test_a_mistyped_id_is_met_with_the_right_one(wrong):
-    with pytest.raises(UserError, match="did you mean"):
+    with pytest.raises(UserError, match="hanabi:2p" if "hanabi" in wrong else "hanamikoji"):
         load_policy(wrong)

@@ -1,15 +1,15 @@
-"""Exact solving of small games: the whole tree, best responses, NashConv, equilibria.
+"""Solve small games exactly: their tree, best responses, NashConv and equilibria.
 
     from hanamachi.policies import load_policy
-    from hanamachi.training.exact import SMALL, asked, exploitability, solve, tree_of
+    from hanamachi.training.exact import SMALL, exploitability, solve, tabulate, tree_of
 
     variant = SMALL["hanamikoji-gifts"].variant()
-    tree = tree_of(variant)                            # walked once, by the engine
+    tree = tree_of(variant)                            # the engine walks it once
     policy = load_policy("expert", variant.id, **variant.options)
-    exploitability(tree, asked(tree, policy)).nash_conv
+    exploitability(tree, tabulate(tree, policy)).nash_conv
     solve(tree).value                                  # for seat 0, by CFR+
 
-tree.py says what a tree is; `tree_of_openspiel` walks the games of OpenSpiel as well.
+tree.py defines a tree; `tree_of_openspiel` walks games of OpenSpiel.
 """
 
 from hanamachi.training.exact.cfr import Solution, solve
@@ -17,10 +17,10 @@ from hanamachi.training.exact.openspiel import tree_of_openspiel
 from hanamachi.training.exact.report import Exact, exact_exploitability
 from hanamachi.training.exact.response import (
     Exploitability,
-    asked,
     best_response,
     exploitability,
     nash_conv,
+    tabulate,
 )
 from hanamachi.training.exact.small import SMALL, Small
 from hanamachi.training.exact.team import Team, best_team
@@ -35,13 +35,13 @@ __all__ = [
     "Solution",
     "Team",
     "Tree",
-    "asked",
     "best_response",
     "best_team",
     "exact_exploitability",
     "exploitability",
     "nash_conv",
     "solve",
+    "tabulate",
     "tree_of",
     "tree_of_openspiel",
 ]

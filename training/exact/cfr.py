@@ -1,9 +1,8 @@
-"""CFR+: an equilibrium of a two-player zero-sum game, as a reference to measure policies against.
+"""CFR+: compute an equilibrium of a competitive game, as a reference for policies.
 
-The seats improve in turn. Regrets never fall below 0, a policy is proportional to its regrets, and
-iteration t counts t times in the average (Tammelin, "Solving Large Imperfect Information Games
-Using CFR+", 2014). Averages are taken over whole sequences, whose probabilities are linear in what
-is averaged.
+The seats are updated in turn. Regrets never fall below 0, a policy is proportional to its regrets,
+and iteration t has weight t in the average (Tammelin, "Solving Large Imperfect Information Games
+Using CFR+", 2014). The average is over the probabilities of whole sequences.
 
 Notation: as in tree.py.
 """
@@ -18,29 +17,36 @@ from hanamachi.training.exact.response import Exploitability, exploitability, ga
 from hanamachi.training.exact.tree import Floats, Integers, Tree
 
 ITERATIONS = 1000
-ZERO_SUM = 1e-9  # what payoffs may sum to, by rounding
+ZERO_SUM = 1e-9  # rounding error allowed in the sum of payoffs
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The average policy of all iterations, and how far it is from an equilibrium."""
+    """The average policy of all iterations, and its exploitability."""
 
     policy: Floats  #: (Q,)
-    found: Exploitability
+    exploitability: Exploitability
 
     @property
     def value(self) -> float:
-        """Of the game, for seat 0: right within the NashConv found."""
-        return float(self.found.values[0])
+        """The value of the game for seat 0; its error is at most the NashConv of the policy."""
+        return float(self.exploitability.values[0])
 
 
 def solve(tree: Tree, iterations: int = ITERATIONS) -> Solution:
-    """So many iterations of CFR+; UserError unless the game is one of two rivals."""
+    """Run CFR+; UserError unless the game is a two-player zero-sum game."""
     if tree.seats != 2 or np.abs(tree.payoff.sum(1)).max() > ZERO_SUM:
-        raise UserError("CFR+ solves games of two rivals; choose Hanamikoji or Geisha's Road")
+        raise UserError("CFR+ solves competitive games only: choose Hanamikoji or Geisha's Road")
     regrets, average = np.zeros((2, len(tree.action)))
     iterate(
-        tree.leaves, tree.worth, tree.seat, tree.before, tree.first, iterations, regrets, average
+        tree.leaves,
+        tree.weighted_payoff,
+        tree.seat,
+        tree.before,
+        tree.first,
+        iterations,
+        regrets,
+        average,
     )
     policy = np.ones(len(average))
     normalise(tree.first, average, policy)
@@ -53,7 +59,7 @@ def solve(tree: Tree, iterations: int = ITERATIONS) -> Solution:
 @kernel
 def iterate(
     leaves: Integers,
-    worth: Floats,
+    weighted_payoff: Floats,
     seats: Integers,
     before: Integers,
     first: Integers,
@@ -61,7 +67,7 @@ def iterate(
     regrets: Floats,
     average: Floats,
 ) -> None:
-    """Bring regrets and average forward; both (Q,), 0 at first."""
+    """Update regrets and average, both (Q,) and 0 at first."""
     policy = np.ones(len(regrets))
     normalise(first, regrets, policy)
     for iteration in range(iterations):
@@ -69,7 +75,7 @@ def iterate(
             reach = policy.copy()
             multiply(before, first, reach)
             gains = np.zeros(len(reach))
-            gain(leaves, worth, reach, seat, gains)
+            gain(leaves, weighted_payoff, reach, seat, gains)
             regret(seats, before, first, seat, policy, gains, regrets)
             add(seats, first, seat, (iteration + 1) * reach, average)
             normalise(first, regrets, policy)
@@ -85,7 +91,7 @@ def regret(
     gains: Floats,
     regrets: Floats,
 ) -> None:
-    """Add what each action of a seat would have gained over its policy."""
+    """Add the gain of each action of a seat over its policy to the regrets."""
     for i in range(len(before) - 1, -1, -1):
         if seats[i] == seat:
             value = 0.0
@@ -98,6 +104,7 @@ def regret(
 
 @kernel
 def add(seats: Integers, first: Integers, seat: int, reach: Floats, average: Floats) -> None:
+    """Add the reach of a seat's sequences to the average."""
     for i in range(len(seats)):
         if seats[i] == seat:
             for q in range(first[i], first[i + 1]):
@@ -106,7 +113,7 @@ def add(seats: Integers, first: Integers, seat: int, reach: Floats, average: Flo
 
 @kernel
 def normalise(first: Integers, weights: Floats, policy: Floats) -> None:
-    """A policy in proportion to these weights; every action alike where there are none."""
+    """Write the policy proportional to these weights; uniform where all are 0."""
     for i in range(len(first) - 1):
         total = 0.0
         for q in range(first[i], first[i + 1]):

@@ -1,4 +1,4 @@
-"""The tree of a game of OpenSpiel whose players move in turn, such as Kuhn or Leduc poker."""
+"""The tree of an OpenSpiel game whose players move in turn, such as Kuhn or Leduc poker."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.errors import UserError
-from hanamachi.training.exact.tree import Integers, Tree, gathered
+from hanamachi.training.exact.tree import Integers, Tree, merged_leaves
 
 
 @dataclass(frozen=True)
 class OpenSpielTree(Tree):
-    """The tree of a game of OpenSpiel, with a state of every information set."""
+    """The tree of an OpenSpiel game, with one state of every information set."""
 
     positions: list[Any]  # (I,) pyspiel.State
 
@@ -26,19 +26,21 @@ def tree_of_openspiel(game: Any) -> OpenSpielTree:
     """The tree of a `pyspiel.Game`; UserError if its players move at the same time."""
     kind = game.get_type()
     if kind.dynamics != kind.Dynamics.SEQUENTIAL:
-        raise UserError(f"the players of {kind.short_name} move at once; choose a game with turns")
+        raise UserError(
+            f"players of {kind.short_name} move simultaneously: choose a game with turns"
+        )
     walk = Walk(game.num_players())
     walk.visit(game.new_initial_state(), np.arange(walk.seats), 1.0)
     return walk.tree(game.num_distinct_actions())
 
 
 class Walk:
-    """A walk through a game's tree, and what it has found so far."""
+    """A walk through a game's tree, with its results so far."""
 
     def __init__(self, seats: int) -> None:
         self.seats = seats
         self.states = 0
-        self.number: dict[tuple[int, str], int] = {}  # of an information set, by what makes it one
+        self.number: dict[tuple[int, str], int] = {}  # key of an information set -> its number
         self.positions: list[Any] = []
         self.before: list[int] = []
         self.first = [seats]
@@ -46,7 +48,7 @@ class Walk:
         self.ends: list[tuple[Integers, float, list[float]]] = []
 
     def visit(self, state: Any, sequences: Integers, chance: float) -> None:
-        """Walk through all that follows a state, by the last sequence of each player, (S,)."""
+        """Walk the subtree of a state; `sequences` (S,) are the last ones of each player."""
         if state.is_chance_node():
             for outcome, probability in state.chance_outcomes():
                 self.visit(state.child(outcome), sequences, chance * probability)
@@ -62,7 +64,7 @@ class Walk:
             self.visit(state.child(action), after, chance)
 
     def information_set(self, state: Any, sequences: Integers) -> int:
-        """By perfect recall, what came before and what is known now are all."""
+        """The number of an information set: by perfect recall, its sequence and state string."""
         before = int(sequences[state.current_player()])
         key = before, state.information_state_string()
         if key not in self.number:
@@ -74,6 +76,7 @@ class Walk:
         return self.number[key]
 
     def tree(self, actions: int) -> OpenSpielTree:
+        """The tree that was walked, with `actions` distinct actions."""
         sequences, chance, payoff = map(np.array, zip(*self.ends, strict=True))
         return OpenSpielTree(
             size=actions,
@@ -82,6 +85,6 @@ class Walk:
             before=np.array(self.before),
             first=np.array(self.first),
             action=np.array(self.actions),
-            **gathered(sequences, chance, payoff),
+            **merged_leaves(sequences, chance, payoff),
             positions=self.positions,
         )

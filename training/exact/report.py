@@ -1,4 +1,4 @@
-"""How exploitable a policy is in a small version: the exact answer, for readers and programs."""
+"""Report the exact exploitability of a policy in a small game, as a record and as tables."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.exact.cfr import solve
-from hanamachi.training.exact.response import asked, exploitability, nash_conv
+from hanamachi.training.exact.response import exploitability, nash_conv, tabulate
 from hanamachi.training.exact.team import best_team
 from hanamachi.training.exact.tree import Tree
 from hanamachi.training.exact.walk import tree_of
@@ -21,23 +21,23 @@ from hanamachi.training.exact.walk import tree_of
 
 @dataclass(frozen=True)
 class Seat:
-    """What one seat can expect, all others playing the policy."""
+    """The values of one seat if all others play the policy."""
 
-    value: float  #: by the policy
-    best_response: float  #: by a best response
+    value: float  #: of the policy
+    best_response: float  #: of a best response
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """The reference: what CFR+ finds."""
+    """The reference solution by CFR+."""
 
     value: float  #: for seat 0
-    nash_conv: float  #: which bounds the error of the value
+    nash_conv: float  #: bounds the error of the value
 
 
 @dataclass(frozen=True)
 class Exact:
-    """How far a policy is from equilibrium; between partners, what they make together."""
+    """The exploitability of a policy; in a cooperative game, also the best possible team."""
 
     game: str
     options: dict[str, Any]
@@ -47,9 +47,11 @@ class Exact:
     choices: int  #: information sets with more than one legal action
     seats: list[Seat]
     nash_conv: float
-    uniform_nash_conv: float  #: of random play, to compare with
-    equilibrium: Equilibrium | None  #: None between partners
-    best_team: float | None  #: the most that partners can make; None for rivals, or if not known
+    uniform_nash_conv: float  #: of random play, for comparison
+    equilibrium: Equilibrium | None  #: None in cooperative games
+    best_team: (
+        float | None
+    )  #: value of the best joint policy; None in competitive games, or if unknown
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -58,44 +60,46 @@ class Exact:
 def exact_exploitability(
     policy: str | Path | Policy, game: str | None = None, **options: Any
 ) -> Exact:
-    """The value of a policy, of its best responses, and its NashConv, to six digits.
+    """The values of a policy and of its best responses, and its NashConv, to six digits.
 
-    `game` and its `options` say which variant; a checkpoint and a Policy know their own. UserError
-    if the variant is too large, or the policy cannot play it.
+    `game` and `options` name the variant; a checkpoint or a Policy has its own. UserError if the
+    variant is too large, or the policy cannot play it.
     """
-    given = policy if isinstance(policy, Policy) else None
-    player = given or load_policy(str(policy), game, **options)
+    own = policy if isinstance(policy, Policy) else None
+    player = own or load_policy(str(policy), game, **options)
     variant = player.variant
     tree = tree_of(variant)
-    found = exploitability(tree, asked(tree, player))
-    pairs = zip(found.values, found.responses, strict=True)
+    exact = exploitability(tree, tabulate(tree, player))
+    pairs = zip(exact.values, exact.responses, strict=True)
     return Exact(
         game=variant.id,
         options=dict(variant.options),
-        policy=player.name if given else str(policy),
+        policy=player.name if own else str(policy),
         states=tree.states,
         information_sets=tree.sets,
         choices=int((tree.choices > 1).sum()),
         seats=[Seat(rounded(value), rounded(best)) for value, best in pairs],
-        nash_conv=rounded(found.nash_conv),
+        nash_conv=rounded(exact.nash_conv),
         uniform_nash_conv=rounded(nash_conv(tree, tree.uniform)),
         equilibrium=None if variant.game.cooperative else equilibrium(tree),
-        best_team=most_together(tree) if variant.game.cooperative else None,
+        best_team=best_team_value(tree) if variant.game.cooperative else None,
     )
 
 
 def equilibrium(tree: Tree) -> Equilibrium:
+    """The reference solution of a competitive game."""
     solution = solve(tree)
-    return Equilibrium(rounded(solution.value), rounded(solution.found.nash_conv))
+    return Equilibrium(rounded(solution.value), rounded(solution.exploitability.nash_conv))
 
 
-def most_together(tree: Tree) -> float | None:
+def best_team_value(tree: Tree) -> float | None:
+    """The value of the best joint policy; None if the tree is too large."""
     team = best_team(tree)
     return rounded(team.value) if team else None
 
 
 def tables(exact: Exact) -> Group:
-    """What a reader of the terminal gets."""
+    """The report as tables for the terminal."""
     table = Table("seat")
     for column in ("value", "best response", "gain"):
         table.add_column(column, justify="right")
@@ -109,12 +113,13 @@ def tables(exact: Exact) -> Group:
 
 
 def conclusions(exact: Exact) -> list[str]:
+    """The lines below the table."""
     lines = [f"NashConv {exact.nash_conv:.4f} (random play: {exact.uniform_nash_conv:.4f})"]
     if exact.equilibrium:
         value, error = exact.equilibrium.value, exact.equilibrium.nash_conv
         lines.append(f"value of the game for seat 0, by CFR+: {value:+.4f} ± {error:.4f}")
     if exact.best_team is not None:
-        lines.append(f"best that partners can make: {exact.best_team:.4f}")
+        lines.append(f"value of the best joint policy: {exact.best_team:.4f}")
     return lines
 
 

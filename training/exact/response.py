@@ -1,8 +1,8 @@
-"""How far a policy is from equilibrium: its value, the best responses to it, NashConv.
+"""Exploitability: the values of a policy, the best responses to it, and NashConv.
 
-A policy is one probability for every sequence of a tree, (Q,), given that its information set is
-reached; 1 for the empty ones. So each seat may be played by another policy: an information set
-belongs to one seat.
+A policy is an array of one probability for each sequence of a tree, (Q,), given that its
+information set is reached; 1 for empty sequences. An information set belongs to one seat, so the
+array can hold a different policy for each seat.
 
 Notation: as in tree.py, and M entries of a memory.
 """
@@ -24,11 +24,11 @@ from hanamachi.policies.policy import (
 )
 from hanamachi.training.exact.tree import Floats, Integers, Tree
 
-BATCH = 8192  # information sets that a policy is asked about at once
+BATCH = 8192  # information sets in one call of a policy
 
 
-class Asked(Protocol):
-    """What is needed of a policy."""
+class Distribution(Protocol):
+    """The part of a policy that `tabulate` needs."""
 
     name: str
 
@@ -41,14 +41,14 @@ class Asked(Protocol):
 
 @dataclass(frozen=True)
 class Exploitability:
-    """What a policy is worth in each seat, and what a best response makes there of the others."""
+    """The values of a policy and of the best responses to it, in each seat."""
 
     values: Floats  #: (S,)
     responses: Floats  #: (S,)
 
     @property
     def nash_conv(self) -> float:
-        """What all seats together could gain, each by itself; 0 in an equilibrium."""
+        """The sum of all seats' gains by best responses; 0 in an equilibrium."""
         return float((self.responses - self.values).sum())
 
 
@@ -58,7 +58,7 @@ def exploitability(tree: Tree, policy: Floats) -> Exploitability:
     values, responses = np.empty(tree.seats), np.empty(tree.seats)
     for seat in range(tree.seats):
         gains = np.zeros(len(policy))
-        gain(tree.leaves, tree.worth, reach, seat, gains)
+        gain(tree.leaves, tree.weighted_payoff, reach, seat, gains)
         values[seat] = reach @ gains
         respond(tree.seat, tree.before, tree.first, seat, gains)
         responses[seat] = gains[seat]
@@ -66,14 +66,14 @@ def exploitability(tree: Tree, policy: Floats) -> Exploitability:
 
 
 def nash_conv(tree: Tree, policy: Floats) -> float:
-    """What all seats together could gain by best responses, each to all the others."""
+    """The sum of all seats' gains by best responses to the others."""
     return exploitability(tree, policy).nash_conv
 
 
 def best_response(tree: Tree, policy: Floats, seat: int) -> Floats:
     """The policy with this seat's part replaced by a best response to the others, (Q,)."""
     gains = np.zeros(len(policy))
-    gain(tree.leaves, tree.worth, reached(tree, policy), seat, gains)
+    gain(tree.leaves, tree.weighted_payoff, reached(tree, policy), seat, gains)
     respond(tree.seat, tree.before, tree.first, seat, gains)
     response = policy.copy()
     choose(tree.seat, tree.first, seat, gains, response)
@@ -81,22 +81,22 @@ def best_response(tree: Tree, policy: Floats, seat: int) -> Floats:
 
 
 def reached(tree: Tree, policy: Floats) -> Floats:
-    """What each seat adds to the probability of its sequences, (Q,)."""
+    """Each seat's contribution to the probability of its sequences, (Q,)."""
     reach = policy.copy()
     multiply(tree.before, tree.first, reach)
     return reach
 
 
-# --- Asking a policy
+# --- From a policy to a table
 
 
-def asked(tree: Tree, policy: Asked) -> Floats:
-    """What a policy plays in every information set, (Q,).
+def tabulate(tree: Tree, policy: Distribution) -> Floats:
+    """The probabilities of a policy in every information set, (Q,).
 
-    It is asked about those first that a seat meets first, as its memory there, by perfect recall,
-    is what it made of the one before. Raises UserError if it gives no distribution.
+    Information sets are visited by depth: by perfect recall, the memory in one follows from the
+    previous one of the seat. UserError if the policy does not return distributions.
     """
-    answers = np.ones(len(tree.action))
+    table = np.ones(len(tree.action))
     fresh = policy.initial_memory(1)
     memory = np.empty((tree.sets, fresh.shape[1]), fresh.dtype)
     order = np.argsort(tree.depth, kind="stable")
@@ -104,20 +104,24 @@ def asked(tree: Tree, policy: Asked) -> Floats:
     for begin, end in pairwise(edges):
         for low in range(begin, end, BATCH):
             sets = order[low : min(low + BATCH, end)]
-            ask(tree, policy, sets, memory, answers)
-    return answers
+            tabulate_batch(tree, policy, sets, memory, table)
+    return table
 
 
-def ask(tree: Tree, policy: Asked, sets: Integers, memory: Memory, answers: Floats) -> None:
-    """One batch of information sets: writes what the policy plays there, and remembers."""
+def tabulate_batch(
+    tree: Tree, policy: Distribution, sets: Integers, memory: Memory, table: Floats
+) -> None:
+    """Write the policy's probabilities and memories in one batch of information sets."""
     previous, masks = tree.set_of[tree.before[sets]], tree.masks(sets)
-    remembered = policy.initial_memory(len(sets))
-    remembered[previous >= 0] = memory[previous[previous >= 0]]
-    chances, _, memory[sets] = policy.distribution(tree.observations(sets), masks, remembered)
-    check_distribution(chances, masks, policy.name)
-    rows = np.asarray(chances, np.float64)
+    previous_memory = policy.initial_memory(len(sets))
+    previous_memory[previous >= 0] = memory[previous[previous >= 0]]
+    probabilities, _, memory[sets] = policy.distribution(
+        tree.observations(sets), masks, previous_memory
+    )
+    check_distribution(probabilities, masks, policy.name)
+    rows = np.asarray(probabilities, np.float64)
     rows = rows / rows.sum(1, keepdims=True)  # float32 sums to 1 in seven digits only
-    answers[tree.sequences_in(sets)] = rows[masks > 0]
+    table[tree.sequences_in(sets)] = rows[masks > 0]
 
 
 # --- Compiled
@@ -125,17 +129,19 @@ def ask(tree: Tree, policy: Asked, sets: Integers, memory: Memory, answers: Floa
 
 @kernel
 def multiply(before: Integers, first: Integers, reach: Floats) -> None:
-    """Make of the probabilities in information sets those of whole sequences."""
+    """Turn probabilities in information sets into those of whole sequences, in place."""
     for i in range(len(before)):
         for q in range(first[i], first[i + 1]):
             reach[q] *= reach[before[i]]
 
 
 @kernel
-def gain(leaves: Integers, worth: Floats, reach: Floats, seat: int, gains: Floats) -> None:
-    """Add to each sequence of a seat what games that end with it bring, the others playing."""
+def gain(
+    leaves: Integers, weighted_payoff: Floats, reach: Floats, seat: int, gains: Floats
+) -> None:
+    """Add to each sequence of a seat the payoff of its leaves, weighted by the others' reach."""
     for leaf in range(len(leaves)):
-        others = worth[leaf, seat]
+        others = weighted_payoff[leaf, seat]
         for other in range(leaves.shape[1]):
             if other != seat:
                 others *= reach[leaves[leaf, other]]
@@ -144,7 +150,7 @@ def gain(leaves: Integers, worth: Floats, reach: Floats, seat: int, gains: Float
 
 @kernel
 def respond(seats: Integers, before: Integers, first: Integers, seat: int, gains: Floats) -> None:
-    """Add to each sequence of a seat the most that can be had after it."""
+    """Add to each sequence of a seat the highest gains that can follow it."""
     for i in range(len(before) - 1, -1, -1):
         if seats[i] == seat:
             gains[before[i]] += gains[first[i] : first[i + 1]].max()
@@ -152,7 +158,7 @@ def respond(seats: Integers, before: Integers, first: Integers, seat: int, gains
 
 @kernel
 def choose(seats: Integers, first: Integers, seat: int, gains: Floats, policy: Floats) -> None:
-    """Take in each information set of a seat the action with the most gains, the first of them."""
+    """Choose the action with the highest gains in each information set of a seat."""
     for i in range(len(seats)):
         if seats[i] == seat:
             policy[first[i] : first[i + 1]] = 0

@@ -1,4 +1,4 @@
-"""The small versions: variants whose whole tree is walked in seconds, one table of them."""
+"""The small versions: a table of variants whose whole tree is walked in seconds."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,12 +8,13 @@ from hanamachi.games.registry import VARIANTS, variant
 
 
 class Small(NamedTuple):
-    """The options that make a variant small."""
+    """A variant and the options that make it small."""
 
     id: str
     options: Mapping[str, Any]
 
     def variant(self) -> Variant:
+        """The variant with these options."""
         return variant(self.id, **self.options)
 
 
@@ -29,7 +30,7 @@ SMALL: dict[str, Small] = {
     "hanamikoji-competitions": Small(
         "hanamikoji", ONE_ROUND | {"cards": (2, 2, 3, 3), "actions": ("secret", "competition")}
     ),
-    # the starter chooses a marker first, and returns bring tokens from two stacks
+    # the starter chooses a marker first; returns take tokens from two stacks
     "2021": Small("geishas_road:2021", GIFTS | {"rounds_to_win": 1, "light": (2, 3), "dark": (1,)}),
     # markers are drawn and tokens shuffled
     "introductory": Small(
@@ -48,15 +49,16 @@ SMALL: dict[str, Small] = {
 
 
 def small_versions(game: str) -> list[Small]:
-    """Those of one game."""
+    """The small versions of one game."""
     return [small for small in SMALL.values() if VARIANTS[small.id].name == game]
 
 
 def command_line(small: Small) -> str:
-    """How the command line is told to take it."""
+    """The options of the command line for a small version."""
     settings = (f"--set {name}={spelled(value)}" for name, value in small.options.items())
     return f"--game {small.id} {' '.join(settings)}"
 
 
 def spelled(value: Any) -> str:
+    """A value as the command line reads it."""
     return f"[{','.join(map(spelled, value))}]" if isinstance(value, tuple) else str(value)

@@ -1,15 +1,15 @@
-"""A game's whole tree in sequence form: what an exact solver needs of it, as flat arrays.
+"""A game's tree in sequence form: the flat arrays that exact solvers need.
 
-A sequence is all that one seat has done on the way to a state: an information set of that seat and
-the action it took there, which by perfect recall tell its earlier ones. Sequences 0 to S - 1 are
-empty, one for each seat. A game that ends is known by the last sequence of every seat, by chance's
-part in it and by the payoffs; all states in between have done their duty once the tree is walked
-(von Stengel, "Efficient Computation of Behavior Strategies", 1996).
+A sequence is all actions of one seat on the way to a state: an information set of that seat and the
+action there, which by perfect recall determine the earlier ones. Sequences 0 to S - 1 are empty,
+one for each seat. A leaf is the last sequence of every seat, with its probability by chance and its
+payoffs; the states in between are not kept (von Stengel, "Efficient Computation of Behavior
+Strategies", 1996).
 
-Information sets are numbered as they are met, so that those a seat had before have lower numbers,
-and a loop over them, forwards or backwards, takes the place of a recursion.
+Information sets are numbered in the order of the walk, so a seat's earlier ones have lower numbers,
+and a loop over them, forwards or backwards, replaces a recursion.
 
-Notation: I information sets, Q sequences, L leaves, S seats, A actions, N entries of what is seen.
+Notation: I information sets, Q sequences, L leaves, S seats, A actions, N observation entries.
 """
 
 from abc import ABC, abstractmethod
@@ -28,29 +28,33 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tree(ABC):
-    """Information sets with their sequences, and leaves; a decision without a choice counts too."""
+    """Information sets with their sequences, and leaves; forced moves are included."""
 
     size: int  #: A
-    states: int  #: decisions and ends of the game that were walked
-    seat: Integers  #: (I,) whose information set
+    states: int  #: number of decisions and ends of the game
+    seat: Integers  #: (I,) the seat of each information set
     before: Integers  #: (I,) the seat's sequence that leads there
-    first: Integers  #: (I + 1,) first sequence of each, which ascend with the actions; and Q
+    first: (
+        Integers  #: (I + 1,) the first sequence of each, in order of actions; the last entry is Q
+    )
     action: Integers  #: (Q,) the action that ends a sequence; -1 for an empty one
-    leaves: Integers  #: (L, S) the last sequence of every seat, each row once, ascending
-    chance: Floats  #: (L,) chance's part in the probability of these ends
-    payoff: Floats  #: (L, S) their mean for each seat, by chance
+    leaves: Integers  #: (L, S) the last sequence of every seat; rows are unique and ascend
+    chance: Floats  #: (L,) the probability of these ends by chance alone
+    payoff: Floats  #: (L, S) their mean payoff for each seat
 
     @property
     def seats(self) -> int:
+        """S."""
         return self.leaves.shape[1]
 
     @property
     def sets(self) -> int:
+        """I."""
         return len(self.seat)
 
     @cached_property
     def choices(self) -> Integers:
-        """(I,) how many actions are legal."""
+        """(I,) the number of legal actions."""
         return np.diff(self.first)
 
     @cached_property
@@ -60,24 +64,24 @@ class Tree(ABC):
 
     @cached_property
     def depth(self) -> Integers:
-        """(I,) how many information sets the seat had before."""
+        """(I,) the number of earlier information sets of the seat."""
         depth = np.zeros(self.sets, np.int64)
         count_before(self.before, self.set_of, depth)
         return depth
 
     @cached_property
-    def worth(self) -> Floats:
-        """(L, S) what the leaves add to the expected payoff if all seats play towards them."""
+    def weighted_payoff(self) -> Floats:
+        """(L, S) chance times payoff: what a leaf adds to the values if all seats reach it."""
         return np.asarray(self.chance[:, None] * self.payoff)
 
     @cached_property
     def uniform(self) -> Floats:
-        """(Q,) the policy that takes every legal action alike: its probability in each sequence."""
+        """(Q,) the uniform policy."""
         return np.concatenate([np.ones(self.seats), np.repeat(1 / self.choices, self.choices)])
 
     @abstractmethod
     def observations(self, sets: Integers) -> NDArray[np.float32]:
-        """What the seat sees in these information sets, (n, N)."""
+        """The observations in these information sets, (n, N)."""
 
     def masks(self, sets: Integers) -> NDArray[np.int8]:
         """The legal actions in these information sets, (n, A)."""
@@ -86,35 +90,36 @@ class Tree(ABC):
         return masks
 
     def actions_in(self, sets: Integers) -> Integers:
-        """The legal actions in these information sets, one behind the other."""
+        """The legal actions in these information sets, concatenated."""
         return self.action[self.sequences_in(sets)]
 
     def sequences_in(self, sets: Integers) -> Integers:
-        """The sequences that end in these information sets, one behind the other."""
+        """The sequences that end in these information sets, concatenated."""
         return runs(self.first[sets], self.choices[sets])
 
 
 def runs(first: Integers, counts: Integers) -> Integers:
-    """So many numbers from each first one on, one run behind the other."""
+    """Concatenated ranges: `counts` consecutive numbers from each `first` one."""
     skipped = np.repeat(first - (np.cumsum(counts) - counts), counts)
     return np.asarray(np.arange(len(skipped)) + skipped)
 
 
 @kernel
 def count_before(before: Integers, set_of: Integers, depth: Integers) -> None:
+    """Write the depth of each information set."""
     for i in range(len(depth)):
         previous = set_of[before[i]]
         depth[i] = 0 if previous < 0 else depth[previous] + 1
 
 
-# --- Rows that are equal
+# --- Equal rows
 
 
 def groups(*columns: NDArray[np.generic]) -> tuple[Integers, Integers]:
-    """Which rows are equal in all columns: the group of each, (n,), and a row of each group, (G,).
+    """Group equal rows: the group of each row, (n,), and the first row of each group, (G,).
 
-    Columns (n, ...) may be of any dtype; rows are compared bit by bit, and groups are numbered as
-    they are met.
+    Columns (n, ...) may have any dtype; rows are equal if their bits are equal in all columns.
+    Groups are numbered in order of their first rows.
     """
     n = len(columns[0])
     rows = np.hstack([words(column) for column in columns])
@@ -125,7 +130,7 @@ def groups(*columns: NDArray[np.generic]) -> tuple[Integers, Integers]:
 
 
 def words(column: NDArray[np.generic]) -> NDArray[np.uint64]:
-    """The bits of each row, filled up with zeros to whole words."""
+    """The bits of each row, padded with zeros to whole words."""
     width = column.nbytes // max(1, len(column))
     padded = np.zeros((len(column), -(-width // WORD) * WORD), np.uint8)
     padded[:, :width] = np.ascontiguousarray(column).view(np.uint8).reshape(len(column), width)
@@ -139,7 +144,10 @@ SHIFT = np.uint64(29)
 
 @kernel
 def group_rows(rows: NDArray[np.uint64], slots: Integers, group: Integers, row_of: Integers) -> int:
-    """A hash table with open addresses; `slots` are -1 at first, a power of two of them."""
+    """Group rows with an open-addressing hash table; returns the number of groups.
+
+    `slots` is the table: a power of two of entries, -1 at first.
+    """
     count = 0
     last = np.uint64(len(slots) - 1)
     for i in range(len(rows)):
@@ -158,11 +166,11 @@ def group_rows(rows: NDArray[np.uint64], slots: Integers, group: Integers, row_o
     return count
 
 
-def gathered(leaves: Integers, chance: Floats, payoff: Floats) -> dict[str, NDArray[Any]]:
-    """The leaves of a tree, their chance and payoff, with each row of sequences once, ascending."""
+def merged_leaves(leaves: Integers, chance: Floats, payoff: Floats) -> dict[str, NDArray[Any]]:
+    """The leaves of a tree with equal rows of sequences merged and sorted: fields of `Tree`."""
     group, row_of = groups(leaves)
-    likely = np.bincount(group, chance)
-    worth = [np.bincount(group, chance * of_seat) for of_seat in payoff.T]
+    probability = np.bincount(group, chance)
+    weighted = [np.bincount(group, chance * of_seat) for of_seat in payoff.T]
     order = np.lexsort(leaves[row_of].T[::-1])
-    mean = np.stack(worth, 1) / likely[:, None]
-    return {"leaves": leaves[row_of][order], "chance": likely[order], "payoff": mean[order]}
+    mean = np.stack(weighted, 1) / probability[:, None]
+    return {"leaves": leaves[row_of][order], "chance": probability[order], "payoff": mean[order]}

@@ -1,8 +1,8 @@
-"""The tree of a variant, walked by the engine level by level: one decision of every game a step.
+"""Walk the tree of a variant with the engine, level by level.
 
-States that the same actions of the same information sets led to, in the same position, are one
-state: their futures are equal, and only chance made them differ. So the order in which a hand is
-dealt costs nothing.
+A level takes one decision in every game. States with equal sequences and equal positions are merged
+into one: only chance made them differ, and their futures are equal. So the order in which a hand is
+dealt does not add states.
 
 Notation: B states of a level, W words of a record; the rest as in tree.py.
 """
@@ -24,20 +24,20 @@ from hanamachi.training.exact.tree import (
     Floats,
     Integers,
     Tree,
-    gathered,
     groups,
+    merged_leaves,
     runs,
     words,
 )
 
-MOST = 2_000_000  # states that are walked, unless a caller allows more
+MAX_STATES = 2_000_000  # unless a caller allows more
 BATCH = 8192  # observations at once
-DIGEST = 16  # bytes; two of 2**64 information sets may then be taken for one
+DIGEST = 16  # bytes; a collision is likely only among 2**64 information sets
 
 
 @dataclass(frozen=True)
 class VariantTree(Tree):
-    """The tree of a variant, with a position of every information set."""
+    """The tree of a variant, with one position of every information set."""
 
     variant: Variant
     games: NDArray[Any]  # (I,) records
@@ -48,12 +48,12 @@ class VariantTree(Tree):
 
 @dataclass(frozen=True)
 class Level:
-    """Some states, what led to them and what has been earned on the way."""
+    """States at one depth of the tree, with their sequences and rewards so far."""
 
-    words: NDArray[np.uint64]  # (B, W) the records: numpy copies them ten times as fast as words
+    words: NDArray[np.uint64]  # (B, W) the records; NumPy copies words ten times as fast
     sequences: Integers  # (B, S) the last one of each seat
-    chance: Floats  # (B,) chance's part in their probability
-    earned: Floats  # (B, S)
+    chance: Floats  # (B,) the probability of each state by chance alone
+    earned: Floats  # (B, S) the sum of rewards
 
     def __len__(self) -> int:
         return len(self.words)
@@ -63,24 +63,25 @@ class Level:
         return self.words.view(variant.game.record)[:, 0]
 
     def rows(self, rows: NDArray[Any]) -> "Level":
-        """Some of the states, or one of them several times."""
+        """The states of these rows; a row may be repeated."""
         return Level(self.words[rows], self.sequences[rows], self.chance[rows], self.earned[rows])
 
     def merged(self) -> "Level":
-        """States that differ by chance's part alone, as one."""
+        """The level with equal states merged; their probabilities are added."""
         group, row_of = groups(self.words, self.sequences, self.earned)
-        likely = np.asarray(np.bincount(group, self.chance), np.float64)
-        return replace(self.rows(row_of), chance=likely)
+        chance = np.asarray(np.bincount(group, self.chance), np.float64)
+        return replace(self.rows(row_of), chance=chance)
 
 
 def joined(levels: Sequence[Level]) -> Level:
+    """Several levels as one."""
     columns = [[getattr(level, f.name) for level in levels] for f in fields(Level)]
     return Level(*(np.concatenate(column) for column in columns))
 
 
-def tree_of(variant: Variant, most: int = MOST) -> VariantTree:
-    """The tree of a variant; UserError if more than so many states are met."""
-    walk = Walk(variant, most)
+def tree_of(variant: Variant, max_states: int = MAX_STATES) -> VariantTree:
+    """The tree of a variant; UserError if it has more than `max_states` states."""
+    walk = Walk(variant, max_states)
     level = walk.settled(walk.beginning())
     while len(level):
         level = walk.settled(walk.decided(level))
@@ -88,12 +89,12 @@ def tree_of(variant: Variant, most: int = MOST) -> VariantTree:
 
 
 class Walk:
-    """A walk through the tree of a variant, and what it has found so far."""
+    """A walk through the tree of a variant, with its results so far."""
 
-    def __init__(self, variant: Variant, most: int) -> None:
-        self.variant, self.rule_set, self.most = variant, variant.rule_set, most
+    def __init__(self, variant: Variant, max_states: int) -> None:
+        self.variant, self.rule_set, self.max_states = variant, variant.rule_set, max_states
         self.states = 0
-        self.number: dict[bytes, int] = {}  # of an information set, by what makes it one
+        self.number: dict[bytes, int] = {}  # key of an information set -> its number
         self.before = np.empty(0, np.int64)  # (I,)
         self.first = np.array([variant.seats])  # (I + 1,)
         self.actions = [np.full(variant.seats, -1)]
@@ -101,6 +102,7 @@ class Walk:
         self.ends: list[Level] = []
 
     def beginning(self) -> Level:
+        """The level of the start of the game."""
         games, seats = self.variant.new(np.zeros(1, np.uint64)), self.variant.seats
         kernels.start_one(self.rule_set, games[0])
         return Level(words(games), np.arange(seats)[None], np.ones(1), np.zeros((1, seats)))
@@ -108,7 +110,7 @@ class Walk:
     # --- Steps
 
     def settled(self, level: Level) -> Level:
-        """Once chance has done all that it can: the states in which a seat decides."""
+        """Resolve all chance events; returns the states in which a seat decides."""
         while (waiting := self.movers(level) == CHANCE).any():
             level = joined([level.rows(~waiting), self.resolved(level.rows(waiting))]).merged()
         rewards = level.games(self.variant)["rewards"][:, : self.variant.seats]
@@ -119,7 +121,7 @@ class Walk:
         return level.rows(~terminated)
 
     def resolved(self, level: Level) -> Level:
-        """Every outcome of chance in every state."""
+        """The states after every outcome of chance in every state."""
         games, counts = level.games(self.variant), np.empty(len(level), np.int64)
         weights = np.empty(self.rule_set.max_outcomes, np.int64)
         count_outcomes(self.rule_set, games, weights, counts)
@@ -129,12 +131,14 @@ class Walk:
         return replace(after, chance=after.chance * probability)
 
     def decided(self, level: Level) -> Level:
-        """Every legal action in every state."""
+        """The states after every legal action in every state."""
         games, counts = level.games(self.variant), np.empty(len(level), np.int64)
         mask = np.empty(self.variant.actions.size, np.int8)
         count_choices(self.rule_set, games, mask, counts)
         sets = self.information_sets(level)
-        assert (np.diff(self.first)[sets] == counts).all(), "what a seat sees hides what is legal"
+        assert (np.diff(self.first)[sets] == counts).all(), (
+            "states of one information set differ in legal actions"
+        )
         after = self.repeated(level, counts)
         apply_all(self.rule_set, games, mask, after.games(self.variant))
         seats = np.repeat(self.movers(level), counts)
@@ -142,28 +146,29 @@ class Walk:
         return after
 
     def repeated(self, level: Level, counts: Integers) -> Level:
-        """Each state so many times; UserError if that makes too many."""
+        """Each state repeated `counts` times; UserError if there are too many."""
         counted = self.states + int(counts.sum())
-        if counted > self.most:
+        if counted > self.max_states:
             raise too_large(self.variant, counted)
         return level.rows(np.repeat(np.arange(len(level)), counts))
 
     def movers(self, level: Level) -> NDArray[np.int8]:
+        """The seat to move in each state, or CHANCE or OVER."""
         return np.asarray(level.games(self.variant)["mover"])
 
     # --- Information sets
 
     def information_sets(self, level: Level) -> Integers:
-        """The numbers, (B,), of the information sets of the seats to move."""
+        """The information sets of the seats to move, (B,)."""
         sets = np.empty(len(level), np.int64)
         before = level.sequences[np.arange(len(level)), self.movers(level)]
-        order = np.argsort(before, kind="stable")  # the states of a set stand together
+        order = np.argsort(before, kind="stable")  # so that states of one set are adjacent
         for rows in np.split(order, range(BATCH, len(order), BATCH)):
             sets[rows] = self.numbered(level.rows(rows), before[rows])
         return sets
 
     def numbered(self, level: Level, before: Integers) -> Integers:
-        """One batch of them: by perfect recall, what came before and what is seen now are all."""
+        """The information sets of one batch; the key is the sequence before and the observation."""
         seen = observed(self.variant, level.games(self.variant))
         group, row_of = groups(seen, before)
         known = len(self.number)
@@ -173,11 +178,12 @@ class Walk:
         return sets[group]
 
     def number_of(self, before: np.int64, seen: NDArray[np.float32]) -> int:
+        """The number of an information set, a new one if it was not met before."""
         key = blake2b(before.tobytes() + seen.tobytes(), digest_size=DIGEST).digest()
         return self.number.setdefault(key, len(self.number))
 
     def add(self, games: NDArray[Any], before: Integers) -> None:
-        """New information sets, by a position and the sequence before each."""
+        """Add new information sets, each with a position and the sequence before it."""
         masks = np.empty((len(games), self.variant.actions.size), np.int8)
         kernels.masks(self.rule_set, games, masks)
         self.games.append(games)
@@ -188,6 +194,7 @@ class Walk:
     # --- The end
 
     def tree(self) -> VariantTree:
+        """The tree that was walked."""
         games, end = np.concatenate(self.games), joined(self.ends)
         return VariantTree(
             size=self.variant.actions.size,
@@ -196,24 +203,25 @@ class Walk:
             before=self.before,
             first=self.first,
             action=np.concatenate(self.actions),
-            **gathered(end.sequences, end.chance, end.earned),
+            **merged_leaves(end.sequences, end.chance, end.earned),
             variant=self.variant,
             games=games,
         )
 
 
 def observed(variant: Variant, games: NDArray[Any]) -> NDArray[np.float32]:
-    """What the seats to move see, (n, N)."""
+    """The observations of the seats to move, (n, N)."""
     seen = np.empty((len(games), variant.observation.size), np.float32)
     kernels.observations(variant.rule_set, games, games["mover"].astype(np.int64), seen)
-    return seen + np.float32(0)  # which makes -0 equal to 0 in its bits, too
+    return seen + np.float32(0)  # so that -0 and 0 have equal bits
 
 
 def too_large(variant: Variant, counted: int) -> UserError:
+    """The error for a variant with too many states."""
     settings = " or ".join(command_line(small) for small in small_versions(variant.game.name))
     return UserError(
-        f"{variant.id} with these options is too large to be solved exactly: its first "
-        f"{counted:,} states are too many; small versions are {settings}"
+        f"{variant.id} with these options is too large to solve exactly: it has more than "
+        f"{counted:,} states; small versions are {settings}"
     )
 
 
@@ -224,14 +232,14 @@ def too_large(variant: Variant, counted: int) -> UserError:
 def count_choices(
     rule_set: Any, games: NDArray[Any], mask: NDArray[np.int8], counts: Integers
 ) -> None:
-    """How many actions are legal in each state, (B,)."""
+    """Count the legal actions of each state, (B,)."""
     for b in range(len(games)):
         counts[b] = legal(rule_set, games[b], mask)
 
 
 @kernel
 def count_outcomes(rule_set: Any, games: NDArray[Any], weights: Integers, counts: Integers) -> None:
-    """How much chance can bring in each state, (B,)."""
+    """Count the possible outcomes of chance in each state, (B,)."""
     for b in range(len(games)):
         counts[b] = 0
         for outcome in range(chance(rule_set, games[b], weights)):
@@ -242,7 +250,7 @@ def count_outcomes(rule_set: Any, games: NDArray[Any], weights: Integers, counts
 def apply_all(
     rule_set: Any, games: NDArray[Any], mask: NDArray[np.int8], after: NDArray[Any]
 ) -> None:
-    """Take the legal actions of each state, ascending, in as many copies of it."""
+    """Take each legal action of a state, ascending, in a copy of the state."""
     child = 0
     for b in range(len(games)):
         legal(rule_set, games[b], mask)
@@ -260,7 +268,7 @@ def resolve_all(
     after: NDArray[Any],
     probability: Floats,
 ) -> None:
-    """Let each outcome of chance happen in a copy of its state, and say how likely it was."""
+    """Resolve each outcome of chance in a copy of its state; writes its probability."""
     child = 0
     for b in range(len(games)):
         n = chance(rule_set, games[b], weights)

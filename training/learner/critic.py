@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hanamachi.policies.networks.network import Seen, orthogonal
+from hanamachi.policies.networks.network import InputScaling, orthogonal
 
 NOTHING = np.zeros(0, np.int64)
 
@@ -32,9 +32,9 @@ class Critic(nn.Module):
     ) -> None:
         """`bound` (N + K,) is the largest size of each entry; it does without those of `advice`."""
         super().__init__()
-        self.seen = Seen(bound, advice)
+        self.input_scaling = InputScaling(bound, advice)
         self.trunk = nn.Sequential()
-        for width, next_width in pairwise([self.seen.size, *hidden]):
+        for width, next_width in pairwise([self.input_scaling.size, *hidden]):
             self.trunk.extend([orthogonal(nn.Linear(width, next_width)), nn.ReLU()])
         self.change = nn.Linear(hidden[-1], 1)
         nn.init.zeros_(self.change.weight)
@@ -42,5 +42,5 @@ class Critic(nn.Module):
 
     def forward(self, observation: Tensor, centralised: Tensor, values: Tensor) -> Tensor:
         """What all seats see, (B, N) and (B, K), and values (B,) by the first -> values (B,)."""
-        seen = self.seen(torch.cat([observation, centralised], -1))
+        seen = self.input_scaling(torch.cat([observation, centralised], -1))
         return values.detach() + self.change(self.trunk(seen)).squeeze(-1)

@@ -28,8 +28,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from hanamachi.policies.networks.legal import Chances
-from hanamachi.policies.networks.network import Head, Network, largest, plain_head
+from hanamachi.policies.networks.legal import LegalDistribution
+from hanamachi.policies.networks.network import Head, Network, entry_bounds, plain_head
 from hanamachi.policies.policy import sample
 from hanamachi.training.learner.critic import Critic
 from hanamachi.training.learner.magnet import MovingAverage, SlowCopy
@@ -83,12 +83,12 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         `feature_sets` are those that the observations end with. `centralised` is the space of what
         all other seats see; with it the learner has a critic that sees it too.
         """
-        bound = largest(observation_space.low, observation_space.high)
+        bound = entry_bounds(observation_space.low, observation_space.high)
         told = head or plain_head(int(action_space.n))
         self.make_network = lambda: Network(bound, told, hidden, feature_sets)
         self.make_critic: Callable[[], Critic | None] = lambda: None
         if centralised is not None:
-            whole = np.concatenate((bound, largest(centralised.low, centralised.high)))
+            whole = np.concatenate((bound, entry_bounds(centralised.low, centralised.high)))
             self.make_critic = lambda: Critic(whole, hidden, told.advice)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
@@ -442,7 +442,7 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
 
 
-def divergence(chances: Chances, near: Tensor) -> Tensor:
+def divergence(chances: LegalDistribution, near: Tensor) -> Tensor:
     """KL(policy || magnet), its mean over a minibatch.
 
     In this direction, that of piKL (Jacob et al. 2022) and of learning from human feedback, what

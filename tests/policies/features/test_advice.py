@@ -1,4 +1,4 @@
-"""Advice tells a network what the game's `expert` thinks of each action, and binds it to none."""
+"""Advice gives a network the scores of the game's `expert`; the network decides how to use them."""
 
 from functools import partial
 
@@ -43,24 +43,24 @@ def views(games):
     return games.seen, games.masks, games.memory[np.arange(games.num_envs), games.movers]
 
 
-def worths(games):
-    """What `expert` thinks of each action, (B, A); -inf where it is not legal."""
+def expert_scores(games):
+    """The scores of `expert`, (B, A); -inf where an action is illegal."""
     return load_policy("expert", games.variant.id).scores(*views(games))[0]
 
 
 def advice(games):
     """(B, A) and (B,)."""
     layout = games.features.layout
-    told = games.observations[:, layout.slice("advice")]
-    return told, games.observations[:, layout.slice("best advice")][:, 0]
+    gaps = games.observations[:, layout.slice("advice")]
+    return gaps, games.observations[:, layout.slice("best advice")][:, 0]
 
 
-def test_it_says_how_far_each_action_is_behind_the_best(games):
-    expected, (told, best) = worths(games), advice(games)
+def test_it_is_the_gap_of_each_action_to_the_best(games):
+    expected, (advised_gaps, best) = expert_scores(games), advice(games)
     legal = games.masks != 0
-    behind = (expected.max(1, keepdims=True) - expected).clip(0, 1)
-    np.testing.assert_allclose(-told[legal] / 10, behind[legal], atol=1e-5)
-    np.testing.assert_array_equal(told[~legal], 0)
+    gaps = (expected.max(1, keepdims=True) - expected).clip(0, 1)
+    np.testing.assert_allclose(-advised_gaps[legal] / 10, gaps[legal], atol=1e-5)
+    np.testing.assert_array_equal(advised_gaps[~legal], 0)
     np.testing.assert_allclose(best, expected.max(1).clip(-1, 1))
 
 
@@ -70,16 +70,16 @@ def test_it_keeps_within_its_bounds(games):
     assert (games.observations <= layout.high).all()
 
 
-def test_whoever_trusts_it_plays_like_the_expert(games):
+def test_a_network_with_an_open_gate_plays_like_the_expert(games):
     network = for_variant(games.variant, (16,), ["advice"])
     torch.nn.init.constant_(network.trust.weights.bias, 1_000)
     policy = NetworkPolicy(games.variant, network)
-    chosen, expected = policy.distribution(*views(games))[0].argmax(1), worths(games)
+    chosen, expected = policy.distribution(*views(games))[0].argmax(1), expert_scores(games)
     taken = expected[np.arange(games.num_envs), chosen]
     np.testing.assert_allclose(taken, expected.max(1), atol=1e-4)
 
 
-def test_whoever_does_not_trust_it_plays_as_without():
+def test_a_network_with_a_closed_gate_plays_as_without_advice():
     torch.manual_seed(0)
     network = for_variant(make_variant("hanamikoji"), (16,), ["advice"])
     for weights in network.trust.parameters():
@@ -103,12 +103,12 @@ def test_values_come_from_the_rest_of_what_is_seen():
     assert torch.equal(critic(seen, hidden, values), critic(other, hidden, values))
 
 
-def test_a_learner_comes_to_trust_it():
+def test_a_learner_learns_to_open_the_gate():
     learner = advised(8_192)
     games = learner.env
     seen = torch.from_numpy(games.observations)
     network = learner.policy.network
-    h = network.trunk(network.seen(seen))
+    h = network.trunk(network.input_scaling(seen))
     assert (network.trust.weights(h) > 0).float().mean() > 0.9
 
 
@@ -118,7 +118,7 @@ def test_with_it_a_learner_that_sees_all_hands_exports_a_policy_that_loads(tmp_p
     save_checkpoint(tmp_path / "policy", network, variant, "")
     policy, games = load_policy(str(tmp_path / "policy")), learner.env
     given = games.seen, games.masks, policy.initial_memory(games.num_envs)
-    told = torch.from_numpy(games.observations), torch.from_numpy(games.masks != 0)
+    inputs = torch.from_numpy(games.observations), torch.from_numpy(games.masks != 0)
     with torch.no_grad():
-        expected = network(*told)[0].table(told[1])
+        expected = network(*inputs)[0].table(inputs[1])
     np.testing.assert_allclose(policy.distribution(*given)[0], expected, atol=1e-6)

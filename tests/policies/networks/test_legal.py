@@ -1,4 +1,4 @@
-"""What a policy makes of the legal actions alone is what it would make of them among all."""
+"""The distribution over the legal actions is that of a masked softmax over all actions."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hanamachi.policies.networks.legal import by_loops, by_matrices
 from hanamachi.training.benchmark.training import learning, quiet_learner
 from hanamachi.training.config import Config
 
-WAYS = [by_loops, by_matrices]
+VERSIONS = [by_loops, by_matrices]
 DECISIONS, ACTIONS, ENTRIES = 1100, 50, 37
 
 
@@ -24,81 +24,85 @@ def on_one_thread():
 
 @pytest.fixture
 def given():
-    """What decisions ask, what actions offer, and masks with any number of legal actions."""
+    """Queries, keys, and masks with any number of legal actions."""
     torch.manual_seed(0)
-    asked, offered = torch.randn(DECISIONS, ENTRIES), torch.randn(ACTIONS, ENTRIES)
+    queries, keys = torch.randn(DECISIONS, ENTRIES), torch.randn(ACTIONS, ENTRIES)
     mask = torch.rand(DECISIONS, ACTIONS) < torch.rand(DECISIONS, 1) ** 2
     mask[0] = True
     mask[torch.arange(DECISIONS), torch.randint(ACTIONS, (DECISIONS,))] = True
-    return asked.requires_grad_(), offered.requires_grad_(), mask
+    return queries.requires_grad_(), keys.requires_grad_(), mask
 
 
-def among_all(asked, offered, mask):
+def among_all(queries, keys, mask):
     """Log-probabilities of all actions, (B, A)."""
-    return F.log_softmax((asked @ offered.T).masked_fill(~mask, -1e9), -1)
+    return F.log_softmax((queries @ keys.T).masked_fill(~mask, -1e9), -1)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_chances_and_their_gradients_are_those_among_all_actions(given, way):
-    asked, offered, mask = given
-    chances, expected = way(*given), among_all(*given)
+@pytest.mark.parametrize("compute", VERSIONS)
+def test_log_probabilities_and_gradients_are_those_over_all_actions(given, compute):
+    queries, keys, mask = given
+    distribution, expected = compute(*given), among_all(*given)
     taken = torch.distributions.Categorical(logits=expected.detach()).sample()
-    assert torch.equal(torch.stack([chances.rows, chances.actions]), mask.nonzero().T)
-    torch.testing.assert_close(chances.log_probabilities, expected[mask], atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(chances.of(taken), expected[torch.arange(DECISIONS), taken])
-    torch.testing.assert_close(chances.table(mask), expected.exp())
+    assert torch.equal(torch.stack([distribution.rows, distribution.actions]), mask.nonzero().T)
+    torch.testing.assert_close(distribution.log_probabilities, expected[mask], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(distribution.of(taken), expected[torch.arange(DECISIONS), taken])
+    torch.testing.assert_close(distribution.table(mask), expected.exp())
     weights = torch.randn(ACTIONS)
-    ours = (weights[chances.actions] * chances.log_probabilities.exp()).sum()
+    ours = (weights[distribution.actions] * distribution.log_probabilities.exp()).sum()
     theirs = (weights * expected.exp()).sum()
     for mine, other in zip(
-        torch.autograd.grad(ours, (asked, offered)),
-        torch.autograd.grad(theirs, (asked, offered)),
+        torch.autograd.grad(ours, (queries, keys)),
+        torch.autograd.grad(theirs, (queries, keys)),
         strict=True,
     ):
         torch.testing.assert_close(mine, other, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_what_is_added_to_the_logits_counts_and_learns(given, way):
-    asked, offered, mask = given
-    more = torch.randn(DECISIONS, ACTIONS, requires_grad=True)
-    found = way(*given, more).log_probabilities
-    logits = (asked @ offered.T + more).masked_fill(~mask, -1e9)
+@pytest.mark.parametrize("compute", VERSIONS)
+def test_the_bias_is_added_to_the_logits_and_gets_gradients(given, compute):
+    queries, keys, mask = given
+    bias = torch.randn(DECISIONS, ACTIONS, requires_grad=True)
+    found = compute(*given, bias).log_probabilities
+    logits = (queries @ keys.T + bias).masked_fill(~mask, -1e9)
     expected = F.log_softmax(logits, -1)[mask]
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
     weights = torch.randn(len(found))
     for mine, other in zip(
-        torch.autograd.grad((weights * found).sum(), (asked, offered, more)),
-        torch.autograd.grad((weights * expected).sum(), (asked, offered, more)),
+        torch.autograd.grad((weights * found).sum(), (queries, keys, bias)),
+        torch.autograd.grad((weights * expected).sum(), (queries, keys, bias)),
         strict=True,
     ):
         torch.testing.assert_close(mine, other, atol=1e-3, rtol=1e-3)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_row_without_legal_actions_has_no_chances(given, way):
-    asked, offered, mask = given
+@pytest.mark.parametrize("compute", VERSIONS)
+def test_a_row_without_legal_actions_has_no_entries(given, compute):
+    queries, keys, mask = given
     mask[7] = False
-    chances = way(asked, offered, mask)
-    assert 7 not in chances.rows
-    chances.log_probabilities.sum().backward()
-    assert (asked.grad[7] == 0).all()
-    assert asked.grad.isfinite().all()
+    distribution = compute(queries, keys, mask)
+    assert 7 not in distribution.rows
+    distribution.log_probabilities.sum().backward()
+    assert (queries.grad[7] == 0).all()
+    assert queries.grad.isfinite().all()
 
 
-def test_chances_and_gradients_depend_on_neither_the_batch_nor_the_threads(given, monkeypatch):
-    asked, offered, mask = given
-    few = slice(700, 900)
+def test_log_probabilities_and_gradients_do_not_depend_on_the_batch_or_the_threads(
+    given, monkeypatch
+):
+    queries, keys, mask = given
+    rows = slice(700, 900)
     results = []
     for threads in (1, 2):
         monkeypatch.setattr(kernels, "default_threads", lambda threads=threads: threads)
         monkeypatch.setattr("hanamachi.policies.networks.legal.default_threads", lambda: threads)  # noqa: B023
-        chances = by_loops(*given)
-        some = by_loops(asked[few], offered, mask[few])
-        mine = (chances.rows >= few.start) & (chances.rows < few.stop)
-        assert torch.equal(chances.log_probabilities[mine], some.log_probabilities)
-        loss = chances.log_probabilities.exp().square().sum()
-        results.append((chances.log_probabilities, *torch.autograd.grad(loss, (asked, offered))))
+        distribution = by_loops(*given)
+        some = by_loops(queries[rows], keys, mask[rows])
+        mine = (distribution.rows >= rows.start) & (distribution.rows < rows.stop)
+        assert torch.equal(distribution.log_probabilities[mine], some.log_probabilities)
+        loss = distribution.log_probabilities.exp().square().sum()
+        results.append(
+            (distribution.log_probabilities, *torch.autograd.grad(loss, (queries, keys)))
+        )
     for one, two in zip(*results, strict=True):
         assert torch.equal(one, two)
 

@@ -1,4 +1,4 @@
-"""The end of a round is solved exactly for the worlds looked at, as a plain recursion does it."""
+"""Endgame search solves the end of a round exactly for its worlds, as a plain recursion does."""
 
 from collections import defaultdict
 
@@ -15,8 +15,8 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy, views
 from hanamachi.policies.search.endgame import Tree
-from hanamachi.policies.search.prospects import Prospects
 from hanamachi.policies.search.reach import weights
+from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.sessions.worlds import Worlds
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "starter": 0}
@@ -46,7 +46,7 @@ class Plain:
     def __init__(self, policy: Policy, root: np.record) -> None:
         self.policy, self.rule_set = policy, policy.variant
         self.seat, self.round = int(root.mover), int(root.round_number)
-        self.prospects = Prospects(policy)
+        self.round_value = RoundValue(policy)
 
     def by_action(self, positions: Likely) -> dict[int, float]:
         """Of each action in positions that the seat cannot tell apart."""
@@ -58,7 +58,7 @@ class Plain:
         for game, likely in positions:
             for then, share in self.on(self.played(game, action), likely):
                 if then.mover == OVER or then.round_number != self.round:
-                    total += share * self.worth(then)
+                    total += share * self.value(then)
                 else:
                     seen = views(
                         self.rule_set, self.alone(then), self.alone(then)["mover"].astype(int)
@@ -78,10 +78,10 @@ class Plain:
             steps = [(self.played(game, a), replies[a]) for a in np.flatnonzero(replies).tolist()]
         return [found for then, p in steps for found in self.on(then, likely * p)]
 
-    def worth(self, game: np.record) -> float:
+    def value(self, game: np.record) -> float:
         if game.mover == OVER:
             return float(game.rewards[self.seat])
-        return float(self.prospects(self.alone(game), self.seat)[0])
+        return float(self.round_value(self.alone(game), self.seat)[0])
 
     def played(self, game: np.record, action: int) -> np.record:
         game = copied(game)
@@ -100,7 +100,9 @@ class Plain:
 @pytest.mark.skipif(UNCOMPILED, reason="trees are large")
 @pytest.mark.parametrize("variant", [ROUND, TWO_ROUNDS], ids=["one round", "two rounds"])
 @pytest.mark.parametrize("name", ["random", "greedy"])
-def test_every_action_is_worth_what_a_plain_recursion_finds(variant: Variant, name: str) -> None:
+def test_the_value_of_every_action_is_that_of_a_plain_recursion(
+    variant: Variant, name: str
+) -> None:
     policy = load_policy(name, game=variant.id, **variant.options)
     assert len(late_worlds(variant)) >= 5
     for worlds in late_worlds(variant):
@@ -122,7 +124,7 @@ def test_where_the_tree_is_too_large_the_blueprint_plays() -> None:
     np.testing.assert_array_equal(answers(search, games), answers(greedy, games))
 
 
-def test_the_end_is_played_for_certain() -> None:
+def test_the_end_of_a_round_is_played_deterministically() -> None:
     games = midgame(ROUND, 4)
     search = load_policy("search:endgame:random:worlds=4", game=ROUND.id, **ROUND.options)
     chances = answers(search, games)
@@ -132,14 +134,14 @@ def test_the_end_is_played_for_certain() -> None:
 
 
 @pytest.mark.parametrize("name", ["greedy", "expert"])
-def test_what_a_round_promises_one_player_it_takes_from_the_other(name: str) -> None:
+def test_the_values_of_a_round_for_the_two_players_sum_to_zero(name: str) -> None:
     variant = make_variant("hanamikoji")
     game = variant.new(np.zeros(1, np.uint64))
     kernels.start_one(variant.rule_set, game[0])
     kernels.resolve_one(variant.rule_set, game[0], 0)
     ahead = game.copy()
     ahead["marker"][0, 5:7] = 1  # nine of the eleven charm that win
-    prospects = Prospects(load_policy(name, game="hanamikoji"))
+    round_value = RoundValue(load_policy(name, game="hanamikoji"))
     for start in (game, ahead):
-        assert prospects(start, 0)[0] == pytest.approx(-prospects(start, 1)[0])
-    assert prospects(ahead, 1)[0] > prospects(game, 1)[0] + 0.1
+        assert round_value(start, 0)[0] == pytest.approx(-round_value(start, 1)[0])
+    assert round_value(ahead, 1)[0] > round_value(game, 1)[0] + 0.1

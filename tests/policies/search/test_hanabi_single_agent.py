@@ -12,9 +12,9 @@ from hanamachi.games.hanabi.rules import PLAY
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import views
-from hanamachi.policies.search.hanabi_belief import told_apart
+from hanamachi.policies.search.hanabi_belief import distinguished
 from hanamachi.policies.search.hanabi_single_agent import most_decisions
-from hanamachi.policies.search.hanabi_value import Forecast, phases, played
+from hanamachi.policies.search.hanabi_value import RemainingPoints, phases, played
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.evaluation.matches import play_games
 
@@ -75,7 +75,7 @@ def histories(blueprint, count, decisions):
 
 @pytest.mark.skipif(UNCOMPILED, reason="thousands of games are played")
 @pytest.mark.parametrize("decisions", [1, 2, 3])
-def test_hands_are_believed_in_as_often_as_they_are_held(decisions):
+def test_hands_in_the_belief_are_as_frequent_as_in_true_games(decisions):
     search = load_policy("search:single_agent:expert:worlds=1,hands=3000", "hanabi:2p", **SMALL)
     found, ended = histories(search.blueprint, sample(400_000, 0.1), decisions)
     common = sorted(found.values(), key=len)[-3:]
@@ -99,7 +99,7 @@ def believed(search, number, decisions):
             chances_of(search, games, own)
             decisions -= 1
             if decisions == 0:
-                return own[:, ME].view(search.notes)["hands"].reshape(search.hands, -1)
+                return own[:, ME].view(search.memory_record)["hands"].reshape(search.hands, -1)
         kernels.step(variant.rule_set, games, actions)
 
 
@@ -115,7 +115,10 @@ def test_no_card_that_is_held_is_ruled_out():
             now, kept = games[mine], own[mine]
             chances_of(search, now, kept)
             hands = (
-                kept[:, ME].copy().view(search.notes)["hands"].reshape(len(now), search.hands, -1)
+                kept[:, ME]
+                .copy()
+                .view(search.memory_record)["hands"]
+                .reshape(len(now), search.hands, -1)
             )
             assert (hands == now["hand"][:, None, ME]).any(1).all()
             own[mine] = kept
@@ -143,7 +146,7 @@ def test_no_seat_comes_to_more_decisions_than_it_can_remember(game):
 def test_worlds_that_another_seat_cannot_tell_apart_are_asked_about_once():
     hands = np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.int8)
     memory = np.array([[0], [0], [0], [7]], np.int32)
-    first, group = told_apart(hands, memory)
+    first, group = distinguished(hands, memory)
     assert len(first) == 3
     np.testing.assert_array_equal(hands[first][group], hands)
     np.testing.assert_array_equal(memory[first][group], memory)
@@ -168,13 +171,13 @@ def test_a_player_who_remembers_answers_alike_in_games_it_cannot_tell_apart(game
 
 @pytest.mark.skipif(UNCOMPILED, reason="thousands of games are played")
 @pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:4p"])
-def test_a_forecast_tells_what_is_still_to_come(game):
+def test_remaining_points_are_estimated_without_bias(game):
     expert = load_policy("expert", game)
-    forecast = Forecast(expert)
+    remaining_points = RemainingPoints(expert)
     games, ended = played(expert, np.arange(10**6, 10**6 + 500, dtype=np.uint64))
     late = phases(games) == expert.variant.seats + 8
     to_come = (ended - games["score"])[late]
-    error = to_come - forecast(games[late])
+    error = to_come - remaining_points(games[late])
     assert abs(error.mean()) < 4 * error.std() / np.sqrt(len(error))
     assert error.std() < 0.8 * to_come.std()
 
@@ -197,15 +200,15 @@ def gains(search, count):
 
 
 @pytest.mark.parametrize(
-    ("spec", "game", "words"),
+    ("spec", "game", "named"),
     [
-        ("search:single_agent:worlds=8", "hanabi:2p", "needs a policy"),
-        ("search:single_agent:expert", "hanabi:2p", "budget"),
-        ("search:single_agent:expert:worlds=8,hands=0", "hanabi:2p", "hands must be at least 1"),
-        ("search:single_agent:expert:worlds=8,sure=no", "hanabi:2p", "sure must be a number"),
-        ("search:single_agent:expert:worlds=8", "hanamikoji", "won together"),
+        ("search:single_agent:worlds=8", "hanabi:2p", "search:single_agent"),
+        ("search:single_agent:expert", "hanabi:2p", "worlds"),
+        ("search:single_agent:expert:worlds=8,hands=0", "hanabi:2p", "hands"),
+        ("search:single_agent:expert:worlds=8,sure=no", "hanabi:2p", "sure"),
+        ("search:single_agent:expert:worlds=8", "hanamikoji", "hanamikoji"),
     ],
 )
-def test_a_search_that_cannot_be_is_refused_with_one_sentence(spec, game, words):
-    with pytest.raises(UserError, match=words):
+def test_a_search_that_cannot_be_is_refused_with_one_sentence(spec, game, named):
+    with pytest.raises(UserError, match=named):
         load_policy(spec, game)

@@ -15,21 +15,21 @@ from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.playout import play_randomly
 from hanamachi.training.evaluation.matches import match
 
-RIVALS = [id for id, game in VARIANTS.items() if not game.cooperative]
+COMPETITIVE = [id for id, game in VARIANTS.items() if not game.cooperative]
 WORLDS = 300
 
 
 def grown(variant, games, count=WORLDS, seed=0):
-    """The tree for the first of the games after so many worlds, and what they brought."""
+    """The tree for the first game after `count` worlds, and their rewards."""
     worlds = variant.new(np.arange(count, dtype=np.uint64) + np.uint64(seed))
     kernels.worlds(variant.rule_set, games[:1], int(games["mover"][0]), worlds)
-    tree, liking = trees.new_tree(count), np.zeros(variant.actions.size, np.float32)
-    path, movers = np.empty((count, 64), np.int32), np.empty((count, 64), np.int8)
-    earned = np.empty((count, variant.seats))
-    used = trees.descend(variant.rule_set, worlds, tree, 1, 0.7, 2.0, liking, path, movers, earned)
-    earned += play_randomly(RandomPolicy(variant), worlds)
-    trees.back_up(tree, path, movers, earned)
-    return tree[:used], earned, worlds
+    tree, scores = trees.new_tree(count), np.zeros(variant.actions.size, np.float32)
+    descents = trees.new_descents(count, 64, variant.seats)
+    settings = trees.Settings(explore=0.7, widen=2.0)
+    used = trees.descend(variant.rule_set, worlds, tree, 1, settings, scores, descents)
+    descents.earned[:] += play_randomly(RandomPolicy(variant), worlds)
+    trees.back_up(tree, descents)
+    return tree[:used], descents.earned, worlds
 
 
 def children(tree, at):
@@ -39,7 +39,7 @@ def children(tree, at):
         child = tree[child]["sibling"]
 
 
-@pytest.mark.parametrize("game", RIVALS)
+@pytest.mark.parametrize("game", COMPETITIVE)
 @pytest.mark.parametrize("decisions", [0, 6, 13])
 def test_every_world_ends_and_is_counted_on_its_way(game, decisions):
     variant = make_variant(game)
@@ -54,12 +54,12 @@ def test_every_world_ends_and_is_counted_on_its_way(game, decisions):
         assert len(set(tree["action"][below])) == len(below)
     below = list(children(tree, trees.ROOT))
     assert tree["visits"][below].sum() == WORLDS
-    brought = earned[:, games["mover"][0]].sum()
-    assert tree["total"][below].sum() == pytest.approx(brought)
+    rewards = earned[:, games["mover"][0]].sum()
+    assert tree["total"][below].sum() == pytest.approx(rewards)
     assert (tree["available"][below] >= tree["visits"][below]).all()
 
 
-def test_only_what_the_seat_may_do_is_tried_at_the_root():
+def test_only_legal_actions_are_tried_at_the_root():
     variant = make_variant("hanamikoji")
     for decisions in range(12):
         games = midgame(variant, decisions)
@@ -71,7 +71,7 @@ def test_only_what_the_seat_may_do_is_tried_at_the_root():
         assert not visits[mask[0] == 0].any()
 
 
-def test_what_is_liked_is_tried_first():
+def test_the_action_with_the_highest_score_is_tried_first():
     policy = load_policy("search:mcts:greedy:worlds=1", game="hanamikoji")
     games = midgame(policy.variant, 0)
     greedy = answers(policy.blueprint, games)
@@ -80,29 +80,30 @@ def test_what_is_liked_is_tried_first():
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
 def test_it_beats_random_play_and_more_worlds_beat_fewer():
-    for worlds, rival, rate in ((200, "random", 0.8), (1000, "search:mcts:worlds=10", 0.65)):
+    for worlds, opponent, rate in ((200, "random", 0.8), (1000, "search:mcts:worlds=10", 0.65)):
         search, other = (
-            load_policy(spec, game="hanamikoji") for spec in (f"search:mcts:worlds={worlds}", rival)
+            load_policy(spec, game="hanamikoji")
+            for spec in (f"search:mcts:worlds={worlds}", opponent)
         )
         scores = match((search, other), search.variant, sample(4000, 0.01) // 2 * 2, 0)
         assert scores.mean() > rate
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"),
+    ("spec", "named"),
     [
-        ("search:mcts", "budget"),
-        ("search:mcts:worlds=0", "at least 1"),
-        ("search:mcts:worlds=8,explore=0", "explore must be a number above 0"),
-        ("search:mcts:worlds=8,widen=no", "widen must be a number above 0"),
-        ("search:mcts:worlds=8,explor=1", "did you mean explore"),
+        ("search:mcts", "worlds"),
+        ("search:mcts:worlds=0", "worlds.*0"),
+        ("search:mcts:worlds=8,explore=0", "explore"),
+        ("search:mcts:worlds=8,widen=no", "widen"),
+        ("search:mcts:worlds=8,explor=1", "explore"),
     ],
 )
-def test_a_tree_search_that_cannot_be_is_refused_with_one_sentence(spec, words):
-    with pytest.raises(UserError, match=words):
+def test_a_tree_search_that_cannot_be_is_refused_with_one_sentence(spec, named):
+    with pytest.raises(UserError, match=named):
         load_policy(spec, game="hanamikoji")
 
 
-def test_it_is_for_two_rivals():
-    with pytest.raises(UserError, match="two rivals"):
+def test_it_refuses_cooperative_games():
+    with pytest.raises(UserError, match="hanabi:2p"):
         load_policy("search:mcts:worlds=8", game="hanabi:2p")

@@ -80,7 +80,7 @@ def p_values(weighted: bool) -> list[float]:
         games = redealt(SMALL, nodes[0], seed)
         seat = int(nodes[0].game.mover)
         equal = np.full(len(games), 1 / len(games))
-        shares = weights(PlayedHistories.policy, games, seat, doubt=0) if weighted else equal
+        shares = weights(PlayedHistories.policy, games, seat, random_share=0) if weighted else equal
         found += share_by_share(nodes, games, shares)
     return found
 

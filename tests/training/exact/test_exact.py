@@ -20,12 +20,12 @@ from hanamachi.policies.policy import Policy, RandomPolicy
 from hanamachi.training.evaluation.matches import play_games
 from hanamachi.training.exact import (
     SMALL,
-    asked,
     best_response,
     best_team,
     exploitability,
     nash_conv,
     solve,
+    tabulate,
     tree_of,
     tree_of_openspiel,
 )
@@ -90,7 +90,7 @@ def test_nash_conv_is_openspiels_to_nine_digits(name):
 
 
 def test_games_that_are_not_played_in_turn_are_refused():
-    with pytest.raises(UserError, match="matrix_pd move at once"):
+    with pytest.raises(UserError, match="matrix_pd"):
         tree_of_openspiel(pyspiel.load_game("matrix_pd"))
 
 
@@ -135,7 +135,7 @@ def played_in_openspiel(variant, tree, policy):
 def test_nash_conv_of_our_games_is_openspiels_to_nine_digits(variant):
     tree = tree_of(variant)
     expert = load_policy("expert", variant.id, **variant.options)
-    for policy in (tree.uniform, random_policy(tree, 2), asked(tree, expert)):
+    for policy in (tree.uniform, random_policy(tree, 2), tabulate(tree, expert)):
         theirs = spiel_exploitability.nash_conv(*played_in_openspiel(variant, tree, policy))
         assert nash_conv(tree, policy) == pytest.approx(theirs, abs=1e-9)
 
@@ -160,22 +160,22 @@ def test_chance_and_the_policy_make_a_distribution_over_the_ends():
         assert tree.chance @ reach[tree.leaves].prod(1) == pytest.approx(1, abs=1e-12)
 
 
-def test_the_small_hanamikoji_is_solved_as_a_prototype_and_a_linear_programme_solve_it():
+def test_the_value_of_the_small_hanamikoji_is_that_of_a_linear_programme():
     tree = tree_of(SMALL["hanamikoji-gifts"].variant())
     assert (tree.sets, (tree.choices > 1).sum()) == (6490, 1745)
     uniform = exploitability(tree, tree.uniform)
     assert uniform.responses == pytest.approx([0.5712, 0.4390], abs=5e-5)
     assert uniform.nash_conv == pytest.approx(1.0103, abs=5e-5)
     solution = solve(tree, 1000)
-    assert solution.found.nash_conv < 1e-4
-    assert abs(solution.value - programme_value(tree)) <= solution.found.nash_conv
+    assert solution.exploitability.nash_conv < 1e-4
+    assert abs(solution.value - programme_value(tree)) <= solution.exploitability.nash_conv
 
 
 def programme_value(tree):
     """The value for seat 0 by the sequence form's linear programme (Koller, Megiddo, von Stengel).
 
-    Maximise what seat 1's empty information set is worth, under seat 0's plan x, where seat 1
-    makes each of its information sets worth as little as it can.
+    Maximise the value of seat 1's empty information set under seat 0's plan x, where seat 1
+    minimises the value of each of its information sets.
     """
     q, sets = len(tree.action), tree.sets
     shape = (q, q + sets + 1)
@@ -184,15 +184,15 @@ def programme_value(tree):
     def put(row, column, number):
         rows.append(row), columns.append(column), numbers.append(number)
 
-    # worth of the set that ends in sequence s <= gains of s + worths of the sets that follow it
+    # value of the set that ends in sequence s <= gains of s + values of the sets that follow it
     for s in range(1, q):
         owner = tree.set_of[s]
         if s == 1 or tree.seat[owner] == 1:
             put(s, q + (sets if s == 1 else owner), 1.0)
     for i in np.flatnonzero(tree.seat == 1):
         put(tree.before[i], q + i, -1.0)
-    for (s0, s1), worth in zip(tree.leaves, tree.worth[:, 0], strict=True):
-        put(s1, s0, -worth)
+    for (s0, s1), payoff in zip(tree.leaves, tree.weighted_payoff[:, 0], strict=True):
+        put(s1, s0, -payoff)
     limits = coo_matrix((numbers, (rows, columns)), shape).tocsr()
     rows, columns, numbers = [0], [0], [1.0]
     mine = np.flatnonzero(tree.seat == 0)
@@ -222,16 +222,16 @@ class Remembers(Policy):
         return np.ones((batch, 1))
 
     def distribution(self, observation, mask, memory):
-        weights = np.sin(np.arange(1, observation.shape[1] + 1))
-        memory = memory / 2 + (observation @ weights)[:, None]
-        chances = mask * (1.5 + np.sin(memory * np.arange(1, mask.shape[1] + 1)))
-        return (chances / chances.sum(1, keepdims=True)).astype(np.float32), None, memory
+        summary = observation @ np.sin(np.arange(1, observation.shape[1] + 1))
+        memory = memory / 2 + summary[:, None]
+        weights = mask * (1.5 + np.sin(memory * np.arange(1, mask.shape[1] + 1)))
+        return (weights / weights.sum(1, keepdims=True)).astype(np.float32), None, memory
 
 
 @pytest.mark.parametrize("name", ["one action", "partners"])
-def test_a_policy_is_asked_with_the_memory_that_it_would_have_at_play(name):
+def test_a_policy_is_tabulated_with_the_memory_that_it_has_in_play(name):
     tree, policy = tree_of(tiny(name)), Remembers(tiny(name))
-    answers = asked(tree, policy)
+    table = tabulate(tree, policy)
     for i in range(tree.sets):
         path = [i]
         while (before := tree.set_of[tree.before[path[0]]]) >= 0:
@@ -240,18 +240,18 @@ def test_a_policy_is_asked_with_the_memory_that_it_would_have_at_play(name):
         for at in path:
             row = np.array([at])
             mask = tree.masks(row)
-            chances, _, memory = policy.distribution(tree.observations(row), mask, memory)
+            probabilities, _, memory = policy.distribution(tree.observations(row), mask, memory)
         own = slice(tree.first[i], tree.first[i + 1])
-        assert answers[own] == pytest.approx(chances[mask > 0], abs=1e-6)
+        assert table[own] == pytest.approx(probabilities[mask > 0], abs=1e-6)
     assert tree.depth.max() > 0
 
 
 @pytest.mark.parametrize("name", ["random", "greedy", "expert"])
-def test_a_policy_in_its_tree_is_worth_what_it_makes_at_play(name):
+def test_the_value_of_a_policy_in_the_tree_is_its_mean_result_in_play(name):
     small = SMALL["hanamikoji-gifts"].variant()
     tree = tree_of(small)
     policies = [load_policy(name, small.id, **small.options) for name in (name, "random")]
-    mixed = np.where(seat_of(tree) == 0, asked(tree, policies[0]), tree.uniform)
+    mixed = np.where(seat_of(tree) == 0, tabulate(tree, policies[0]), tree.uniform)
     games = sample(400_000, 0.05)
     seating = np.tile([0, 1], (games, 1))
     deals = np.arange(games, dtype=np.uint64)
@@ -265,7 +265,7 @@ def seat_of(tree):
     return np.append(np.arange(tree.seats), np.repeat(tree.seat, tree.choices))
 
 
-def test_a_best_response_makes_what_was_promised():
+def test_a_best_response_earns_the_value_that_was_computed():
     tree = tree_of(SMALL["hanamikoji-gifts"].variant())
     policy = random_policy(tree, 3)
     promised = exploitability(tree, policy).responses
@@ -282,9 +282,9 @@ class Wrong(RandomPolicy):
         return np.ones(mask.shape, np.float32), None, memory
 
 
-def test_what_is_no_distribution_is_refused():
-    with pytest.raises(UserError, match="wrong gives probabilities that do not sum to 1"):
-        asked(tree_of(tiny("one action")), Wrong(tiny("one action")))
+def test_a_policy_that_returns_no_distribution_is_refused():
+    with pytest.raises(UserError, match="wrong"):
+        tabulate(tree_of(tiny("one action")), Wrong(tiny("one action")))
 
 
 # --- Information sets
@@ -307,19 +307,19 @@ def test_one_observation_says_all_that_a_seat_has_seen_in_a_round(name):
 def test_cfr_finds_the_values_that_are_known():
     kuhn = solve(tree_of_openspiel(pyspiel.load_game("kuhn_poker")), 5000)
     assert kuhn.value == pytest.approx(-1 / 18, abs=1e-5)
-    assert kuhn.found.nash_conv < 1e-4
+    assert kuhn.exploitability.nash_conv < 1e-4
     leduc = solve(tree_of_openspiel(pyspiel.load_game("leduc_poker")), 1000)
     assert leduc.value == pytest.approx(-0.0856, abs=1e-4)
-    assert leduc.found.nash_conv < 1e-3
+    assert leduc.exploitability.nash_conv < 1e-3
 
 
-def test_partners_are_no_rivals():
+def test_cfr_refuses_cooperative_games():
     tree = tree_of(tiny("partners"))
-    with pytest.raises(UserError, match="rivals"):
+    with pytest.raises(UserError, match="Hanamikoji"):
         solve(tree)
 
 
-# --- Partners
+# --- Cooperative games
 
 
 def test_the_best_team_is_the_best_of_all_pure_policies():
@@ -341,8 +341,8 @@ def response_values(tree):
         yield exploitability(tree, policy).responses[1]
 
 
-def test_rivals_are_no_partners_and_large_teams_are_left_open():
-    with pytest.raises(UserError, match="partners"):
+def test_best_team_refuses_competitive_games_and_leaves_large_ones_open():
+    with pytest.raises(UserError):
         best_team(tree_of(tiny("one action")))
     assert best_team(tree_of(SMALL["hanabi"].variant())) is None
 
@@ -350,8 +350,8 @@ def test_rivals_are_no_partners_and_large_teams_are_left_open():
 # --- What is too large
 
 
-def test_a_game_too_large_says_how_large_and_names_small_ones():
-    with pytest.raises(UserError, match=r"[\d,]+ states") as refused:
+def test_a_game_that_is_too_large_is_refused_with_its_size_and_the_small_versions():
+    with pytest.raises(UserError, match=r"[\d,]+") as refused:
         tree_of(make_variant("hanamikoji"), 10_000)
     for small in SMALL.values():
         assert (command_line(small) in str(refused.value)) == (small.id == "hanamikoji")

@@ -1,7 +1,7 @@
-"""What the beginning of a round is worth: what a policy says of it, or makes of it.
+"""The value of the start of a round, if one policy plays in all seats.
 
-The round is dealt a number of times. A policy that forecasts results is asked what the first
-decision is worth; with any other the game is played to its end.
+The round is dealt several times. A policy that has values gives the value of the first decision;
+with any other policy, the game is played to its end.
 
 Notation: n positions, S seats.
 """
@@ -15,30 +15,30 @@ from hanamachi.engine import kernels
 from hanamachi.policies.policy import Policy, views
 from hanamachi.policies.search.playout import play_out
 
-DEALS = 32  # of each position, the same luck for all of them
+DEALS = 32  # of each position, with the same seeds for all positions
 
 
-class Prospects:
-    """Of games of two rivals; what was found once is kept."""
+class RoundValue:
+    """The value of a round in a competitive game; values are cached."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.known: dict[bytes, NDArray[np.float64]] = {}
+        self.cache: dict[bytes, NDArray[np.float64]] = {}
 
     def __call__(self, games: NDArray[Any], seat: int) -> NDArray[np.float64]:
-        """What the seat can expect, (n,), where a round begins."""
+        """The value for the seat, (n,), of positions in which a round begins."""
         games = games.copy()
         games["rng"] = 0
-        return np.array([self._of(game)[seat] for game in games[:, None]])
+        return np.array([self._cached(game)[seat] for game in games[:, None]])
 
-    def _of(self, game: NDArray[Any]) -> NDArray[np.float64]:
+    def _cached(self, game: NDArray[Any]) -> NDArray[np.float64]:
         key = game.tobytes()
-        if key not in self.known:
-            self.known[key] = self._found(game)
-        return self.known[key]
+        if key not in self.cache:
+            self.cache[key] = self._computed(game)
+        return self.cache[key]
 
-    def _found(self, game: NDArray[Any]) -> NDArray[np.float64]:
-        """What each seat can expect in game[0], (S,)."""
+    def _computed(self, game: NDArray[Any]) -> NDArray[np.float64]:
+        """The value for each seat in game[0], (S,)."""
         deals = self._dealt(game)
         seats = deals["mover"].astype(np.int64)
         seen = *views(self.policy.variant, deals, seats), self.policy.initial_memory(len(deals))

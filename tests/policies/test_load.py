@@ -1,0 +1,84 @@
+"""`load_policy` loads any policy by its name, path or entry point, or refuses it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant as make_variant
+from hanamachi.policies import load_policy
+
+RULE_POLICIES = ("random", "greedy", "expert")
+
+
+def first_legal(observation, mask):
+    return int(mask.argmax())
+
+
+def always_zero(observation, mask):
+    return 0
+
+
+def factory(variant, choose=first_legal):
+    return choose
+
+
+def no_policy(variant):
+    return 7
+
+
+def test_a_factory_gets_the_variant_and_its_own_options():
+    policy = load_policy(f"{__name__}:factory", game="hanamikoji", max_rounds=2, choose=always_zero)
+    assert policy.name == "always_zero"
+    assert policy.variant == make_variant("hanamikoji", max_rounds=2)
+
+
+# --- Errors
+
+
+@pytest.mark.parametrize("name", [*RULE_POLICIES, f"{__name__}:factory"])
+def test_a_rule_policy_without_its_game_is_refused(name):
+    with pytest.raises(UserError, match="game"):
+        load_policy(name)
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "named"),
+    [
+        ("gredy", {"game": "hanamikoji"}, "greedy"),
+        ("Expert", {"game": "hanamikoji"}, "expert"),
+        ("zzz", {"game": "hanamikoji"}, "zzz"),
+        ("greedy", {"game": "hanamikojo"}, "hanamikoji"),
+        ("greedy", {"game": "hanamikoji", "max_round": 3}, "max_rounds"),
+        ("greedy", {"game": "hanamikoji", "cards": (1, 1)}, "cards"),
+        ("no_such_module:factory", {"game": "hanamikoji"}, "no_such_module"),
+        (f"{__name__}:no_such_factory", {"game": "hanamikoji"}, "no_such_factory"),
+        (f"{__name__}:factory", {"game": "hanamikoji", "max_round": 3}, "max_round"),
+        (f"{__name__}:no_policy", {"game": "hanamikoji"}, "7"),
+        ("no/such/folder", {}, "no/such/folder"),
+    ],
+)
+def test_what_cannot_be_loaded_is_refused_in_one_sentence(spec, options, named):
+    with pytest.raises(UserError, match=named) as caught:
+        load_policy(spec, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_rule_policies_need_no_learning_library():
+    code = (
+        "import sys; from hanamachi.policies import load_policy; "
+        "load_policy('expert', game='hanamikoji'); "
+        "assert not {'torch', 'stable_baselines3', 'pydantic'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_agents_without_pytorch_name_the_extra():
+    code = (
+        "import sys; sys.modules['torch'] = None; "
+        "from hanamachi.policies import load_policy; load_policy('hanamikoji')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "hanamachi[train]" in done.stderr
