@@ -39,10 +39,10 @@ coverage: .venv/dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source=envs -m pytest $(UNCOMPILED)
 	$(BIN)/coverage report --fail-under=95
 
-# whether the engine is as fast beside others as it was; RATIOS=--keep writes what it is now
+# whether the engine's ratios to other libraries are as good as before; RATIOS=--keep writes them
 bench: .venv/dev
-	HANAMACHI_THREADS=1 $(BIN)/hanamachi benchmark engine --game hanamikoji --game hanabi:2p \
-	  --peers --rounds 3 --seconds 0.2 $(RATIOS) benchmarks/ratios.json
+	HANAMACHI_THREADS=1 $(BIN)/python benchmarks/peers.py engine --game hanamikoji \
+	  --game hanabi:2p --rounds 3 --seconds 0.2 $(RATIOS) benchmarks/ratios.json
 
 # the site, into build/site; whatever is not as it should be is an error
 docs: .venv/dev

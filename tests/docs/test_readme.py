@@ -52,6 +52,7 @@ SMALLER = (
     (r"(hanamachi train .*)", r"\1" + SET),
     (r"(hanamachi sweep .*)", r"\1 --set sweep.trials=1" + SET),
     (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
+    (r"(python benchmarks/peers.py .*)", r"\1 --rounds 1 --seconds 0"),
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
     (r"(python examples/.*)", r"\1 --steps 64"),
@@ -68,7 +69,7 @@ SMALLER = (
 BLOCKS = [block for page in PAGES if page != FOLLOWED for block in BLOCK.findall(TEXT[page])]
 LINES = [line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines()]
 # a cluster takes long to start, and so do all benchmarks
-SPREAD = re.compile(r"--ray|hanamachi sweep|runs/spread|benchmark --peers")
+SPREAD = re.compile(r"--ray|hanamachi sweep|runs/spread|benchmark --out|peers.py --out")
 COMMANDS = [
     line
     for line in dict.fromkeys(shlex.join(shlex.split(line, comments=True)) for line in LINES)

@@ -1,10 +1,9 @@
-"""Speed as ratios: our figure and a peer's on the same work, measured in turn in one run.
+"""Speed benchmarks: how fast the engine, its adapters and training run on this machine.
 
-Machines differ and are shared, so a rate alone says little. Every round measures both sides, one
-after the other, and gives a ratio; the median and the range of the ratios are the result. What a
-decision is, and what each side delivers with it, stands in benchmarks/README.md.
-
-What profiling has shown stands in docs/performance.md.
+Machines differ and are shared, so a rate alone says little. Where there is a baseline, both are
+measured in turn, several times; the result is the median and the range of their ratios.
+benchmarks/README.md says what counts as a decision and what each side delivers with it;
+docs/performance.md explains the figures.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,66 +14,64 @@ from hanamachi.errors import unknown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.training import provenance
 from hanamachi.training.benchmark import (
+    adapters,
     cluster,
     engine,
-    faces,
+    evaluation,
     memory,
-    playing,
     scale,
-    searching,
+    search,
     start,
     training,
 )
-from hanamachi.training.benchmark.measure import Curve, Figure, Finding, compare
+from hanamachi.training.benchmark.measure import Finding, compare
 from hanamachi.training.benchmark.report import Report
 
-CONTESTS = {"engine": engine.contests, "faces": faces.contests, "training": training.contests}
-UP_TO: dict[str, Any] = {
-    "evaluation": playing.figures,
+CASES = {"engine": engine.cases, "adapters": adapters.cases, "training": training.cases}
+SIZED: dict[str, Any] = {  # kinds that play more and more games at once
+    "evaluation": evaluation.figures,
     "scale": scale.curves,
     "memory": memory.figures,
 }
-FIGURES = {"start": start.figures, "search": searching.figures, "cluster": cluster.figures}
-MANY = 1_000_000
-KINDS = (*CONTESTS, *UP_TO, *FIGURES)
+FIGURES = {"start": start.figures, "search": search.figures, "cluster": cluster.figures}
+KINDS = (*CASES, *SIZED, *FIGURES)
+MOST = 1_000_000  # games at once
 
 
 def run(
     kinds: Sequence[str],
     games: Sequence[str],
     *,
-    peers: bool = False,
     rounds: int = 5,
     seconds: float = 0.5,
-    most: int = MANY,
+    most: int = MOST,
 ) -> Report:
-    """Measure these kinds for these games; each side for at least so many seconds a round.
+    """Measure these kinds of speed for these games.
 
-    `most` is how many games at once evaluation, scale and memory go up to.
-
-    Other libraries take part only as `peers`; one that is not installed is left out by name.
+    Each side of a comparison runs for at least `seconds` in each of the `rounds`. `most` bounds
+    the number of games that evaluation, scale and memory play at once.
     """
     for kind in kinds:
         if kind not in KINDS:
             raise unknown("benchmark", kind, KINDS)
-    variant = [make_variant(game) for game in games]
+    variants = [make_variant(game) for game in games]
     report = Report(provenance.description(), provenance.load())
     for kind in kinds:
-        for finding in findings(kind, variant, peers, rounds, seconds, most):
+        for finding in findings(kind, variants, rounds, seconds, most):
             report.add(finding)
     report.load_after = provenance.load()
     return report
 
 
 def findings(
-    kind: str, games: Sequence[Variant], peers: bool, rounds: int, seconds: float, most: int
-) -> Iterator[Finding | Figure | Curve]:
+    kind: str, variants: Sequence[Variant], rounds: int, seconds: float, most: int
+) -> Iterator[Finding]:
     if kind in FIGURES:
-        yield from FIGURES[kind](games, rounds)
+        yield from FIGURES[kind](variants, rounds)
         return
-    if kind in UP_TO:
-        yield from UP_TO[kind](games, rounds, most)
+    if kind in SIZED:
+        yield from SIZED[kind](variants, rounds, most)
         return
-    for variant in games:
-        for contest in CONTESTS[kind](variant, peers):
-            yield from compare(contest, rounds, seconds)
+    for variant in variants:
+        for case in CASES[kind](variant):
+            yield from compare(case, rounds, seconds)

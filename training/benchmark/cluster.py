@@ -1,4 +1,4 @@
-"""Ray: rollouts by two workers beside one, training beside the plain trainer, and what is moved."""
+"""Ray's cost: rollouts and training with two workers, and moving weights and rollouts."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +8,8 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.training.benchmark.measure import (
+    Case,
     Comparison,
-    Contest,
     Figure,
     LeftOut,
     Side,
@@ -24,34 +24,32 @@ from hanamachi.training.learner.selfplay import SelfPlayPPO
 
 SECONDS = 3.0  # of each side in a round, at least
 WORKERS = 2
-# what there is to do at each decision, beside the game: nothing but the network, or as much as for
-# the agents that ship
-LIGHT: dict[str, Any] = {}
-HEAVY: dict[str, Any] = {"network": {"features": ["advice"]}, "critic": "all"}
+LIGHT: dict[str, Any] = {}  # the network's own work for a decision
+HEAVY: dict[str, Any] = {"network": {"features": ["advice"]}, "critic": "all"}  # as agents train
 
 
-def figures(games: Sequence[Variant], rounds: int) -> Iterator[Comparison | LeftOut | Figure]:
+def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Comparison | LeftOut | Figure]:
     try:
         ray = connect()
     except UserError as error:
-        yield LeftOut(f"the cluster is left out: {error}")
+        yield LeftOut(f"cluster: not measured, {error}")
         return
-    for variant in games:
+    for variant in variants:
         for work in (LIGHT, HEAVY):
             config = Config.from_dict({"game": variant.id, **SETTINGS, **work})
-            for contest in contests(config):
-                yield from compare(contest, rounds, SECONDS)
+            for case in cases(config):
+                yield from compare(case, rounds, SECONDS)
             yield from moving(ray, config, rounds)
 
 
-def contests(config: Config) -> list[Contest]:
+def cases(config: Config) -> list[Case]:
     two, one = (partial(rollouts, config, workers) for workers in (WORKERS, 1))
     name = described(config)
     together = Side(f"{name}, rollouts by {WORKERS} workers", two)
     with_ray = Side(f"{name}, training by {WORKERS} workers", partial(training, config, WORKERS))
     return [
-        Contest(together, [Side("rollouts by 1 worker", one)]),
-        Contest(with_ray, [Side("training without Ray", partial(training, config, 0))]),
+        Case(together, [Side("rollouts by 1 worker", one)]),
+        Case(with_ray, [Side("training without Ray", partial(training, config, 0))]),
     ]
 
 
@@ -60,12 +58,12 @@ def described(config: Config) -> str:
 
 
 def rollouts(config: Config, workers: int) -> Work:
-    """From weights to a full buffer."""
-    learner, crew = quiet_learner(config), Actors(config, workers)
+    """Each call sends the weights to the workers and fills the buffer with their rollouts."""
+    learner, actors = quiet_learner(config), Actors(config, workers)
     decisions = config.num_games * config.ppo.n_steps
 
     def play() -> int:
-        crew.play(learner.policy, learner.env, learner.rollout_buffer)  # type: ignore[arg-type]
+        actors.play(learner.policy, learner.env, learner.rollout_buffer)  # type: ignore[arg-type]
         return decisions
 
     return Work(play, f"{config.num_games:,} games, {workers} processes of one thread")
@@ -78,20 +76,22 @@ def training(config: Config, workers: int) -> Work:
 
 
 def moving(ray: Any, config: Config, rounds: int) -> Iterator[Figure]:
-    """How large weights and rollouts are, and how long they take through Ray's store."""
+    """The size of weights and rollouts, and the time to move them through Ray's object store."""
     learner = quiet_learner(config)
     decisions = config.num_games * config.ppo.n_steps
-    there: Mapping[str, Mapping[str, Any]] = {
+    moved: Mapping[str, Mapping[str, Any]] = {
         "the weights": on_cpu(learner.policy),
         f"{decisions:,} decisions": learner.rollout_buffer.played(),
     }
-    for what, things in there.items():
-        name, size = f"{described(config)}, {what}", sum(thing.nbytes for thing in things.values())
+    for what, arrays in moved.items():
+        name, size = f"{described(config)}, {what}", sum(array.nbytes for array in arrays.values())
         yield Figure(name, "size", "MiB", [size / 2**20])
-        yield Figure(name, "moved", "ms", [1000 * seconds(ray, things) for _ in range(rounds)])
+        yield Figure(
+            name, "time to move", "ms", [1000 * seconds(ray, arrays) for _ in range(rounds)]
+        )
 
 
-def seconds(ray: Any, things: Mapping[str, Any]) -> float:
+def seconds(ray: Any, arrays: Mapping[str, Any]) -> float:
     begun = time.perf_counter()
-    ray.get(ray.put(things))
+    ray.get(ray.put(arrays))
     return time.perf_counter() - begun

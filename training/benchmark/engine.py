@@ -1,20 +1,21 @@
-"""The engine beside our own face for single games, beside other libraries, and on one thread."""
+"""Engine speed: the kernels against our environment for one game, and against one thread."""
 
 import numpy as np
 
 from hanamachi.engine.game import Variant
-from hanamachi.training.benchmark.faces import raw_face
+from hanamachi.training.benchmark.adapters import raw_env
 from hanamachi.training.benchmark.kernel import kernel_alone
-from hanamachi.training.benchmark.measure import Contest
-from hanamachi.training.benchmark.peers import engine_peers
+from hanamachi.training.benchmark.measure import Case
 
 MANY = 4096  # games at once, where threads are compared
 
 
-def contests(variant: Variant, peers: bool) -> list[Contest]:
-    others = [raw_face(variant), *(engine_peers(variant) if peers else ())]
+def cases(variant: Variant) -> list[Case]:
     one_thread = kernel_alone(variant, np.int8, MANY, threads=1)
     return [
-        *(Contest(kernel_alone(variant, dtype), others) for dtype in (np.int8, np.float32)),
-        Contest(kernel_alone(variant, np.int8, MANY), [one_thread]),
+        *(
+            Case(kernel_alone(variant, dtype), [raw_env(variant)])
+            for dtype in (np.int8, np.float32)
+        ),
+        Case(kernel_alone(variant, np.int8, MANY), [one_thread]),
     ]

@@ -1,7 +1,7 @@
-"""The kernels alone: observation and mask of every decision written out, row by row.
+"""The compiled kernels without any adapter: every decision with its observation and mask.
 
-Play is random and legal. Where players cooperate, random play loses long before the deck is empty;
-there, games are led through recorded play that reaches its end.
+Play is random and legal. In cooperative games random play loses long before the deck is empty, so
+these games replay recorded decisions that last until the end.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Side, Work, view_of
-from hanamachi.training.benchmark.recorded import follow, recorded
+from hanamachi.training.benchmark.recorded import recorded, replay
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
-BATCH = 1024  # games side by side, unless said
-DECISIONS = 50  # a row, before the clock is looked at
-RECORDED = 400  # a row: several games
+BATCH = 1024  # games at once, by default
+DECISIONS = 50  # of each row in one call
+RECORDED = 400  # decisions of each row: several games
 
 
 def kernel_alone(
@@ -41,7 +41,7 @@ def random_play(
     threads: int | None = None,
     decisions: int | None = None,
 ) -> Work:
-    """`decisions` of each row at a time, by default DECISIONS."""
+    """Each call makes `decisions` in every row, by default DECISIONS."""
     games = variant.new(np.arange(batch, dtype=np.uint64))
     kernels.parallel_for(kernels.reset, variant.rule_set, games)
     each = decisions or DECISIONS
@@ -49,16 +49,16 @@ def random_play(
 
 
 def mixed_play(variant: Variant, dtype: type[Any], batch: int, threads: int | None = None) -> Work:
-    """The same recorded games again and again."""
+    """The same recorded games in each call."""
     games = SelfPlayVecEnv(variant, batch)
     actions = np.ascontiguousarray(recorded(games, RECORDED).T)
     games.reseed(0)
     games.restart()
-    begun = games.games.copy()
-    work = batched(variant, games.games, follow, actions, actions.size, dtype, threads)
+    start = games.games.copy()
+    work = batched(variant, games.games, replay, actions, actions.size, dtype, threads)
 
     def play() -> int:
-        games.games[:] = begun
+        games.games[:] = start
         return work.play()
 
     return Work(play, work.gives)
@@ -73,7 +73,7 @@ def batched(
     dtype: type[Any],
     threads: int | None,
 ) -> Work:
-    """All decisions of every row in one call, each view over the one before."""
+    """All decisions of every row in one call; each observation overwrites the one before."""
     observations = np.zeros((len(games), variant.observation.size), dtype)
     masks = np.zeros((len(games), variant.actions.size), np.int8)
 

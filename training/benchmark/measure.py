@@ -1,4 +1,4 @@
-"""What is measured: two sides on the same work, in turn; or figures that stand for themselves."""
+"""What a benchmark measures: rates against baselines, single figures, and curves."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import missing_extra
 
 Play = Callable[[], int]  # does some work and returns the decisions in it
 
 
 @dataclass(frozen=True)
 class Work:
-    """Work that can be repeated, and in words what every decision in it delivers."""
+    """Work that can be repeated, and in words what each of its decisions delivers."""
 
     play: Play
     gives: str
@@ -24,36 +23,35 @@ class Work:
 
 @dataclass(frozen=True)
 class Side:
-    """Whose speed is measured; `prepare` imports and sets up all that the work needs."""
+    """One side of a comparison; `prepare` imports and sets up all that its work needs."""
 
     name: str
     prepare: Callable[[], Work]
-    library: str = ""  # that must be installed; "" if it is ours
 
 
 @dataclass(frozen=True)
-class Contest:
-    """A side of ours, and those that it is measured beside."""
+class Case:
+    """What is to be measured, and the baselines to compare it with."""
 
-    ours: Side
-    others: list[Side]
+    measured: Side
+    baselines: list[Side]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two rates measured in turn, round by round, in decisions per second."""
+    """Two rates in decisions per second, measured in turn, round by round."""
 
     what: str
     gives: str
-    peer: str
-    peer_gives: str
-    library: str  # of the peer; "" if it is ours
+    baseline: str
+    baseline_gives: str
     rates: list[float]
-    peer_rates: list[float]
+    baseline_rates: list[float]
 
     @property
     def ratios(self) -> list[float]:
-        return [ours / theirs for ours, theirs in zip(self.rates, self.peer_rates, strict=True)]
+        pairs = zip(self.rates, self.baseline_rates, strict=True)
+        return [rate / baseline for rate, baseline in pairs]
 
     @property
     def ratio(self) -> float:
@@ -62,14 +60,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A comparison that needs a library which is not installed."""
+    """A measurement that needs a library which is not installed."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A quantity without a peer, measured once or several times."""
+    """A quantity without a baseline, measured once or several times."""
 
     what: str
     measure: str
@@ -79,7 +77,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Curve:
-    """Rates in decisions per second by the number of games at once, each of several rounds."""
+    """Decisions per second by the number of games at once, each rate measured in several rounds."""
 
     what: str
     measure: str
@@ -91,32 +89,27 @@ class Curve:
         return [median(rates) for rates in self.rates]
 
 
-Finding = Comparison | LeftOut
+Finding = Comparison | Figure | Curve | LeftOut
 
 
-def compare(contest: Contest, rounds: int, seconds: float) -> Iterator[Finding]:
-    """Our side beside each of the others."""
-    ours = contest.ours.prepare()
-    for other in contest.others:
-        try:
-            theirs = other.prepare()
-        except ImportError:
-            missing = missing_extra(other.library, "bench")
-            yield LeftOut(f"{other.name} is left out: {missing}")
-            continue
-        measured = in_turn(ours.play, theirs.play, rounds, seconds)
-        names = contest.ours.name, ours.gives, other.name, theirs.gives, other.library
+def compare(case: Case, rounds: int, seconds: float) -> Iterator[Comparison]:
+    """The measured side against each of its baselines."""
+    work = case.measured.prepare()
+    for baseline in case.baselines:
+        other = baseline.prepare()
+        measured = in_turn(work.play, other.play, rounds, seconds)
+        names = case.measured.name, work.gives, baseline.name, other.gives
         yield Comparison(*names, [a for a, _ in measured], [b for _, b in measured])
 
 
-def in_turn(ours: Play, theirs: Play, rounds: int, seconds: float) -> list[tuple[float, float]]:
-    """One unmeasured round to compile and warm up, then the rounds that count."""
-    ours(), theirs()
-    return [(rate(ours, seconds), rate(theirs, seconds)) for _ in range(rounds)]
+def in_turn(one: Play, other: Play, rounds: int, seconds: float) -> list[tuple[float, float]]:
+    """Rates of both, round by round, after one unmeasured round to compile and warm up."""
+    one(), other()
+    return [(rate(one, seconds), rate(other, seconds)) for _ in range(rounds)]
 
 
 def rate(play: Play, seconds: float) -> float:
-    """Decisions per second, over at least so many seconds."""
+    """Decisions per second, measured for at least this time."""
     decisions, passed, begun = 0, 0.0, time.perf_counter()
     while passed <= seconds:
         decisions += play()
@@ -125,6 +118,6 @@ def rate(play: Play, seconds: float) -> float:
 
 
 def view_of(variant: Variant, dtype: type[Any] = np.float32) -> str:
-    """What a seat of ours is told with every decision."""
+    """What the player to move receives with every decision, in words."""
     entries, actions = variant.observation.size, variant.actions.size
     return f"{np.dtype(dtype)} observation of {entries} entries, int8 mask of {actions}"

@@ -1,4 +1,4 @@
-"""What was measured: tables for the terminal, JSON for programs, a picture for papers."""
+"""A benchmark's report: tables for the terminal, a JSON file, and pictures."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
-from rich.console import Group
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -19,7 +19,7 @@ from hanamachi.training.evaluation.report import ACCENT, FAINT, INK, write_json
 
 @dataclass
 class Report:
-    """All that one run has measured, and on what."""
+    """The results of one run, with the machine and its load."""
 
     machine: dict[str, Any]
     load_before: float | None
@@ -29,7 +29,7 @@ class Report:
     curves: list[Curve] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
-    def add(self, finding: Finding | Figure | Curve) -> None:
+    def add(self, finding: Finding) -> None:
         match finding:
             case Comparison():
                 self.comparisons.append(finding)
@@ -39,14 +39,6 @@ class Report:
                 self.curves.append(finding)
             case LeftOut(why):
                 self.left_out.append(why)
-
-    @property
-    def ratios(self) -> dict[str, float]:
-        """The median of each ratio to another library, by what was compared.
-
-        Beside a part of our own, a ratio also falls when that part becomes faster.
-        """
-        return {f"{c.what} / {c.peer}": c.ratio for c in self.comparisons if c.library}
 
     def as_json(self) -> dict[str, Any]:
         content = asdict(self)
@@ -72,17 +64,17 @@ def tables(report: Report) -> Group:
 
 
 def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
-    title = "Decisions per second: medians, with the range over the rounds"
-    table = Table("what", "rate", "beside", "its rate", "ratio", title=title, show_lines=True)
+    title = "Decisions per second: median and range of the rounds"
+    columns = "measured", "rate", "baseline", "its rate", "ratio"
+    table = Table(*columns, title=title, show_lines=True)
     for number in (1, 3, 4):
         table.columns[number].no_wrap = True
     for c in comparisons:
-        ours, theirs = described(c.what, c.gives), described(c.peer, c.peer_gives)
         table.add_row(
-            ours,
+            described(c.what, c.gives),
             interval_text(c.rates),
-            theirs,
-            interval_text(c.peer_rates),
+            described(c.baseline, c.baseline_gives),
+            interval_text(c.baseline_rates),
             interval_text(c.ratios),
         )
     return table
@@ -93,9 +85,9 @@ def described(name: str, gives: str) -> Text:
 
 
 def figures_table(unit: str, figures: Sequence[Figure]) -> Table:
-    """A row for each thing, a column for each measure of it."""
+    """A row for each subject, a column for each of its measures."""
     measures = list(dict.fromkeys(figure.measure for figure in figures))
-    table = Table("what", *measures, title=f"In {unit}")
+    table = Table("measured", *measures, title=f"In {unit}")
     cells = {(figure.what, figure.measure): interval_text(figure.values) for figure in figures}
     for what in dict.fromkeys(figure.what for figure in figures):
         table.add_row(what, *(cells[what, measure] for measure in measures))
@@ -103,7 +95,7 @@ def figures_table(unit: str, figures: Sequence[Figure]) -> Table:
 
 
 def curves_table(what: str, curves: Sequence[Curve]) -> Table:
-    """A row for each number of games, a column for each way to play them."""
+    """A row for each number of games, a column for each number of threads."""
     title = f"{what}: decisions per second"
     table = Table("games at once", *(curve.measure for curve in curves), title=title)
     for batch, *rates in zip(curves[0].batches, *(c.rates for c in curves), strict=True):
@@ -112,7 +104,7 @@ def curves_table(what: str, curves: Sequence[Curve]) -> Table:
 
 
 def interval_text(values: Sequence[float]) -> Text:
-    """The median and, if there is one, the range."""
+    """The median, and below it the range if there are several values."""
     text = Text(rounded(median(values)))
     if len(values) > 1:
         text.append(f"\n{rounded(min(values))} to {rounded(max(values))}", style="dim")
@@ -123,11 +115,18 @@ def rounded(value: float) -> str:
     return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
-# --- On disk
+# --- Shown and written
+
+
+def show(report: Report, console: Console, out: Path | None) -> None:
+    """Print the tables; with `out`, also write the files there."""
+    console.print(tables(report), highlight=False)
+    for path in write(report, out) if out else ():
+        console.print(f"written: {path}", highlight=False)
 
 
 def write(report: Report, folder: Path) -> Iterator[Path]:
-    """Write `benchmark.json`; `benchmark.png` if anything was compared, `scale.png` for curves."""
+    """Write `benchmark.json`, `benchmark.png` for comparisons and `scale.png` for curves."""
     data = folder / "benchmark.json"
     write_json(report.as_json(), data)
     yield data
@@ -147,7 +146,7 @@ def save(picture: Picture, path: Path) -> Path:
 
 
 def draw(report: Report) -> Picture:
-    """A bar for the median of each ratio, from equal speed, with a line for the range."""
+    """A bar from 1 to the median of each ratio, with a line for the range."""
     rows = report.comparisons
     picture = Picture(figsize=(7.5, 1.2 + 0.45 * len(rows)), layout="constrained")
     FigureCanvasAgg(picture)
@@ -157,10 +156,10 @@ def draw(report: Report) -> Picture:
     axes.axvline(1, color=INK, linewidth=0.8)
     for place, c in enumerate(rows):
         draw_bar(axes, place, c)
-    axes.set_yticks(range(len(rows)), [f"{c.what}\nbeside {c.peer}" for c in rows], fontsize=7)
+    axes.set_yticks(range(len(rows)), [f"{c.what} /\n{c.baseline}" for c in rows], fontsize=7)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.margins(x=0.15)
-    axes.set_xlabel("times as many decisions per second (median and range)", fontsize=8)
+    axes.set_xlabel("ratio of decisions per second (median and range)", fontsize=8)
     finish(axes, report)
     axes.grid(axis="x", color=FAINT, linewidth=0.5)
     axes.spines["left"].set_visible(False)
@@ -179,12 +178,12 @@ def draw_bar(axes: Any, place: int, c: Comparison) -> None:
     axes.barh(place, c.ratio - 1, left=1, height=0.6, color=ACCENT)
     axes.errorbar(c.ratio, place, xerr=reach, color=INK, capsize=3, linewidth=1)
     end = max(1, *c.ratios), place
-    beside = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
-    axes.annotate(rounded(c.ratio), end, **beside, color=INK, fontsize=7)
+    offset = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+    axes.annotate(rounded(c.ratio), end, **offset, color=INK, fontsize=7)
 
 
 def draw_curves(report: Report) -> Picture:
-    """The median rate by the number of games at once: a colour a game, broken for one thread."""
+    """Median rates by the number of games at once: one colour per game, dashed for one thread."""
     picture = Picture(figsize=(7.5, 4), layout="constrained")
     FigureCanvasAgg(picture)
     axes = picture.subplots()

@@ -1,4 +1,4 @@
-"""Start: seconds from nothing to the first step, each time in a process of its own."""
+"""Start-up time: seconds to import the package and to take a first step, in new processes."""
 
 import os
 import subprocess
@@ -29,19 +29,19 @@ print(time.perf_counter() - begun)
 DEPENDENCIES = ("numpy", "numba", "gymnasium", "pettingzoo")
 
 
-def figures(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
-    """Imports, and a first step with kernels that were kept and with none."""
+def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure]:
+    """Imports, and a first step with a full and with an empty cache of compiled kernels."""
     yield timed("import hanamachi", rounds, IMPORT, "hanamachi")
-    yield timed("import what it needs, alone", rounds, IMPORT, *DEPENDENCIES)
-    for variant in games:
-        yield timed(f"first step of {variant.id}, compiled before", rounds, FIRST_STEP, variant.id)
+    yield timed("import its dependencies alone", rounds, IMPORT, *DEPENDENCIES)
+    for variant in variants:
+        yield timed(f"first step of {variant.id}, kernels cached", rounds, FIRST_STEP, variant.id)
         with tempfile.TemporaryDirectory() as empty:
             values = [seconds_of(FIRST_STEP, variant.id, NUMBA_CACHE_DIR=empty)]
-        yield figure(f"first step of {variant.id}, to be compiled", values)
+        yield figure(f"first step of {variant.id}, kernels to be compiled", values)
 
 
 def timed(what: str, rounds: int, program: str, *arguments: str) -> Figure:
-    """A first, unmeasured process leaves its files in the caches."""
+    """A first, unmeasured process fills the caches."""
     seconds_of(program, *arguments)
     return figure(what, [seconds_of(program, *arguments) for _ in range(rounds)])
 
@@ -52,6 +52,6 @@ def figure(what: str, values: list[float]) -> Figure:
 
 def seconds_of(program: str, *arguments: str, **variables: str) -> float:
     command = [sys.executable, "-c", program, *arguments]
-    kept: Mapping[str, str] = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **variables}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=kept)
+    environment: Mapping[str, str] = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **variables}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return float(done.stdout)

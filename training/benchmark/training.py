@@ -1,31 +1,25 @@
-"""Training: our learner beside its bare network, and beside a pipeline that others know."""
+"""Training speed: our learner against the forward and backward passes of its network alone."""
 
 from functools import cache, partial
 from typing import Any
 
-import gymnasium
 import torch
 
 from hanamachi.engine.game import Variant
-from hanamachi.training.benchmark.measure import Contest, Side, Work
+from hanamachi.training.benchmark.measure import Case, Side, Work
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.run import new_learner, quiet
 
-SETTINGS: dict[str, Any] = {"device": "cpu"}  # of our learner, apart from the game
-UNLOGGED = 2  # rollouts from log to log, when one is made at a time
-PIPELINE: dict[str, Any] = {}  # of the other's, apart from its defaults
+SETTINGS: dict[str, Any] = {"device": "cpu"}  # all others have their defaults
+UNLOGGED = 2  # rollouts between two logs; each call makes one, so nothing is logged
 
 
-def contests(variant: Variant, peers: bool) -> list[Contest]:
+def cases(variant: Variant) -> list[Case]:
     config = Config.from_dict({"game": variant.id, **SETTINGS})
     learner = cache(partial(quiet_learner, config))
-    ours = Side(f"{variant.id}, training", lambda: learning(learner(), config))
-    others = [Side("its bare network", lambda: bare_network(learner(), config))]
-    if peers:
-        zoo = "PettingZoo's classic games"
-        others.append(Side("PettingZoo connect_four with MaskablePPO", pipeline, zoo))
-    return [Contest(ours, others)]
+    passes = Side("forward-backward", lambda: forward_backward(learner(), config))
+    return [Case(Side(f"{variant.id}, training", lambda: learning(learner(), config)), [passes])]
 
 
 def quiet_learner(config: Config) -> SelfPlayPPO:
@@ -35,7 +29,7 @@ def quiet_learner(config: Config) -> SelfPlayPPO:
 
 
 def learning(learner: SelfPlayPPO, config: Config) -> Work:
-    """One rollout and its update."""
+    """Each call makes one rollout and its update."""
     rollout = config.num_games * config.ppo.n_steps
 
     def play() -> int:
@@ -47,10 +41,10 @@ def learning(learner: SelfPlayPPO, config: Config) -> Work:
     return Work(play, f"{gives} {config.ppo.batch_size:,}, layers of {shape}")
 
 
-def bare_network(learner: Any, config: Config) -> Work:
-    """One forward pass for each decision, and a forward and a backward pass in each epoch.
+def forward_backward(learner: Any, config: Config) -> Work:
+    """The learner's passes over its last rollout, without games and without optimizer steps.
 
-    Over the decisions of the learner's last rollout.
+    One forward pass for each decision, then a forward and a backward pass in each epoch.
     """
     network, optimizer = learner.policy.network, learner.policy.optimizer
     buffer = learner.rollout_buffer
@@ -71,45 +65,3 @@ def bare_network(learner: Any, config: Config) -> Work:
         return len(rows)
 
     return Work(play, f"1 forward, {config.ppo.n_epochs} forward and backward passes")
-
-
-# --- PettingZoo's tutorial with stable-baselines3, in its shape
-
-
-class WhoeverMoves(gymnasium.Env[Any, Any]):
-    """An AEC environment as one of Gymnasium's, in which the agent to move always acts."""
-
-    def __init__(self, aec: Any) -> None:
-        self.aec = aec
-        agent = aec.possible_agents[0]
-        self.observation_space = aec.observation_space(agent)["observation"]
-        self.action_space = aec.action_space(agent)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        self.aec.reset(seed=seed, options=options)
-        return self.aec.observe(self.aec.agent_selection)["observation"], {}
-
-    def step(self, action: Any) -> Any:
-        self.aec.step(int(action))
-        view, reward, terminated, cut, info = self.aec.last()
-        return view["observation"], reward, terminated, cut, info
-
-    def action_masks(self) -> Any:
-        return self.aec.observe(self.aec.agent_selection)["action_mask"]
-
-
-def pipeline() -> Work:
-    """MaskablePPO as it comes, on one environment."""
-    from pettingzoo.classic.connect_four import connect_four
-    from sb3_contrib import MaskablePPO
-
-    games = WhoeverMoves(connect_four.env())
-    learner = MaskablePPO("MlpPolicy", games, seed=0, device="cpu", **PIPELINE)
-    learner.set_logger(quiet())
-
-    def play() -> int:
-        learner.learn(learner.n_steps, log_interval=UNLOGGED, reset_num_timesteps=False)
-        return learner.n_steps
-
-    shape = f"{learner.n_epochs} epochs in batches of {learner.batch_size}, layers of 64 and 64"
-    return Work(play, f"1 environment, {shape}")

@@ -1,9 +1,8 @@
 """The commands of `hanamachi`. What a command needs is imported when it runs, so that all of them
 answer at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -279,7 +278,7 @@ def benchmark(
         list[str] | None,
         typer.Argument(
             metavar="[KIND]...",
-            help="engine, faces, training, evaluation, scale, memory, start, search, cluster; "
+            help="engine, adapters, training, evaluation, scale, memory, start, search, cluster; "
             "all if none.",
         ),
     ] = None,
@@ -287,51 +286,26 @@ def benchmark(
         list[str] | None,
         typer.Option("--game", help="Id of a game, or several; hanamikoji if none is named."),
     ] = None,
-    peers: Annotated[
-        bool, typer.Option("--peers", help="Measure other libraries as well (extra: bench).")
-    ] = False,
-    rounds: Annotated[int, typer.Option(min=1, help="Times to measure, all in turn.")] = 5,
-    seconds: Annotated[float, typer.Option(min=0, help="Of each side in a round, at least.")] = 0.5,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0, help="Shortest time of a round.")] = 0.5,
     most: Annotated[
-        int, typer.Option(min=2, help="Games at once that evaluation, scale, memory go up to.")
+        int, typer.Option(min=2, help="Most games at once in evaluation, scale, memory.")
     ] = 1_000_000,
     out: Annotated[
         Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
     ] = None,
-    keep: Annotated[Path | None, typer.Option(help="File to write the peers' ratios to.")] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(help="File of ratios; fail if one is lost by a quarter, three times running."),
-    ] = None,
 ) -> None:
-    """Measure speed beside others, as ratios found in one run."""
-    from hanamachi.training.benchmark import KINDS, ratios, run
+    """Measure how fast the engine, its adapters and training run on this machine."""
+    from hanamachi.training.benchmark import KINDS, run
+    from hanamachi.training.benchmark.report import show
 
-    effort: dict[str, Any] = {"peers": peers, "rounds": rounds, "seconds": seconds, "most": most}
-    measure = partial(run, kinds or KINDS, games or ["hanamikoji"], **effort)
-    if against:
-        lost = ratios.losses(lambda: shown(measure, out).ratios, ratios.kept(against))
-        for words in lost:
-            say(f"slower than before: {words}")
-        raise typer.Exit(bool(lost))
-    report = shown(measure, out)
-    if keep:
-        ratios.keep(report.ratios, keep)
+    effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most}
+    with console.status("the first game ever takes a minute to compile"):
+        report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
+    show(report, console, out)
 
 
 # --- What the commands share
-
-
-def shown(measure: Callable[[], Any], out: Path | None) -> Any:
-    """The benchmark's report, once it is printed and written."""
-    from hanamachi.training.benchmark.report import tables, write
-
-    with console.status("the first game ever takes a minute to compile"):
-        report = measure()
-    console.print(tables(report), highlight=False)
-    for path in write(report, out) if out else ():
-        console.print(f"written: {path}", highlight=False)
-    return report
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Ratios that were reached once are kept in a file; a later run shows whether they still are."""
+"""Keep ratios in a file, and find those that a later run no longer reaches."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -7,14 +7,14 @@ from pathlib import Path
 from hanamachi.errors import UserError
 from hanamachi.training.evaluation.report import write_json
 
-SLACK = 0.75  # of a ratio that was kept; less is a loss
-ATTEMPTS = 3  # a loss counts if it shows each time, as other programs disturb single runs
+SLACK = 0.75  # a ratio below this share of the kept one is lost
+ATTEMPTS = 3  # a ratio must be lost in each, since other programs disturb single runs
 
-Ratios = Mapping[str, float]  # by what was compared
+Ratios = Mapping[str, float]  # by "what / baseline"
 
 
 def keep(ratios: Ratios, path: Path) -> None:
-    """Write them, to three digits."""
+    """Write ratios to three digits."""
     write_json({name: float(f"{ratio:.3g}") for name, ratio in ratios.items()}, path)
 
 
@@ -27,12 +27,12 @@ def kept(path: Path) -> dict[str, float]:
 
 
 def losses(measure: Callable[[], Ratios], before: Ratios) -> list[str]:
-    """A sentence for each ratio that was lost in every attempt; stops at the first without."""
+    """A sentence for each ratio that is lost in every attempt; stops as soon as none is left."""
     lost = set(before)
     for _ in range(ATTEMPTS):
         now = measure()
         if not now.keys() & before.keys():
-            raise UserError("no ratio that was kept is measured; use --peers with hanamachi[bench]")
+            raise UserError("no kept ratio is measured; run: pip install 'hanamachi[bench]'")
         lost = {name for name in lost if name in now and now[name] < SLACK * before[name]}
         if not lost:
             break

@@ -1,7 +1,7 @@
-"""The faces as a user writes them: a loop of `last` and `step` for one game, of `step` for many.
+"""Adapter speed: PettingZoo's loop of `last` and `step` for one game, `VectorEnv` for many.
 
-A face that does nothing is the floor for one game: what the loop and PettingZoo's wrappers cost by
-themselves. For many games it is the kernel, without a face.
+The baseline for one game is an idle environment, which shows what the loop and PettingZoo's
+wrappers cost. The baseline for many games is the kernel without an adapter.
 """
 
 from collections.abc import Callable
@@ -12,57 +12,46 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv, wrappers
 
-from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD, make
+from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi.rules import PLAY
 from hanamachi.sessions.opponents import RandomPlay
 from hanamachi.training.benchmark.kernel import random_play
-from hanamachi.training.benchmark.measure import Contest, Play, Side, Work, view_of
+from hanamachi.training.benchmark.measure import Case, Play, Side, Work, view_of
 
 RISK = 0.02  # share of decisions in which cautious play may play a card
-IDLE_STEPS = 40  # of a game in which nothing happens
+IDLE_STEPS = 40  # in a game of the idle environment
 MANY = 4096  # games of a vector environment
-COUNTED = 20  # its steps in which decisions are counted, after as many that are not
+COUNTED = 20  # steps in which decisions are counted, after the same number of other steps
 
 Choose = Callable[[NDArray[np.int64], np.random.Generator], int]  # one of the legal actions
 
 
-def contests(variant: Variant, peers: bool) -> list[Contest]:
-    """Ours beside the floor and beside PettingZoo's own."""
-    zoo = {name: [connect_four(name)] if peers else [] for name in ("raw_env", "env")}
-    floor = Side("idle raw_env()", partial(idle, variant))
-    wrapped_floor = Side("idle, usual wrappers", partial(idle, variant, guarded))
+def cases(variant: Variant) -> list[Case]:
+    idle_env = Side("idle raw_env()", partial(idle, variant))
+    idle_wrapped = Side("idle, usual wrappers", partial(idle, variant, usual_wrappers))
     return [
-        Contest(raw_face(variant), [floor, *zoo["raw_env"]]),
-        Contest(Side(f"{variant.id}, env()", partial(face, make, variant)), zoo["env"]),
-        Contest(Side(f"{variant.id}, usual wrappers", partial(wrapped, variant)), [wrapped_floor]),
-        Contest(Side(f"{variant.id}, VectorEnv", partial(many, variant)), [kernel(variant)]),
+        Case(raw_env(variant), [idle_env]),
+        Case(Side(f"{variant.id}, usual wrappers", partial(wrapped, variant)), [idle_wrapped]),
+        Case(
+            Side(f"{variant.id}, VectorEnv", partial(many_games, variant)), [kernel_side(variant)]
+        ),
     ]
 
 
-def raw_face(variant: Variant) -> Side:
-    return Side(f"{variant.id}, raw_env()", partial(face, AEC, variant))
+def raw_env(variant: Variant) -> Side:
+    return Side(f"{variant.id}, raw_env()", partial(one_game, AEC, variant))
 
 
-def face(of: Callable[..., Any], variant: Variant) -> Work:
-    env = of(variant.id, **variant.options)
+def one_game(make_env: Callable[..., Any], variant: Variant) -> Work:
+    env = make_env(variant.id, **variant.options)
     return Work(one_game_of(env, choice(variant)), f"{view_of(variant)}; one game from Python")
 
 
 def wrapped(variant: Variant) -> Work:
-    return face(lambda *id, **options: guarded(AEC(*id, **options)), variant)
-
-
-def connect_four(name: str) -> Side:
-    def work() -> Work:
-        from pettingzoo.classic.connect_four import connect_four as game
-
-        gives = "int8 observation of 84 entries, int8 mask of 7; one game from Python"
-        return Work(one_game_of(getattr(game, name)()), gives)
-
-    return Side(f"PettingZoo connect_four, {name}()", work, "PettingZoo's classic games")
+    return one_game(lambda *id, **options: usual_wrappers(AEC(*id, **options)), variant)
 
 
 # --- Play
@@ -73,9 +62,9 @@ def at_random(legal: NDArray[np.int64], rng: np.random.Generator) -> int:
 
 
 def cautious(first: int, end: int) -> Choose:
-    """Random play for Hanabi, whose actions from `first` to before `end` play a card.
+    """Random play for Hanabi, whose actions from `first` up to `end` (exclusive) play a card.
 
-    It seldom plays one, so that its games last until the deck is empty.
+    It rarely plays a card, so that its games last until the deck is empty.
     """
 
     def choose(legal: NDArray[np.int64], rng: np.random.Generator) -> int:
@@ -92,7 +81,7 @@ def choice(variant: Variant) -> Choose:
 
 
 def one_game_of(env: Any, choose: Choose = at_random) -> Play:
-    """A whole game of a PettingZoo environment; moves without a choice do not count."""
+    """Each call plays a whole game of a PettingZoo environment; forced moves do not count."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
 
@@ -100,8 +89,8 @@ def one_game_of(env: Any, choose: Choose = at_random) -> Play:
         env.reset()
         decisions = 0
         while True:
-            observation, _, terminated, cut, _ = env.last()
-            if terminated or cut:
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
                 return decisions
             legal = np.flatnonzero(observation["action_mask"])
             decisions += len(legal) > 1
@@ -110,11 +99,11 @@ def one_game_of(env: Any, choose: Choose = at_random) -> Play:
     return play
 
 
-# --- The floor
+# --- The idle environment
 
 
 class Idle(AECEnv):
-    """Nothing happens in it; spaces and views have the sizes of another environment's."""
+    """An environment that computes nothing, with the spaces and array sizes of another one."""
 
     def __init__(self, like: AEC) -> None:
         super().__init__()
@@ -156,10 +145,10 @@ class Idle(AECEnv):
 
 def idle(variant: Variant, wrap: Callable[[AECEnv], AECEnv] = lambda env: env) -> Work:
     like = AEC(variant.id, **variant.options)
-    return Work(one_game_of(wrap(Idle(like))), f"always the same {view_of(variant)}")
+    return Work(one_game_of(wrap(Idle(like))), f"constant {view_of(variant)}")
 
 
-def guarded(env: AECEnv) -> AECEnv:
+def usual_wrappers(env: AECEnv) -> AECEnv:
     """PettingZoo's usual wrappers."""
     env = wrappers.TerminateIllegalWrapper(env, illegal_reward=ILLEGAL_REWARD)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
@@ -168,8 +157,8 @@ def guarded(env: AECEnv) -> AECEnv:
 # --- Many games
 
 
-def many(variant: Variant) -> Work:
-    """Random actions for the learners against random play; the decisions of all seats count."""
+def many_games(variant: Variant) -> Work:
+    """Random actions for the learners against random opponents; all seats' decisions count."""
     env = VectorSeatEnv(variant.id, MANY, **variant.options)
     env.reset(seed=0)
     decisions = decisions_in_a_step(variant)
@@ -178,13 +167,13 @@ def many(variant: Variant) -> Work:
         env.step(env.sample_actions())
         return decisions
 
-    shows = f"{view_of(variant)} of the learners' decisions alone"
+    shows = f"{view_of(variant)} for the learners only"
     return Work(play, f"{shows}; batch of {MANY:,}, threads: {kernels.default_threads()}")
 
 
 def decisions_in_a_step(variant: Variant) -> int:
-    """Of all seats together, on average; those without a choice do not count."""
-    others = Counted()
+    """The average over all seats together; forced moves do not count."""
+    others = CountingRandomPlay()
     env, learners = VectorSeatEnv(variant.id, MANY, opponent=others, **variant.options), 0
     _, infos = env.reset(seed=0)
     for step in range(2 * COUNTED):
@@ -195,7 +184,7 @@ def decisions_in_a_step(variant: Variant) -> int:
     return (learners + others.decisions) // COUNTED
 
 
-class Counted(RandomPlay):
+class CountingRandomPlay(RandomPlay):
     """Random play that counts its decisions."""
 
     decisions = 0
@@ -209,5 +198,5 @@ def choices(masks: NDArray[np.int8]) -> int:
     return int(np.count_nonzero(masks.sum(1) > 1))
 
 
-def kernel(variant: Variant) -> Side:
-    return Side(f"{variant.id}, its kernel", partial(random_play, variant, np.float32, MANY))
+def kernel_side(variant: Variant) -> Side:
+    return Side(f"{variant.id}, the kernel alone", partial(random_play, variant, np.float32, MANY))

@@ -1,47 +1,65 @@
-"""Other engines, each used as its own documentation shows; they are imported when their turn comes.
+"""Other game engines as baselines, each used as its own documentation shows.
 
-Play is random and legal; in Hanabi it reaches the end of the deck.
+Play is random and legal; in Hanabi it reaches the end of the deck. A library is imported when its
+work is prepared.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hanamachi.engine.game import Variant
+from hanamachi.engine.game import OVER, Variant
 from hanamachi.games.registry import variant as make_variant
-from hanamachi.training.benchmark.faces import cautious, one_game_of
-from hanamachi.training.benchmark.measure import Play, Side, Work, rate
-from hanamachi.training.benchmark.recorded import recorded_games
+from hanamachi.sessions.record import Record, record_of
+from hanamachi.sessions.session import Session
+from hanamachi.training.benchmark.adapters import cautious, one_game_of
+from hanamachi.training.benchmark.measure import Play, Work, rate
+from hanamachi.training.benchmark.recorded import recorded
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 RECORDED = 8, 400  # rows of recorded games, and decisions in each
-BATCHES = (4096, 16384, 65536)  # among which a batched engine's best is looked for
-BATCHED_DECISIONS = 2**17  # before the clock is looked at
-TRIAL = 0.5  # seconds of each batch, at least
+BATCHES = (4096, 16384, 65536)  # sizes that a batched engine is tried with
+BATCHED_DECISIONS = 2**17  # in one call
+ZOO = "PettingZoo's classic games"  # the library, in messages
+TRIAL = 0.5  # seconds to try each batch size, at least
 
 
-def engine_peers(variant: Variant) -> list[Side]:
-    seats = variant.seats
-    zoo = "PettingZoo's classic games"
+class Peer(NamedTuple):
+    """A baseline that needs another library."""
+
+    name: str
+    library: str
+    prepare: Callable[[], Work]
+
+
+def engine_peers(variant: Variant) -> list[Peer]:
+    seats, hanabi = variant.seats, f"hanabi, {variant.seats} players"
     return [
-        Side(f"OpenSpiel hanabi, {seats} players", partial(openspiel_hanabi, seats), "OpenSpiel"),
-        Side(f"PettingZoo hanabi, {seats} players", partial(pettingzoo_hanabi, seats), zoo),
-        Side("OpenSpiel gin_rummy", partial(openspiel, "gin_rummy"), "OpenSpiel"),
-        Side("OpenSpiel leduc_poker", partial(openspiel, "leduc_poker"), "OpenSpiel"),
-        Side("RLCard gin-rummy", partial(rlcard, "gin-rummy"), "RLCard"),
-        Side("PGX leduc_holdem", partial(pgx, "leduc_holdem"), "PGX"),
-        Side("PGX kuhn_poker", partial(pgx, "kuhn_poker"), "PGX"),
-        Side("PGX connect_four", partial(pgx, "connect_four"), "PGX"),
+        Peer(f"OpenSpiel {hanabi}", "OpenSpiel", partial(openspiel_hanabi, seats)),
+        Peer(f"PettingZoo {hanabi}", ZOO, partial(pettingzoo_hanabi, seats)),
+        Peer("OpenSpiel gin_rummy", "OpenSpiel", partial(openspiel, "gin_rummy")),
+        Peer("OpenSpiel leduc_poker", "OpenSpiel", partial(openspiel, "leduc_poker")),
+        Peer("RLCard gin-rummy", "RLCard", partial(rlcard, "gin-rummy")),
+        Peer("PGX leduc_holdem", "PGX", partial(pgx, "leduc_holdem")),
+        Peer("PGX kuhn_poker", "PGX", partial(pgx, "kuhn_poker")),
+        Peer("PGX connect_four", "PGX", partial(pgx, "connect_four")),
     ]
+
+
+def connect_four(name: str) -> Peer:
+    """PettingZoo's environment of that name: `env` or `raw_env`."""
+    prepare = partial(pettingzoo_connect_four, name)
+    return Peer(f"PettingZoo connect_four, {name}()", ZOO, prepare)
 
 
 # --- OpenSpiel
 
 
 def openspiel(name: str) -> Work:
-    """Whatever chance can do in these games is equally likely."""
+    """For games in which all outcomes of chance are equally likely."""
     import pyspiel
 
     game, rng = pyspiel.load_game(name), np.random.default_rng(0)
@@ -73,7 +91,7 @@ def seen_in(game: Any) -> str:
 
 
 def openspiel_hanabi(players: int) -> Work:
-    """Recorded games: both chance and actions are given."""
+    """Recorded games: chance and actions are given."""
     import pyspiel
 
     game = pyspiel.load_game("hanabi", {"players": players})
@@ -95,11 +113,30 @@ def openspiel_hanabi(players: int) -> Work:
     return Work(play, seen_in(game))
 
 
+def recorded_games(variant: Variant, rows: int, length: int) -> list[Record]:
+    """All games that end when each of the rows makes `length` decisions."""
+    games = SelfPlayVecEnv(variant, rows)
+    generators = games.games["rng"].tolist()
+    played = zip(generators, recorded(games, length).T.tolist(), strict=True)
+    return [record for generator, row in played for record in finished(variant, generator, row)]
+
+
+def finished(variant: Variant, generator: int, actions: list[int]) -> Iterator[Record]:
+    """The games that a row's generator and actions lead to their end."""
+    session = Session(variant)
+    session.begin_anew(generator, ())
+    for action in actions:
+        session.step(action)
+        if session.mover == OVER:
+            yield record_of(session)
+            session.begin()
+
+
 # --- PettingZoo and RLCard
 
 
 def pettingzoo_hanabi(players: int) -> Work:
-    """It deals by itself, so its games cannot be given."""
+    """It deals by itself, so it cannot replay recorded games."""
     from pettingzoo.classic.hanabi import hanabi
 
     hand = 5 if players < 4 else 4  # the first actions discard these cards, the next play them
@@ -108,6 +145,13 @@ def pettingzoo_hanabi(players: int) -> Work:
     view = env.last()[0]
     gives = sizes(view["observation"], view["action_mask"])
     return Work(one_game_of(env, cautious(hand, 2 * hand)), f"{gives}; one game from Python")
+
+
+def pettingzoo_connect_four(name: str) -> Work:
+    from pettingzoo.classic.connect_four import connect_four as game
+
+    gives = "int8 observation of 84 entries, int8 mask of 7; one game from Python"
+    return Work(one_game_of(getattr(game, name)()), gives)
 
 
 def sizes(observation: Any, mask: Any) -> str:
@@ -138,7 +182,7 @@ def rlcard(name: str) -> Work:
 
 
 def pgx(name: str) -> Work:
-    """At the batch that suits it best."""
+    """At its fastest batch size."""
     works = [pgx_batch(name, batch) for batch in BATCHES]
     return max(works, key=lambda work: speed(work.play))
 
@@ -172,7 +216,7 @@ def pgx_batch(name: str, batch: int) -> Work:
 
 
 def random_step(step: Callable[..., Any], batch: int) -> Callable[[Any, Any], Any]:
-    """One decision in every row; returns the next states, and how many rows had a choice."""
+    """One decision in every row; returns the next states and the number of unforced decisions."""
     import jax
     from jax import numpy as jnp
 

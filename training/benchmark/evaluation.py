@@ -1,4 +1,4 @@
-"""Evaluation: seconds for many games of a network against a rule policy."""
+"""Evaluation speed: seconds for many games of a network against a rule policy."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -13,10 +13,10 @@ from hanamachi.training.evaluation.matches import match
 GAMES = 10_000
 
 
-def figures(games: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure]:
-    """A network of the usual size as it was born: what it has learned does not change its speed."""
+def figures(variants: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure]:
+    """An untrained network of the default size: learning does not change its speed."""
     count = min(GAMES, most)
-    for variant in games:
+    for variant in variants:
         hidden = Config.from_dict({"game": variant.id}).network.hidden
         pair = (
             NetworkPolicy(variant, for_variant(variant, hidden)),

@@ -1,4 +1,4 @@
-"""Search: how many decisions a second are simulated where games are played on at random."""
+"""Search speed: the decisions per second that playouts at random can simulate."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,17 +13,16 @@ MANY = 4096  # games at once
 SECONDS = 0.3  # a rate, at least
 
 
-def figures(games: Sequence[Variant], rounds: int) -> Iterator[Figure]:
-    """Whole games, with what a search wants of them: what every seat earns."""
+def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure]:
     how = f"random play, threads: {kernels.default_threads()}"
-    for variant in games:
+    for variant in variants:
         play = partial(whole_games, variant)
         play()
         yield Figure(variant.id, how, "decisions/s", [rate(play, SECONDS) for _ in range(rounds)])
 
 
 def whole_games(variant: Variant) -> int:
-    """Play them; returns how many decisions they took."""
+    """Play games to their end, with every seat's return; returns the number of decisions."""
     games = variant.new(np.arange(MANY, dtype=np.uint64))
     kernels.parallel_for(kernels.reset, variant.rule_set, games)
     masks = np.empty((MANY, variant.actions.size), np.int8)
