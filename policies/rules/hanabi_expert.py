@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.sets import lowest
-from hanamachi.games.hanabi import rules, table
+from hanamachi.games.hanabi import from_observation as table
+from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.from_observation import ME, Games
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 from hanamachi.policies.rules.hanabi_memory import RememberingPolicy, Sets, chop_of, let_go
