@@ -404,10 +404,11 @@ class Variant:
             and self.observation.digest == other.observation.digest
         )
 
-    def needs(self, function: str, what: str) -> None:
-        """Raise UserError if the game leaves out this function, which `what` needs."""
-        if function not in self.game.functions and not getattr(self.game, function, None):
-            raise UserError(f"{what} needs the function {function}, which {self.game.name} lacks")
+    def needs(self, part: str, what: str) -> None:
+        """Raise UserError if the game lacks an optional function or field, which `what` needs."""
+        fields = self.game.record.names or ()
+        if not (part in self.game.functions or part in fields or getattr(self.game, part, None)):
+            raise UserError(f"{what} needs {part}, which {self.game.name} lacks")
 
     @property
     def length(self) -> Length:

@@ -44,6 +44,7 @@ class Endgame(Search):
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
+        variant.needs("round_number", "endgame search")
         assert blueprint is not None
         self.tree = Tree(blueprint, at_least_one(positions, "positions"))
 

@@ -26,13 +26,13 @@ ROUNDS = """
 import numpy as np
 from hanamachi import variant
 from hanamachi.engine import kernels
-rules = variant("hanamikoji", starter=0)
-games = rules.new(np.arange(300, dtype=np.uint64))
-kernels.reset(rules.rules, games)
-masks = np.zeros((300, rules.actions.size), np.int8)
+chosen = variant("hanamikoji", starter=0)
+games = chosen.new(np.arange(300, dtype=np.uint64))
+kernels.reset(chosen.rule_set, games)
+masks = np.zeros((300, chosen.actions.size), np.int8)
 while (games["mover"] >= 0).all() and (games["round_number"] == 1).all():
-    kernels.masks(rules.rules, games, masks)
-    kernels.step(rules.rules, games, masks.argmax(1))
+    kernels.masks(chosen.rule_set, games, masks)
+    kernels.step(chosen.rule_set, games, masks.argmax(1))
 print((games["mover"] < 0).sum())
 """
 
@@ -70,7 +70,7 @@ def test_a_second_process_starts_its_first_game_within_two_seconds(package):
 def test_an_edited_rule_is_at_work_in_the_next_process(package):
     ended = int(run(ROUNDS, package))
     assert int(run(ROUNDS, package)) == ended
-    rules = package / "hanamachi" / "hanamikoji" / "rules.py"
+    rules = package / "hanamachi" / "games" / "hanamikoji" / "rules.py"
     edited = rules.read_text().replace(
         "CHARM_GOAL, GEISHA_GOAL = 11, 4", "CHARM_GOAL, GEISHA_GOAL = 1, 1"
     )

@@ -24,6 +24,7 @@ from hanamachi.games.geishas_road.rules import (
     DRAW_MARKERS,
     GUESTS_ONLY,
     HIDDEN_COUNTEROFFER,
+    INSERTED,
     INTRIGUE,
     LAY_TOKENS,
     NONE,
@@ -51,13 +52,13 @@ from hanamachi.games.geishas_road.rules import (
     past,
     player_of,
     sort_in,
+    use_of,
     waiting_share,
 )
 
 # --- What a player cannot see
 
 RECEIVES, LAYS, COUNTERS = range(3)  # what happened to cards: event, seat, number
-INSERTED = 4  # behind the four actions: the card of a Counteroffer
 
 
 @inline
@@ -168,12 +169,6 @@ def seen(game: np.record, seat: int, action: int, place: int) -> Any:
         return card
     removed = game.counter_out_by[0] == foe or game.counter_out_by[1] == foe
     return card if not removed and game.played_by[card] != NONE else NONE
-
-
-@inline
-def use_of(action: int) -> int:
-    """How `hidden_use` calls an action whose card may be hidden."""
-    return COUNTEROFFER if action == INSERTED else action
 
 
 @inline

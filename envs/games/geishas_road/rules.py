@@ -27,6 +27,7 @@ COUNTEROFFER, HIDDEN_COUNTEROFFER = 6, 7
 TAKE_CARD, TAKE_PAIR, ORDER, COLLECT, TAKE_MARKER, STARTER = range(8, 14)
 KINDS = 14
 ACTIONS = ("reveal", "intrigue", "gift", "competition")
+INSERTED = 4  # after the four actions: the card of a Counteroffer
 
 GUESTS_ONLY, TIEBREAKER, NOTHING = range(3)  # what to COLLECT
 TWO_PLACES = 2  # of a share, and of a pair
@@ -747,6 +748,12 @@ def replenish(game: np.record, card: int) -> None:
     game.playing = NONE
     receive(game, me, card)
     await_player(game, ANSWER, 1 - me)
+
+
+@inline
+def use_of(action: int) -> int:
+    """How `hidden_use` calls an action whose card may be hidden."""
+    return COUNTEROFFER if action == INSERTED else action
 
 
 # --- Scoring
