@@ -61,11 +61,11 @@ def described(config: Config) -> str:
 
 def rollouts(config: Config, workers: int) -> Work:
     """From weights to a full buffer."""
-    learner, crew = quiet_learner(config), Actors(config, workers)
+    learner, actors = quiet_learner(config), Actors(config, workers)
     decisions = config.num_games * config.ppo.n_steps
 
     def play() -> int:
-        crew.play(learner.policy, learner.env, learner.rollout_buffer)  # type: ignore[arg-type]
+        actors.play(learner.policy, learner.env, learner.rollout_buffer)  # type: ignore[arg-type]
         return decisions
 
     return Work(play, f"{config.num_games:,} games, {workers} processes of one thread")
@@ -73,7 +73,7 @@ def rollouts(config: Config, workers: int) -> Work:
 
 def training(config: Config, workers: int) -> Work:
     learner: SelfPlayPPO = quiet_learner(config)
-    learner.crew = Actors(config, workers) if workers else None
+    learner.workers = Actors(config, workers) if workers else None
     return learning(learner, config)
 
 

@@ -8,9 +8,9 @@ import torch
 
 from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Contest, Side, Work
+from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
-from hanamachi.training.run import new_learner, quiet
 
 SETTINGS: dict[str, Any] = {"device": "cpu"}  # of our learner, apart from the game
 UNLOGGED = 2  # rollouts from log to log, when one is made at a time

@@ -140,7 +140,7 @@ def test_a_run_goes_on_with_as_many_workers_as_it_had(undisturbed):
     out = undisturbed[0].parent
     (out / "evaluation.json").rename(out / "evaluation.kept")
     try:
-        with pytest.raises(UserError, match="begun with --ray --workers 2: go on"):
+        with pytest.raises(UserError, match="--ray --workers 2"):
             train(Config.from_dict(SMALL), out, resume=True)
     finally:
         (out / "evaluation.kept").rename(out / "evaluation.json")
@@ -158,9 +158,7 @@ def test_workers_without_ray_are_a_mistake(tmp_path, capsys):
     settings.write_text(json.dumps(SMALL))
     with pytest.raises(SystemExit, match="2"):
         cli.main(["train", str(settings), "--workers", "2"])
-    assert (
-        capsys.readouterr().err == "hanamachi: --workers are actors of a Ray cluster: add --ray\n"
-    )
+    assert "--ray" in capsys.readouterr().err
 
 
 # --- Evaluation
@@ -208,7 +206,7 @@ SWEPT = {
     "opponents": {"self": 1},
     "sweep": {
         "trials": 2,
-        "terminated": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},
+        "over": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},
     },
 }
 
@@ -233,14 +231,14 @@ def test_a_sweep_writes_the_best_settings_that_it_has_tried(cluster, tmp_path):
 @pytest.mark.parametrize(
     ("section", "words"),
     [
-        (None, "says nothing of a sweep"),
-        ({"terminated": {}}, "sweep.over"),
-        ({"terminated": {"ppo.gae_lambda": {"between": [1, 0.5]}}}, "to a larger one"),
-        ({"terminated": {"ppo.gae_lambda": {"log": [0, 0.5]}}}, "to a larger one"),
-        ({"terminated": {"ppo.gae_lambda": {}}}, "give a range as"),
-        ({"terminated": {"ppo.gae_lambda": [0.5, 2]}}, "ppo.gae_lambda"),
-        ({"terminated": {"ppo.gea_lambda": [0.5]}}, "did you mean gae_lambda?"),
-        ({"terminated": {"seed": [1, 2]}, "trails": 3}, "did you mean trials?"),
+        (None, "section sweep"),
+        ({"over": {}}, "sweep.over"),
+        ({"over": {"ppo.gae_lambda": {"between": [1, 0.5]}}}, "to a larger one"),
+        ({"over": {"ppo.gae_lambda": {"log": [0, 0.5]}}}, "to a larger one"),
+        ({"over": {"ppo.gae_lambda": {}}}, "give a range as"),
+        ({"over": {"ppo.gae_lambda": [0.5, 2]}}, "ppo.gae_lambda"),
+        ({"over": {"ppo.gea_lambda": [0.5]}}, "did you mean gae_lambda?"),
+        ({"over": {"seed": [1, 2]}, "trails": 3}, "did you mean trials?"),
     ],
 )
 def test_what_cannot_be_swept_is_said_before_anything_runs(section, words, tmp_path):
@@ -253,5 +251,5 @@ def test_what_cannot_be_swept_is_said_before_anything_runs(section, words, tmp_p
     assert not Path(tmp_path / "out").exists()
 
 
-def test_a_checkpoint_of_a_spread_run_loads_like_any_other(undisturbed):
+def test_a_checkpoint_of_a_cluster_run_loads_like_any_other(undisturbed):
     assert load_policy(str(undisturbed[0])).network.hidden == (32,)

@@ -9,6 +9,7 @@ from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.training import run
+from hanamachi.training.build import cloning_learner, new_learner, quiet
 from hanamachi.training.callbacks import KeepTheBest, SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus
@@ -16,7 +17,7 @@ from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence, mover_signed_advantages
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
-from hanamachi.training.run import cloning_learner, quiet, train
+from hanamachi.training.run import train
 
 GAME = {
     "game": "hanamikoji",
@@ -215,9 +216,9 @@ def stopped_at(call, method):
 def test_the_model_cards_say_what_was_cloned(whole):
     clone = " ".join((whole / "clone" / "README.md").read_text().split())
     policy = " ".join(model_card(Config(**RUN), {}, 3_000, []).split())
-    assert "from 2,000 decisions labelled by greedy (seed 0)" in clone
-    assert "labelled by greedy and 3,000 decisions of self-play (seed 0)" in policy
-    assert "what greedy would have done" in clone
+    assert all("2,000 decisions" in card and "greedy" in card for card in (clone, policy))
+    assert ("3,000 decisions" in clone, "3,000 decisions" in policy) == (False, True)
+    assert ("Cloning" in clone, "Cloning" in policy) == (True, True)
     assert ("Proximal" in clone, "Proximal" in policy) == (False, True)
 
 
@@ -235,8 +236,8 @@ def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
     assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
     assert next(falling) < 0.9  # more than the clone was judged
     card = (tmp_path / "policy" / "README.md").read_text(encoding="utf-8")
-    assert "from\n2,000 decisions labelled by greedy (seed 0)" in card
-    assert "optimisation" not in card
+    assert "2,000 decisions" in card
+    assert "Proximal" not in card
 
 
 def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):
@@ -248,15 +249,15 @@ def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):
 def distance_from(clone, kl_coef):
     """KL(policy || clone) in the last rollout of some self-play that begins with the clone."""
     config = Config(**RUN | {"magnet": {"kind": "start", "kl_coef": kl_coef}})
-    learner = run.new_learner(config, start=clone)
+    learner = new_learner(config, start=clone)
     reference = load_policy(str(clone)).network
     learner.set_logger(quiet())
     learner.learn(8_000, reset_num_timesteps=False)
     (batch,) = learner.rollout_buffer.get(None, learner.generator)
     with torch.no_grad():
         chances, _ = learner.policy.network(batch.observations, batch.masks)
-        near = reference(batch.observations, batch.masks)[0].table(batch.masks).log()
-        return float(divergence(chances, near))
+        log_probs = reference(batch.observations, batch.masks)[0].table(batch.masks).log()
+        return float(divergence(chances, log_probs))
 
 
 # --- Refused

@@ -62,7 +62,7 @@ def distance_from_start(kl_coef):
     (batch,) = learner.rollout_buffer.get(None, learner.generator)
     with torch.no_grad():
         chances, _ = learner.policy.network(batch.observations, batch.masks)
-        return float(divergence(chances, batch.near))
+        return float(divergence(chances, batch.magnet_log_probs))
 
 
 def test_the_magnet_that_is_the_average_moves_with_it():
@@ -95,4 +95,3 @@ def test_without_a_magnet_and_an_average_nothing_is_kept():
     learner = learned()
     assert learner.magnet is None
     assert learner.average is None
-    assert learner.slow_copies() == {}
