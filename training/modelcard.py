@@ -99,7 +99,7 @@ def model_card(
     name: str = "path/to/this/folder",
     exploited: str = "",
 ) -> str:
-    """The card of a run's policy that learned from so many decisions: 0 for a clone.
+    """The card of a run's policy that learned from this many decisions, 0 for a clone.
 
     `rows` is empty before the final evaluation. `name` is what loads the policy. `exploited` is a
     paragraph on what the best response to it wins, if one was trained.

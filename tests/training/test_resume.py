@@ -23,7 +23,7 @@ from threads import one_thread
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.training.callbacks import SaveRun
-from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.resume import resumed_learner
@@ -93,7 +93,7 @@ def command(settings, out, *more):
 
 @pytest.fixture
 def start(settings):
-    """Starts, or goes on with, the run in a folder; ends it with the test."""
+    """Starts or resumes the run in a folder; ends it with the test."""
     started = []
 
     def process(out, settings=settings, **keywords):
@@ -231,7 +231,7 @@ class Disk:
         subprocess.run(mount, check=True, capture_output=True)
 
     def fill(self, leave):
-        """Leave so many bytes; returns how a process must be started to feel it."""
+        """Leave a number of bytes; returns how to start a process that is limited to them."""
         free = os.statvfs(self.folder)
         (self.folder / "filler").write_bytes(bytes(free.f_bavail * free.f_bsize - leave))
         return {}
@@ -290,8 +290,7 @@ def test_a_full_disk_ends_in_one_sentence_and_the_save_before_resumes(start, uni
         saved = (out / "resume.zip").read_bytes()
         code, said = finish(start(out, **disk.fill(leave=len(saved) // 2)))
         assert code == 2
-        sentence = said.splitlines()[-1]
-        assert sentence in (
+        assert said.splitlines()[-1] in (
             "hanamachi: No space left on device",
             "hanamachi: File too large",
         )
@@ -330,7 +329,7 @@ def stopped(tmp_path_factory):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
 def test_a_device_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
     config = Config(game="hanamikoji", device="cuda")
-    with pytest.raises(UserError, match="device cuda is not there; set device to cpu or auto"):
+    with pytest.raises(UserError, match="cuda"):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

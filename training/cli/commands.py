@@ -199,20 +199,13 @@ def play(
     options: GameOptions = None,
 ) -> None:
     """Play a game against a policy, or with it, in the terminal."""
-    from hanamachi.games.registry import variant as make_variant
-    from hanamachi.policies import load_policy
     from hanamachi.policies.search.search import Search
     from hanamachi.sessions.record import record_of, save
-    from hanamachi.training.cli.play import Contest, play, usual_opponent
+    from hanamachi.training.cli.play import Contest, play
 
-    variant = make_variant(game, **assignments(options))
     with console.status("the first game ever takes a minute to compile"):
-        policy = (
-            usual_opponent(variant)
-            if opponent is None
-            else load_policy(opponent, variant.id, **variant.options)
-        )
-        contest = Contest(variant, policy, seat, seed)
+        policy = opponent_for(game, opponent, assignments(options))
+        contest = Contest(policy.variant, policy, seat, seed)
         if not isinstance(policy, Search):  # whose hints take seconds
             contest.hint()  # compiles the policy's code before the first move
     say(f"{policy.name} plays in all other seats.")
@@ -236,7 +229,7 @@ def replay(
     record = load(file)
     variant, before = record.variant, None
     for number, (position, words) in enumerate(positions(record)):
-        prompt = f"[{number}/{len(record.actions)}] Enter goes on, q ends "
+        prompt = f"[{number}/{len(record.actions)}] Enter continues, q quits "
         if number and not whole and left(prompt):
             break
         ended = (
@@ -305,6 +298,18 @@ def benchmark(
 
 
 # --- Parts of the commands
+
+
+def opponent_for(game: str, opponent: str | None, options: dict[str, Any]) -> Any:
+    """The policy that plays in the other seats."""
+    from hanamachi.games.registry import variant as make_variant
+    from hanamachi.policies import load_policy
+    from hanamachi.training.cli.play import usual_opponent
+
+    variant = make_variant(game, **options)
+    if opponent is None:
+        return usual_opponent(variant)
+    return load_policy(opponent, variant.id, **variant.options)
 
 
 def exploit_exactly(policy: str, out: Path | None, game: str | None, options: Any) -> None:

@@ -24,9 +24,7 @@ from hanamachi.training.learner.selfplay import (
 )
 from hanamachi.training.learner.vecenv import Games
 
-GUIDED = (
-    0.5  # share of the phase in which the teacher plays games, in all at first, in none at last
-)
+GUIDED = 0.5  # share of the phase in which the teacher plays some games, all of them at first
 
 
 class Teacher:

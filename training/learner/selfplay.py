@@ -303,7 +303,7 @@ class SelfPlayPPO(MaskablePPO):
     # --- The loop: `begin`, then `collect` and `improve` by turns; or `learn`, which does the same
 
     def begin(self, decisions: int) -> None:
-        """Prepare for learning until the policy has learned from so many decisions in all."""
+        """Prepare to learn until the policy has learned from this many decisions in all."""
         self._setup_learn(decisions - self.num_timesteps, reset_num_timesteps=False)
 
     def begin_games(self) -> None:

@@ -34,7 +34,7 @@ from hanamachi.policies.networks.network import for_variant
 from hanamachi.policies.networks.onnx_file import DESCRIPTION, OPERATIONS
 from hanamachi.policies.policy import sample as draw
 from hanamachi.policies.policy import views
-from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.run import train
 

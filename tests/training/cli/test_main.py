@@ -11,7 +11,7 @@ from root import ROOT
 from hanamachi.games.registry import GAMES, variant
 from hanamachi.sessions.record import record_of, save
 from hanamachi.sessions.session import Session
-from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cli import main as cli
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from samples import WHOLE, sample
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.training import evaluate
-from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cli import main as cli
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.cluster.rollouts import shares
 from hanamachi.training.config import Config
@@ -120,7 +120,7 @@ def test_it_costs_only_rollouts_to_lose_a_machine_at_any_moment(cluster, undistu
         cluster.add_node(num_cpus=1)
 
 
-def test_without_its_head_a_run_goes_on_by_resume(cluster, undisturbed, tmp_path):
+def test_without_its_head_a_run_can_be_resumed(cluster, undisturbed, tmp_path):
     settings, out = tmp_path / "run.yaml", tmp_path / "run"
     settings.write_text(json.dumps(SMALL))
     command = [sys.executable, "-m", "hanamachi.training.cli.main", "train", settings, "--out", out]
@@ -136,7 +136,7 @@ def test_without_its_head_a_run_goes_on_by_resume(cluster, undisturbed, tmp_path
     assert weights(run(out)) == weights(undisturbed[0])
 
 
-def test_a_run_goes_on_with_as_many_workers_as_it_had(undisturbed):
+def test_a_run_is_resumed_with_as_many_workers_as_it_had(undisturbed):
     out = undisturbed[0].parent
     (out / "evaluation.json").rename(out / "evaluation.kept")
     try:

@@ -1,4 +1,4 @@
-"""A policy that `init_from` names is cloned first, and self-play goes on from the clone."""
+"""A policy that `init_from` names is cloned first, and self-play continues from the clone."""
 
 import numpy as np
 import pytest
@@ -224,7 +224,7 @@ def test_the_model_cards_say_what_was_cloned(whole):
 
 def test_a_clone_of_another_run_is_not_taken_for_this_ones(tmp_path):
     (tmp_path / "clone").mkdir()
-    with pytest.raises(UserError, match="is left from another run; delete it"):
+    with pytest.raises(UserError, match="clone"):
         train(Config(**RUN), tmp_path)
     assert list(tmp_path.iterdir()) == [tmp_path / "clone"]
 
@@ -234,7 +234,7 @@ def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
     monkeypatch.setattr(KeepTheBest, "results", lambda self, policy: {"rate": next(falling)})
     train(Config(**RUN), tmp_path)
     assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
-    assert next(falling) < 0.9  # more than the clone was judged
+    assert next(falling) < 0.9  # there were more evaluations than the clone's
     card = (tmp_path / "policy" / "README.md").read_text(encoding="utf-8")
     assert "2,000 decisions" in card
     assert "Proximal" not in card
@@ -265,36 +265,31 @@ def distance_from(clone, kl_coef):
 
 @pytest.mark.parametrize("start", [{}, {"init_from": "runs/a/policy"}])
 def test_settings_of_a_clone_without_a_policy_to_clone_are_refused(start):
-    with pytest.raises(UserError, match=r"^settings: clone says how .* init_from names none"):
+    with pytest.raises(UserError, match=r"clone .* init_from"):
         Config.from_dict(GAME | start | {"clone": {"steps": 5}})
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("settings", "wrong", "known"),
     [
-        ({"init_from": "exprt"}, "there is no policy 'exprt' (did you mean expert?)"),
-        (
-            {"init_from": "hat"},
-            "there is no policy for hanamikoji called 'hat' (choose from expert, greedy, random)",
-        ),
-        ({"opponents": {"gredy": 1}}, "there is no policy 'gredy' (did you mean greedy?)"),
-        (
-            {"evaluation": {"final_opponents": ["rendom"]}},
-            "there is no policy 'rendom' (did you mean random?)",
-        ),
+        ({"init_from": "exprt"}, "'exprt'", "expert?"),
+        ({"init_from": "hat"}, "'hat'", "expert, greedy, random"),
+        ({"opponents": {"gredy": 1}}, "'gredy'", "greedy?"),
+        ({"evaluation": {"final_opponents": ["rendom"]}}, "'rendom'", "random?"),
     ],
 )
-def test_a_wrong_policy_is_refused_before_a_run_begins(settings, sentence, tmp_path):
+def test_a_wrong_policy_is_refused_before_a_run_begins(settings, wrong, known, tmp_path):
     with pytest.raises(UserError) as refused:
         train(Config(**GAME | settings), tmp_path / "run")
-    assert str(refused.value) == sentence
+    assert wrong in str(refused.value)
+    assert known in str(refused.value)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_policy_with_illegal_wishes_cannot_be_cloned(tmp_path, monkeypatch):
     (tmp_path / "theirs.py").write_text(ILLEGAL)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(UserError, match="blind wants to play an action that is not legal"):
+    with pytest.raises(UserError, match="blind"):
         cloned(Config(**SETTINGS | {"init_from": "theirs:Blind"}))
 
 

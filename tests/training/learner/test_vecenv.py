@@ -171,7 +171,7 @@ def test_its_records_are_those_of_the_kernels(variant):
 
 
 def decide_by_kernels(variant, game, action):
-    """Play an action and the moves without a choice that follow; a game that ends begins anew."""
+    """Play an action and the moves without a choice that follow; a game that ends begins again."""
     mask = np.zeros((1, variant.actions.size), np.int8)
     while True:
         kernels.step(variant.rule_set, game, action)
