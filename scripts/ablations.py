@@ -28,7 +28,7 @@ from hanamachi.adapters.openspiel_aec import OpenSpielAEC
 from hanamachi.engine.game import Actions
 from hanamachi.policies.networks.network import Network
 from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities
-from hanamachi.training import run
+from hanamachi.training.build import make_games, new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.exact import SMALL, Tree, nash_conv, tabulate, tree_of, tree_of_openspiel
@@ -119,8 +119,8 @@ class Learned:
 def measure(game: str, piece: str, steps: int, seed: int) -> dict[str, Any]:
     """Learn a game with one piece changed; NashConv of the policy and of its average."""
     config = settings(game, piece, steps, seed)
-    learner = run.new_learner(config, games=games_of(game, piece, config))
-    learner.set_logger(run.quiet())
+    learner = new_learner(config, games=games_of(game, piece, config))
+    learner.set_logger(quiet())
     learner.learn(steps, reset_num_timesteps=False)
     assert learner.average, "settings export it"
     tree = tree_named(game)
@@ -148,7 +148,7 @@ def games_of(game: str, piece: str, config: Config) -> TurnBasedVecEnv:
         make = partial(OpenSpielAEC, game)
         games: Any = AECSelfPlayVecEnv(make, config.num_games, config.seed)
     else:
-        games = run.make_games(config)
+        games = make_games(config)
         if piece == "head: plain":
             games.variant = replace(games.variant, actions=Plain(games.variant.actions))
     return unsigned(games) if piece == "credit: unsigned" else games

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.policies.networks.network import NetworkPolicy
-from hanamachi.training import run
+from hanamachi.training.build import make_games, new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
@@ -37,11 +37,11 @@ def unsigned(games: TurnBasedVecEnv) -> TurnBasedVecEnv:
 def measure(credit: str, game: str, steps: int, seed: int, games: int) -> dict[str, Any]:
     """Train with one kind of credit, and play random opponents."""
     config = Config.from_dict({"game": game, "seed": seed, "steps": steps, "device": "cpu"})
-    played: TurnBasedVecEnv = run.make_games(config)
+    played: TurnBasedVecEnv = make_games(config)
     if credit == "unsigned":
         played = unsigned(played)
-    learner = run.new_learner(config, games=played)
-    learner.set_logger(run.quiet())
+    learner = new_learner(config, games=played)
+    learner.set_logger(quiet())
     learner.learn(steps, reset_num_timesteps=False)
     policy = NetworkPolicy(config.variant(), learner.policy.network)
     (row,) = versus(policy, ["random"], game, games, seed=seed + 1, plays=("sample",))

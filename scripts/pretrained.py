@@ -3,16 +3,17 @@
     python scripts/pretrained.py hanamikoji geishas_road:2021 --out runs --responses
     python scripts/pretrained.py hanamikoji --cards
 
-Each is trained as configs/pretrained says, in OUT/NAME, where NAME is the id of its game with - for
-each colon. Where players compete, best responses to it can follow in OUT/NAME-responses, which take
-longer than the agent. Then the checkpoint goes to policies/pretrained/NAME with all that tells
-where it comes from: its card, `run.json`, `curve.json`, `evaluation.json` and `exploit.json`. What
-is in OUT already is gone on with, so a script that was stopped loses little. --cards only writes
-the cards anew, from the papers that are there.
+Each agent is trained with its settings in configs/pretrained, or in configs/hanamikoji.yaml, in the
+run OUT/NAME, where NAME is the id of its game with - for each colon. In a competitive game best
+responses can follow in OUT/NAME-responses; they take longer than the agent. Then the checkpoint
+goes to policies/pretrained/NAME with the papers that say where it comes from: its card, `run.json`,
+`curve.json`, `evaluation.json` and `exploit.json`. Runs in OUT are resumed, so a script that was
+stopped loses little. --cards only writes the cards again, from the papers that are there.
 """
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,12 @@ from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.report import read_rows, write_json
-from hanamachi.training.exploit import exploit, read_exploitation
+from hanamachi.training.exploit import exploit, read_exploitation, summary
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.run import train
 
-CONFIGS = Path(__file__).parents[1] / "configs" / "pretrained"
+CONFIGS = Path(__file__).parents[1] / "configs"
+MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
 RUN, EVALUATION, EXPLOITATION = "run.json", "evaluation.json", "exploit.json"
 CURVE = "selfplay/"  # the results of the evaluations that chose the checkpoint
 
@@ -44,12 +46,18 @@ def make(id: str, out: Path, with_responses: bool) -> None:
     ship(config, out / name, responses, agent_folder(id))
 
 
-def settings(id: str) -> Config:
-    return Config.load(CONFIGS / f"{agent_folder(id).name}.yaml")
+def settings(id: str, overrides: Sequence[str] = ()) -> Config:
+    return Config.load(recipe(id), [*MEASURED, *overrides])
+
+
+def recipe(id: str) -> Path:
+    """The settings of an agent: Hanamikoji's are those that `make train` runs."""
+    name = f"{agent_folder(id).name}.yaml"
+    return CONFIGS / name if id == "hanamikoji" else CONFIGS / "pretrained" / name
 
 
 def find_responses(config: Config, policy: Path, out: Path) -> None:
-    """The first learns from as many decisions as the policy did."""
+    """Train best responses; the first learns from as many decisions as the policy did."""
     if not (out / EXPLOITATION).exists():
         as_often = config.evaluation.model_dump(include={"games", "final_games"})
         how = Config.from_dict({"game": config.game, "evaluation": as_often})
@@ -57,7 +65,7 @@ def find_responses(config: Config, policy: Path, out: Path) -> None:
 
 
 def ship(config: Config, run: Path, responses: Path, to: Path) -> None:
-    """Put the checkpoint of a run into a folder of the package, with its papers."""
+    """Put the checkpoint of a run and its papers into a folder of the package."""
     with replacing_folder(to) as aside:
         for name in (WEIGHTS, CONFIG):
             (aside / name).write_bytes((run / "policy" / name).read_bytes())
@@ -72,16 +80,16 @@ def ship(config: Config, run: Path, responses: Path, to: Path) -> None:
 
 
 def card(config: Config, folder: Path) -> str:
-    """What the papers of an agent say, as its card."""
+    """The card of an agent, from its papers."""
     made = json.loads((folder / RUN).read_text(encoding="utf-8"))
     found = folder / EXPLOITATION
-    exploitation = read_exploitation(found) if found.exists() else None
-    about: dict[str, Any] = {"name": config.game, "exploitation": exploitation}
+    exploited = summary(read_exploitation(found)) if found.exists() else ""
+    about: dict[str, Any] = {"name": config.game, "exploited": exploited}
     return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
 
 
 def learning_curve(log: Path) -> dict[str, list[Any]]:
-    """Each result on the way: [decisions, result] for every evaluation."""
+    """Each result during the run: [decisions, result] for every evaluation."""
     events = EventAccumulator(str(log)).Reload()
     return {
         name.removeprefix(CURVE): [[at.step, round(at.value, 4)] for at in events.Scalars(name)]
@@ -91,13 +99,13 @@ def learning_curve(log: Path) -> dict[str, list[Any]]:
 
 
 def main() -> None:
-    ids = [id for id in VARIANTS if (CONFIGS / f"{agent_folder(id).name}.yaml").exists()]
+    ids = [id for id in VARIANTS if recipe(id).exists()]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("games", nargs="+", choices=ids, metavar="GAME", help=", ".join(ids))
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--out", type=Path, help="folder of the runs")
-    what.add_argument("--cards", action="store_true", help="only write their cards anew")
-    parser.add_argument("--responses", action="store_true", help="find best responses, too")
+    what.add_argument("--cards", action="store_true", help="only write their cards again")
+    parser.add_argument("--responses", action="store_true", help="train best responses too")
     given = parser.parse_args()
     for id in given.games:
         if given.cards:

@@ -1,102 +1,101 @@
-"""What happens while a run learns: evaluations, saves, earlier selves in the other seats, the bar.
+"""What a run does between two rollouts: snapshots, evaluations, saves; and its progress bar.
 
-Everything that counts happens between two rollouts, so that a run goes on from a save as if it had
-never been stopped.
+Nothing that counts happens during a rollout, so a resumed run continues as if it had never been
+stopped.
 """
 
 import time
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from stable_baselines3.common.callbacks import BaseCallback
 
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.network import Network, NetworkPolicy
 from hanamachi.policies.policy import Policy
-from hanamachi.storage.files import replacing
+from hanamachi.training import provenance
+from hanamachi.training.build import past_self
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus, with_partners
 from hanamachi.training.learner.selfplay import SelfPlayPPO
-from hanamachi.training.learner.vecenv import Games
-from hanamachi.training.modelcard import model_card, provenance
+from hanamachi.training.modelcard import model_card
+from hanamachi.training.resume import save_run
 
 
-class EveryFew(BaseCallback):
-    """Acts between two rollouts whenever so many decisions have passed, and at the end."""
+class Periodic:
+    """Acts between two rollouts when a number of decisions has passed, and at the end."""
 
-    learner: SelfPlayPPO
+    def __init__(self, learner: SelfPlayPPO, config: Config, every: int) -> None:
+        self.learner, self.config, self.every = learner, config, every
+        self.last = learner.num_timesteps  # decisions when it last acted
 
-    def __init__(self, config: Config, every: int) -> None:
-        super().__init__()
-        self.config, self.every = config, every
+    def start(self) -> None:
+        """Called once, before the first rollout."""
 
-    def _init_callback(self) -> None:
-        self.learner = self.model  # type: ignore[assignment]
-        self.games: Games = self.learner.env  # type: ignore[assignment]
-        self.acted = self.learner.num_timesteps
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_start(self) -> None:
-        if self.learner.num_timesteps // self.every > self.acted // self.every:
+    def act_if_due(self) -> None:
+        """Called after each update."""
+        now = self.learner.num_timesteps
+        if now // self.every > self.last // self.every or now >= self.config.steps:
             self.act()
-            self.acted = self.learner.num_timesteps
-
-    def _on_training_end(self) -> None:
-        if self.learner.num_timesteps > self.acted:
-            self.act()
+            self.last = now
 
     def act(self) -> None:
         raise NotImplementedError
 
 
-class SaveRun(EveryFew):
-    """Saves all that the rest of the run depends on."""
+class PlayThePast(Periodic):
+    """Takes snapshots of the learner, and seats another of them before each rollout."""
 
-    def __init__(self, config: Config, out: Path) -> None:
-        super().__init__(config, config.save_every)
-        self.out = out
+    def __init__(self, learner: SelfPlayPPO, config: Config) -> None:
+        super().__init__(learner, config, config.past.every)
+        self.opponent = past_self(learner.env)  # type: ignore[arg-type]
 
-    def act(self) -> None:
-        self.learner.saved_state |= {
-            "games": self.games.get_state(),
-            "generator": self.learner.generator.get_state(),
-            "slow copies": self.learner.slow_copies(),
-            "crew": self.learner.crew.states if self.learner.crew else [],
-        }
-        with replacing(self.out / "resume.zip") as file:
-            self.learner.save(file)
+    def start(self) -> None:
+        if not self.learner.run_state.past:
+            self.act()
+        self.seat()
 
-
-class KeepTheBest(EveryFew):
-    """Evaluates the policy now and then, and exports it whenever it does best."""
-
-    def __init__(self, config: Config, out: Path) -> None:
-        super().__init__(config, config.evaluation.every)
-        self.out = out
-
-    def _on_training_start(self) -> None:
-        if self.config.init_from and self.learner.saved_state["best"] is None:
-            self.act()  # nothing that follows may be better than the start
+    def act_if_due(self) -> None:
+        super().act_if_due()
+        self.seat()
 
     def act(self) -> None:
+        network, state = self.learner.policy.network, self.learner.run_state
+        weights = {name: t.cpu().clone() for name, t in network.state_dict().items()}
+        state.past = [*state.past, weights][-self.config.past.keep :]
+
+    def seat(self) -> None:
+        """Let the next snapshot play, all of them in turn."""
+        past = self.learner.run_state.past
+        self.opponent.network.load_state_dict(past[self.learner.updates % len(past)])
+
+
+class KeepTheBest(Periodic):
+    """Evaluates the policy, and exports it when it does better than ever before."""
+
+    def __init__(self, learner: SelfPlayPPO, config: Config, out: Path) -> None:
+        super().__init__(learner, config, config.evaluation.every)
+        self.out = out
+
+    def start(self) -> None:
+        if self.config.init_from and self.learner.run_state.best is None:
+            self.act()  # the start may be better than all that follows
+
+    def act(self) -> None:
+        decisions, state = self.learner.num_timesteps, self.learner.run_state
         policy = NetworkPolicy(self.config.variant(), exported(self.learner, self.config))
         results = self.results(policy)
         for name, result in results.items():
             self.learner.logger.record(f"selfplay/{name}", result)
-        self.learner.logger.dump(self.learner.num_timesteps)  # the next would be a rollout later
+        self.learner.logger.dump(decisions)  # the next would be a rollout later
         mean = sum(results.values()) / len(results)
-        best = self.learner.saved_state["best"]
-        if best is None or mean > best:
-            self.learner.saved_state |= {"best": mean, "learned": self.learner.num_timesteps}
-            card = model_card(self.config, provenance(self.config), self.learner.num_timesteps, [])
+        if state.best is None or mean > state.best:
+            state.best, state.best_decisions = mean, decisions
+            card = model_card(self.config, provenance.of_run(self.config), decisions, [])
             save_checkpoint(self.out / "policy", policy.network, policy.variant, card)
 
     def results(self, policy: Policy) -> dict[str, float]:
-        """How the policy fares, by what is measured."""
+        """The policy's mean score in a cooperative game, else its win rate versus each opponent."""
         game, settings = self.config.game, self.config.evaluation
         seed, options = self.config.choosing_seed, self.config.options
         if policy.variant.game.cooperative:
@@ -113,40 +112,29 @@ class KeepTheBest(EveryFew):
 def exported(learner: SelfPlayPPO, config: Config) -> Network:
     """The network that is evaluated and exported."""
     if config.export == "average":
-        assert learner.average, "export: average wants an average"
+        assert learner.average, "export: average needs an average"
         return learner.average.network
     return learner.policy.network
 
 
-class PlayThePast(EveryFew):
-    """Keeps snapshots of the learner, and seats another of them before each rollout."""
+class SaveRun(Periodic):
+    """Saves everything that the rest of the run depends on."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config, config.past.every)
-
-    def _on_training_start(self) -> None:
-        if not self.learner.saved_state["past"]:
-            self.act()
+    def __init__(self, learner: SelfPlayPPO, config: Config, out: Path) -> None:
+        super().__init__(learner, config, config.save_every)
+        self.out = out
 
     def act(self) -> None:
-        network = self.learner.policy.network
-        weights = {name: t.cpu().clone() for name, t in network.state_dict().items()}
-        pool = self.learner.saved_state["past"]
-        self.learner.saved_state["past"] = [*pool, weights][-self.config.past.keep :]
-
-    def _on_rollout_start(self) -> None:
-        super()._on_rollout_start()
-        names = [name for name in self.config.opponents if name != "self"]
-        opponent: Any = self.games.fixed_opponents[names.index("past")].policy
-        pool = self.learner.saved_state["past"]
-        rollouts = self.learner._n_updates // self.learner.n_epochs
-        opponent.network.load_state_dict(pool[rollouts % len(pool)])
+        save_run(self.learner, self.out)
 
 
-def progress_bar(doing: str) -> Progress:
+# --- Progress
+
+
+def progress_bar(title: str) -> Progress:
     """Decisions made, their rate, and the time left."""
     return Progress(
-        TextColumn(doing),
+        TextColumn(title),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]:,.0f} decisions/s,"),
@@ -156,22 +144,16 @@ def progress_bar(doing: str) -> Progress:
     )
 
 
-class ShowProgress(BaseCallback):
-    """Keeps the bar up to date."""
+class ShowProgress:
+    """Updates the bar after each rollout."""
 
-    def __init__(self, bar: Progress, steps: int) -> None:
-        super().__init__()
-        self.bar = bar
+    def __init__(self, bar: Progress, learner: SelfPlayPPO, steps: int) -> None:
+        self.bar, self.learner = bar, learner
         self.task = bar.add_task("", total=steps, rate=0.0)
+        self.begun, self.before = time.perf_counter(), learner.num_timesteps
 
-    def _on_training_start(self) -> None:
-        self.begun, self.before = time.perf_counter(), self.model.num_timesteps
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        made = self.model.num_timesteps
+    def show(self) -> None:
+        made = self.learner.num_timesteps
         rate = (made - self.before) / (time.perf_counter() - self.begun)
         self.bar.update(self.task, completed=made, rate=rate)
-        self.model.logger.record("time/decisions_per_second", rate)
+        self.learner.logger.record("time/decisions_per_second", rate)

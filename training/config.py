@@ -1,7 +1,7 @@
 """The settings of a run, as its YAML file gives them.
 
-A file holds only what differs from the defaults below. An unknown key or a value that does not
-fit is refused with its place and, where there is one, the nearest right name.
+A file holds only what differs from the defaults below. A wrong key or value is refused with its
+place and, if there is one, the most similar name.
 """
 
 import json
@@ -22,6 +22,7 @@ from hanamachi.games.registry import variant
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.load import is_checkpoint
 
+SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 Positive = Annotated[int, Field(gt=0)]
 Unit = Annotated[float, Field(ge=0, le=1)]
 LINEAR = r"^lin_\d{1,9}(\.\d{0,9})?(e-?\d{1,2})?$"
@@ -33,7 +34,7 @@ Schedule = (
 
 
 def schedule(value: Any) -> Callable[[float], float]:
-    """The function from the share of the run that is left (1 at the start) to a value."""
+    """The value as a function of the share of the run that is left, 1 at the start."""
     if isinstance(value, str):
         value = (float(value.removeprefix("lin_")), 0.0)
     start, end = value if isinstance(value, tuple) else (value, value)
@@ -41,7 +42,7 @@ def schedule(value: Any) -> Callable[[float], float]:
 
 
 def linear(start: float, end: float, left: float) -> float:
-    return max(0.0, end + (start - end) * left)  # the last rollout goes beyond the end
+    return max(0.0, end + (start - end) * left)  # the last rollout ends after the run's steps
 
 
 class Model(BaseModel):
@@ -52,13 +53,13 @@ class Model(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _is_no_truth_value(cls, value: Any) -> Any:
-        if isinstance(value, bool):  # pydantic would take it for 0 or 1
+        if isinstance(value, bool):  # pydantic would read it as 0 or 1
             raise ValueError("must be neither true nor false")
         return value
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], source: str = "settings") -> Self:
-        """Check settings; UserError names the first that does not fit."""
+        """Check settings; a UserError names the first mistake."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:
@@ -68,35 +69,35 @@ class Model(BaseModel):
 
 
 class PPO(Model):
-    """Settings of the learner, named as stable-baselines3 names them.
+    """Settings of the learner, with the names of stable-baselines3.
 
     A schedule is a number, `lin_x` (from x to 0 over the run), or `[from, to]`.
     """
 
     learning_rate: Schedule = (1e-3, 5e-5)
-    """Adam's step size."""
+    """Adam's learning rate."""
     n_steps: Positive = 16
-    """Decisions in each game before an update."""
+    """Decisions per game in a rollout."""
     batch_size: Positive = 1024
-    """Decisions of one gradient step."""
+    """Decisions per minibatch."""
     n_epochs: Positive = 4
-    """Passes over the decisions of an update."""
+    """Passes over each rollout."""
     gamma: Unit = 1.0
-    """Discount of a decision."""
+    """Discount factor per decision."""
     gae_lambda: Unit = 0.95
-    """Weight of later decisions in an advantage."""
+    """Lambda of generalised advantage estimation."""
     clip_range: Schedule = 0.2
-    """How far a probability may move in one update."""
+    """Clip range of the probability ratio."""
     ent_coef: Schedule = (0.02, 0.004)
-    """Weight of the policy's entropy."""
+    """Entropy coefficient."""
     vf_coef: Annotated[float, Field(ge=0)] = 0.5
-    """Weight of the value's error."""
+    """Value-loss coefficient."""
     max_grad_norm: Annotated[float, Field(gt=0)] = 0.5
-    """Longest gradient."""
+    """Gradient-norm clip."""
 
 
 class Network(Model):
-    """What the network is made of, and what it gets beside the observation."""
+    """The network's layers, and its inputs in addition to the observation."""
 
     hidden: Annotated[tuple[Annotated[int, Field(gt=0, le=1 << 14)], ...], Field(min_length=1)] = (
         256,
@@ -104,95 +105,95 @@ class Network(Model):
     )
     """Sizes of the hidden layers."""
     features: tuple[str, ...] = ()
-    """Feature sets that are worked out for it: advice, and for Hanabi belief and convention."""
+    """Computed feature sets: advice, and for Hanabi belief and convention."""
 
 
 class Clone(Model):
-    """How a policy that `init_from` names is cloned before self-play begins.
+    """How the policy that `init_from` names is cloned before self-play begins.
 
-    Other settings are those of `ppo`. A clone that is stopped on the way begins anew.
+    The other settings are those of `ppo`. A clone that is stopped starts again.
     """
 
     steps: Positive = 2_000_000
-    """Decisions that the policy labels, in games that it leads at first and the network later."""
+    """Decisions that the policy labels. With DAgger: the policy acts first, then the network."""
     learning_rate: Schedule = (1e-3, 1e-4)
-    """Adam's step size, over these decisions."""
+    """Adam's learning rate during cloning."""
 
 
 class Magnet(Model):
-    """A slower policy that self-play stays near, so that it settles instead of going in circles."""
+    """A slowly changing policy that self-play stays near, so that it does not go in circles."""
 
     kind: Literal["start", "average", "refreshed"] = "refreshed"
-    """The policy that the run starts from, the average, or the policy at the last refresh."""
+    """The first policy of the run, the moving average, or the policy at the last refresh."""
     kl_coef: Schedule = 0.0
-    """Weight of the policy's divergence from the magnet; with 0 there is none."""
+    """Coefficient of KL(policy || magnet); 0 means no magnet."""
     every: Positive = 500_000
-    """Decisions between two refreshes of a refreshed one."""
+    """Decisions between two refreshes, for the kind `refreshed`."""
 
 
 class Average(Model):
-    """The moving average of the policy's weights, kept where it is the magnet or exported."""
+    """The moving average of the policy's weights, if it is the magnet or exported."""
 
     decay: Annotated[float, Field(ge=0, lt=1)] = 0.999
-    """Share of the average that stays in each gradient step."""
+    """Share of the average that each gradient step keeps."""
 
 
 class Past(Model):
-    """Earlier selves in the other seats, where `opponents` gives `past` a share."""
+    """Past selves in the other seats, if `opponents` gives `past` a share."""
 
     every: Positive = 500_000
     """Decisions between two snapshots."""
     keep: Positive = 4
-    """How many of the latest snapshots are played."""
+    """How many of the latest snapshots play."""
 
 
 class Evaluation(Model):
-    """Evaluations on the way, which choose the checkpoint, and the one at the end.
+    """Evaluations during the run, which choose the checkpoint, and the final evaluation.
 
-    In a cooperative game the policy's mean score with itself alone decides.
+    In a cooperative game only the policy's mean score with itself chooses the checkpoint.
     """
 
     every: Positive = 500_000
     """Decisions between two evaluations."""
     games: Annotated[int, Field(gt=1, multiple_of=2)] = 2_000
-    """Games of each evaluation on the way, or against each opponent."""
+    """Games of each evaluation during the run, against each opponent."""
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("greedy",)
-    """Policies that the learner must beat where players compete; the best mean rate is kept."""
+    """Opponents in a competitive game; the checkpoint with the best mean win rate is kept."""
     final_games: Annotated[int, Field(gt=1, multiple_of=2)] = 10_000
-    """Games of each row of the final table, on other deals."""
+    """Games of each row of the final evaluation, on other deals."""
     final_opponents: tuple[str, ...] = ("random", "greedy", "expert")
-    """Policies of the final table: opponents, or partners in a cooperative game."""
+    """Policies of the final evaluation: opponents, or partners in a cooperative game."""
 
 
 class Config(Model):
-    """One run: a game, a learner, and how to judge it."""
+    """One run: a game, a learner, and its evaluation."""
 
     game: str
-    """Id of the rule set, such as hanamikoji:three_rounds."""
+    """Id of the game's variant, such as hanamikoji:three_rounds."""
     options: dict[str, Any] = {}
     """Options of the game that differ from its defaults."""
     seed: Annotated[int, Field(ge=0, lt=1 << 32)] = 0
-    """Seed of everything random in the run."""
+    """Seed of all random numbers of the run."""
     steps: Positive = 4_000_000
-    """Decisions to learn from; moves without a choice are not counted."""
+    """Decisions to learn from; forced moves do not count."""
     num_games: Positive = 256
-    """Games played side by side."""
+    """Games played in parallel."""
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
-    """Where the network learns."""
+    """Device of the network."""
     opponents: dict[str, Unit] = {"self": 1.0}
-    """Share of the games by who has all other seats: self, past, or what loads a policy."""
+    """Who sits in the other seats, and in which share of the games: self, past, or a policy."""
     init_from: Annotated[str, Field(min_length=1)] | None = None
-    """What to start from: a checkpoint's folder (with a / in it), an agent that ships, by the id of
-    its game, or a policy to clone first."""
+    """Where to start: a checkpoint's folder (with a / in it), the id of a game for its shipped
+    agent, or a policy to clone first."""
     network: Network = Network()
     clone: Clone = Clone()
     ppo: PPO = PPO()
     critic: Literal["own", "all"] = "own"
-    """By which values training judges decisions: they know what the own seat sees, or all hands."""
+    """Critic input: the player's own observation, or all hands (centralised critic)."""
     magnet: Magnet = Magnet()
     average: Average = Average()
     export: Literal["policy", "average"] = "policy"
-    """What is evaluated and exported: the policy itself, or the average of its weights."""
+    """What is evaluated and exported: the policy, or the moving average of its weights."""
     past: Past = Past()
     evaluation: Evaluation = Evaluation()
     save_every: Positive = 250_000
@@ -207,8 +208,8 @@ class Config(Model):
             raise ValueError("evaluation.final_opponents must name at least one policy")
         if self.teacher is None and self.clone != Clone():
             raise ValueError(
-                "clone says how to clone a policy, and init_from names none: "
-                "remove clone, or let init_from be one such as greedy"
+                "clone has settings, but init_from names no policy to clone: "
+                "remove clone, or set init_from to a policy such as greedy"
             )
         return self
 
@@ -219,10 +220,10 @@ class Config(Model):
         return self.init_from if named else None
 
     def variant(self) -> Variant:
-        """The rule set that is played."""
+        """The variant that is played."""
         return variant(self.game, **self.options)
 
-    # evaluations on the way and at the end never share a deal
+    # evaluations during the run and at its end never share a deal
 
     @property
     def choosing_seed(self) -> int:
@@ -234,7 +235,7 @@ class Config(Model):
 
     @classmethod
     def load(cls, path: Path | str, overrides: Sequence[str] = ()) -> "Config":
-        """Read a YAML file; `overrides` are settings such as `ppo.learning_rate=1e-3`."""
+        """Read a YAML file; `overrides` replace settings, such as `ppo.learning_rate=1e-3`."""
         return cls.from_dict(read_settings(path, overrides), str(path))
 
     def to_yaml(self) -> str:
@@ -244,14 +245,14 @@ class Config(Model):
 
 
 def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """What a YAML file says, and what overrides it, unchecked."""
+    """The settings of a YAML file and of `overrides`, unchecked."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {reason(error)}") from error
     data = parse_yaml(text, str(path))
     if not isinstance(data, dict):
-        raise UserError(f"{path} is no run's settings: it must begin with 'game: ...'")
+        raise UserError(f"{path} does not hold a run's settings: it must begin with 'game: ...'")
     for override in overrides:
         override_setting(data, override)
     return data
@@ -278,7 +279,7 @@ def first_line(error: Exception) -> str:
 
 
 class Yaml(yaml.SafeLoader):
-    """YAML 1.2's numbers, so that 1e-3 is one, no key twice, and nothing but plain data."""
+    """Plain data only: no aliases, no tags, no key twice; 1e-3 is a number, as in YAML 1.2."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()
@@ -306,7 +307,7 @@ Yaml.add_implicit_resolver(
 
 
 def override_setting(data: dict[str, Any], override: str) -> None:
-    """Put one `a.b=value` into the settings; the value is YAML."""
+    """Put `a.b=value` into the settings; the value is YAML."""
     name, equals, value = override.partition("=")
     if not equals or not name:
         raise UserError(f"--set {override} must have the form name=value, as in seed=1")
@@ -324,7 +325,7 @@ def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> Non
     data[last] = value
 
 
-# --- Saying what is wrong
+# --- Error messages
 
 
 def explain(error: ValidationError, model: type[Model]) -> str:
@@ -342,12 +343,12 @@ def explain(error: ValidationError, model: type[Model]) -> str:
 
 
 def known(part: str) -> bool:
-    """Pydantic adds the branch of a union to a place; leave such words out."""
+    """Whether a part of a place is a setting; pydantic adds the branches of unions."""
     return part.isidentifier() or ":" in part
 
 
 def named(part: int | str) -> str:
-    """A key as it is, if it fits into a sentence."""
+    """A key as it is, or quoted if it does not fit into a sentence."""
     text = str(part)
     return text if text.isprintable() and 0 < len(text) < 60 else shown(text)
 
@@ -358,10 +359,10 @@ def shown(value: Any) -> str:
 
 
 def hint(model: type[Model], place: tuple[int | str, ...]) -> str:
-    """The nearest setting, or all there are."""
+    """The most similar setting, or all settings at this place."""
     names = list(settings(model, place[:-1]))
-    near = get_close_matches(str(place[-1]), names, n=1)
-    return f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
+    similar = get_close_matches(str(place[-1]), names, n=1)
+    return f"did you mean {similar[0]}?" if similar else f"choose from {', '.join(names)}"
 
 
 def settings(model: Any, place: tuple[int | str, ...]) -> Iterator[str]:
@@ -374,5 +375,5 @@ def settings(model: Any, place: tuple[int | str, ...]) -> Iterator[str]:
 
 
 def schema() -> str:
-    """The JSON schema by which an editor can check and complete a file."""
+    """The JSON schema with which an editor checks and completes a file."""
     return json.dumps(Config.model_json_schema(), indent=2) + "\n"

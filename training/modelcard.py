@@ -1,31 +1,20 @@
-"""The model card of a checkpoint, in Hugging Face's form, and what it takes to make it again."""
+"""The model card of a checkpoint, in Hugging Face's form."""
 
-import platform
-import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict
-from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import torch
 import yaml
-from stable_baselines3.common.utils import get_device
 
 from hanamachi.policies.networks.description import digests
-from hanamachi.training.config import Config
+from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
-from hanamachi.training.provenance import processor
-
-if TYPE_CHECKING:
-    from hanamachi.training.exploit import Exploitation
 
 CARD = """---
 {metadata}---
 
 # {game}: a policy from {practice}
 
-It plays {game} {options}, in {which} seat, and was fitted by `hanamachi train` from
+It plays {game} {options}, in {which} seat. `hanamachi train` made it from
 {origin} (seed {seed}).
 
 ```python
@@ -52,7 +41,7 @@ These deals had no part in choosing the checkpoint.
 
 Made with: {versions}.
 
-It is refused where the actions or what it sees have other digests than these:
+A game loads it only if the digests of its actions and of what the network sees are these:
 
 - actions `{actions}`
 - observation, with its features `{observation}`
@@ -61,51 +50,44 @@ It is refused where the actions or what it sees have other digests than these:
 
 {limits}
 """
-RIVALS = {
+COMPETITIVE = {
     "which": "either",
-    "beside": "against",
+    "versus": "against",
     "played": """\
-Let it sample its actions, as it does unless told otherwise: whoever knows its most probable ones
-can answer them.""",
+Let it sample its actions, which is the default: an opponent that knows its most probable actions
+can exploit them.""",
     "measured": """\
-Each deal is played twice with the seats exchanged, draws count half, and the 95 % intervals are
+Each deal is played twice with the seats exchanged. A draw counts half. The 95 % intervals are
 clustered by deal.""",
     "limits": """\
-{weakest}Whoever adapts to it may find more than the opponents above have found.
-It remembers nothing from one round to the next but the markers.""",
+{weakest}An opponent that adapts to it may win more than the opponents above.
+From one round to the next it remembers only the markers.""",
 }
-PARTNERS = {
+COOPERATIVE = {
     "which": "any",
-    "beside": "with",
+    "versus": "with",
     "played": """\
-Let it play its most probable action (`deterministic=True`): its partners count on that.""",
+Let it play its most probable action (`deterministic=True`), which its partners expect.""",
     "measured": """\
-The policy and its partners sit in turn, on new cards in every game; itself means that all seats are
-played by copies of it. Where others play alone, on the same cards, it has no seat.""",
+The policy and its partner sit in turn, and every game has new cards; "itself" means that copies of
+the policy sit in all seats. A partner "alone" plays the same cards with copies of itself.""",
     "limits": """\
 {weakest}It was measured with the partners above only: with others it may do worse.
-It remembers nothing but what it sees in its turn{memory}.""",
+It remembers only what it sees in its turn{memory}.""",
 }
 CLONING = """\
-Cloning: in games that {0} led at first and the network played later, it learned by cross-entropy
-what {0} would have done at each decision (DAgger)."""
+Cloning: it learned by cross-entropy what {0} would do at each decision (DAgger). At first {0}
+played these games, later the network."""
 LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
-SELVES = {"self", "past"}
-FEATURES = "Beside the observation its network gets the features {}."
-ADVICE = "`advice` is what the rule policy `expert`, asked at every decision, makes of each action."
+SELVES = {SELF, PAST}
+FEATURES = "In addition to the observation, its network gets the features {}."
+ADVICE = "`advice` is how the rule policy `expert` rates each action at every decision."
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
     "|---|---|---|---|---|---|---|",
 ]
-
-
-EXPLOITED = """
-Who knows it may win more. Of {count} policies that learned to beat it, the best one, from {start}
-weights and {steps:,} decisions, wins {rate:.1%} ({low:.1%} to {high:.1%}) of {games:,} games, so a
-best response wins at least {low:.1%}.
-"""
 
 
 def model_card(
@@ -115,13 +97,14 @@ def model_card(
     rows: Rows,
     *,
     name: str = "path/to/this/folder",
-    exploitation: "Exploitation | None" = None,
+    exploited: str = "",
 ) -> str:
-    """The card of a run's policy after so many decisions in its games: 0 for a mere clone.
+    """The card of a run's policy that learned from this many decisions, 0 for a clone.
 
-    `rows` may be empty before the final evaluation. `name` is what loads the policy.
+    `rows` is empty before the final evaluation. `name` is what loads the policy. `exploited` is a
+    paragraph on what the best response to it wins, if one was trained.
     """
-    words = PARTNERS if config.variant().game.cooperative else RIVALS
+    words = words_for(config)
     memory = " and what its features keep" if config.network.features else ""
     return CARD.format(
         metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
@@ -141,22 +124,19 @@ def model_card(
         name=name,
         played=words["played"],
         **digests(config.variant(), config.network.features),
-        exploited=exploited(exploitation) if exploitation else "",
+        exploited=exploited,
         which=words["which"],
         measured=words["measured"],
         limits=words["limits"].format(memory=memory, weakest=weakest(rows)),
     )
 
 
-def exploited(exploitation: "Exploitation") -> str:
-    """What the best response to it wins."""
-    best = exploitation.responses[exploitation.best]
-    start = "its own" if best.start == "victim's" else best.start
-    return EXPLOITED.format(count=len(exploitation.responses), **asdict(best) | {"start": start})
+def words_for(config: Config) -> Mapping[str, str]:
+    return COOPERATIVE if config.variant().game.cooperative else COMPETITIVE
 
 
 def weakest(rows: Rows) -> str:
-    """What it is worst at of all that was measured, in its own way of play."""
+    """Its worst result, in its own way of play."""
     if not rows:
         return ""
     if isinstance(rows[0], TeamScore):
@@ -164,8 +144,8 @@ def weakest(rows: Rows) -> str:
         team = min(modes, key=lambda row: row.mean)
         score = f"{team.mean:.2f} points, {team.lost:.1%} lost"
         return f"It does worst with {team.partner_label}: {score}.\n"
-    rival = min((row for row in rows if row.play == "sample"), key=lambda row: row.rate)
-    return f"It does worst against {rival.opponent}: {rival.rate:.1%} of the games.\n"
+    worst = min((row for row in rows if row.play == "sample"), key=lambda row: row.rate)
+    return f"It does worst against {worst.opponent}: {worst.rate:.1%} of the games.\n"
 
 
 def origin(config: Config, learned: int) -> str:
@@ -179,15 +159,14 @@ def origin(config: Config, learned: int) -> str:
 
 
 def practice(config: Config) -> str:
-    """The games that it learned in: with itself, earlier selves too, or with other policies."""
+    """The games that it learned from: self-play, or games with other policies."""
     others = " and ".join(sorted(config.opponents.keys() - SELVES))
-    words = PARTNERS if config.variant().game.cooperative else RIVALS
     kinds = ["self-play"] * bool(config.opponents.keys() & SELVES)
-    return " and ".join(kinds + [f"games {words['beside']} {others}"] * bool(others))
+    return " and ".join(kinds + [f"games {words_for(config)['versus']} {others}"] * bool(others))
 
 
 def method(config: Config, learned: int) -> str:
-    """How it was fitted, step by step."""
+    """How it was trained, step by step."""
     steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [LEARNING] * bool(learned)
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))
@@ -232,52 +211,15 @@ def table(rows: Rows) -> str:
 
 
 def owned(row: Row | TeamScore, rows: Rows) -> bool:
-    """Whether the policy of the card played; the others' own scores come after its own."""
+    """Whether the card's policy played: its rows come first, then those of partners alone."""
     return row.policy == rows[0].policy
 
 
 def cells(row: Row | TeamScore, own: bool) -> list[str]:
-    """A line of the table, of the policy's own games or of those that its partners play alone."""
+    """The cells of a row, of the policy's own games or of those that a partner plays alone."""
     span = f"{row.low:.3f} to {row.high:.3f}"
     if isinstance(row, TeamScore):
         who = row.partner_label if own else f"{row.policy} alone"
         shares = [f"{row.perfect:.1%}", f"{row.lost:.1%}"]
         return [who, row.play, f"{row.games:,}", f"{row.mean:.3f}", span, *shares]
     return [row.opponent, row.play, f"{row.games:,}", f"{row.rate:.3f}", span]
-
-
-def provenance(config: Config) -> dict[str, Any]:
-    """What it takes to make the run again."""
-    packages = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-    return {
-        "hanamachi": version("hanamachi"),
-        "python": platform.python_version(),
-        **{name: version(name) for name in packages},
-        "processor": processor(),
-        "device": device(config),
-        "threads": torch.get_num_threads(),
-        "seed": config.seed,
-        "revision": git_revision(),
-    }
-
-
-def device(config: Config) -> str:
-    """Where the network learns."""
-    chosen = get_device(config.device)
-    return torch.cuda.get_device_name(chosen) if chosen.type == "cuda" else chosen.type
-
-
-def git_revision() -> str | None:
-    """The commit that this code is, if it runs from a repository; "-dirty" where it was changed."""
-    here = Path(__file__).parent
-    try:
-        asked = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
-            cwd=here,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return asked.stdout.strip()

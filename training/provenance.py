@@ -1,12 +1,17 @@
-"""What a reader must know of where the figures come from."""
+"""Where figures come from: the machine, the versions of libraries, the revision of the code."""
 
 import os
 import platform
+import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import torch
+from stable_baselines3.common.utils import get_device
+
 from hanamachi.engine.kernels import default_threads
+from hanamachi.training.config import Config
 
 LIBRARIES = (
     "numpy",
@@ -21,10 +26,46 @@ LIBRARIES = (
     "pgx",
     "jax",
 )
+OF_A_RUN = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
+
+
+def of_run(config: Config) -> dict[str, Any]:
+    """What it takes to repeat a run."""
+    return {
+        "hanamachi": version("hanamachi"),
+        "python": platform.python_version(),
+        **{name: version(name) for name in OF_A_RUN},
+        "processor": processor(),
+        "device": device(config),
+        "threads": torch.get_num_threads(),
+        "seed": config.seed,
+        "revision": git_revision(),
+    }
+
+
+def device(config: Config) -> str:
+    """Where the network is trained."""
+    chosen = get_device(config.device)
+    return torch.cuda.get_device_name(chosen) if chosen.type == "cuda" else chosen.type
+
+
+def git_revision() -> str | None:
+    """The commit of this code, if it runs from a repository; "-dirty" means that it was changed."""
+    try:
+        asked = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return asked.stdout.strip()
 
 
 def description() -> dict[str, Any]:
-    """The processor, how much of it is used, and what is installed."""
+    """What the figures of a benchmark depend on: the processor, the threads, the libraries."""
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
@@ -54,5 +95,5 @@ def versions() -> dict[str, str]:
 
 
 def load() -> float | None:
-    """Processes that want to run, averaged over the last minute."""
+    """The mean number of processes that wanted to run during the last minute."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None

@@ -1,83 +1,91 @@
-"""A run: from settings to an evaluated checkpoint, going on from wherever it was stopped.
+"""A run: from settings to an evaluated checkpoint.
 
-A run's folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision, machine,
-and at the end the decisions that made the policy), `resume.zip` (the learner as last saved:
-stable-baselines3's file, to be loaded only if you trust it), `policy/` (the best checkpoint so
-far), `evaluation.json` and `tensorboard/`; and `clone/`, the checkpoint that the run starts from,
-if it clones a policy first.
+A run reads top to bottom: open the folder, build the learner, loop, export, final evaluation, card.
+Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision, machine, and
+at the end the decisions that the policy learned from), `resume.zip` (the last save, a file of
+stable-baselines3: load it only if you trust it), `policy/` (the best checkpoint so far),
+`evaluation.json` and `tensorboard/`. If the run clones a policy first, the clone is in `clone/`.
 """
 
 import json
 from pathlib import Path
-from typing import Any
 
 import torch
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import replacing, restore_folder
+from hanamachi.training import provenance
+from hanamachi.training.build import cloning_learner, new_learner, starting_weights
 from hanamachi.training.callbacks import (
     KeepTheBest,
+    Periodic,
     PlayThePast,
     SaveRun,
     ShowProgress,
     progress_bar,
 )
-from hanamachi.training.config import Config, schedule
-from hanamachi.training.config import Network as NetworkSettings
+from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows, read_rows, write_json, write_rows
-from hanamachi.training.learner.clone import Cloning
-from hanamachi.training.learner.magnet import MovingAverage, Snapshot
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
-from hanamachi.training.modelcard import model_card, provenance
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.modelcard import model_card
+from hanamachi.training.resume import resumed_learner
 
 
 def train(config: Config, out: Path | str, resume: bool = False, workers: int = 0) -> Path:
-    """Fit one policy by self-play as `config` says, and export its best state to `out`/policy.
+    """Train one policy by self-play, and export its best state to `out`/policy.
 
-    With `resume`, goes on from the last save in `out`, or begins if there is none; a run that has
-    ended stays as it is. With `workers`, so many actors of a Ray cluster play the games. The final
-    evaluation is written to `out`/evaluation.json. Raises UserError if something does not fit.
+    With `resume`, the run continues from the last save in `out`, or begins if there is none; a
+    finished run stays as it is. With `workers`, that many actors of a Ray cluster play the games.
+    The final evaluation goes to `out`/evaluation.json. Raises UserError if something does not fit.
     """
     out = Path(out)
     check_device(config.device)
     open_run(config, out, resume)
-    if resume and judged(out):
+    if resume and is_finished(out):
         print_rows(read_rows(out / "evaluation.json"), config)
         return out / "policy"
     learner = fit(config, out, resume, workers)
-    print_rows(judge(config, out, learner.saved_state["learned"]), config)
+    policy = load_checkpoint(out / "policy", config.game, **config.options)
+    rows = final_evaluation(config, policy)
+    write_results(config, out, learner.run_state.best_decisions, rows)
+    print_rows(rows, config)
     return out / "policy"
 
 
 def fit(config: Config, out: Path, resume: bool, workers: int = 0) -> SelfPlayPPO:
-    """The learner at the end of an open run; its best state is in `out`/policy."""
+    """The loop of a run: collect a rollout, improve the policy, and then do what is due.
+
+    Returns the learner at the end; its best policy is in `out`/policy.
+    """
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
-    engage(learner, config, workers)
+    attach_workers(learner, config, workers)
     log_to(learner, out / "tensorboard")
-    with progress_bar("learning") as bar:  # closed whatever happens, or the terminal would keep it
-        learner.learn(
-            config.steps - learner.num_timesteps,
-            callback=[
-                *([PlayThePast(config)] if "past" in config.opponents else []),
-                KeepTheBest(config, out),
-                SaveRun(config, out),
-                ShowProgress(bar, config.steps),
-            ],
-            reset_num_timesteps=False,
-        )
+    duties: list[Periodic] = [
+        *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
+        KeepTheBest(learner, config, out),  # evaluates, and exports the best policy
+        SaveRun(learner, config, out),  # last: a save includes what the others have done
+    ]
+    learner.begin(config.steps)
+    with progress_bar("learning") as bar:  # which restores the terminal, whatever happens
+        progress = ShowProgress(bar, learner, config.steps)
+        for duty in duties:
+            duty.start()
+        while learner.num_timesteps < config.steps:
+            learner.collect()
+            progress.show()
+            learner.improve()
+            for duty in duties:
+                duty.act_if_due()
     return learner
 
 
-# --- Beginning and going on
+# --- Opening the folder
 
 
 def check_device(wanted: str) -> None:
@@ -90,32 +98,32 @@ def check_device(wanted: str) -> None:
 
 
 def open_run(config: Config, out: Path, resume: bool) -> None:
-    """Write down what the run is, or see that it is the one that was begun here."""
+    """Create the run folder, or check that it belongs to this config."""
     begun = out / "config.yaml"
     if not resume:
         refuse_begun(out)
     if begun.exists():
         if begun.read_text(encoding="utf-8") != config.to_yaml():
-            raise UserError(f"{out} was begun with other settings; see {begun}")
+            raise UserError(f"{out} holds a run with other settings; see {begun}")
         restore_folder(out / "policy")
         return
     if (out / "clone").exists():
         raise UserError(f"{out / 'clone'} is left from another run; delete it or name a new folder")
     check_policies(config)
-    write_json(provenance(config), out / "run.json")
+    write_json(provenance.of_run(config), out / "run.json")
     with replacing(begun) as file:
         file.write(config.to_yaml().encode())
 
 
 def refuse_begun(out: Path) -> None:
     if (out / "config.yaml").exists():
-        raise UserError(f"{out} holds a run already; add --resume to go on, or name another folder")
+        raise UserError(f"{out} holds a run already; add --resume, or name another folder")
 
 
 def check_policies(config: Config) -> None:
-    """Load every policy that the settings name: a wrong one must not stop the run later."""
-    judges = {*config.evaluation.opponents, *config.evaluation.final_opponents}
-    for name in sorted(judges | config.opponents.keys() - {"self", "past"}):
+    """Load every policy that the settings name, so that a wrong one does not stop the run later."""
+    evaluators = {*config.evaluation.opponents, *config.evaluation.final_opponents}
+    for name in sorted(evaluators | config.opponents.keys() - {SELF, PAST}):
         load_policy(name, game=config.game, **config.options)
     if config.teacher:
         load_policy(config.teacher, game=config.game, **config.options)
@@ -123,149 +131,21 @@ def check_policies(config: Config) -> None:
         starting_weights(config, config.init_from)
 
 
-def make_games(config: Config) -> Games:
-    variant, network = config.variant(), config.network
-    fixed_opponents: list[tuple[Policy, float]] = []
-    for name, share in config.opponents.items():
-        if name == "past":
-            torch.manual_seed(config.seed)  # these weights open the first games
-            weights = for_variant(variant, network.hidden, network.features)
-            fixed_opponents.append((NetworkPolicy(variant, weights, "past"), share))
-        elif name != "self":
-            fixed_opponents.append((load_policy(name, game=config.game, **config.options), share))
-    games = SelfPlayVecEnv(variant, config.num_games, config.seed, fixed_opponents)
-    features = Features(variant, network.features)
-    return FeaturedVecEnv(games, features) if network.features else games
-
-
-def new_learner(
-    config: Config, start: Path | str | None = None, games: TurnBasedVecEnv | None = None
-) -> SelfPlayPPO:
-    """A learner with random weights, or those of the checkpoint `start`.
-
-    It plays the game of `config`, or the `games` given: then only the learner's settings count.
-    """
-    games = make_games(config) if games is None else games
-    kl = schedule(config.magnet.kl_coef) if config.magnet.kl_coef else None
-    learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config, games))
-    if start:
-        learner.policy.network.load_state_dict(starting_weights(config, start))
-    follow(learner, config)
-    learner.saved_state = {"best": None, "learned": 0, "past": []}
-    begin_games(learner)
-    return learner
-
-
-def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
-    """What `config` says, as stable-baselines3 takes it."""
-    return {
-        "learning_rate": schedule(config.ppo.learning_rate),
-        "n_steps": config.ppo.n_steps,
-        "batch_size": config.ppo.batch_size,
-        "n_epochs": config.ppo.n_epochs,
-        "gamma": config.ppo.gamma,
-        "gae_lambda": config.ppo.gae_lambda,
-        "clip_range": schedule(config.ppo.clip_range),
-        "entropy_schedule": schedule(config.ppo.ent_coef),
-        "vf_coef": config.ppo.vf_coef,
-        "max_grad_norm": config.ppo.max_grad_norm,
-        "seed": config.seed,
-        "device": config.device,
-        "policy_kwargs": network_settings(config.network, games)
-        | {"centralised": games.centralised_space if config.critic == "all" else None},
-    }
-
-
-def network_settings(network: NetworkSettings, games: TurnBasedVecEnv) -> dict[str, Any]:
-    """The network's shape and, in games of ours, what it is told about the actions."""
-    if not isinstance(games, SelfPlayVecEnv | FeaturedVecEnv):
-        return {"hidden": network.hidden}
-    seen = Features(games.variant, network.features).layout
-    head = head_of(games.variant.actions, seen)
-    return {"hidden": network.hidden, "head": head, "feature_sets": network.features}
-
-
-def follow(learner: SelfPlayPPO, config: Config) -> None:
-    """Give the learner the slow copies of its network that `config` wants, as from now."""
-    network, magnet = learner.policy.network, config.magnet
-    by_average = learner.kl_schedule is not None and magnet.kind == "average"
-    if by_average or config.export == "average":
-        learner.average = MovingAverage(network, config.average.decay)
-    if by_average:
-        learner.magnet = learner.average
-    elif learner.kl_schedule:
-        learner.magnet = Snapshot(network, magnet.every if magnet.kind == "refreshed" else 0)
-
-
-def engage(learner: SelfPlayPPO, config: Config, workers: int) -> None:
-    """Let so many actors play for the learner, as many as when it was saved."""
-    states = learner.saved_state.get("crew")
-    if states is not None and len(states) != workers:
-        how = f"--ray --workers {len(states)}" if states else "no --ray"
-        raise UserError(f"the run was begun with {how}: go on with it in the same way")
-    if workers:
-        from hanamachi.training.cluster.rollouts import Actors
-
-        learner.crew = Actors(config, workers, states or ())
-
-
-def begin_games(learner: SelfPlayPPO) -> None:
-    learner.env.reset()
-    learner._last_obs = learner.env.observations
-
-
-def quiet() -> Logger:
-    """A log that is not kept."""
-    return Logger(None, [])
-
-
-def log_to(learner: SelfPlayPPO, folder: Path) -> None:
-    learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(folder))]))
-
-
-def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
-    """Those of the checkpoint to start from, whose network must be of the same make."""
-    policy = load_policy(str(start), config.game, **config.options)
-    assert isinstance(policy, NetworkPolicy), "only checkpoints are started from"
-    network = policy.network
-    if network.hidden != config.network.hidden:
-        raise UserError(
-            f"init_from: {start} has hidden layers {list(network.hidden)}; "
-            f"set network.hidden to them"
-        )
-    if network.feature_sets != config.network.features:
-        raise UserError(
-            f"init_from: {start} has features {list(network.feature_sets)}; "
-            f"set network.features to them"
-        )
-    return network.state_dict()
-
-
-def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
-    """The learner as it was last saved, or None if it never was."""
-    saved = out / "resume.zip"
-    if not saved.exists():
-        return None
-    games = make_games(config)
+def is_finished(out: Path) -> bool:
+    """Whether the run has its final evaluation; what `hanamachi evaluate` writes is no list."""
     try:
-        learner = SelfPlayPPO.load(saved, env=games, device=config.device, force_reset=False)
-    except Exception as error:  # a damaged pickle can raise anything
-        raise UserError(f"{saved} is damaged: delete it to begin anew, or restore it") from error
-    games.set_state(learner.saved_state["games"])
-    learner.generator.set_state(learner.saved_state["generator"])
-    follow(learner, config)
-    for name, state in learner.saved_state["slow copies"].items():
-        getattr(learner, name).set_state(state)
-    return learner
+        return isinstance(json.loads((out / "evaluation.json").read_text(encoding="utf-8")), list)
+    except (OSError, ValueError):
+        return False
 
 
-# --- A policy to start from
+# --- Preparing the learner
 
 
 def starting_point(config: Config, out: Path) -> Path | str | None:
-    """The checkpoint to start from; if it is a clone, it is made unless it is there.
+    """The checkpoint to start from; a clone is made unless it is there.
 
-    Stopped before it is whole, it is made anew: the same to the bit, as only the settings matter.
+    A clone that was stopped is made again, with the same result to the bit.
     """
     if config.teacher is None:
         return config.init_from
@@ -278,51 +158,41 @@ def clone(config: Config, out: Path) -> None:
     """Clone the policy that `init_from` names, and export the clone to `out`/clone."""
     learner = cloning_learner(config)
     log_to(learner, out / "tensorboard" / "clone")
+    learner.begin(config.clone.steps)
     with progress_bar(f"cloning {config.teacher}") as bar:
-        learner.learn(
-            config.clone.steps,
-            callback=ShowProgress(bar, config.clone.steps),
-            reset_num_timesteps=False,
-        )
-    card = model_card(config, provenance(config), 0, [])
+        progress = ShowProgress(bar, learner, config.clone.steps)
+        while learner.num_timesteps < config.clone.steps:
+            learner.collect()
+            progress.show()
+            learner.improve()
+    card = model_card(config, provenance.of_run(config), 0, [])
     save_checkpoint(out / "clone", learner.policy.network, config.variant(), card)
 
 
-def cloning_learner(config: Config) -> Cloning:
-    other_deals = config.seed ^ 1 << 31  # than those of the self-play that follows
-    alone = config.model_copy(
-        update={"opponents": {"self": 1.0}, "seed": other_deals, "critic": "own"}
-    )
-    games = make_games(alone)
-    teacher = load_policy(str(config.teacher), config.game, **config.options)
-    settings = learner_settings(alone, games)
-    settings["learning_rate"] = schedule(config.clone.learning_rate)
-    learner = Cloning(SelfPlayPolicy, games, teacher=teacher, **settings)
-    begin_games(learner)
-    return learner
+def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:
+    """Attach `workers` rollout actors; a resumed run needs the same number."""
+    states = learner.run_state.workers
+    if states is not None and len(states) != workers:
+        how = f"--ray --workers {len(states)}" if states else "no --ray"
+        raise UserError(f"the run was begun with {how}: resume it in the same way")
+    if workers:
+        from hanamachi.training.cluster.rollouts import Actors
+
+        learner.workers = Actors(config, workers, states or ())
 
 
-# --- At the end
+def log_to(learner: SelfPlayPPO, folder: Path) -> None:
+    learner.set_logger(Logger(None, [TensorBoardOutputFormat(str(folder))]))
 
 
-def judge(config: Config, out: Path, learned: int) -> Rows:
-    """Evaluate the exported policy with all of the final evaluation, on deals of their own.
-
-    `learned` says how many decisions have made it.
-    """
-    rows = final_rows(config, load_checkpoint(out / "policy", config.game, **config.options))
-    run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": learned}
-    write_json(run, out / "run.json")
-    with replacing(out / "policy" / "README.md") as file:
-        file.write(model_card(config, run, learned, rows).encode())
-    write_rows(rows, out / "evaluation.json")  # last: it says that the run has ended
-    return rows
+# --- Final evaluation
 
 
-def final_rows(config: Config, policy: Policy) -> Rows:
-    """How it fares against each opponent; in a cooperative game with itself and with each partner.
+def final_evaluation(config: Config, policy: Policy) -> Rows:
+    """The policy's results versus each opponent or, in a cooperative game, with each partner.
 
-    There the partners among themselves follow, on the same cards: what is to be reached.
+    A cooperative table begins with the policy alone, and ends with the scores of the partners
+    alone on the same deals.
     """
     others = config.evaluation.final_opponents
     how = {"games": config.evaluation.final_games, "seed": config.final_seed, **config.options}
@@ -333,9 +203,13 @@ def final_rows(config: Config, policy: Policy) -> Rows:
     return own + [row for rows in theirs for row in rows]
 
 
-def judged(out: Path) -> bool:
-    """Whether the final evaluation is there; what `hanamachi evaluate` writes is no list."""
-    try:
-        return isinstance(json.loads((out / "evaluation.json").read_text(encoding="utf-8")), list)
-    except (OSError, ValueError):
-        return False
+def write_results(config: Config, out: Path, decisions: int, rows: Rows) -> None:
+    """Complete `run.json` and the model card, and write the final evaluation.
+
+    `decisions` is how many decisions the exported policy learned from.
+    """
+    run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": decisions}
+    write_json(run, out / "run.json")
+    with replacing(out / "policy" / "README.md") as file:
+        file.write(model_card(config, run, decisions, rows).encode())
+    write_rows(rows, out / "evaluation.json")  # last: it marks the run as finished

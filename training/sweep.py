@@ -1,4 +1,4 @@
-"""Settings tried by Ray Tune: the ranges stand in the YAML file of a run.
+"""Search for settings with Ray Tune: the YAML file of a run with a section of ranges.
 
     sweep:
       trials: 8
@@ -7,8 +7,8 @@
         ppo.gae_lambda: {between: [0.8, 1.0]}
         num_games: [128, 256, 512]              # one of these
 
-Each trial is a run with one drawn from each range. The evaluations on the way judge it, as they
-choose its checkpoint; no deal of a final evaluation has any part in it.
+Each trial is a run with one value from each range. Its result is the best of its evaluations during
+the run; the deals of the final evaluation are never used.
 """
 
 import math
@@ -29,14 +29,14 @@ from hanamachi.training.config import Config, Model, Positive, put_setting, read
 from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.run import fit, open_run
 
-RETRIES = 10  # of a trial that a lost machine stopped; it goes on from its last save
+RETRIES = 10  # of a trial that a lost machine stopped; it resumes from its last save
 Ends = tuple[float, float]
 Choices = Annotated[list[Any], Field(min_length=1)]
 Trials = Sequence[Mapping[str, Any]]  # the settings and the result of each
 
 
 class Range(Model):
-    """Numbers between two, all alike or by their logarithm."""
+    """Numbers between two ends, drawn uniformly or uniformly in their logarithm."""
 
     between: Ends | None = None
     log: Ends | None = None
@@ -56,16 +56,16 @@ class Range(Model):
 
 
 class Sweep(Model):
-    """What to try."""
+    """The section of the ranges."""
 
     trials: Positive = 8
-    """Runs, each with settings drawn from the ranges."""
+    """Number of runs, each with values drawn from the ranges."""
     over: Annotated[dict[str, Range | Choices], Field(min_length=1)]
-    """The range of each setting, by its name as `--set` takes it, or the values to choose from."""
+    """Range or values of each setting, by its name as in `--set`."""
 
 
-class Sought(Model):
-    """The section of a file that holds both a run and a sweep."""
+class Section(Model):
+    """The section of a sweep, in a file that also holds a run."""
 
     sweep: Sweep
 
@@ -73,21 +73,21 @@ class Sought(Model):
 def sweep(
     file: Path | str, out: Path | str, resume: bool = False, overrides: Sequence[str] = ()
 ) -> tuple[Path, Trials]:
-    """Try settings as `file` says, in the runs `out`/trials/..., and write the best of them.
+    """Try the settings of `file` in the runs `out`/trials/..., and write the best of them.
 
-    `overrides` are settings such as `sweep.trials=4`. Returns `out`/best.yaml, the settings of a
-    run, and all trials, which are also written to `out`/sweep.json. Raises UserError if something
-    does not fit.
+    `overrides` replace settings, such as `sweep.trials=4`. Returns the path `out`/best.yaml, which
+    holds the settings of a run, and all trials, which are also written to `out`/sweep.json. Raises
+    UserError if something does not fit.
     """
     data, out = read_settings(file, overrides), Path(out).resolve()
     if "sweep" not in data:
-        raise UserError(f"{file} says nothing of a sweep: give it a section such as sweep: ...")
-    wanted = Sought.from_dict({"sweep": data.pop("sweep")}, str(file)).sweep
+        raise UserError(f"{file} has no section sweep; see configs/sweeps/hanamikoji.yaml")
+    wanted = Section.from_dict({"sweep": data.pop("sweep")}, str(file)).sweep
     for name, values in wanted.over.items():
         for value in values.ends if isinstance(values, Range) else values:
             Config.from_dict(with_settings(data, {name: value}), str(file))
     if (out / "tune").exists() and not resume:
-        raise UserError(f"{out} holds a sweep already; add --resume to go on")
+        raise UserError(f"{out} holds a sweep already; add --resume, or name another folder")
     trials = tried(data, wanted, out)
     write_json(trials, out / "sweep.json")
     settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
@@ -97,7 +97,7 @@ def sweep(
 
 
 def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a run with some of them chosen."""
+    """The settings of a run, some of them replaced."""
     settings = deepcopy(dict(data))
     for name, value in chosen.items():
         put_setting(settings, name, value, f"sweep.over.{name}")
@@ -108,8 +108,8 @@ def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[st
 
 
 def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
-    """Run them all, or those that are left; the best comes first."""
-    os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # the one that can be silent
+    """Run all trials, or those that are left; the best comes first."""
+    os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # the new output cannot be silenced
     connect()
     from ray import tune
     from ray.tune.search.basic_variant import BasicVariantGenerator
@@ -145,13 +145,15 @@ def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
 
 
 def result(config: Config, folder: Path) -> float:
-    """The best that a run has reached in its evaluations on the way."""
+    """The best evaluation during the run."""
     open_run(config, folder, resume=True)
-    return float(fit(config, folder, resume=True).saved_state["best"])
+    best = fit(config, folder, resume=True).run_state.best
+    assert best is not None, "every run is evaluated at its end"
+    return best
 
 
 def space(tune: Any, values: Range | Sequence[Any]) -> Any:
-    """A range as Tune spells it."""
+    """A range in Tune's terms."""
     if not isinstance(values, Range):
         return tune.choice(values)
     return (tune.loguniform if values.log else tune.uniform)(*values.ends)
@@ -161,9 +163,9 @@ def space(tune: Any, values: Range | Sequence[Any]) -> Any:
 
 
 def table(trials: Trials) -> Table:
-    """All trials."""
+    """All trials and their results."""
     names = list(trials[0]["settings"])
-    rows = Table(*names, "result", title="what each trial reached on the way")
+    rows = Table(*names, "result", title="best evaluation of each trial")
     for trial in trials:
         values = [trial["settings"][name] for name in names]
         shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]

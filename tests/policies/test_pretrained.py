@@ -4,7 +4,6 @@ import json
 import runpy
 
 import pytest
-import yaml
 from root import ROOT
 
 from hanamachi.errors import UserError
@@ -19,9 +18,8 @@ from hanamachi.training.exact import SMALL
 from hanamachi.training.exploit import read_exploitation
 from hanamachi.training.run import train
 
-CONFIGS = ROOT / "configs" / "pretrained"
 SCRIPT = runpy.run_path(str(ROOT / "scripts" / "pretrained.py"))
-FILES = sorted(CONFIGS.glob("*.yaml"))
+settings_of = SCRIPT["settings"]
 PAPERS = {
     "model.safetensors",
     "config.json",
@@ -45,10 +43,6 @@ A_MOMENT = {
 each_agent = pytest.mark.parametrize("id", agents())
 
 
-def settings_of(id, overrides=()):
-    return Config.load(CONFIGS / f"{agent_folder(id).name}.yaml", overrides)
-
-
 def a_moment(id):
     """Settings that differ in nothing but how much is done."""
     own = settings_of(id)
@@ -57,10 +51,12 @@ def a_moment(id):
 
 
 def test_every_agent_has_settings_and_all_settings_an_agent():
-    games = [yaml.safe_load(file.read_text(encoding="utf-8"))["game"] for file in FILES]
-    assert sorted(games) == sorted(agents())
-    assert [file.stem for file in FILES] == [game.replace(":", "-") for game in games]
-    assert {folder.name for folder in PRETRAINED.iterdir()} == {file.stem for file in FILES}
+    assert all(settings_of(id).game == id for id in agents())
+    assert {folder.name for folder in PRETRAINED.iterdir()} == {
+        SCRIPT["recipe"](id).stem for id in agents()
+    }
+    kept = {path.name for path in (ROOT / "configs" / "pretrained").iterdir()}
+    assert kept <= {SCRIPT["recipe"](id).name for id in agents()}
 
 
 @each_agent

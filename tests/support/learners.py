@@ -1,6 +1,6 @@
 """A learner of a small game, as several files of tests want one."""
 
-from hanamachi.training import run
+from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
 
 SETTINGS = {
@@ -15,7 +15,7 @@ SETTINGS = {
 
 def learned(decisions=2_048, **settings):
     """It has learned from so many decisions; `settings` come before those above."""
-    learner = run.new_learner(Config(**SETTINGS | settings))
-    learner.set_logger(run.quiet())
+    learner = new_learner(Config(**SETTINGS | settings))
+    learner.set_logger(quiet())
     learner.learn(decisions, reset_num_timesteps=False)
     return learner

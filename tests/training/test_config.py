@@ -141,78 +141,47 @@ def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, mid
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "place", "hint"),
     [
-        ("{}", "game is missing"),
-        (SMALL + "stepz: 3", "stepz: no such setting (did you mean steps?)"),
-        ("gmae: hanamikoji", "gmae: no such setting (did you mean game?)"),
-        (
-            SMALL + "ppo: {learning_rat: 1}",
-            "ppo.learning_rat: no such setting (did you mean learning_rate?)",
-        ),
-        (
-            SMALL + "evaluation: {opponent: [random]}",
-            "evaluation.opponent: no such setting (did you mean opponents?)",
-        ),
-        (SMALL + "past: {lr: 1}", "past.lr: no such setting (choose from every, keep)"),
-        (
-            SMALL + 'past: {"a\\nb": 1}',
-            "past.'a\\nb': no such setting (choose from every, keep)",
-        ),
-        ("game: hanamikji", "there is no game 'hanamikji' (did you mean hanamikoji?)"),
-        (
-            SMALL + "options: {max_round: 3}",
-            "there is no option of hanamikoji 'max_round' (did you mean max_rounds?)",
-        ),
-        (
-            SMALL + "options: {max_rounds: 0}",
-            "max_rounds must be None or from 1 to 1000, not 0",
-        ),
-        (
-            SMALL + "options: {starter: {a: 1}}",
-            "starter must be a value or a list of values, not {'a': 1}",
-        ),
-        (SMALL + "steps: 0", "steps: Input should be greater than 0 (not 0)"),
-        (SMALL + "steps: true", "steps: must be neither true nor false (not True)"),
-        (SMALL + "steps: 1e400", "steps: Input should be a finite number (not inf)"),
-        (
-            SMALL + "seed: 4294967296",
-            "seed: Input should be less than 4294967296 (not 4294967296)",
-        ),
-        (
-            SMALL + "ppo: {learning_rate: -1}",
-            "ppo.learning_rate: Input should be greater than or equal to 0 (not -1)",
-        ),
-        (
-            SMALL + "ppo: {learning_rate: .inf}",
-            "ppo.learning_rate: Input should be a finite number (not inf)",
-        ),
-        (
-            SMALL + "evaluation: {games: 3}",
-            "evaluation.games: Input should be a multiple of 2 (not 3)",
-        ),
-        (SMALL + "opponents: {self: 0.5}", "opponents must add up to 1, not 0.5"),
-        (
-            SMALL + "device: gpu",
-            "device: Input should be 'auto', 'cpu', 'cuda' or 'mps' (not 'gpu')",
-        ),
+        ("{}", "game", ""),
+        (SMALL + "stepz: 3", "stepz", "steps?"),
+        ("gmae: hanamikoji", "gmae", "game?"),
+        (SMALL + "ppo: {learning_rat: 1}", "ppo.learning_rat", "learning_rate?"),
+        (SMALL + "evaluation: {opponent: [random]}", "evaluation.opponent", "opponents?"),
+        (SMALL + "past: {lr: 1}", "past.lr", "every, keep"),
+        (SMALL + 'past: {"a\\nb": 1}', "past.'a\\nb'", "every, keep"),
+        ("game: hanamikji", "'hanamikji'", "hanamikoji?"),
+        (SMALL + "options: {max_round: 3}", "'max_round'", "max_rounds?"),
+        (SMALL + "options: {max_rounds: 0}", "max_rounds", "from 1 to 1000, not 0"),
+        (SMALL + "options: {starter: {a: 1}}", "starter", "{'a': 1}"),
+        (SMALL + "steps: 0", "steps", "(not 0)"),
+        (SMALL + "steps: true", "steps", "(not True)"),
+        (SMALL + "steps: 1e400", "steps", "(not inf)"),
+        (SMALL + "seed: 4294967296", "seed", "(not 4294967296)"),
+        (SMALL + "ppo: {learning_rate: -1}", "ppo.learning_rate", "(not -1)"),
+        (SMALL + "ppo: {learning_rate: .inf}", "ppo.learning_rate", "(not inf)"),
+        (SMALL + "evaluation: {games: 3}", "evaluation.games", "(not 3)"),
+        (SMALL + "opponents: {self: 0.5}", "opponents", "0.5"),
+        (SMALL + "device: gpu", "device", "'cpu', 'cuda' or 'mps' (not 'gpu')"),
     ],
 )
-def test_a_mistake_is_named_with_its_place_and_the_nearest_right_word(refusal, text, sentence):
-    assert refusal(text) == sentence
+def test_a_mistake_is_named_with_its_place_and_the_nearest_right_word(refusal, text, place, hint):
+    sentence = refusal(text)
+    assert place in sentence
+    assert hint in sentence
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "it must begin with 'game: ...'"),
-        ("- game", "it must begin with 'game: ...'"),
-        (SMALL + "seed: [", "line 2 is not YAML"),
-        (SMALL + "seed: 1\nseed: 2", "seed is given twice"),
-        (SMALL + "ppo: {gamma: 1, gamma: 1}", "line 2 is not YAML: gamma is given twice"),
-        (SMALL + "seed: 1" + 5_000 * "0", "is not YAML"),
-        (5_000 * "[", "is not YAML"),
-        (b"game: \xff", "cannot be read"),
+        ("", "game: ..."),
+        ("- game", "game: ..."),
+        (SMALL + "seed: [", "line 2"),
+        (SMALL + "seed: 1\nseed: 2", "seed"),
+        (SMALL + "ppo: {gamma: 1, gamma: 1}", "line 2"),
+        (SMALL + "seed: 1" + 5_000 * "0", "YAML"),
+        (5_000 * "[", "YAML"),
+        (b"game: \xff", "run.yaml"),
         (SMALL + "ppo: {learning_rate: lin_1e999}", "ppo.learning_rate"),
         (SMALL + "evaluation: {opponents: []}", "evaluation.opponents"),
     ],
@@ -224,18 +193,18 @@ def test_a_file_that_makes_no_sense_is_refused(refusal, text, words):
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(UserError) as refused:
         Config.load(tmp_path)
-    assert one_line(refused.value) == f"{tmp_path} cannot be read: Is a directory"
+    assert str(tmp_path) in one_line(refused.value)
 
 
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("seed", "--set seed must have the form name=value, as in seed=1"),
-        ("=1", "--set =1 must have the form name=value, as in seed=1"),
-        ("game.title=1", "--set game.title=1: game has no settings below it"),
-        ("ppo.lr=1", "ppo.lr: no such setting"),
-        ("seed=[", "--set seed=[, line 1 is not YAML"),
-        ("seed=&a [*a]", "aliases and tags are not allowed"),
+        ("seed", "--set seed "),
+        ("=1", "--set =1 "),
+        ("game.title=1", "--set game.title=1"),
+        ("ppo.lr=1", "ppo.lr"),
+        ("seed=[", "--set seed=["),
+        ("seed=&a [*a]", "aliases"),
     ],
 )
 def test_an_override_that_does_not_fit_is_refused(refusal, override, words):
@@ -264,7 +233,7 @@ LAUGHS = ["a: &a [ha, ha, ha, ha, ha, ha, ha, ha, ha]"] + [
 )
 def test_nothing_but_plain_data_is_read(refusal, tmp_path, text):
     mark = tmp_path / "executed"
-    assert "aliases and tags are not allowed" in refusal(text.replace("MARK", str(mark)))
+    assert "aliases" in refusal(text.replace("MARK", str(mark)))
     assert not mark.exists()
 
 

@@ -71,7 +71,7 @@ def rollouts(config: Config, workers: int) -> Work:
 
 def training(config: Config, workers: int) -> Work:
     learner: SelfPlayPPO = quiet_learner(config)
-    learner.crew = Actors(config, workers) if workers else None
+    learner.workers = Actors(config, workers) if workers else None
     return learning(learner, config)
 
 

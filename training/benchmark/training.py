@@ -7,9 +7,9 @@ import torch
 
 from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Case, Side, Work
+from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
-from hanamachi.training.run import new_learner, quiet
 
 SETTINGS: dict[str, Any] = {"device": "cpu"}  # all others have their defaults
 UNLOGGED = 2  # rollouts between two logs; each call makes one, so nothing is logged

@@ -1,5 +1,7 @@
-"""The commands of `hanamachi`. What a command needs is imported when it runs, so that all of them
-answer at once."""
+"""The commands of `hanamachi`, with their options and help texts.
+
+A command imports what it needs when it runs, so that `--help` answers at once.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +17,7 @@ from hanamachi.engine.game import Game
 from hanamachi.errors import UserError
 
 app = typer.Typer(
-    help="Card games of hidden hands: train policies, judge them, play them.",
+    help="Card games with hidden information: train policies, evaluate them, play against them.",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -26,27 +28,28 @@ GameOption = Annotated[str, typer.Option("--game", help="Id of a game; see hanam
 GameOptions = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of every choice.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of all other chance.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting to change, such as ppo.learning_rate=1e-3."),
 ]
-OnRay = Annotated[bool, typer.Option("--ray", help="Use the processors of a Ray cluster.")]
+OnRay = Annotated[bool, typer.Option("--ray", help="Use all processors of a Ray cluster.")]
 
 
 @app.command()
 def train(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file of the run.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the run; by default runs/NAME for NAME.yaml.")
+        Path | None, typer.Option(help="Folder of the run; runs/NAME for NAME.yaml by default.")
     ] = None,
     settings: Settings = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in OUT.")] = False,
     on_ray: Annotated[
-        bool, typer.Option("--ray", help="Let actors of a Ray cluster play.")
+        bool, typer.Option("--ray", help="Run the rollouts on a Ray cluster.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many actors; by default all processors.")
+        int | None,
+        typer.Option(min=1, help="Number of Ray actors; one for each processor by default."),
     ] = None,
 ) -> None:
     """Train a policy by self-play, evaluate it, and export it to OUT/policy."""
@@ -54,31 +57,31 @@ def train(
     from hanamachi.training.run import train
 
     if workers and not on_ray:
-        raise UserError("--workers are actors of a Ray cluster: add --ray")
+        raise UserError("--workers is the number of Ray actors: add --ray")
     run = Config.load(config, settings or ())
-    crew = 0
+    actors = 0
     if on_ray:
         from hanamachi.training.cluster import processors
 
-        crew = workers or processors()
-    train(run, out or Path("runs", config.stem), resume=resume, workers=crew)
+        actors = workers or processors()
+    train(run, out or Path("runs", config.stem), resume=resume, workers=actors)
 
 
 @app.command()
 def sweep(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file with ranges.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the trials; by default runs/NAME for NAME.yaml.")
+        Path | None, typer.Option(help="Folder of the trials; runs/NAME for NAME.yaml by default.")
     ] = None,
     settings: Settings = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the sweep in OUT.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the sweep in OUT.")] = False,
 ) -> None:
-    """Try settings by Ray Tune, and write the best of them to OUT/best.yaml."""
+    """Search for settings with Ray Tune, and write the best to OUT/best.yaml."""
     from hanamachi.training import sweep
 
     best, trials = sweep.sweep(config, out or Path("runs", config.stem), resume, settings or ())
     console.print(sweep.table(trials))
-    console.print(f"written: {best}", highlight=False)
+    written(best)
 
 
 @app.command()
@@ -87,15 +90,16 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="POLICY...",
-            help="Names or checkpoints; at least two, or one if all win together, or --against.",
+            help="Names or checkpoints; at least two, or one with --against or if the game is "
+            "cooperative.",
         ),
     ],
     game: GameOption,
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="A policy that each POLICY meets, instead of the others; or several, or all, "
-            "which stands for every rule policy of the game.",
+            help="A policy that each POLICY plays, instead of the other POLICYs. Repeat it for "
+            "several; all means every rule policy of the game.",
         ),
     ] = None,
     games: Annotated[int, typer.Option(help="Games of each pairing.")] = 10_000,
@@ -107,21 +111,16 @@ def evaluate(
     options: GameOptions = None,
     on_ray: OnRay = False,
 ) -> None:
-    """Let policies play on the same deals: rank rivals, score partners."""
+    """Play policies against each other on identical deals; report win rates or mean scores."""
     from hanamachi.training.evaluation import report
     from hanamachi.training.evaluation.matches import evaluate
 
     with console.status(f"{games:,} games a pairing"):
         how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
-        if on_ray:
-            from hanamachi.training.cluster.map_on_cluster import batch_size, map_on_cluster
-
-            how |= {"mapper": map_on_cluster, "batch": batch_size(games)}
+        how |= in_batches(games) if on_ray else {}
         evaluation = evaluate(policies, game, games, seed, **how, **assignments(options))
     console.print(report.tables(evaluation))
-    if out:
-        for path in report.write(evaluation, out):
-            console.print(f"written: {path}", highlight=False)
+    written(*(report.write(evaluation, out) if out else ()))
 
 
 @app.command()
@@ -129,66 +128,54 @@ def export(
     policy: Annotated[
         str, typer.Argument(metavar="POLICY", help="A checkpoint, or the id of a game's agent.")
     ],
-    onnx: Annotated[bool, typer.Option("--onnx", help="As an ONNX file (extra: onnx).")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="The file; by default NAME.onnx for a POLICY called NAME.")
+        Path | None, typer.Option(help="The file; NAME.onnx for a POLICY called NAME by default.")
     ] = None,
 ) -> None:
-    """Write a checkpoint for other programs; without PyTorch, hanamachi plays it, too."""
-    if not onnx:
-        raise UserError("say what to export it as: --onnx")
+    """Write a checkpoint as an ONNX file, which plays without PyTorch (extra: onnx)."""
     from hanamachi.policies.export import export
 
-    console.print(f"written: {export(policy, out)}", highlight=False)
+    written(export(policy, out))
 
 
 @app.command()
 def exploit(
-    policy: Annotated[str, typer.Argument(metavar="POLICY", help="Name of it, or a checkpoint.")],
+    policy: Annotated[str, typer.Argument(metavar="POLICY", help="A name, or a checkpoint.")],
     exact: Annotated[
-        bool, typer.Option("--exact", help="Walk the whole tree, which must be small.")
+        bool, typer.Option("--exact", help="Walk the whole game tree, which must be small.")
     ] = False,
     steps: Annotated[
         int | None,
-        typer.Option(help="Train best responses; decisions that the first learns from."),
+        typer.Option(help="Train best responses; the first learns from this many decisions."),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Best responses to train.")] = 3,
+    seeds: Annotated[int, typer.Option(help="Number of best responses to train.")] = 3,
     config: Annotated[
-        Path | None, typer.Option(help="YAML file that says how the responses learn.")
+        Path | None, typer.Option(help="YAML file with the settings of the best responses.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of exact.json, or of exploit.json and the runs.")
     ] = None,
     game: Annotated[
-        str | None, typer.Option(help="Id of a game; a checkpoint knows its own.")
+        str | None, typer.Option(help="Id of a game; not needed for a checkpoint.")
     ] = None,
     options: GameOptions = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the runs in OUT.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the runs in OUT.")] = False,
     on_ray: OnRay = False,
 ) -> None:
-    """Say how far a policy is from equilibrium, by the best responses to it."""
+    """Measure a policy's exploitability: exactly, or by trained best responses."""
     if exact == (steps is not None):
-        raise UserError("say how to look for best responses: --exact, or --steps to train them")
+        raise UserError("choose how to find best responses: --exact, or --steps to train them")
     if steps is None:
-        from hanamachi.training.exact import report as exactly
-
-        with console.status("the whole tree is walked"):
-            found = exactly.exact_exploitability(policy, game, **assignments(options))
-        console.print(exactly.tables(found), highlight=False)
-        if out:
-            console.print(f"written: {exactly.write(found, out)}", highlight=False)
+        exploit_exactly(policy, out, game, assignments(options))
         return
     if out is None:
-        raise UserError("best responses are runs of their own: name a folder for them with --out")
+        raise UserError("trained best responses are runs: name a folder for them with --out")
     from hanamachi.training.config import Config
     from hanamachi.training.exploit import exploit, table
 
     settings = Config.load(config) if config else None
     how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
-    if on_ray:
-        from hanamachi.training.cluster.map_on_cluster import map_on_cluster
-
-        how["mapper"] = map_on_cluster
+    how |= on_cluster() if on_ray else {}
     console.print(table(exploit(policy, out, steps, seeds, **how, **assignments(options))))
 
 
@@ -198,34 +185,28 @@ def play(
     opponent: Annotated[
         str | None,
         typer.Option(
-            help="Name of a policy, or a checkpoint; else the agent that ships, or expert."
+            help="A policy's name, or a checkpoint; by default the game's agent, or expert."
         ),
     ] = None,
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the game.")] = None,
     record: Annotated[Path | None, typer.Option(help="File to save the game in.")] = None,
     thoughts: Annotated[
-        bool, typer.Option("--thoughts", help="Show what it thinks, which may betray its hand.")
+        bool,
+        typer.Option("--thoughts", help="Show its probabilities, which may reveal its hand."),
     ] = False,
     options: GameOptions = None,
 ) -> None:
-    """Play a game with a policy in all other seats."""
-    from hanamachi.games.registry import variant as make_variant
-    from hanamachi.policies import load_policy
+    """Play a game against a policy, or with it, in the terminal."""
     from hanamachi.policies.search.search import Search
     from hanamachi.sessions.record import record_of, save
-    from hanamachi.training.cli.play import Contest, play, usual_opponent
+    from hanamachi.training.cli.play import Contest, play
 
-    variant = make_variant(game, **assignments(options))
     with console.status("the first game ever takes a minute to compile"):
-        policy = (
-            usual_opponent(variant)
-            if opponent is None
-            else load_policy(opponent, variant.id, **variant.options)
-        )
-        contest = Contest(variant, policy, seat, seed)
-        if not isinstance(policy, Search):  # which would think for as long as it always does
-            contest.hint()  # compiles what the policy thinks with: it answers at once
+        policy = opponent_for(game, opponent, assignments(options))
+        contest = Contest(policy.variant, policy, seat, seed)
+        if not isinstance(policy, Search):  # whose hints take seconds
+            contest.hint()  # compiles the policy's code before the first move
     say(f"{policy.name} plays in all other seats.")
     try:
         play(contest, ask, say, thoughts)
@@ -240,14 +221,14 @@ def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A saved game.")],
     whole: Annotated[bool, typer.Option("--all", help="Print all of it at once.")] = False,
 ) -> None:
-    """Step through a saved game, all hands open."""
+    """Step through a saved game, with all hands visible."""
     from hanamachi.sessions.record import load, positions
     from hanamachi.training.cli.play import round_end
 
     record = load(file)
     variant, before = record.variant, None
     for number, (position, words) in enumerate(positions(record)):
-        prompt = f"[{number}/{len(record.actions)}] Enter goes on, q ends "
+        prompt = f"[{number}/{len(record.actions)}] Enter continues, q quits "
         if number and not whole and left(prompt):
             break
         ended = (
@@ -260,7 +241,7 @@ def replay(
 
 @app.command()
 def games() -> None:
-    """List the games, their variants and their options, and which variants have an agent."""
+    """List the games with their variants, options and agents."""
     from hanamachi.games.registry import GAMES
     from hanamachi.policies.load import PLAYED_BY, agents
 
@@ -269,7 +250,7 @@ def games() -> None:
         ids = ", ".join(id + "*" * (id in have_one) for id in game.variants)
         console.print(f"[bold]{game.title}[/bold]: {ids}", highlight=False)
         console.print(options_table(game))
-    console.print("* an agent ships with the package")
+    console.print("* a trained agent ships with the package")
 
 
 @app.command()
@@ -279,17 +260,17 @@ def benchmark(
         typer.Argument(
             metavar="[KIND]...",
             help="engine, adapters, training, evaluation, scale, memory, start, search, cluster; "
-            "all if none.",
+            "all by default.",
         ),
     ] = None,
     games: Annotated[
         list[str] | None,
-        typer.Option("--game", help="Id of a game, or several; hanamikoji if none is named."),
+        typer.Option("--game", help="Id of a game; repeat it for several. hanamikoji by default."),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = 5,
     seconds: Annotated[float, typer.Option(min=0, help="Shortest time of a round.")] = 0.5,
     most: Annotated[
-        int, typer.Option(min=2, help="Most games at once in evaluation, scale, memory.")
+        int, typer.Option(min=2, help="Most games at once in evaluation, scale and memory.")
     ] = 1_000_000,
     out: Annotated[
         Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
@@ -305,11 +286,52 @@ def benchmark(
     show(report, console, out)
 
 
-# --- What the commands share
+# --- Parts of the commands
+
+
+def opponent_for(game: str, opponent: str | None, options: dict[str, Any]) -> Any:
+    """The policy that plays in the other seats."""
+    from hanamachi.games.registry import variant as make_variant
+    from hanamachi.policies import load_policy
+    from hanamachi.training.cli.play import usual_opponent
+
+    variant = make_variant(game, **options)
+    if opponent is None:
+        return usual_opponent(variant)
+    return load_policy(opponent, variant.id, **variant.options)
+
+
+def exploit_exactly(policy: str, out: Path | None, game: str | None, options: Any) -> None:
+    from hanamachi.training.exact import report
+
+    with console.status("the whole game tree is walked"):
+        found = report.exact_exploitability(policy, game, **options)
+    console.print(report.tables(found), highlight=False)
+    if out:
+        written(report.write(found, out))
+
+
+def on_cluster() -> dict[str, Any]:
+    """Arguments that run independent work on a Ray cluster."""
+    from hanamachi.training.cluster.map_on_cluster import map_on_cluster
+
+    return {"mapper": map_on_cluster}
+
+
+def in_batches(games: int) -> dict[str, Any]:
+    """Arguments that play an evaluation on a Ray cluster."""
+    from hanamachi.training.cluster.map_on_cluster import batch_size
+
+    return on_cluster() | {"batch": batch_size(games)}
+
+
+def written(*paths: Path) -> None:
+    for path in paths:
+        console.print(f"written: {path}", highlight=False)
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
-    """`name=value` texts as options; values are read as YAML."""
+    """Texts of the form `name=value` as options; values are read as YAML."""
     from hanamachi.training.config import parse_yaml
 
     options = {}
@@ -322,7 +344,7 @@ def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
 
 
 def options_table(game: Game) -> Table:
-    """Each option with its meaning, its default, and the variants whose default differs."""
+    """Each option with its meaning, its default, and the variants with another default."""
     table = Table("option", "default", "meaning")
     for name, meaning in game.options.items():
         defaults = {id: options[name] for id, options in game.variants.items() if name in options}
@@ -333,7 +355,7 @@ def options_table(game: Game) -> Table:
 
 
 def spelled(value: Any) -> str:
-    """A value as `--set` takes it."""
+    """A value as `--set` reads it."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(spelled, value))}]"
     return "null" if value is None else str(value)
@@ -344,18 +366,18 @@ def say(text: str) -> None:
 
 
 def ask(prompt: str) -> str:
-    """A line from the terminal, with its history where the platform has one."""
+    """A line from the terminal, with a history of lines if the platform has one."""
     with suppress(ImportError):
         import readline  # noqa: F401
     try:
         return input(prompt)
     except (EOFError, KeyboardInterrupt):
-        say("")  # what is said next begins a line
+        say("")  # the next output begins a new line
         raise
 
 
 def left(prompt: str) -> bool:
-    """Wait for Enter; whether the reader has had enough."""
+    """Wait for Enter; returns whether the user quits."""
     try:
         return ask(prompt).strip().lower() in ("q", "quit")
     except EOFError:

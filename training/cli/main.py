@@ -1,4 +1,4 @@
-"""The door of the command line: every mistake of a user ends in one sentence and exit code 2."""
+"""The entry of the command line: a user's mistake ends in one sentence and exit code 2."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ MISTAKE, INTERRUPTED = 2, 130
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `hanamachi` with these arguments, by default those of the process, and exit."""
-    sys.path.append(os.getcwd())  # where a user's own module:factory is looked for
+    sys.path.append(os.getcwd())  # to import a user's own module:factory from there
     given = sys.argv[1:] if arguments is None else list(arguments)
     sys.exit(run(lambda: app()(given or ["--help"], prog_name="hanamachi", standalone_mode=False)))
 
@@ -24,7 +24,7 @@ def app() -> Any:
 
 
 def run(command: Callable[[], Any]) -> int:
-    """Call `command`; returns the exit code, and says on stderr what went wrong."""
+    """Call `command`; returns the exit code, and prints an error on stderr."""
     try:
         code = command() or 0
     except KeyboardInterrupt:
@@ -44,7 +44,7 @@ def complain(words: str) -> int:
 
 
 def installed_elsewhere(error: ModuleNotFoundError) -> str:
-    """The package that is missing; a module of our own would be our mistake."""
+    """The package that is missing; a missing module of ours is a bug, and is raised."""
     package = (error.name or "").partition(".")[0]
     if package in ("", "hanamachi"):
         raise error
@@ -52,7 +52,7 @@ def installed_elsewhere(error: ModuleNotFoundError) -> str:
 
 
 def sentence(error: Exception) -> str:
-    """What a user is told; errors that no user can cause go on as they are."""
+    """The error message for a user; an error that no user can cause is raised."""
     if isinstance(error, UserError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -60,7 +60,7 @@ def sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions
-        return f"{error.format_message().rstrip('.')} (hanamachi --help tells more)"
+        return f"{error.format_message().rstrip('.')} (see hanamachi --help)"
     raise error
 
 

@@ -1,7 +1,7 @@
 """One run on many processors: Ray's actors play, its tasks evaluate and try settings.
 
-What was lost with a worker or with its machine is done again somewhere else, and comes out the
-same, as all that happens depends on seeds and on what was sent alone.
+Work that is lost with a worker or a machine is repeated elsewhere with the same result, because
+results depend only on seeds and on what the worker was sent.
 """
 
 import logging
@@ -12,12 +12,12 @@ from typing import Any
 
 from hanamachi.errors import missing_extra
 
-# of every worker, as there is one for each processor
+# environment of every worker, because there is one worker for each processor
 ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def connect() -> Any:
-    """Ray's module, joined to the cluster at RAY_ADDRESS, or else to one of this machine alone."""
+    """Ray's module, connected to the cluster at RAY_ADDRESS or else to one of this machine."""
     try:
         import ray
     except ImportError as error:
@@ -33,7 +33,7 @@ def connect() -> Any:
 
 
 def same_place() -> Callable[[], None]:
-    """Lets a worker import what can be imported here, and find by the same paths what it shares."""
+    """A hook that gives workers this process's folder and import paths, if they exist there."""
     folder, modules = os.getcwd(), [os.path.abspath(path) for path in sys.path]
 
     def settle() -> None:
@@ -45,5 +45,5 @@ def same_place() -> Callable[[], None]:
 
 
 def processors() -> int:
-    """How many the cluster has."""
+    """The number of processors of the cluster."""
     return int(connect().cluster_resources()["CPU"])

@@ -1,23 +1,23 @@
-"""Work in independent parts, by Ray's tasks: games of an evaluation, best responses."""
+"""Independent work in parallel, by Ray's tasks: games of an evaluation, best responses."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from hanamachi.training.cluster import connect, processors
 
-PARTS = 4  # for each processor, so that none waits long for the last
-LEAST = 64  # games in a part; fewer are not worth to be sent
+PARTS = 4  # for each processor, so that they finish at about the same time
+LEAST = 64  # games in a part; sending fewer takes longer than playing them
 
 
 def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> list[Any]:
-    """As `map`, by all processors of the cluster; what is lost with a machine is done again."""
+    """`map`, by all processors of the cluster; work that is lost with a machine is repeated."""
     ray = connect()
     task = ray.remote(called).options(max_retries=-1)
     sent = ray.put(function)
     try:
         return list(ray.get([task.remote(sent, *row) for row in zip(*rows, strict=True)]))
     except ray.exceptions.RayTaskError as error:
-        raise error.cause from None  # what a user did wrong, in the words of the part
+        raise error.cause from None  # the task's own error, such as a UserError
 
 
 def called(function: Callable[..., Any], *given: Any) -> Any:
@@ -25,5 +25,5 @@ def called(function: Callable[..., Any], *given: Any) -> Any:
 
 
 def batch_size(games: int) -> int:
-    """How many games a part of an evaluation has."""
+    """How many games of an evaluation make a part."""
     return max(LEAST, games // (PARTS * processors()))

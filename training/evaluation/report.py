@@ -1,6 +1,6 @@
-"""Evaluations to look at: tables for the terminal, JSON for programs, a picture for papers.
+"""Evaluations as tables for the terminal, as JSON for programs, and as pictures for papers.
 
-Rivals are shown by what they win, partners by what they score together.
+Competitive games show win rates, cooperative games mean scores.
 """
 
 import json
@@ -31,18 +31,18 @@ from hanamachi.training.evaluation.statistics import Cycle, Floats
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}
 COLOURS = "RdYlGn"  # losing, even, winning
 SCORES = "YlGn"
-SHIFTS = (-0.1, 0.1)  # of what stands in one line of a picture
+SHIFTS = (-0.1, 0.1)  # of the two dots in one line of a picture
 INK, FAINT, ACCENT = "#222222", "#cccccc", "#3b6ea5"
 PLAY_COLOURS = {"sample": ACCENT, "argmax": INK}
 BARS = " ▁▂▃▄▅▆▇█"
-CYCLE = 3  # policies, at least
+CYCLE = 3  # policies that can form a cycle, at least
 
 
 # --- In the terminal
 
 
 def print_rows(rows: Rows, config: Config) -> None:
-    """Say how the policy of a run does against each opponent, or with each partner."""
+    """Print the final evaluation of a run's policy."""
     console = Console()
     together = config.variant().game.cooperative
     others = "with each partner" if together else "against each opponent"
@@ -55,7 +55,7 @@ def rows_table(rows: Sequence[Any]) -> Table | Group:
 
 
 def scores_table(scores: Sequence[TeamScore]) -> Group:
-    """The figures, and below them the histograms."""
+    """A table of the scores, and below it their histograms."""
     table = Table("policy", "with", "play")
     for column in ("games", "mean score", "perfect", "lost"):
         table.add_column(column, justify="right")
@@ -70,7 +70,7 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
 
 
 def bars(histogram: Sequence[int]) -> str:
-    """A character for each count; the least that occurs can be seen."""
+    """A character for each count; every count above 0 is visible."""
     most = max(histogram)
     return "".join(BARS[-(-count * (len(BARS) - 1) // most)] for count in histogram)
 
@@ -86,19 +86,21 @@ def rates_table(rows: Sequence[Row]) -> Table:
 
 
 def tables(evaluation: Evaluation) -> Group:
-    """What rivals win against each other, or partners score together."""
+    """The tables of an evaluation: win rates, or scores in a cooperative game."""
     if evaluation.opponents:
         title = f"{evaluation.game}, {evaluation.games:,} games each"
         return Group(heading(title), rows_table(evaluation.results))
-    return team_tables(evaluation) if evaluation.cooperative else rival_tables(evaluation)
+    return (
+        cooperative_tables(evaluation) if evaluation.cooperative else competitive_tables(evaluation)
+    )
 
 
 def heading(words: str) -> Text:
     return Text(f"\n{words}", style="bold")
 
 
-def team_tables(evaluation: Evaluation) -> Group:
-    """How each policy scores by itself; for each way of play the matrix of all pairings."""
+def cooperative_tables(evaluation: Evaluation) -> Group:
+    """Each policy's score with itself, and for each way of play the matrix of all pairings."""
     scores, policies = evaluation.results, evaluation.policies
     title = f"{evaluation.game}, {evaluation.games:,} games each"
     parts: list[Any] = [heading(title), scores_table(alone(scores))]
@@ -107,7 +109,7 @@ def team_tables(evaluation: Evaluation) -> Group:
         table = Table("policy", *policies)
         for name, row in zip(policies, means, strict=True):
             table.add_row(name, *(f"{mean:.2f}" for mean in row))
-        parts += [Text(f"\nmean score of every two, sitting in turn, {WAYS[play]}"), table]
+        parts += [Text(f"\nmean score of each pair, sitting in turn, {WAYS[play]}"), table]
     return Group(*parts)
 
 
@@ -125,7 +127,7 @@ def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play
     return np.array([[means[frozenset((a, b))] for b in policies] for a in policies])
 
 
-def rival_tables(evaluation: Evaluation) -> Group:
+def competitive_tables(evaluation: Evaluation) -> Group:
     """For each way of play the matrix of all pairings, strongest first."""
     parts: list[Text | Table] = []
     for result in evaluation.results:
@@ -147,10 +149,10 @@ def matrix_table(policies: Sequence[str], result: CrossPlay) -> Table:
 
 
 def cycles(result: CrossPlay) -> Iterator[Text]:
-    """What the ratings hide; nothing of fewer policies than make a cycle."""
+    """How much of the results ratings cannot show, and the strongest cycle."""
     yield from map(Text, hidden(result))
     if result.cycle:
-        yield Text(f"strongest cycle: {told(result.cycle)}")
+        yield Text(f"strongest cycle: {cycle_text(result.cycle)}")
 
 
 def hidden(result: CrossPlay) -> list[str]:
@@ -159,8 +161,8 @@ def hidden(result: CrossPlay) -> list[str]:
     return [f"cyclic: {result.cyclic:.1%} of the log odds (noise alone: up to {result.noise:.1%})"]
 
 
-def told(cycle: Cycle) -> str:
-    """Who beats whom in how many per cent, and whether that is beyond noise."""
+def cycle_text(cycle: Cycle) -> str:
+    """Who beats whom, in per cent of the games, and whether that is beyond noise."""
     following = cycle.policies[1:] + cycle.policies[:1]
     steps = zip(cycle.policies, following, cycle.rates, strict=True)
     words = ", ".join(f"{a} beats {b} in {100 * rate:.1f}" for a, b, rate in steps)
@@ -196,7 +198,7 @@ def write_rows(rows: Rows, path: Path) -> None:
 
 
 def read_rows(path: Path) -> Rows:
-    """What `write_rows` has written."""
+    """The rows that `write_rows` wrote to this file."""
     rows = json.loads(path.read_text(encoding="utf-8"))
     kind: Any = Row if "opponent" in rows[0] else TeamScore
     return [kind(**row) for row in rows]
@@ -213,11 +215,11 @@ def write_json(content: Any, path: Path) -> None:
 def draw(evaluation: Evaluation) -> Figure:
     if evaluation.opponents:
         return draw_against(evaluation)
-    return draw_teams(evaluation) if evaluation.cooperative else draw_rivals(evaluation)
+    return draw_cooperative(evaluation) if evaluation.cooperative else draw_competitive(evaluation)
 
 
 def draw_against(evaluation: Evaluation) -> Figure:
-    """For each policy what it wins or scores, with intervals, an opponent or partner a line."""
+    """A panel for each policy: its rate or score with each opponent or partner, with intervals."""
     policies, lines = evaluation.policies, len(evaluation.opponents)
     size = 1 + 4 * len(policies), 1.8 + 0.4 * lines
     figure = Figure(figsize=size, layout="constrained")
@@ -235,7 +237,7 @@ def draw_against(evaluation: Evaluation) -> Figure:
 
 
 def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
-    """A dot and its interval for each way of play; where there are two, one above the other."""
+    """A dot and its interval for each row; two ways of play are one above the other."""
     others = list(dict.fromkeys(measured(row)[0] for row in rows))
     for shift, play in zip(SHIFTS, ways(rows), strict=False):
         shown = [measured(row) for row in rows if row.play == play]
@@ -252,18 +254,18 @@ def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
 
 
 def measured(row: Row | TeamScore) -> tuple[str, float, float, float]:
-    """Whom a policy met, and its interval's ends around what it won, in per cent, or scored."""
+    """The opponent or partner, then the low end, the middle and the high end of the result."""
     if isinstance(row, TeamScore):
         return row.partner_label, row.low, row.mean, row.high
     return row.opponent, 100 * row.low, 100 * row.rate, 100 * row.high
 
 
 def most(row: Row | TeamScore) -> int:
-    """What a policy can win, in per cent, or score."""
+    """The best possible result: a score, or per cent won."""
     return len(row.histogram) - 1 if isinstance(row, TeamScore) else 100
 
 
-def draw_teams(evaluation: Evaluation) -> Figure:
+def draw_cooperative(evaluation: Evaluation) -> Figure:
     """For each way of play the histograms, and the matrix if there is more than one policy."""
     scores, policies = evaluation.results, evaluation.policies
     columns, rows = 1 + (len(policies) > 1), len(ways(scores))
@@ -276,7 +278,7 @@ def draw_teams(evaluation: Evaluation) -> Figure:
         for with_partners in row[1:]:
             best = len(scores[0].histogram) - 1
             draw_matrix(with_partners, mean_matrix(policies, scores, play), policies, SCORES, best)
-            with_partners.set_title(f"Mean score of every two ({WAYS[play]})", fontsize=9)
+            with_partners.set_title(f"Mean score of each pair ({WAYS[play]})", fontsize=9)
     figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games each", fontsize=10)
     return figure
 
@@ -293,8 +295,8 @@ def draw_histograms(axes: Any, scores: Sequence[TeamScore]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def draw_rivals(evaluation: Evaluation) -> Figure:
-    """For each way of play the matrix, and beside it the ratings."""
+def draw_competitive(evaluation: Evaluation) -> Figure:
+    """For each way of play the matrix of all pairings, and the ratings."""
     size, plays = len(evaluation.policies), len(evaluation.results)
     side = 1.2 + 0.75 * size
     figure = Figure(figsize=(2 * side + 1.2, plays * (side + 0.4)), layout="constrained")

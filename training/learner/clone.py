@@ -1,11 +1,10 @@
-"""Cloning: the learner becomes a copy of a given policy before it improves on it.
+"""Cloning: train a network to copy a given policy, the teacher, before self-play begins.
 
-Whoever only copies the games of a good player never learns what to do after an error of its own,
-and in some games the first one loses. So the student plays, and at every decision the teacher
-says what it would do there (DAgger, Ross et al. 2011). The policy learns that by cross-entropy,
-and the value head what the games then bring.
+A student that only copies a good player's games never sees the positions after its own errors. So
+the student plays, and the teacher labels every decision with what it would do there (DAgger, Ross
+et al. 2011). The policy learns the labels by cross-entropy; the value head learns the returns.
 
-Notation: T decisions a game and rollout, B games, S seats, A actions, M rows of a minibatch.
+Notation: T decisions per game and rollout, B games, S seats, A actions, M rows of a minibatch.
 """
 
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from hanamachi.training.learner.selfplay import (
 )
 from hanamachi.training.learner.vecenv import Games
 
-GUIDED = 0.5  # share of the phase in which the teacher plays some games, fewer and fewer of them
+GUIDED = 0.5  # share of the phase in which the teacher plays some games, all of them at first
 
 
 class Teacher:
@@ -49,7 +48,7 @@ class Teacher:
         return chances
 
 
-# --- What a rollout leaves
+# --- The rollout buffer
 
 
 class Labelled(NamedTuple):
@@ -62,7 +61,7 @@ class Labelled(NamedTuple):
 
 
 class LabelledBuffer(SelfPlayBuffer):
-    """T decisions in each of B games, with what the teacher says of them."""
+    """T decisions in each of B games, with the teacher's labels."""
 
     minibatch = Labelled
 
@@ -78,10 +77,10 @@ class LabelledBuffer(SelfPlayBuffer):
 
 
 class Cloning(SelfPlayPPO):
-    """Learns what the teacher would do, in games that it plays itself.
+    """Learns to act as the teacher does, in games that the teacher and then the student play.
 
-    The teacher plays some of them at first: so the student sees how games go on that it would
-    still lose early.
+    The teacher plays all games at first, so that the student also sees long games, which it would
+    lose early.
     """
 
     rollout_buffer: LabelledBuffer
@@ -93,10 +92,10 @@ class Cloning(SelfPlayPPO):
         self.teacher = Teacher(teacher, env)
         self.rng = np.random.default_rng(self.seed)
 
-    def _choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
+    def choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
         labels = buffer.labels[buffer.pos] = self.teacher.labels(env)
-        actions = super()._choose(env, buffer)
-        taught = round(len(actions) * guided(self._current_progress_remaining))  # games
+        actions = super().choose(env, buffer)
+        taught = round(len(actions) * guided(self.share_left))  # games
         actions[:taught] = sample(labels[:taught], self.rng.random(taught))
         return actions
 
@@ -119,5 +118,5 @@ class Cloning(SelfPlayPPO):
 
 
 def guided(left: float) -> float:
-    """Share of the games in which the teacher plays, where this share of the phase is left."""
+    """The share of the games that the teacher plays, where this share of the phase is left."""
     return max(0.0, 1 - (1 - left) / GUIDED)

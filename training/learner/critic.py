@@ -1,10 +1,10 @@
-"""A critic that sees all hands, for training alone.
+"""The centralised critic, which sees all hands; only training uses it.
 
-How a game ends depends on cards that the seat to move cannot see, and to its policy that is noise.
-While it learns, advantages may come from values that know those cards: as baselines they add no
-bias, for what they know was settled before the action, and the advantages vary less. The policy
-that is exported never sees more than its own seat does (as in Lowe et al. 2017, and at cards in
-Suphx, Li et al. 2020).
+The outcome of a game depends on cards that the player to move cannot see, which is noise to its
+policy. While it learns, advantages may come from values that know those cards. As baselines they
+add no bias, because the cards were dealt before the action, and they reduce the variance. The
+exported policy never sees more than its own seat (as in Lowe et al. 2017, and for mahjong in Suphx,
+Li et al. 2020).
 """
 
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ NOTHING = np.zeros(0, np.int64)
 
 
 class Critic(nn.Module):
-    """What hidden cards change about the value that the seat to move can tell.
+    """The change that hidden cards make to the network's own value.
 
-    It begins as no change at all: learning begins with the network's own value.
+    The change is zero at first, so that learning begins with the network's own value.
     """
 
     def __init__(
         self, bound: NDArray[Any], hidden: Sequence[int], advice: NDArray[np.int64] = NOTHING
     ) -> None:
-        """`bound` (N + K,) is the largest size of each entry; it does without those of `advice`."""
+        """`bound` (N + K,) is the largest size of each entry; entries in `advice` are left out."""
         super().__init__()
         self.input_scaling = InputScaling(bound, advice)
         self.trunk = nn.Sequential()
@@ -41,6 +41,6 @@ class Critic(nn.Module):
         nn.init.zeros_(self.change.bias)
 
     def forward(self, observation: Tensor, centralised: Tensor, values: Tensor) -> Tensor:
-        """What all seats see, (B, N) and (B, K), and values (B,) by the first -> values (B,)."""
+        """Values (B,) from all that is seen, (B, N) and (B, K), and the network's values (B,)."""
         seen = self.input_scaling(torch.cat([observation, centralised], -1))
         return values.detach() + self.change(self.trunk(seen)).squeeze(-1)

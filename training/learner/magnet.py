@@ -1,13 +1,14 @@
-"""Slow copies of the network that learns: one to stay near, one to export.
+"""Slow copies of the network that learns: the magnet to stay near, the average to export.
 
-Where play and counterplay chase each other, a policy that only improves goes round in circles.
-Two things keep it from that. A magnet: the loss holds KL(policy || magnet), so that a policy moves
-only where it pays clearly, and each magnet's equilibrium lies nearer to that of the game than the
+In a competitive game, a policy that only improves against itself can go round in circles. Two
+things prevent that. A magnet: the loss contains KL(policy || magnet), so that the policy moves only
+where that clearly pays, and the equilibrium near each magnet is closer to the game's than the
 magnet itself (Sokota et al., "A Unified Approach to Reinforcement Learning, Quantal Response
-Equilibria, and Two-Player Zero-Sum Games", 2023). An average: what goes round something is on
-average near it.
+Equilibria, and Two-Player Zero-Sum Games", 2023). An average: policies that circle around a point
+are close to it on average.
 """
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -15,36 +16,36 @@ import torch
 
 from hanamachi.policies.networks.network import Network
 
-WARM_UP = 10  # steps after which a moving average has forgotten nine tenths of its start
+WARM_UP = 10  # gradient steps in which a moving average forgets most of the first weights
 
 
 class SlowCopy:
-    """A network that follows the one that learns, at its own pace."""
+    """A copy of the learner's network that follows it slowly."""
 
     def __init__(self, learner: Network) -> None:
         self.network = deepcopy(learner).requires_grad_(False)
 
     def after_step(self, learner: Network) -> None:
-        """The learner has made a gradient step."""
+        """Called after each gradient step of the learner."""
 
     def before_update(self, learner: Network, decisions: int) -> None:
-        """The learner is about to learn from its latest games; so many decisions lie behind it."""
+        """Called before the learner is trained on a rollout, with its decisions so far."""
 
     def get_state(self) -> dict[str, Any]:
-        """All that its future depends on."""
+        """Everything that its future depends on."""
         weights = {name: t.cpu().clone() for name, t in self.network.state_dict().items()}
         return {**vars(self), "network": weights}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from `get_state`."""
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state that `get_state` returned."""
         self.network.load_state_dict(state["network"])
         vars(self).update({name: value for name, value in state.items() if name != "network"})
 
 
 class MovingAverage(SlowCopy):
-    """The exponential moving average of the learner's weights, a share `1 - decay` of each step.
+    """The exponential moving average of the learner's weights; each step counts `1 - decay`.
 
-    At first it forgets faster, or the random weights of the beginning would stay long.
+    In the first steps the decay is smaller, so that the average soon forgets the first weights.
     """
 
     def __init__(self, learner: Network, decay: float) -> None:
@@ -60,7 +61,7 @@ class MovingAverage(SlowCopy):
 
 
 class Snapshot(SlowCopy):
-    """The learner as it was: taken anew every so many decisions, or with 0 never."""
+    """The learner as it was at the last refresh, every `every` decisions; with 0, at the start."""
 
     def __init__(self, learner: Network, every: int = 0) -> None:
         super().__init__(learner)

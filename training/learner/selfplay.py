@@ -1,17 +1,18 @@
 """Self-play learning: MaskablePPO with the credit that turn-based games need.
 
-One stream of decisions a game, whoever makes them. V is the value for the seat to move, r what
-the seat that moved earned until the next decision, and sgn = +1 if the next seat to move is on
-its side, else -1:
+Each game gives one stream of decisions, made by all seats in turn. V is the value for the seat to
+move, r is the reward of the seat that moved until the next decision, and sgn is +1 if the next seat
+to move is on its side, else -1:
 
     delta[t] = r[t] + gamma * sgn[t] * V[t+1] * alive[t] - V[t]
     A[t]     = delta[t] + gamma * lambda * sgn[t] * alive[t] * A[t+1]
 
-So the loser's last decision gets its -1 through the winner's, and an opponent's good prospects
-count as bad ones. Where all play together, every sgn is +1 and r is what each of them earned. The
-rest is PPO (Schulman et al. 2017) over the legal actions.
+So the loser's last decision gets its -1 through the winner's last decision, and an opponent's high
+value counts as a low one. In a cooperative game every sgn is +1 and r is the reward that all share.
+The rest is PPO (Schulman et al. 2017) over the legal actions.
 
-Notation: T decisions a game and rollout, B games, A actions, N entries of an observation.
+Notation: T decisions per game and rollout, B games, A actions, N entries of an observation, M rows
+of a minibatch, K entries of what a centralised critic sees in addition.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,7 @@ from hanamachi.policies.networks.network import Head, Network, entry_bounds, pla
 from hanamachi.policies.policy import sample
 from hanamachi.training.learner.critic import Critic
 from hanamachi.training.learner.magnet import MovingAverage, SlowCopy
+from hanamachi.training.learner.state import RunState
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 
 
@@ -59,9 +61,9 @@ def mover_signed_advantages(
 
 
 class SelfPlayPolicy(MaskableActorCriticPolicy):
-    """The network in stable-baselines3's frame: one forward pass, one log-softmax.
+    """Our network as stable-baselines3 holds a policy: one forward pass, one log-softmax.
 
-    `critic`, where there is one, sees all hands; only learning asks it.
+    `critic` is the centralised critic, if there is one; only training uses it.
     """
 
     critic: Critic | None
@@ -78,18 +80,18 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         centralised: spaces.Box | None = None,
         **kwargs: Any,
     ) -> None:
-        """`head` describes the actions; without it they have nothing in common.
+        """`head` describes the actions; without it the network knows only their number.
 
-        `feature_sets` are those that the observations end with. `centralised` is the space of what
-        all other seats see; with it the learner has a critic that sees it too.
+        The observations end with the features of `feature_sets`. `centralised` is the space of what
+        all other seats see; if it is given, a centralised critic is trained too.
         """
         bound = entry_bounds(observation_space.low, observation_space.high)
-        told = head or plain_head(int(action_space.n))
-        self.make_network = lambda: Network(bound, told, hidden, feature_sets)
+        described = head or plain_head(int(action_space.n))
+        self.make_network = lambda: Network(bound, described, hidden, feature_sets)
         self.make_critic: Callable[[], Critic | None] = lambda: None
         if centralised is not None:
             whole = np.concatenate((bound, entry_bounds(centralised.low, centralised.high)))
-            self.make_critic = lambda: Critic(whole, hidden, told.advice)
+            self.make_critic = lambda: Critic(whole, hidden, described.advice)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
@@ -99,7 +101,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         self.optimizer = torch.optim.Adam(weights, lr=lr_schedule(1), eps=1e-5, fused=True)
 
     def networks(self) -> list[nn.Module]:
-        """Those that learn."""
+        """The networks that are trained."""
         return [self.network, self.critic] if self.critic else [self.network]
 
     def sample(
@@ -127,14 +129,14 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
 
 
 def value_error(values: Tensor, returns: Tensor) -> Tensor:
-    """Mean squared, in units of the returns' variance if that is above 1.
+    """The mean squared error, divided by the variance of the returns if that is above 1.
 
-    Otherwise points by the dozen would drown what the policy is to learn.
+    Without the division, errors of large scores would outweigh the policy's loss.
     """
     return F.mse_loss(values, returns) / returns.var(correction=0).clamp(min=1)
 
 
-# --- What a rollout leaves
+# --- The rollout buffer
 
 
 class Minibatch(NamedTuple):
@@ -144,8 +146,8 @@ class Minibatch(NamedTuple):
     log_probabilities: Tensor  # (M,)
     advantages: Tensor  # (M,)
     returns: Tensor  # (M,)
-    near: Tensor  # (M, A) log-probabilities of the magnet, where legal; or (M, 0)
-    centralised: Tensor  # (M, K) what the other seats see, if there is a critic for it; or (M, 0)
+    magnet_log_probs: Tensor  # (M, A) where legal; (M, 0) without a magnet
+    centralised: Tensor  # (M, K) what the other seats see; (M, 0) without a centralised critic
 
 
 PLAYED = (
@@ -155,7 +157,10 @@ PLAYED = (
 
 
 class SelfPlayBuffer(BaseBuffer):
-    """T decisions in each of B games, in the order in which they were made."""
+    """T decisions in each of B games, in the order in which they were made.
+
+    Minibatches come from `get`, with a generator of random numbers.
+    """
 
     observation_space: spaces.Box
     action_space: spaces.Discrete
@@ -176,26 +181,26 @@ class SelfPlayBuffer(BaseBuffer):
         self.terminated = np.zeros(decisions, np.bool_)
         self.signs = np.zeros(decisions, np.float32)
         self.values = np.zeros((self.buffer_size + 1, self.n_envs), np.float32)
-        self.near = np.zeros((*decisions, 0), np.float32)
+        self.magnet_log_probs = np.zeros((*decisions, 0), np.float32)
         self.centralised = np.zeros((*decisions, 0), np.float32)
 
     def view(self, env: TurnBasedVecEnv) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Keep what the seats to move see, and return it: (B, N), (B, A)."""
+        """Store what the seats to move see, and return it: (B, N), (B, A)."""
         self.observations[self.pos] = env.observations
         self.masks[self.pos] = env.masks
         return self.observations[self.pos], self.masks[self.pos]
 
     def played(self) -> dict[str, NDArray[Any]]:
-        """What has come of the games: (T, B, ...) each, but `values` of (T + 1, B)."""
+        """The rollout by field, (T, B, ...) each, except `values`, (T + 1, B)."""
         return {name: getattr(self, name) for name in PLAYED}
 
     def put(self, games: slice, played: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what has come of some of the games."""
+        """Store the rollout of some of the games, as `played` gives it."""
         for name, array in played.items():
             getattr(self, name)[:, games] = array
 
     def credit(self, env: TurnBasedVecEnv) -> None:
-        """Keep what the decisions just made have brought."""
+        """Store the rewards of the decisions just made."""
         self.rewards[self.pos] = env.rewards
         self.terminated[self.pos] = env.terminated
         self.signs[self.pos] = env.signs
@@ -210,7 +215,7 @@ class SelfPlayBuffer(BaseBuffer):
         self.returns = self.advantages + self.values[:-1]
 
     def get(self, batch_size: int | None, generator: torch.Generator) -> Iterator[Minibatch]:
-        """All decisions once, in random order, in minibatches or at once."""
+        """All decisions in random order, in minibatches or, with None, in one."""
         count = self.buffer_size * self.n_envs
         batch_size = batch_size or count
         flat = [torch.from_numpy(a.reshape(count, *a.shape[2:])) for a in self.arrays()]
@@ -220,10 +225,10 @@ class SelfPlayBuffer(BaseBuffer):
             yield self.minibatch(*(tensor.index_select(0, rows).to(self.device) for tensor in flat))
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What minibatches are taken from, in the order of their fields."""
+        """The arrays of a minibatch's fields, in their order."""
         return (
-            self.observations, self.masks, self.actions,
-            self.log_probabilities, self.advantages, self.returns, self.near, self.centralised,
+            self.observations, self.masks, self.actions, self.log_probabilities,
+            self.advantages, self.returns, self.magnet_log_probs, self.centralised,
         )  # fmt: skip
 
     def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
@@ -233,23 +238,24 @@ class SelfPlayBuffer(BaseBuffer):
 # --- The learner
 
 
-class Crew(Protocol):
-    """Plays a learner's games elsewhere."""
+class RolloutWorkers(Protocol):
+    """Play a learner's games in other processes."""
 
-    states: list[Any]  # all that the coming games depend on, of each member
+    states: list[Any]  # of each worker, everything that its next games depend on
 
     def play(self, policy: SelfPlayPolicy, games: Any, buffer: SelfPlayBuffer) -> None:
-        """Fill the buffer with T decisions of every game; guests are those of `games`."""
+        """Fill the buffer with T decisions of every game, with the fixed opponents of `games`."""
 
 
 class SelfPlayPPO(MaskablePPO):
-    """MaskablePPO over every seat's decisions, with mover-signed advantages.
+    """MaskablePPO over the decisions of all seats, with mover-signed advantages.
 
     `env` is a TurnBasedVecEnv. `entropy_schedule` gives the entropy coefficient from the share of
-    the run that is left (1 at the start), `kl_schedule` likewise the weight of the divergence from
-    `magnet`, which is to be set before it learns. `average`, where it is set, follows the policy,
-    and may be the magnet too. A `crew`, where it is set, plays in its place. Other settings are
-    those of MaskablePPO.
+    the run that is left (1 at the start); `kl_schedule` gives the coefficient of the divergence
+    from `magnet`, which must then be set. `average`, if it is set, follows the policy, and may be
+    the magnet too. `workers`, if it is set, plays the games. The other settings are MaskablePPO's.
+
+    Only this class uses private attributes of stable-baselines3.
     """
 
     env: TurnBasedVecEnv
@@ -269,9 +275,9 @@ class SelfPlayPPO(MaskablePPO):
         self.entropy_schedule, self.kl_schedule = entropy_schedule, kl_schedule
         self.magnet: SlowCopy | None = None
         self.average: MovingAverage | None = None
-        self.crew: Crew | None = None
-        self.saved_state: dict[str, Any] = {}
-        kind: Any = buffer  # not a RolloutBuffer, whose arrays it does without
+        self.workers: RolloutWorkers | None = None
+        self.run_state = RunState()
+        kind: Any = buffer  # no RolloutBuffer, whose arrays are not needed
         super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
 
     def _setup_model(self) -> None:
@@ -282,12 +288,46 @@ class SelfPlayPPO(MaskablePPO):
             buffer.centralised = np.zeros((buffer.buffer_size, buffer.n_envs, size), np.float32)
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "generator", "magnet", "average", "crew"]
+        return [*super()._excluded_save_params(), "generator", "magnet", "average", "workers"]
 
-    def slow_copies(self) -> dict[str, dict[str, Any]]:
-        """The states of those that there are, by name."""
-        copies = {"magnet": self.magnet, "average": self.average}
-        return {name: copy.get_state() for name, copy in copies.items() if copy}
+    @property
+    def share_left(self) -> float:
+        """The share of the run that is left, 1 at the start."""
+        return float(self._current_progress_remaining)
+
+    @property
+    def updates(self) -> int:
+        """How many rollouts the policy has been trained on."""
+        return self._n_updates // self.n_epochs
+
+    # --- The loop: `begin`, then `collect` and `improve` by turns; or `learn`, which does the same
+
+    def begin(self, decisions: int) -> None:
+        """Prepare to learn until the policy has learned from this many decisions in all."""
+        self._setup_learn(decisions - self.num_timesteps, reset_num_timesteps=False)
+
+    def begin_games(self) -> None:
+        """Begin new games in all rows."""
+        self.env.reset()
+        self._last_obs = self.env.observations
+
+    def collect(self, on_step: Callable[[], bool] = lambda: True) -> bool:
+        """Fill the buffer with a rollout of the policy as it is; False if `on_step` stops it."""
+        if self.workers:
+            self.workers.play(self.policy, self.env, self.rollout_buffer)
+            self.num_timesteps += self.n_steps * self.env.num_envs
+            complete = on_step()
+        else:
+            complete = self.play(on_step)
+        if complete:
+            self.rollout_buffer.finish()
+        return complete
+
+    def improve(self) -> None:
+        """Write the log, and train the policy on the rollout."""
+        self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
+        self.dump_logs()
+        self.train()
 
     def collect_rollouts(  # type: ignore[override]
         self,
@@ -297,25 +337,19 @@ class SelfPlayPPO(MaskablePPO):
         n_rollout_steps: int,
         use_masking: bool = True,
     ) -> bool:
-        """Fill the buffer with what the policy as it is does, or what a crew has done with it."""
+        """`collect`, as `learn` asks for it."""
         callback.on_rollout_start()
-        if self.crew:
-            self.crew.play(self.policy, self.env, rollout_buffer)
-            self.num_timesteps += n_rollout_steps * env.num_envs
-            goes_on = callback.on_step()
-        else:
-            goes_on = self.play(callback.on_step)
-        if goes_on:
-            rollout_buffer.finish()
+        complete = self.collect(callback.on_step)
+        if complete:
             callback.on_rollout_end()
-        return goes_on
+        return complete
 
     def play(self, on_step: Callable[[], bool] = lambda: True) -> bool:
-        """Make T decisions in every game, while `on_step` says to go on."""
+        """Make T decisions in every game; stop if `on_step`, called after each, returns False."""
         env, buffer = self.env, self.rollout_buffer
         buffer.reset()
         for _ in range(buffer.buffer_size):
-            env.advance(self._choose(env, buffer))
+            env.advance(self.choose(env, buffer))
             buffer.credit(env)
             self.num_timesteps += env.num_envs
             if not on_step():
@@ -324,8 +358,8 @@ class SelfPlayPPO(MaskablePPO):
         buffer.values[-1] = self._decide(*beyond)[2]
         return True
 
-    def _choose(self, env: TurnBasedVecEnv, buffer: SelfPlayBuffer) -> NDArray[np.int64]:
-        """An action in every game, (B,); the buffer keeps what the policy thought of it."""
+    def choose(self, env: TurnBasedVecEnv, buffer: SelfPlayBuffer) -> NDArray[np.int64]:
+        """Choose an action in every game, (B,), and store its log-probability and value."""
         t, (observations, masks) = buffer.pos, buffer.view(env)
         centralised = buffer.centralised[t] = self._centralised(env)
         actions, log_probabilities, values = self._decide(observations, masks, centralised)
@@ -335,7 +369,7 @@ class SelfPlayPPO(MaskablePPO):
         return actions
 
     def _centralised(self, env: TurnBasedVecEnv) -> NDArray[np.float32]:
-        """What the critic sees beside the observations, (B, K)."""
+        """What the centralised critic sees in addition to the observations, (B, K)."""
         if self.policy.critic is None:
             return np.zeros((env.num_envs, 0), np.float32)
         return env.centralised_observations()
@@ -353,7 +387,7 @@ class SelfPlayPPO(MaskablePPO):
     def train(self) -> None:
         """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
         self._update_learning_rate(self.policy.optimizer)
-        scheduled = self.scheduled(self._current_progress_remaining)
+        scheduled = self.scheduled(self.share_left)
         if self.kl_schedule:
             self._ask_magnet()
         sums: dict[str, Tensor] = {}
@@ -363,7 +397,7 @@ class SelfPlayPPO(MaskablePPO):
                 loss, parts = self.loss(batch, scheduled)
                 self.policy.optimizer.zero_grad()
                 loss.backward()
-                for net in self.policy.networks():  # or the critic's would shorten the policy's
+                for net in self.policy.networks():  # apart, as the critic's gradient may be large
                     torch.nn.utils.clip_grad_norm_(net.parameters(), self.max_grad_norm)
                 self.policy.optimizer.step()
                 if self.average:
@@ -376,20 +410,20 @@ class SelfPlayPPO(MaskablePPO):
 
     @torch.no_grad()
     def _ask_magnet(self) -> None:
-        """What the magnet would do at every decision of the rollout."""
-        assert self.magnet, "kl_schedule wants a magnet"
+        """Store the magnet's log-probabilities at every decision of the rollout."""
+        assert self.magnet, "kl_schedule needs a magnet"
         self.magnet.before_update(self.policy.network, self.num_timesteps)
         buffer = self.rollout_buffer
         views = zip(*map(torch.from_numpy, (buffer.observations, buffer.masks)), strict=True)
-        near = [
+        legal_log_probs = [
             self.magnet.network(seen.to(self.device), legal.to(self.device))[0].log_probabilities
             for seen, legal in views
         ]
-        buffer.near = np.zeros(buffer.masks.shape, np.float32)
-        buffer.near[buffer.masks] = torch.cat(near).cpu().numpy()
+        buffer.magnet_log_probs = np.zeros(buffer.masks.shape, np.float32)
+        buffer.magnet_log_probs[buffer.masks] = torch.cat(legal_log_probs).cpu().numpy()
 
     def scheduled(self, left: float) -> dict[str, float]:
-        """What changes over the run, where this share of it is left."""
+        """The scheduled settings, where this share of the run is left."""
         entropy = self.entropy_schedule(left) if self.entropy_schedule else self.ent_coef
         now = {"clip_range": self.clip_range(left), "entropy_coefficient": entropy}  # type: ignore[operator]
         return now | ({"kl_coefficient": self.kl_schedule(left)} if self.kl_schedule else {})
@@ -397,7 +431,7 @@ class SelfPlayPPO(MaskablePPO):
     def loss(
         self, batch: Minibatch, scheduled: Mapping[str, float]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """PPO's loss on a minibatch, and the parts of it that are worth logging."""
+        """PPO's loss on a minibatch, and the parts of it that are logged."""
         clip_range = scheduled["clip_range"]
         chances, values = self.policy.network(batch.observations, batch.masks)
         log_ratio = chances.of(batch.actions) - batch.log_probabilities
@@ -420,14 +454,14 @@ class SelfPlayPPO(MaskablePPO):
                 "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
             }
         if self.policy.critic:
-            judged = self.policy.critic(batch.observations, batch.centralised, values)
-            critic_loss = value_error(judged, batch.returns)
+            centralised_values = self.policy.critic(batch.observations, batch.centralised, values)
+            critic_loss = value_error(centralised_values, batch.returns)
             loss = loss + self.vf_coef * critic_loss
             parts["critic_loss"] = critic_loss.detach()
         if self.kl_schedule:
-            away = divergence(chances, batch.near)
-            loss = loss + scheduled["kl_coefficient"] * away
-            parts["kl_to_magnet"] = away.detach()
+            kl = divergence(chances, batch.magnet_log_probs)
+            loss = loss + scheduled["kl_coefficient"] * kl
+            parts["kl_to_magnet"] = kl.detach()
         return loss, parts
 
     def _record(self, sums: dict[str, Tensor], steps: int, scheduled: Mapping[str, float]) -> None:
@@ -442,12 +476,12 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
 
 
-def divergence(chances: LegalDistribution, near: Tensor) -> Tensor:
+def divergence(chances: LegalDistribution, magnet_log_probs: Tensor) -> Tensor:
     """KL(policy || magnet), its mean over a minibatch.
 
-    In this direction, that of piKL (Jacob et al. 2022) and of learning from human feedback, what
-    the other would never do is dear, and to drop some of what it would do is cheap.
+    This direction, as in piKL (Jacob et al. 2022) and in learning from human feedback, costs much
+    where the policy does what the magnet would never do, and little where it drops an action.
     """
     log_probabilities = chances.log_probabilities
-    apart = log_probabilities - near[chances.rows, chances.actions]
-    return (log_probabilities.exp() * apart).sum() / len(near)
+    difference = log_probabilities - magnet_log_probs[chances.rows, chances.actions]
+    return (log_probabilities.exp() * difference).sum() / len(magnet_log_probs)

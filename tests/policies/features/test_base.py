@@ -20,11 +20,13 @@ from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import sample as draw
+from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import with_partners
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
-from hanamachi.training.run import new_learner, resumed_learner, train
+from hanamachi.training.resume import resumed_learner
+from hanamachi.training.run import train
 
 GAMES = ("hanabi:2p", "hanabi:3p:multicolour")
 NAMES = tuple(FEATURE_SETS["hanabi"])

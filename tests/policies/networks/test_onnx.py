@@ -238,9 +238,9 @@ def test_runs_learn_against_it_and_from_it(exported, tmp_path):
 
 def test_the_command_writes_a_file_named_after_the_policy(checkpoint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert command("export", checkpoint, "--onnx") == 0
-    assert command("export", "hanabi:2p", "--onnx") == 0
-    assert command("export", checkpoint, "--onnx", "--out", "deep/down/it.onnx") == 0
+    assert command("export", checkpoint) == 0
+    assert command("export", "hanabi:2p") == 0
+    assert command("export", checkpoint, "--out", "deep/down/it.onnx") == 0
     assert {p.name for p in tmp_path.iterdir()} == {"policy.onnx", "hanabi-2p.onnx", "deep"}
     assert load_policy("hanabi-2p.onnx").variant is make_variant("hanabi:2p")
     assert load_policy("deep/down/it.onnx").variant is make_variant("hanamikoji", **SMALL)
@@ -249,12 +249,11 @@ def test_the_command_writes_a_file_named_after_the_policy(checkpoint, tmp_path, 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["hanamikoji"], "--onnx"),
-        (["greedy", "--onnx"], "greedy"),
-        (["search:improve:hanamikoji:worlds=2", "--onnx"], "search:improve:hanamikoji:worlds=2"),
-        (["other.onnx", "--onnx"], "other.onnx"),
-        (["nowhere/policy", "--onnx"], "nowhere/policy"),
-        (["hanamikoji", "--onnx", "--out", "policy"], ".onnx"),
+        (["greedy"], "greedy"),
+        (["search:improve:hanamikoji:worlds=2"], "search:improve:hanamikoji:worlds=2"),
+        (["other.onnx"], "other.onnx"),
+        (["nowhere/policy"], "nowhere/policy"),
+        (["hanamikoji", "--out", "policy"], ".onnx"),
     ],
 )
 def test_what_cannot_be_exported_is_said_in_one_sentence(
@@ -552,5 +551,5 @@ def test_without_onnxruntime_the_extra_is_named(exported, monkeypatch):
 def test_without_onnx_the_extra_is_named(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "onnx", None)
     monkeypatch.delitem(sys.modules, "hanamachi.policies.networks.onnx_export")
-    assert command("export", "hanamikoji", "--onnx") == 2
+    assert command("export", "hanamikoji") == 2
     assert "hanamachi[onnx]" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from samples import WHOLE, sample
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.training import evaluate
-from hanamachi.training.cli.main import main as cli
+from hanamachi.training.cli import main as cli
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.cluster.rollouts import shares
 from hanamachi.training.config import Config
@@ -120,7 +120,7 @@ def test_it_costs_only_rollouts_to_lose_a_machine_at_any_moment(cluster, undistu
         cluster.add_node(num_cpus=1)
 
 
-def test_without_its_head_a_run_goes_on_by_resume(cluster, undisturbed, tmp_path):
+def test_without_its_head_a_run_can_be_resumed(cluster, undisturbed, tmp_path):
     settings, out = tmp_path / "run.yaml", tmp_path / "run"
     settings.write_text(json.dumps(SMALL))
     command = [sys.executable, "-m", "hanamachi.training.cli.main", "train", settings, "--out", out]
@@ -136,11 +136,11 @@ def test_without_its_head_a_run_goes_on_by_resume(cluster, undisturbed, tmp_path
     assert weights(run(out)) == weights(undisturbed[0])
 
 
-def test_a_run_goes_on_with_as_many_workers_as_it_had(undisturbed):
+def test_a_run_is_resumed_with_as_many_workers_as_it_had(undisturbed):
     out = undisturbed[0].parent
     (out / "evaluation.json").rename(out / "evaluation.kept")
     try:
-        with pytest.raises(UserError, match="begun with --ray --workers 2: go on"):
+        with pytest.raises(UserError, match="--ray --workers 2"):
             train(Config.from_dict(SMALL), out, resume=True)
     finally:
         (out / "evaluation.kept").rename(out / "evaluation.json")
@@ -158,9 +158,7 @@ def test_workers_without_ray_are_a_mistake(tmp_path, capsys):
     settings.write_text(json.dumps(SMALL))
     with pytest.raises(SystemExit, match="2"):
         cli.main(["train", str(settings), "--workers", "2"])
-    assert (
-        capsys.readouterr().err == "hanamachi: --workers are actors of a Ray cluster: add --ray\n"
-    )
+    assert "--ray" in capsys.readouterr().err
 
 
 # --- Evaluation
@@ -208,7 +206,7 @@ SWEPT = {
     "opponents": {"self": 1},
     "sweep": {
         "trials": 2,
-        "terminated": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},
+        "over": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},
     },
 }
 
@@ -233,14 +231,14 @@ def test_a_sweep_writes_the_best_settings_that_it_has_tried(cluster, tmp_path):
 @pytest.mark.parametrize(
     ("section", "words"),
     [
-        (None, "says nothing of a sweep"),
-        ({"terminated": {}}, "sweep.over"),
-        ({"terminated": {"ppo.gae_lambda": {"between": [1, 0.5]}}}, "to a larger one"),
-        ({"terminated": {"ppo.gae_lambda": {"log": [0, 0.5]}}}, "to a larger one"),
-        ({"terminated": {"ppo.gae_lambda": {}}}, "give a range as"),
-        ({"terminated": {"ppo.gae_lambda": [0.5, 2]}}, "ppo.gae_lambda"),
-        ({"terminated": {"ppo.gea_lambda": [0.5]}}, "did you mean gae_lambda?"),
-        ({"terminated": {"seed": [1, 2]}, "trails": 3}, "did you mean trials?"),
+        (None, "section sweep"),
+        ({"over": {}}, "sweep.over"),
+        ({"over": {"ppo.gae_lambda": {"between": [1, 0.5]}}}, "to a larger one"),
+        ({"over": {"ppo.gae_lambda": {"log": [0, 0.5]}}}, "to a larger one"),
+        ({"over": {"ppo.gae_lambda": {}}}, "give a range as"),
+        ({"over": {"ppo.gae_lambda": [0.5, 2]}}, "ppo.gae_lambda"),
+        ({"over": {"ppo.gea_lambda": [0.5]}}, "did you mean gae_lambda?"),
+        ({"over": {"seed": [1, 2]}, "trails": 3}, "did you mean trials?"),
     ],
 )
 def test_what_cannot_be_swept_is_said_before_anything_runs(section, words, tmp_path):
@@ -253,5 +251,5 @@ def test_what_cannot_be_swept_is_said_before_anything_runs(section, words, tmp_p
     assert not Path(tmp_path / "out").exists()
 
 
-def test_a_checkpoint_of_a_spread_run_loads_like_any_other(undisturbed):
+def test_a_checkpoint_of_a_cluster_run_loads_like_any_other(undisturbed):
     assert load_policy(str(undisturbed[0])).network.hidden == (32,)

@@ -1,4 +1,4 @@
-"""A policy that `init_from` names is cloned first, and self-play goes on from the clone."""
+"""A policy that `init_from` names is cloned first, and self-play continues from the clone."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.training import run
+from hanamachi.training.build import cloning_learner, new_learner, quiet
 from hanamachi.training.callbacks import KeepTheBest, SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus
@@ -16,7 +17,7 @@ from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence, mover_signed_advantages
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
-from hanamachi.training.run import cloning_learner, quiet, train
+from hanamachi.training.run import train
 
 GAME = {
     "game": "hanamikoji",
@@ -215,15 +216,15 @@ def stopped_at(call, method):
 def test_the_model_cards_say_what_was_cloned(whole):
     clone = " ".join((whole / "clone" / "README.md").read_text().split())
     policy = " ".join(model_card(Config(**RUN), {}, 3_000, []).split())
-    assert "from 2,000 decisions labelled by greedy (seed 0)" in clone
-    assert "labelled by greedy and 3,000 decisions of self-play (seed 0)" in policy
-    assert "what greedy would have done" in clone
+    assert all("2,000 decisions" in card and "greedy" in card for card in (clone, policy))
+    assert ("3,000 decisions" in clone, "3,000 decisions" in policy) == (False, True)
+    assert ("Cloning" in clone, "Cloning" in policy) == (True, True)
     assert ("Proximal" in clone, "Proximal" in policy) == (False, True)
 
 
 def test_a_clone_of_another_run_is_not_taken_for_this_ones(tmp_path):
     (tmp_path / "clone").mkdir()
-    with pytest.raises(UserError, match="is left from another run; delete it"):
+    with pytest.raises(UserError, match="clone"):
         train(Config(**RUN), tmp_path)
     assert list(tmp_path.iterdir()) == [tmp_path / "clone"]
 
@@ -233,10 +234,10 @@ def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
     monkeypatch.setattr(KeepTheBest, "results", lambda self, policy: {"rate": next(falling)})
     train(Config(**RUN), tmp_path)
     assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
-    assert next(falling) < 0.9  # more than the clone was judged
+    assert next(falling) < 0.9  # there were more evaluations than the clone's
     card = (tmp_path / "policy" / "README.md").read_text(encoding="utf-8")
-    assert "from\n2,000 decisions labelled by greedy (seed 0)" in card
-    assert "optimisation" not in card
+    assert "2,000 decisions" in card
+    assert "Proximal" not in card
 
 
 def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):
@@ -248,15 +249,15 @@ def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):
 def distance_from(clone, kl_coef):
     """KL(policy || clone) in the last rollout of some self-play that begins with the clone."""
     config = Config(**RUN | {"magnet": {"kind": "start", "kl_coef": kl_coef}})
-    learner = run.new_learner(config, start=clone)
+    learner = new_learner(config, start=clone)
     reference = load_policy(str(clone)).network
     learner.set_logger(quiet())
     learner.learn(8_000, reset_num_timesteps=False)
     (batch,) = learner.rollout_buffer.get(None, learner.generator)
     with torch.no_grad():
         chances, _ = learner.policy.network(batch.observations, batch.masks)
-        near = reference(batch.observations, batch.masks)[0].table(batch.masks).log()
-        return float(divergence(chances, near))
+        log_probs = reference(batch.observations, batch.masks)[0].table(batch.masks).log()
+        return float(divergence(chances, log_probs))
 
 
 # --- Refused
@@ -264,29 +265,24 @@ def distance_from(clone, kl_coef):
 
 @pytest.mark.parametrize("start", [{}, {"init_from": "runs/a/policy"}])
 def test_settings_of_a_clone_without_a_policy_to_clone_are_refused(start):
-    with pytest.raises(UserError, match=r"^settings: clone says how .* init_from names none"):
+    with pytest.raises(UserError, match=r"clone .* init_from"):
         Config.from_dict(GAME | start | {"clone": {"steps": 5}})
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("settings", "wrong", "known"),
     [
-        ({"init_from": "exprt"}, "there is no policy 'exprt' (did you mean expert?)"),
-        (
-            {"init_from": "hat"},
-            "there is no policy for hanamikoji called 'hat' (choose from expert, greedy, random)",
-        ),
-        ({"opponents": {"gredy": 1}}, "there is no policy 'gredy' (did you mean greedy?)"),
-        (
-            {"evaluation": {"final_opponents": ["rendom"]}},
-            "there is no policy 'rendom' (did you mean random?)",
-        ),
+        ({"init_from": "exprt"}, "'exprt'", "expert?"),
+        ({"init_from": "hat"}, "'hat'", "expert, greedy, random"),
+        ({"opponents": {"gredy": 1}}, "'gredy'", "greedy?"),
+        ({"evaluation": {"final_opponents": ["rendom"]}}, "'rendom'", "random?"),
     ],
 )
-def test_a_wrong_policy_is_refused_before_a_run_begins(settings, sentence, tmp_path):
+def test_a_wrong_policy_is_refused_before_a_run_begins(settings, wrong, known, tmp_path):
     with pytest.raises(UserError) as refused:
         train(Config(**GAME | settings), tmp_path / "run")
-    assert str(refused.value) == sentence
+    assert wrong in str(refused.value)
+    assert known in str(refused.value)
     assert not (tmp_path / "run").exists()
 
 

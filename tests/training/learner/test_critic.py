@@ -77,8 +77,8 @@ def test_its_space_holds_what_it_sees(make):
 
 def test_it_begins_as_no_change_of_the_networks_value():
     critic, values = Critic(np.ones(5), (8,)), torch.tensor([0.5, -1.0])
-    judged = critic(torch.rand(2, 3), torch.rand(2, 2), values)
-    torch.testing.assert_close(judged, values)
+    changed = critic(torch.rand(2, 3), torch.rand(2, 2), values)
+    torch.testing.assert_close(changed, values)
 
 
 def test_it_learns_without_moving_the_networks_value():
@@ -110,8 +110,8 @@ def test_it_tells_more_of_how_games_end_than_the_networks_value_can():
     (games,) = learner.rollout_buffer.get(None, torch.Generator())
     with torch.no_grad():
         values = network(games.observations, games.masks)[1]
-        judged = critic(games.observations, games.centralised, values)
-    errors = [(games.returns - told).var() for told in (judged, values)]
+        centralised = critic(games.observations, games.centralised, values)
+    errors = [(games.returns - guess).var() for guess in (centralised, values)]
     assert errors[0] < 0.97 * errors[1]
 
 

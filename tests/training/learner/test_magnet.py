@@ -1,4 +1,4 @@
-"""What keeps self-play from going round: the magnet, and the average of the policy's weights."""
+"""The magnet and the moving average, which keep self-play from going in circles."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_the_moving_average_is_what_its_definition_says():
         assert weight(average.network) == pytest.approx(expected, rel=1e-4)
 
 
-def test_a_snapshot_is_taken_anew_when_it_is_due_and_not_before():
+def test_a_snapshot_is_refreshed_when_it_is_due_and_not_before():
     snapshot = Snapshot(constant(0), every=100)
     seen = []
     for decisions in range(0, 400, 40):
@@ -52,7 +52,7 @@ def test_a_snapshot_that_is_never_due_stays():
     assert weight(snapshot.network) == 7
 
 
-def test_the_learner_stays_nearer_to_the_policy_that_it_starts_from_if_that_is_wished():
+def test_a_magnet_keeps_the_learner_near_the_policy_that_it_starts_from():
     free, held = (distance_from_start(kl_coef) for kl_coef in (1e-6, 1.0))
     assert 0 < held < free / 2
 
@@ -62,7 +62,7 @@ def distance_from_start(kl_coef):
     (batch,) = learner.rollout_buffer.get(None, learner.generator)
     with torch.no_grad():
         chances, _ = learner.policy.network(batch.observations, batch.masks)
-        return float(divergence(chances, batch.near))
+        return float(divergence(chances, batch.magnet_log_probs))
 
 
 def test_the_magnet_that_is_the_average_moves_with_it():
@@ -79,7 +79,7 @@ def test_what_is_exported_is_what_the_settings_say(export):
     assert exported(learner, config) is chosen
 
 
-def test_slow_copies_go_on_from_their_state_as_if_nothing_had_been_between():
+def test_slow_copies_resume_from_their_state():
     one = MovingAverage(constant(1), decay=0.99)
     for t in range(20):
         one.after_step(constant(t))
@@ -95,4 +95,3 @@ def test_without_a_magnet_and_an_average_nothing_is_kept():
     learner = learned()
     assert learner.magnet is None
     assert learner.average is None
-    assert learner.slow_copies() == {}

@@ -21,10 +21,10 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import Policy, load_policy
 from hanamachi.sessions.session import Session
+from hanamachi.training.build import new_learner, past_self, quiet
 from hanamachi.training.callbacks import PlayThePast
 from hanamachi.training.config import Config
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv, seeds_of
-from hanamachi.training.run import new_learner, quiet
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 SMALL_ROAD = {"colours": 2, "item_values": (1, 2, 3, 4, 5), "actions": ("reveal", "gift")}
@@ -171,7 +171,7 @@ def test_its_records_are_those_of_the_kernels(variant):
 
 
 def decide_by_kernels(variant, game, action):
-    """Play an action and the moves without a choice that follow; a game that ends begins anew."""
+    """Play an action and the moves without a choice that follow; a game that ends begins again."""
     mask = np.zeros((1, variant.actions.size), np.int8)
     while True:
         kernels.step(variant.rule_set, game, action)
@@ -284,21 +284,29 @@ def test_a_seed_gives_the_same_games_also_beside_earlier_selves(id):
     assert states[0]["games"] == states[1]["games"]
 
 
-def test_every_snapshot_that_is_kept_is_played(monkeypatch):
+def test_every_snapshot_that_is_kept_is_played():
     settings = {"game": "hanamikoji", "options": SMALL, "num_games": 16, "steps": 16 * 16 * 12}
     past = {"opponents": {"self": 0.5, "past": 0.5}, "past": {"every": 256, "keep": 3}}
     config = Config.from_dict(settings | past)
     learner, seated = new_learner(config), set()
     learner.set_logger(quiet())
-
-    def look(callback):
-        weights = learner.env.fixed_opponents[0].policy.network.state_dict()
-        pool = enumerate(learner.saved_state["past"])
+    past = PlayThePast(learner, config)
+    past.start()
+    learner.begin(config.steps)
+    while learner.num_timesteps < config.steps:
+        learner.collect()
+        weights = past_self(learner.env).network.state_dict()
+        pool = enumerate(learner.run_state.past)
         seated.update(i for i, kept in pool if same(kept, weights))
-
-    monkeypatch.setattr(PlayThePast, "_on_rollout_end", look)
-    learner.learn(config.steps, callback=PlayThePast(config), reset_num_timesteps=False)
+        learner.improve()
+        past.act_if_due()
     assert seated == {0, 1, 2}
+
+
+def test_past_selves_are_found_by_name_wherever_they_stand():
+    opponents = {"self": 0.25, "greedy": 0.25, "past": 0.25, "expert": 0.25}
+    settings = {"game": "hanamikoji", "options": SMALL, "num_games": 8, "opponents": opponents}
+    assert past_self(new_learner(Config.from_dict(settings)).env).name == "past"
 
 
 def same(kept, weights):

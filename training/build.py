@@ -1,0 +1,144 @@
+"""From settings to games, network and learner."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from stable_baselines3.common.logger import Logger
+
+from hanamachi.errors import UserError
+from hanamachi.policies import load_policy
+from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.network import NetworkPolicy, for_variant, head_of
+from hanamachi.policies.policy import Policy
+from hanamachi.training.config import PAST, SELF, Config, schedule
+from hanamachi.training.config import Network as NetworkSettings
+from hanamachi.training.learner.clone import Cloning
+from hanamachi.training.learner.magnet import MovingAverage, Snapshot
+from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
+
+# --- Games
+
+
+def make_games(config: Config) -> Games:
+    """The games of a run, with its fixed opponents and past selves in their seats."""
+    variant, network = config.variant(), config.network
+    fixed_opponents: list[tuple[Policy, float]] = []
+    for name, share in config.opponents.items():
+        if name == PAST:
+            torch.manual_seed(config.seed)  # these weights open the first games
+            weights = for_variant(variant, network.hidden, network.features)
+            fixed_opponents.append((NetworkPolicy(variant, weights, PAST), share))
+        elif name != SELF:
+            fixed_opponents.append((load_policy(name, game=config.game, **config.options), share))
+    games = SelfPlayVecEnv(variant, config.num_games, config.seed, fixed_opponents)
+    features = Features(variant, network.features)
+    return FeaturedVecEnv(games, features) if network.features else games
+
+
+def past_self(games: Games) -> NetworkPolicy:
+    """The opponent whose weights are those of a past self."""
+    policies = (opponent.policy for opponent in games.fixed_opponents)
+    (policy,) = (policy for policy in policies if policy.name == PAST)
+    assert isinstance(policy, NetworkPolicy), "past selves are networks"
+    return policy
+
+
+# --- Learner
+
+
+def new_learner(
+    config: Config, start: Path | str | None = None, games: TurnBasedVecEnv | None = None
+) -> SelfPlayPPO:
+    """A learner with random weights, or with those of the checkpoint `start`.
+
+    It plays the game of `config`, or the `games` given: then only the learner's settings count.
+    """
+    games = make_games(config) if games is None else games
+    kl = schedule(config.magnet.kl_coef) if config.magnet.kl_coef else None
+    learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config, games))
+    if start:
+        learner.policy.network.load_state_dict(starting_weights(config, start))
+    track_average(learner, config)
+    learner.begin_games()
+    return learner
+
+
+def cloning_learner(config: Config) -> Cloning:
+    """A learner that clones the policy that `init_from` names."""
+    other_deals = config.seed ^ 1 << 31  # than those of the self-play that follows
+    alone = config.model_copy(
+        update={"opponents": {SELF: 1.0}, "seed": other_deals, "critic": "own"}
+    )
+    games = make_games(alone)
+    teacher = load_policy(str(config.teacher), config.game, **config.options)
+    settings = learner_settings(alone, games)
+    settings["learning_rate"] = schedule(config.clone.learning_rate)
+    learner = Cloning(SelfPlayPolicy, games, teacher=teacher, **settings)
+    learner.begin_games()
+    return learner
+
+
+def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
+    """The settings of `config` as stable-baselines3 takes them."""
+    return {
+        "learning_rate": schedule(config.ppo.learning_rate),
+        "n_steps": config.ppo.n_steps,
+        "batch_size": config.ppo.batch_size,
+        "n_epochs": config.ppo.n_epochs,
+        "gamma": config.ppo.gamma,
+        "gae_lambda": config.ppo.gae_lambda,
+        "clip_range": schedule(config.ppo.clip_range),
+        "entropy_schedule": schedule(config.ppo.ent_coef),
+        "vf_coef": config.ppo.vf_coef,
+        "max_grad_norm": config.ppo.max_grad_norm,
+        "seed": config.seed,
+        "device": config.device,
+        "policy_kwargs": network_settings(config.network, games)
+        | {"centralised": games.centralised_space if config.critic == "all" else None},
+    }
+
+
+def network_settings(network: NetworkSettings, games: TurnBasedVecEnv) -> dict[str, Any]:
+    """The network's shape and, in games of ours, its description of the actions."""
+    if not isinstance(games, SelfPlayVecEnv | FeaturedVecEnv):
+        return {"hidden": network.hidden}
+    seen = Features(games.variant, network.features).layout
+    head = head_of(games.variant.actions, seen)
+    return {"hidden": network.hidden, "head": head, "feature_sets": network.features}
+
+
+def track_average(learner: SelfPlayPPO, config: Config) -> None:
+    """Give the learner the magnet and the moving average that `config` asks for."""
+    network, magnet = learner.policy.network, config.magnet
+    by_average = learner.kl_schedule is not None and magnet.kind == "average"
+    if by_average or config.export == "average":
+        learner.average = MovingAverage(network, config.average.decay)
+    if by_average:
+        learner.magnet = learner.average
+    elif learner.kl_schedule:
+        learner.magnet = Snapshot(network, magnet.every if magnet.kind == "refreshed" else 0)
+
+
+def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
+    """The weights of the checkpoint `start`, whose network must have the shape of `config`."""
+    policy = load_policy(str(start), config.game, **config.options)
+    assert isinstance(policy, NetworkPolicy), "only a checkpoint has weights"
+    network = policy.network
+    if network.hidden != config.network.hidden:
+        raise UserError(
+            f"init_from: {start} has hidden layers {list(network.hidden)}; "
+            f"set network.hidden to them"
+        )
+    if network.feature_sets != config.network.features:
+        raise UserError(
+            f"init_from: {start} has features {list(network.feature_sets)}; "
+            f"set network.features to them"
+        )
+    return network.state_dict()
+
+
+def quiet() -> Logger:
+    """A log that is thrown away."""
+    return Logger(None, [])
