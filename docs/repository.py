@@ -131,7 +131,9 @@ def homes() -> dict[Place, Path]:
 
 def is_of_the_site(path: Path) -> bool:
     """A page, or a picture."""
-    return path.suffix in {".png", ".svg"} or (path.is_relative_to(DOCS) and path.suffix in {".md", ".rst"})
+    return path.suffix in {".png", ".svg"} or (
+        path.is_relative_to(DOCS) and path.suffix in {".md", ".rst"}
+    )
 
 
 def shown(path: Path) -> Path:

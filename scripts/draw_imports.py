@@ -81,7 +81,9 @@ def graph_of(settings: dict) -> grimp.ImportGraph:
         lay_out(settings, Path(site))
         sys.path.insert(0, site)  # before the checkout, whose folders have other names
         try:
-            return grimp.build_graph(settings["tool"]["importlinter"]["root_package"])
+            return grimp.build_graph(
+                settings["tool"]["importlinter"]["root_package"], cache_dir=None
+            )
         finally:
             sys.path.remove(site)
 

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hanamachi.training.best_responses import exploit
     from hanamachi.training.config import Config
     from hanamachi.training.evaluation.matches import evaluate
-    from hanamachi.training.exploit import exploit
     from hanamachi.training.run import train
 
 __all__ = ["Config", "evaluate", "exploit", "train"]
@@ -17,7 +17,7 @@ __all__ = ["Config", "evaluate", "exploit", "train"]
 HOMES = {
     "Config": "config",
     "evaluate": "evaluation.matches",
-    "exploit": "exploit",
+    "exploit": "best_responses",
     "train": "run",
 }
 

@@ -18,7 +18,7 @@ from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
 from hanamachi.training.provenance import processor
 
 if TYPE_CHECKING:
-    from hanamachi.training.exploit import Exploitation
+    from hanamachi.training.best_responses import Exploitation
 
 CARD = """---
 {metadata}---
