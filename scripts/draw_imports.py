@@ -230,6 +230,7 @@ def main(file: Path = PICTURE) -> None:
     floors = floors_of(settings)
     rooms = [room for floor in floors for room in floor]
     svg = picture(floors, imports(graph_of(settings), rooms))
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(svg, encoding="utf-8", newline="\n")
 
 
