@@ -1,10 +1,10 @@
 """Sections of other files in the pages of the site, and links to any file of the repository.
 
 Every page also reads well in the repository itself. There, a link alone under the comment
-`<!-- include -->` is a link. On the site, its target replaces it: a section (`README.md#train`, or a
-section of a module's docstring), a program, or a page without its title. A link to included text
-leads to the page that includes it; a link to any other file leads to a page that shows the file. A
-list under `<!-- contents: Caption -->` is also a part of the sidebar. `<!-- program: PATH -->`
+`<!-- include -->` is a link. On the site, its target replaces it: a section (`README.md#train`, or
+one of a module's docstring), a program, or a page without its title. A link to included text leads
+to the page that includes it; a link to any other file leads to a page that shows the file. A list
+under `<!-- contents: Caption -->` is also a part of the sidebar. `<!-- program: PATH -->`
 includes a program if the file exists.
 """
 
@@ -118,7 +118,7 @@ def text_of(page: Path) -> str:
 
 
 def homes() -> dict[Place, Path]:
-    """The page that includes each place; a file belongs to the page that includes its beginning."""
+    """The page that includes each place; a file belongs to the page that includes its top."""
     found: dict[Place, Path] = {}
     for page in own_pages():
         for target in INCLUDE.findall(text_of(page)):

@@ -1,4 +1,4 @@
-"""OpenSpiel: its own PPO learns the game through OpenSpiel's interface, where chance is a player.
+"""OpenSpiel: its own PPO learns the game, with chance as a player.
 
 The learner plays seat 0 of eight games, reads the engine's observation, and meets random play.
 
