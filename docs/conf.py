@@ -1,4 +1,4 @@
-"""The site that Sphinx makes of these pages: `make docs`."""
+"""The settings of the documentation site, which Sphinx builds: `make docs`."""
 
 import sys
 from pathlib import Path
@@ -21,21 +21,21 @@ extensions = [
 ]
 exclude_patterns = ["_static"]
 myst_enable_extensions = ["colon_fence"]
-myst_heading_anchors = 3  # as GitHub has them
+myst_heading_anchors = 3  # the same anchors as on GitHub
 
 autodoc_member_order = "bysource"
-viewcode_follow_imported_members = False  # or it takes all of aec.py for the package's own
+viewcode_follow_imported_members = False  # or it takes all of aec.py for code of the package
 autodoc_typehints_format = "short"
-autodoc_inherit_docstrings = False  # other libraries explain their own
-default_role = "code"  # docstrings say `this` of what they name
-nitpick_ignore_regex = [  # types of other libraries, and those of ours that only pass through
+autodoc_inherit_docstrings = False  # other libraries document their own methods
+default_role = "code"  # docstrings write names as `this`
+nitpick_ignore_regex = [  # types of other libraries, and types of ours without an entry
     (
         r"py:.*",
         r"(annotated_types|collections|gymnasium|np|numpy|os|pathlib|pyspiel|spaces|types)\..*",
     ),
-    (r"py:.*", r"[A-Za-z_]+"),  # aliases, and what is imported from libraries
-    (r"py:.*", r"hanamachi\.(.*\.F|session\.Session|policies\.network\.Head|openspiel\.SpielGame)"),
-    (r"py:.*", r"hanamachi\.training\.(config|exact|selfplay|statistics)\..*"),
+    (r"py:.*", r"[A-Za-z_]+"),  # aliases, and names imported from libraries
+    (r"py:.*", r"hanamachi\..*\.(F|Session|Head|SpielGame)"),
+    (r"py:.*", r"hanamachi\.training\.(config|exact|learner|evaluation\.statistics)\..*"),
 ]
 
 html_theme = "furo"

@@ -1,11 +1,11 @@
-"""What the pages take from the repository: sections of other files, and links to any of them.
+"""Sections of other files in the pages of the site, and links to any file of the repository.
 
-Every page also reads well where the repository is shown. There, a link alone under the comment
-`<!-- include -->` is a link; on the site, what it leads to stands in its place: a section
-(`README.md#train`, or of a module's docstring), a program, or a page without its title. A link to
-what is included somewhere leads there; a link to any other file leads to a page that shows it. A
-list under `<!-- contents: Caption -->` is also a part of the sidebar; `<!-- program: PATH -->`
-includes a program if it is there.
+Every page also reads well in the repository itself. There, a link alone under the comment
+`<!-- include -->` is a link. On the site, its target replaces it: a section (`README.md#train`, or
+one of a module's docstring), a program, or a page without its title. A link to included text leads
+to the page that includes it; a link to any other file leads to a page that shows the file. A list
+under `<!-- contents: Caption -->` is also a part of the sidebar. `<!-- program: PATH -->`
+includes a program if the file exists.
 """
 
 import ast
@@ -35,7 +35,7 @@ HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 Place = tuple[Path, str]  # a file, and the anchor of one of its sections or ""
 
 
-# --- What a link leads to
+# --- Targets of links
 
 
 def place_of(target: str, folder: Path) -> Place:
@@ -65,7 +65,7 @@ def slug(heading: str) -> str:
 
 
 def section(path: Path, anchor: str) -> str:
-    """What stands under a heading, up to the next."""
+    """The text under a heading, up to the next heading."""
     text = prose(path)
     found = list(headings(text))
     ends = [heading.start() for heading in found[1:]] + [len(text)]
@@ -76,14 +76,14 @@ def section(path: Path, anchor: str) -> str:
 
 
 def title(path: Path) -> str:
-    """Of a page its own, of any other file its path."""
+    """The title of a page; the path of any other file."""
     if path.suffix == ".md":
         return next(headings(prose(path)))[2]
     return f"`{path.relative_to(ROOT).as_posix()}`"
 
 
 def content(path: Path, anchor: str) -> str:
-    """What stands on the site in the place of a link."""
+    """The text that replaces a link on the site."""
     if anchor:
         return section(path, anchor)
     if path.suffix == ".md":
@@ -108,7 +108,7 @@ def own_pages() -> list[Path]:
 
 
 def text_of(page: Path) -> str:
-    """A page with all its marks, those for programs that are there among them."""
+    """A page with all its marks, with an include for each program that exists."""
 
     def mark(program: re.Match[str]) -> str:
         there = (page.parent / program[1]).exists()
@@ -118,7 +118,7 @@ def text_of(page: Path) -> str:
 
 
 def homes() -> dict[Place, Path]:
-    """Which page includes what; a file of which parts are included is where its beginning is."""
+    """The page that includes each place; a file belongs to the page that includes its top."""
     found: dict[Place, Path] = {}
     for page in own_pages():
         for target in INCLUDE.findall(text_of(page)):
@@ -131,23 +131,25 @@ def homes() -> dict[Place, Path]:
 
 def is_of_the_site(path: Path) -> bool:
     """A page, or a picture."""
-    return path.suffix == ".png" or (path.is_relative_to(DOCS) and path.suffix in {".md", ".rst"})
+    return path.suffix in {".png", ".svg"} or (
+        path.is_relative_to(DOCS) and path.suffix in {".md", ".rst"}
+    )
 
 
 def shown(path: Path) -> Path:
-    """The page that is made for a file that no page includes."""
+    """The page that shows a file that no page includes."""
     return SHOWN / f"{path.relative_to(ROOT).as_posix()}.md"
 
 
 class Pages:
-    """The pages as the site has them, and whatever they need beside them."""
+    """The pages of the site, and the files that they link to."""
 
     def __init__(self) -> None:
         self.homes = homes()
-        self.wanted: set[Path] = set()  # files that pages are to be made for
+        self.wanted: set[Path] = set()  # files that need a page
 
     def complete(self, text: str, page: Path) -> str:
-        """The text of a page, with all that it includes and with links as the site has them."""
+        """The text of a page with its includes, and with links for the site."""
         pieces = INCLUDE.split(text)
         own = [self.linked(piece, page.parent, page) for piece in pieces[::2]]
         places = [place_of(target, page.parent) for target in pieces[1::2]]
@@ -156,9 +158,9 @@ class Pages:
         return CONTENTS.sub(with_toctree, whole)
 
     def linked(self, text: str, folder: Path, page: Path) -> str:
-        """Text from a folder with links that lead from a page."""
+        """Text from a file in `folder`, with links that start from `page`."""
         pieces = CODE.split(text)
-        for i in range(0, len(pieces), 3):  # then come code and its fence
+        for i in range(0, len(pieces), 3):  # the next two are code and its fence
             pieces[i] = LINK.sub(lambda link: f"]({self.link(link[1], folder, page)})", pieces[i])
         return "".join(piece for i, piece in enumerate(pieces) if i % 3 < 2)
 
@@ -178,7 +180,7 @@ class Pages:
 
 
 def with_toctree(contents: re.Match[str]) -> str:
-    """A list of pages, which are also what the sidebar lists."""
+    """A list of pages, with the same pages in the sidebar."""
     caption, entries = contents.groups()
     pages = "\n".join(LINK.findall(entries))
     return f"{entries}\n:::{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n:::\n"
@@ -189,7 +191,7 @@ def folder_of(path: Path) -> Path:
 
 
 def show_files(app: Sphinx) -> None:
-    """Make a page for every file that a page links to and none includes."""
+    """Make a page for every file that a page links to and no page includes."""
     pages, done = Pages(), set()
     for page in own_pages():
         pages.complete(text_of(page), page)

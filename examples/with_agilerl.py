@@ -1,8 +1,8 @@
 """AgileRL: its PPO on the Gymnasium VectorEnv, whose infos give it the masks.
 
-AgileRL 2.58 asks for PettingZoo before 1.27 and for tensordict 0.13, so it needs an environment of
-its own; it imports peft without asking for it. Its multi-agent algorithms want agents that act at
-once, which these do not.
+AgileRL 2.58 needs PettingZoo below 1.27 and tensordict 0.13, so it needs its own virtual
+environment. It imports peft without requiring it. Its multi-agent algorithms need agents that act
+at the same time; in these games agents take turns.
 
     pip install -e ".[train]" agilerl peft
 """

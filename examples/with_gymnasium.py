@@ -1,7 +1,7 @@
-"""Gymnasium: masked PPO on the VectorEnv, by hand, with nothing but PyTorch.
+"""Gymnasium: masked PPO on the VectorEnv, written in PyTorch alone.
 
-128 games run compiled, and the network plays all seats of each: one learns, and in the others sits
-the same network as the environment's opponent. The masks come in the infos.
+128 games run in compiled code, and the network plays all seats of each. One seat learns; the same
+network plays the other seats as the environment's opponent. The masks come in the infos.
 
     pip install -e ".[train]" gymnasium
 """
@@ -20,11 +20,11 @@ from hanamachi.policies import BatchPolicy
 from hanamachi.training import evaluate
 
 GAME = variant("hanamikoji")
-GAMES = 128  # side by side
+GAMES = 128  # at the same time
 ROLLOUT = 32  # decisions in each, between two updates
 EPOCHS = 4  # over each rollout
 MINIBATCH = 512
-GAE_LAMBDA = 0.95  # nothing is discounted: a game is short, and its result is all that counts
+GAE_LAMBDA = 0.95  # without a discount: a game is short, and only its result counts
 CLIP = 0.2
 ENTROPY = 0.01
 LEARNING_RATE = 5e-4

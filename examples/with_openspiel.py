@@ -1,6 +1,6 @@
-"""OpenSpiel: its own PPO learns our game as OpenSpiel sees it, where chance is a player.
+"""OpenSpiel: its own PPO learns the game, with chance as a player.
 
-The learner sits in seat 0 of eight games, sees what the engine shows, and meets random play.
+The learner plays seat 0 of eight games, reads the engine's observation, and meets random play.
 
     pip install -e ".[train]" open-spiel
 """
@@ -22,7 +22,7 @@ LEARNER, GAMES, ROLLOUT, LUCK = 0, 8, 256, np.random.default_rng(0)
 
 
 class OneSeat(Environment):
-    """Each step goes to the learner's next decision: the other plays at random, as chance does."""
+    """Each step ends at the learner's next decision: the other seat and chance play at random."""
 
     def reset(self) -> TimeStep:
         return self.to_the_learner(super().reset())

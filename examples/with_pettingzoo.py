@@ -1,7 +1,7 @@
-"""PettingZoo: the plain loop, in which a network plays the agent that ships and learns from it.
+"""PettingZoo: in the plain loop, a network plays against the shipped agent and imitates it.
 
-The shipped agent is asked at every turn: in its own seat it plays what it thinks best, in the
-network's it only says so, and the network learns to choose as it would have.
+The shipped agent chooses an action at every turn. In its own seat it plays this action; in the
+network's seat the action is the label that the network learns from.
 
     pip install -e ".[train]" pettingzoo
 """
@@ -25,7 +25,7 @@ network = nn.Sequential(
 
 @torch.no_grad()
 def learned(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """What the network thinks best, among the legal actions."""
+    """The legal actions with the highest scores."""
     return np.where(masks, network(torch.from_numpy(observations)), -np.inf).argmax(1)
 
 

@@ -1,7 +1,7 @@
 """RL Zoo: MaskablePPO with the settings of rl_zoo.yml.
 
-RL Zoo knows no MaskablePPO, so it is entered here as ppo_mask; all else is RL Zoo's own command,
-whose options may follow. Its evaluations would ignore the masks, and are left out.
+RL Zoo has no MaskablePPO, so this program registers it as ppo_mask. The rest is RL Zoo's own
+command, and takes its options. Its evaluations would ignore the masks, so they are switched off.
 
     pip install -e ".[train]" rl_zoo3
 """

@@ -1,7 +1,7 @@
 """RLlib: PPO by self-play, with action masks.
 
 All agents of the PettingZoo environment share one module, RLlib's own for masked actions; for_rllib
-renames what it reads.
+renames the keys of observations for it.
 
     pip install -e ".[train]" "ray[rllib]"
 """

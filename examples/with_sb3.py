@@ -1,8 +1,8 @@
-"""stable-baselines3: MaskablePPO on the Gymnasium face, or the same algorithm by self-play.
+"""stable-baselines3: MaskablePPO on the Gymnasium environment, or the same algorithm by self-play.
 
-It finds the masks by itself. Against a given opponent a game is an ordinary environment, and any
-MaskablePPO learns it; with --self-play all seats learn, from games that run compiled, with the
-credit of hanamachi.training.learner.selfplay.
+MaskablePPO finds the masks by itself. Against a given opponent a game is an ordinary environment.
+With --self-play all seats learn, from games in compiled code, with the mover-signed advantages of
+hanamachi.training.learner.selfplay.
 
     pip install -e ".[train]" stable-baselines3 sb3-contrib
 """
@@ -31,7 +31,7 @@ def against_random(steps: int) -> MaskablePPO:
 
 
 def against_itself(steps: int) -> MaskablePPO:
-    """Learn from both seats of 128 games at once."""
+    """Learn from both seats of 128 simultaneous games."""
     games = SelfPlayVecEnv(GAME, 128, seed=0)
     return SelfPlayPPO(SelfPlayPolicy, games, n_steps=32, seed=0, **SETTINGS).learn(steps)
 

@@ -1,4 +1,4 @@
-"""Tianshou: PPO over the legal actions, on the Gymnasium face.
+"""Tianshou: PPO over the legal actions, on the Gymnasium environment.
 
 The other seat plays at random.
 

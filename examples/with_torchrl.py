@@ -1,6 +1,6 @@
-"""TorchRL: PPO over the legal actions, on many games at once.
+"""TorchRL: PPO over the legal actions, on a batch of games.
 
-GymWrapper reads the games, ActionMask and MaskedCategorical keep to the rules, and GAE and
+GymWrapper loads the games, ActionMask and MaskedCategorical apply the masks, and GAE and
 ClipPPOLoss learn. The other seat plays at random.
 
     pip install -e ".[train]" torchrl

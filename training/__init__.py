@@ -1,19 +1,25 @@
-"""Learning and judging policies: `train`, `evaluate`, `Config`.
+"""Train and evaluate policies: `Config`, `train`, `evaluate`, `exploit`.
 
-They are imported when asked for, so that the command line answers at once.
+Each is imported when it is first used, so that the command line starts quickly.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hanamachi.training.best_responses import exploit
     from hanamachi.training.config import Config
     from hanamachi.training.evaluation.matches import evaluate
     from hanamachi.training.run import train
 
-__all__ = ["Config", "evaluate", "train"]
+__all__ = ["Config", "evaluate", "exploit", "train"]
 
-HOMES = {"Config": "config", "evaluate": "evaluation.matches", "train": "run"}
+HOMES = {
+    "Config": "config",
+    "evaluate": "evaluation.matches",
+    "exploit": "best_responses",
+    "train": "run",
+}
 
 
 def __getattr__(name: str) -> Any:

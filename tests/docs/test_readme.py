@@ -25,7 +25,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "benchmarks" / "README.md",
-    *sorted((ROOT / "envs").glob("*/RULES.md")),
+    *sorted((ROOT / "envs" / "games").glob("*/RULES.md")),
     *(
         page
         for page in sorted((ROOT / "docs").rglob("*.md"))

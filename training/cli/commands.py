@@ -170,8 +170,8 @@ def exploit(
         return
     if out is None:
         raise UserError("trained best responses are runs: name a folder for them with --out")
+    from hanamachi.training.best_responses import exploit, table
     from hanamachi.training.config import Config
-    from hanamachi.training.exploit import exploit, table
 
     settings = Config.load(config) if config else None
     how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}

@@ -18,11 +18,11 @@ from samples import WHOLE, sample
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.training import evaluate
+from hanamachi.training.best_responses import exploit
 from hanamachi.training.cli import main as cli
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.cluster.rollouts import shares
 from hanamachi.training.config import Config
-from hanamachi.training.exploit import exploit
 from hanamachi.training.run import train
 from hanamachi.training.sweep import sweep
 

@@ -10,9 +10,9 @@ from samples import WHOLE
 from threads import one_thread
 
 from hanamachi.policies.networks.checkpoint import load_checkpoint
+from hanamachi.training.best_responses import MostProbable, exploit
 from hanamachi.training.config import Config
 from hanamachi.training.exact import SMALL, exploitability, nash_conv, tabulate, tree_of
-from hanamachi.training.exploit import MostProbable, exploit
 from hanamachi.training.run import train
 
 STEPS, SEEDS = (1_000_000, 3) if WHOLE else (200_000, 1)

@@ -9,12 +9,12 @@ from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
+from hanamachi.training.best_responses import exploit, table
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import matches
 from hanamachi.training.exact import exploitability, tabulate, tree_of
-from hanamachi.training.exploit import exploit, table
 
 OPTIONS = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
 SETTINGS = {
