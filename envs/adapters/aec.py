@@ -152,7 +152,7 @@ class AEC(AECEnv):
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """What this agent knows, whoever is to move."""
-        observation, mask = self._session.view(self.possible_agents.index(agent))
+        observation, mask = self._session.observe(self.possible_agents.index(agent))
         if self.terminations.get(agent, True):
             mask[:] = 0  # also after an illegal action has ended the game
         return {"observation": observation, "action_mask": mask}

@@ -26,7 +26,7 @@ SEEDS = 2**64  # seeds run from 0 to one less
 RESET_OPTIONS = ("deal", "state")
 POINTERS = {"_tables", "_rewards", "_step_if_legal"}  # of a session into its own arrays and code
 
-View = tuple[NDArray[np.float32], NDArray[np.int8]]  # observation (N,), action mask (A,)
+Observed = tuple[NDArray[np.float32], NDArray[np.int8]]  # observation (N,), action mask (A,)
 
 
 class Session:
@@ -42,7 +42,7 @@ class Session:
         self.deal: tuple[int, ...] = ()  # outcomes given for chance, in order
         self.dealt = 0  # how many of them have happened
         self.actions: list[int] = []
-        self._observation, self._mask = self._new_view()  # the mover's; no mask once it is over
+        self._observation, self._mask = self._new_arrays()  # the mover's; no mask once it is over
         self._mask[:] = 0
         self._point()
 
@@ -131,15 +131,15 @@ class Session:
         rewards: list[float] = self._rewards.tolist()
         return rewards
 
-    def view(self, seat: int) -> View:
-        """What a seat knows, (N,), and its action mask, (A,): zeros out of its turn."""
+    def observe(self, seat: int) -> Observed:
+        """A seat's observation, (N,), and its action mask, (A,): zeros out of its turn."""
         if seat == self.mover:
             return self._observation.copy(), self._mask.copy()
-        view = self._new_view()
-        kernels.view(self._tables, self.games, seat, *view)
-        return view
+        arrays = self._new_arrays()
+        kernels.view(self._tables, self.games, seat, *arrays)
+        return arrays
 
-    def _new_view(self) -> View:
+    def _new_arrays(self) -> Observed:
         layout, actions = self.variant.observation, self.variant.actions
         return np.empty(layout.size, np.float32), np.empty(actions.size, np.int8)
 
@@ -251,8 +251,8 @@ def step_if_legal(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[..
     kernel: Any = kernels.step_if_legal
     if not isinstance(kernel, Dispatcher):  # as with NUMBA_DISABLE_JIT=1
         return kernels.step_if_legal
-    view = np.empty(1, np.float32), np.empty(1, np.int8)
-    arguments = np.empty(1, rule_set), np.empty(1, record), 0, *view
+    observed = np.empty(1, np.float32), np.empty(1, np.int8)
+    arguments = np.empty(1, rule_set), np.empty(1, record), 0, *observed
     compiled: Callable[..., int] = kernel.compile(tuple(map(typeof, arguments)))
     return compiled
 

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from hanamachi.engine import game as rule
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import CHANCE, OVER, Variant
-from hanamachi.policies.policy import Policy, best, views
+from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.prospects import Prospects
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.search import Decision, Search
+from hanamachi.sessions.players import observe
 
 apply, chance, legal, resolve = rule.apply, rule.chance, rule.legal, rule.resolve
 
@@ -143,7 +144,7 @@ class Tree:
 
     def _replies(self, games: NDArray[Any]) -> NDArray[np.float32]:
         """What the others will do, (n, A); they are asked as at the beginning of a game."""
-        seen = views(self.variant, games, games["mover"].astype(np.int64))
+        seen = observe(self.variant, games, games["mover"].astype(np.int64))
         return self.policy.distribution(*seen, self.policy.initial_memory(len(games)))[0]
 
     def _information_sets(
@@ -153,7 +154,7 @@ class Tree:
         own = np.flatnonzero(open_ & (games["mover"] == root.mover))
         sets = np.full(len(games), NONE)
         sets[own] = same_rows(
-            views(self.variant, games[own], games["mover"][own].astype(np.int64))[0]
+            observe(self.variant, games[own], games["mover"][own].astype(np.int64))[0]
         )
         return sets
 

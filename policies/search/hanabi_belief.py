@@ -24,9 +24,10 @@ from hanamachi.engine.game import CHANCE
 from hanamachi.engine.kernels import apply, resolve, settle, start
 from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.table import take_back
-from hanamachi.policies.policy import Memory, Policy, views
+from hanamachi.policies.policy import Memory, Policy
 from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.opponents import initial_memory
+from hanamachi.sessions.players import observe
 
 DOUBT = 0.01  # added to the probability of every action: the others may play another policy
 FEW = 0.5  # of the hands; with fewer left, too many of them would be the same
@@ -169,7 +170,7 @@ def chance_of(policy: Policy, games: Games, memory: Memory, me: int, action: int
     """How likely the seat to move takes the action, (W,); its memory is brought up to date."""
     seat = int(games["mover"][0])
     first, group = told_apart(games["hand"][:, me], memory[:, seat])
-    seen = views(policy.variant, games[first], np.full(len(first), seat))
+    seen = observe(policy.variant, games[first], np.full(len(first), seat))
     chances, _, after = policy.distribution(*seen, memory[first, seat])
     memory[:, seat] = after[group]
     return chances[group, action].astype(np.float64)

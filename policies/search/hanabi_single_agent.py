@@ -141,7 +141,7 @@ class SingleAgent(Search):
             np.tile(actions, count),
             decision.rng,
             memory=np.repeat(believed.memory[rows], alike, axis=0),
-            alike=alike,
+            same_luck=alike,
             turns=self.turns,
         )
         return (earned[:, 0] + self.forecast(games)).reshape(count, alike)

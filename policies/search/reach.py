@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
-from hanamachi.policies.policy import Masks, Observations, Policy, views
+from hanamachi.policies.policy import Masks, Observations, Policy
+from hanamachi.sessions.players import observe
 
 DOUBT = 0.4  # share of the others' decisions that is taken for random play
 
@@ -38,7 +39,7 @@ def log_reach(policy: Policy, worlds: NDArray[Any], seat: int, doubt: float = DO
     """The log-probability, (K,), that the other seats have acted in this round as they did."""
     positions, actions = decisions_of_others(policy.variant, worlds, seat)
     reach = np.zeros(positions.shape)
-    seen, masks = views(policy.variant, positions.ravel(), positions["mover"].ravel())
+    seen, masks = observe(policy.variant, positions.ravel(), positions["mover"].ravel())
     open_ = np.flatnonzero(np.count_nonzero(masks, axis=1) > 1)
     chances = doubtful(policy, seen[open_], masks[open_], doubt)
     reach.ravel()[open_] = np.log(chances[np.arange(len(open_)), actions.ravel()[open_]])

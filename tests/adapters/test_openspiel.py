@@ -97,7 +97,7 @@ def test_a_state_is_what_the_engine_makes_of_the_same_outcomes_and_actions(id, o
             continue
         total += state.rewards()
         for seat in range(game.num_players()):
-            seen, mask = session.view(seat)
+            seen, mask = session.observe(seat)
             assert state.observation_tensor(seat) == seen.tolist()
             assert state.information_state_tensor(seat)[: len(seen)] == seen.tolist()
             assert np.flatnonzero(mask).tolist() == state.legal_actions(seat)
