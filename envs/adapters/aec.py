@@ -1,4 +1,4 @@
-"""PettingZoo's face of every game: agents move one at a time.
+"""The PettingZoo environment of every game: agents move one at a time.
 
 Notation: S seats, A actions, N entries of an observation.
 """

@@ -1,4 +1,4 @@
-"""Gymnasium's face of every game: one seat learns, an opponent plays all others."""
+"""The Gymnasium environment of every game: one seat learns, an opponent plays all others."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
-from hanamachi.sessions.opponents import Opponent, check_legal, initial_memory, with_worlds
+from hanamachi.sessions.opponents import Opponent, check_legal, initial_memory
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
 
@@ -69,11 +69,12 @@ class SeatedPlayer(Generic[P]):
     def act(self, turns: Turns, rng: np.random.Generator) -> NDArray[np.int64]:
         """An action for each turn, (n,); IllegalAction if one is not legal."""
         place = turns.rows, turns.seats
-        actions, memory = with_worlds(self.policy, turns.worlds()).act(
+        actions, memory = self._asked(turns).act(
             turns.observations, turns.masks, self.memory[place], rng
         )
         check_legal(actions, turns.masks, "the opponent")
-        self.memory[place] = memory
+        if self.memory.size:
+            self.memory[place] = memory
         return actions
 
     def distribution(
@@ -84,13 +85,19 @@ class SeatedPlayer(Generic[P]):
         Only for policies. With `remember=False` it can be asked about the same turns again.
         """
         place = turns.rows, turns.seats
-        policy: Any = with_worlds(self.policy, turns.worlds())
+        policy: Any = self._asked(turns)
         probabilities, values, memory = policy.distribution(
             turns.observations, turns.masks, self.memory[place]
         )
         if remember:
             self.memory[place] = memory
         return probabilities, values
+
+    def _asked(self, turns: Turns) -> Opponent:
+        """The policy as it plays in these turns: one that searches needs their worlds."""
+        searching: Any = getattr(self.policy, "with_worlds", None)
+        asked: Opponent = self.policy if searching is None else searching(turns.worlds())
+        return asked
 
 
 # --- Turns

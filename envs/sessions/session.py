@@ -1,8 +1,8 @@
-"""One game in progress, as Python holds it: begun, checked and remembered.
+"""A session: one game in progress, with its checks and the actions taken so far.
 
-The faces for a single game (aec.py, single.py) and saved games (record.py) are built on this.
-Chance is left to the game's own generator unless a deal is given. Each outcome costs one random
-number either way, so what follows a given deal is what would have followed the same deal by luck.
+The adapters for a single game and saved games (record.py) are built on this. The game's own
+generator decides chance unless a deal is given. Each outcome uses one random number either way, so
+a game with a given deal continues like the game in which chance brought the same deal.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,20 +58,20 @@ class Session:
     # --- Beginning
 
     def begin(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin a game; without a seed it goes on with the generator of the last one.
+        """Begin a game; without a seed it keeps the generator of the last one.
 
         `options` may hold "deal", the outcomes that chance must bring first, in order, and
         "state", a position from `state` to start from. Raises UserError, and leaves the game as
         it was, if they do not fit.
         """
         if options:
-            self._begin_as_told(seed, options)
+            self._begin_with_options(seed, options)
             return
         if seed is not None:
             self.games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
         self._begin_by_chance()
 
-    def _begin_as_told(self, seed: int | None, options: Mapping[str, Any]) -> None:
+    def _begin_with_options(self, seed: int | None, options: Mapping[str, Any]) -> None:
         for name in options:
             if name not in RESET_OPTIONS:
                 raise unknown("option of reset", name, RESET_OPTIONS)

@@ -23,7 +23,7 @@ from samples import UNCOMPILED, WHOLE
 from hanamachi import VARIANTS, IllegalAction, UserError, variant
 from hanamachi.adapters.openspiel import MOST_ROUNDS, load
 from hanamachi.engine.game import CHANCE, OVER
-from hanamachi.rendering.frames import scored_round
+from hanamachi.engine.rounds import scored_round
 from hanamachi.sessions.moments import Moment
 from hanamachi.sessions.session import Session, chances_of
 
