@@ -82,7 +82,7 @@ class Session:
             games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
         self._begin(games, checked_deal(options.get("deal", ())), "state" not in options)
 
-    def begin_anew(self, generator: int, deal: Sequence[int]) -> None:
+    def begin_dealt(self, generator: int, deal: Sequence[int]) -> None:
         """Begin the game that a state of the generator and a deal lead to."""
         games = self.games.copy()
         games["rng"] = generator

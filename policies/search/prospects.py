@@ -1,7 +1,7 @@
-"""What the beginning of a round is worth: what a policy says of it, or makes of it.
+"""Values of the beginning of a round, from a policy's own values or from playouts.
 
-The round is dealt a number of times. A policy that forecasts results is asked what the first
-decision is worth; with any other the game is played to its end.
+The round is dealt a number of times. A policy with values gives them for the first decision; with
+any other policy the game is played to its end.
 
 Notation: n positions, S seats.
 """
@@ -20,7 +20,7 @@ DEALS = 32  # of each position, the same luck for all of them
 
 
 class Prospects:
-    """Of games of two rivals; what was found once is kept."""
+    """The values of rounds in two-player competitive games; each is computed once."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy

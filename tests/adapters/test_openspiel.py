@@ -90,7 +90,7 @@ def test_a_state_is_what_the_engine_makes_of_the_same_outcomes_and_actions(id, o
     states = list(random_states(game, seed=1))
     deal = [e.action for e in states[-1].full_history() if e.player == CHANCE]
     session = Session(game.variant)
-    session.begin_anew(1, deal)
+    session.begin_dealt(1, deal)
     total = np.zeros(game.num_players())
     for state, following in zip(states, [*states[1:], None], strict=True):
         if state.is_chance_node():

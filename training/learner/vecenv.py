@@ -1,4 +1,4 @@
-"""Batches of turn-based games for learners: one row a game, whoever is to move acts.
+"""Batches of turn-based games for learners: one row a game, in which the seat to move acts.
 
 `advance` is the hot path: it plays one decision in every row and fills the arrays below. The
 stable-baselines3 interface is built on it, so that any of its algorithms can drive the games.
