@@ -124,7 +124,7 @@ def recorded_games(variant: Variant, rows: int, length: int) -> list[Record]:
 def finished(variant: Variant, generator: int, actions: list[int]) -> Iterator[Record]:
     """The games that a row's generator and actions lead to their end."""
     session = Session(variant)
-    session.begin_anew(generator, ())
+    session.begin_dealt(generator, ())
     for action in actions:
         session.step(action)
         if session.mover == OVER:

@@ -148,7 +148,7 @@ def raw_env(players: Any = 2, **options: Any) -> AEC:
 
 
 def id_of(players: Any, options: Mapping[str, Any]) -> str:
-    """The id for so many players and these options; UserError if not so many can play."""
+    """The id for this number of players and these options; UserError for another number."""
     if type(players) is not int or players not in PLAYERS:
         raise UserError(f"players must be a whole number from 2 to 5, not {players!r}")
     multicolour = options.get("multicolour") == "five"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
-from hanamachi.engine.kernels import masks, observations, parallel_for
+from hanamachi.engine.kernels import parallel_for
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.sessions.opponents import check_legal
 from hanamachi.sessions.worlds import Worlds
@@ -234,20 +234,6 @@ class RulePolicy(Policy):
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         parallel_for(self.score, self.tables, *rows, scores)
         return scores, memory
-
-
-# --- The inputs of policies
-
-
-def views(
-    variant: Variant, games: NDArray[Any], seats: NDArray[np.int64]
-) -> tuple[Observations, Masks]:
-    """The observations (B, N) and legal actions (B, A) of the movers."""
-    seen = np.empty((len(games), variant.observation.size), np.float32)
-    legal = np.empty((len(games), variant.actions.size), np.int8)
-    parallel_for(observations, variant.rule_set, games, seats, seen)
-    parallel_for(masks, variant.rule_set, games, legal)
-    return seen, legal
 
 
 # --- From scores and probabilities to actions

@@ -28,7 +28,14 @@ from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.load import load_policy
 from hanamachi.training.cli.main import run
 from hanamachi.training.cluster import ONE_THREAD
-from hanamachi.training.evaluation.matches import Mapper, Row, TeamScore, team_score, versus
+from hanamachi.training.evaluation.matches import (
+    Mapper,
+    Row,
+    Schedule,
+    TeamScore,
+    team_score,
+    versus,
+)
 from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.provenance import processor
 
@@ -119,8 +126,8 @@ def with_partners(match: Match, mapper: Mapper, seed: int = SEED) -> TeamScore:
     """How it scores with somebody in the other seat."""
     game, search, other, games = match
     team = load_policy(search, game), load_policy(other, game)
-    how: dict[str, Any] = {"games": games, "seed": seed, "batch": PART, "mapper": mapper}
-    return team_score(team, (search, other), variant(game), "argmax", **how)
+    schedule = Schedule(games, seed, PART, mapper)
+    return team_score(team, (search, other), variant(game), "argmax", schedule)
 
 
 def difference(score: Result, plain: Result) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""PettingZoo's face of every game: agents move one at a time.
+"""The PettingZoo environment of every game: agents move one at a time.
 
 Notation: S seats, A actions, N entries of an observation.
 """
@@ -88,7 +88,7 @@ class AEC(AECEnv):
     # --- Play
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin a game; without a seed it goes on with the generator of the last one.
+        """Begin a game; without a seed it keeps the generator of the last one.
 
         `options` may hold "deal", the outcomes that chance must bring first, in order, and
         "state", a position from `get_state` to start from. Raises UserError if they do not fit;
@@ -101,7 +101,7 @@ class AEC(AECEnv):
         self._cumulative_rewards = self._nothing.copy()
         self._skip_agent_selection = None
         self.terminations = dict.fromkeys(self.agents, False)
-        self._follow()
+        self._update()
 
     def step(self, action: int | None) -> None:
         """Carry out the action of the agent selected; None once the game is over for it.
@@ -118,7 +118,7 @@ class AEC(AECEnv):
             raise UserError(f"{agent} is to move and must choose an action; None is for the end")
         self._session.step(action)
         self._cumulative_rewards[agent] = 0.0
-        self._follow()
+        self._update()
 
     def forfeit(self, reward: float) -> None:
         """The game ends here for all, with this reward for the agent selected."""
@@ -136,8 +136,8 @@ class AEC(AECEnv):
             raise UserError(f"the game is over; {self.agent_selection} can only step with None")
         self._was_dead_step(None)
 
-    def _follow(self) -> None:
-        """Let the attributes say what the game says."""
+    def _update(self) -> None:
+        """Set the attributes from the game."""
         mover, rewards = self._session.mover, self._session.rewards()
         self.rewards = self._nothing.copy()
         if any(rewards):
@@ -151,8 +151,8 @@ class AEC(AECEnv):
             self.render()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What this agent knows, whoever is to move."""
-        observation, mask = self._session.view(self.possible_agents.index(agent))
+        """What this agent knows, in or out of its turn."""
+        observation, mask = self._session.observe(self.possible_agents.index(agent))
         if self.terminations.get(agent, True):
             mask[:] = 0  # also after an illegal action has ended the game
         return {"observation": observation, "action_mask": mask}

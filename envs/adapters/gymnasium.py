@@ -1,4 +1,4 @@
-"""Gymnasium's face of every game: one seat learns, an opponent plays all others."""
+"""The Gymnasium environment of every game: one seat learns, an opponent plays all others."""
 
 from typing import Any
 
@@ -15,11 +15,9 @@ from hanamachi.sessions.opponents import (
     Choose,
     Opponent,
     as_opponent,
-    check_legal,
     checked_seat,
-    initial_memory,
-    with_worlds,
 )
+from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.record import Record, record_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
@@ -86,7 +84,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def _take_seat(self) -> None:
         wanted, seats = self.seat_wanted, self.variant.seats
         self.seat = self._session.generator % seats if isinstance(wanted, str) else wanted
-        self._memory = initial_memory(self.opponent, 1, seats)  # (1, S, M)
+        self._others = SeatedPlayer(self.opponent, self.variant, games=1)
         self._earlier = self._others_play()
 
     def step(self, action: Any) -> Transition:
@@ -116,20 +114,13 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Up to the learner's turn or the end; returns what it brings the learner."""
         reward = 0.0
         while self._session.mover not in (self.seat, OVER):
-            mover = self._session.mover
-            observation, mask = self._session.view(mover)
-            worlds = Worlds(self.variant, self._session.games, [mover])
-            actions, memory = with_worlds(self.opponent, worlds).act(
-                observation[None], mask[None], self._memory[:, mover], self.np_random
-            )
-            check_legal(actions, mask[None], "the opponent")
-            self._memory[:, mover] = memory
-            self._session.step(actions[0])
+            (action,) = self._others.act(turn_of(self._session), self.np_random)
+            self._session.step(action)
             reward += self._session.rewards()[self.seat]
         return reward
 
     def _seen(self) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        observation, self._mask = self._session.view(self.seat)
+        observation, self._mask = self._session.observe(self.seat)
         if self.render_mode == "human":
             self.render()
         return observation, {"action_mask": self._mask}

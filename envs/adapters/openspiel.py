@@ -1,4 +1,4 @@
-"""OpenSpiel's face of every game: chance is a player, and every seat's memory is at hand.
+"""The OpenSpiel game of every variant: chance is a player, and information states are given.
 
 Importing it registers python_hanamikoji, python_geishas_road and python_hanabi:
 

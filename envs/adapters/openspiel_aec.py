@@ -69,7 +69,7 @@ class OpenSpielAEC(AECEnv):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin a game; without a seed it goes on with the generator of the last one."""
+        """Begin a game; without a seed it keeps the generator of the last one."""
         if seed is not None:
             self.np_random = np.random.default_rng(seed)
         self.position = self.game.new_initial_state()
@@ -114,7 +114,7 @@ class OpenSpielAEC(AECEnv):
         self.agent_selection = self.agents[0 if terminated else self.position.current_player()]
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What this agent knows, whoever is to move."""
+        """What this agent knows, in or out of its turn."""
         seat = self.possible_agents.index(agent)
         mask = np.zeros(self.game.num_distinct_actions(), np.int8)
         if self.position.current_player() == seat:

@@ -1,4 +1,4 @@
-"""One seat of a game as Tianshou's algorithms read it: "obs", and the "mask" beside it.
+"""One seat of a game as Tianshou's algorithms read it: "obs" with its "mask".
 
     import gymnasium
     from hanamachi.adapters.tianshou import for_tianshou

@@ -36,7 +36,7 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
     """Games that show their ends, and the games that follow only after reset.
 
     `reset(options={"reset_mask": over})` shows the new games, which have begun already: autoreset
-    is DISABLED to whoever reads this. A game that has ended shows a mask of ones.
+    is DISABLED for its users. A game that has ended shows a mask of ones.
     """
 
     autoreset_mode = AutoresetMode.DISABLED

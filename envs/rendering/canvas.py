@@ -15,7 +15,7 @@ INK, HIDDEN, GOLD, LIGHT = "#3a3330", "#8f8a86", "#d9a521", "#ffffff"
 
 
 class Canvas:
-    """A drawing of so many units across and down, which will be `width` pixels wide."""
+    """A drawing of `across` by `down` units, `width` pixels wide."""
 
     def __init__(self, across: int, down: int, width: int) -> None:
         try:

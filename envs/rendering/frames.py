@@ -1,11 +1,10 @@
-"""What an environment shows to people: the render modes that every face has."""
+"""What environments show to people: the render modes of all adapters."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.errors import unknown
 
@@ -33,25 +32,8 @@ def frame(variant: Variant, game: np.record, mode: str) -> Frame:
     return None
 
 
-# --- What the pictures of several games have in common
+# --- Words for pictures
 
 
 def counted(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
-def scored_round(variant: Variant, before: np.record, action: int) -> np.record | None:
-    """The table as `action` left it when it ended a round and another follows; else None.
-
-    The engine clears it at once, so the round is scored again as the last that is played.
-    """
-    if variant.game.last_round is None:
-        return None
-    after, scored = before.copy(), before.copy()
-    kernels.apply_one(variant.rule_set, after, action)
-    if after.round_number == before.round_number:
-        return None
-    last = variant.rule_set.copy()
-    last[variant.game.last_round] = before.round_number
-    kernels.apply_one(last, scored, action)
-    return scored

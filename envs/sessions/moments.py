@@ -1,7 +1,7 @@
 """A game as a chain of moments, and what each seat remembers of it.
 
-A moment is a position and the way to it. Many games can go on from one moment, as a tree does, and
-share all that was before. Chance is explicit: while it decides, so does whoever calls `after`.
+A moment is a position and the events that led to it. As in a tree, many games can continue from one
+moment and share what came before. Chance is explicit: the caller of `after` chooses its outcomes.
 
 Notation: S seats, N entries of an observation.
 """
@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.engine.layout import Layout
+from hanamachi.engine.rounds import scored_round
 from hanamachi.errors import IllegalAction
-from hanamachi.rendering.frames import scored_round
 from hanamachi.sessions.session import possible_outcomes
 
 NONE = -1  # in place of the event that led to a moment: it is the first
 
-View = NDArray[np.float32]  # (N,) what a seat sees
+Observation = NDArray[np.float32]  # (N,) of one seat
 
 
 class Memory(NamedTuple):
     """What a seat has seen and done since the game began."""
 
     text: str  # equal where the seat cannot tell two games apart, and only there
-    seen: View  # its last view
-    rounds: tuple[View, ...] = ()  # its views of rounds as they ended, the last one first
+    seen: Observation  # its last observation
+    rounds: tuple[Observation, ...] = ()  # those at the end of each round, the last one first
 
 
 class Moment:
@@ -105,10 +105,10 @@ class Moment:
 
     def memory(self, seat: int) -> Memory:
         """All that a seat has seen and done, kept for the moments that follow."""
-        untold: list[Moment] = []
+        missing: list[Moment] = []
         moment: Moment | None = self
         while moment is not None and seat not in moment._memories:
-            untold.append(moment)
+            missing.append(moment)
             moment = moment.before
         size = self.variant.observation.size
         memory = (
@@ -116,7 +116,7 @@ class Moment:
             if moment
             else Memory(f"player_{seat}", np.zeros(size, np.float32))
         )
-        for moment in reversed(untold):
+        for moment in reversed(missing):
             memory = moment._memories[seat] = moment._added_to(memory, seat)
         return memory
 
@@ -125,14 +125,14 @@ class Moment:
         text, seen, rounds = memory
         if self.before is not None and self.before.mover == seat:
             text += f" > {self.before.words(self.event)}"
-        for game, round_ended in self._shown():
-            view = seen_by(self.variant, game, seat)
-            text += changes(self.variant.observation, seen, view)
-            rounds = (view, *rounds) if round_ended else rounds
-            seen = view
+        for game, round_ended in self._observable():
+            now = seen_by(self.variant, game, seat)
+            text += changes(self.variant.observation, seen, now)
+            rounds = (now, *rounds) if round_ended else rounds
+            seen = now
         return Memory(text, seen, rounds)
 
-    def _shown(self) -> Iterator[tuple[NDArray[Any], bool]]:
+    def _observable(self) -> Iterator[tuple[NDArray[Any], bool]]:
         """The tables that all seats look at, (1,), and whether a round has ended there."""
         if self.before is not None and self.before.mover != CHANCE:
             scored = scored_round(self.variant, self.before.games[0], self.event)
@@ -142,15 +142,15 @@ class Moment:
             yield self.games, False
 
 
-def seen_by(variant: Variant, games: NDArray[Any], seat: int) -> View:
+def seen_by(variant: Variant, games: NDArray[Any], seat: int) -> Observation:
     """What a seat knows of games[0], (N,)."""
-    view = np.empty((1, variant.observation.size), np.float32)
-    kernels.observations(variant.rule_set, games, np.array([seat]), view)
-    row: View = view[0]
-    return row
+    rows = np.empty((1, variant.observation.size), np.float32)
+    kernels.observations(variant.rule_set, games, np.array([seat]), rows)
+    observation: Observation = rows[0]
+    return observation
 
 
-def changes(layout: Layout, before: View, after: View) -> str:
+def changes(layout: Layout, before: Observation, after: Observation) -> str:
     """The entries that have changed, by segment, such as " | hand 0=1 4=2; began 0=1"."""
     changed = np.flatnonzero(before != after)
     segments = np.searchsorted(layout.offsets, changed, "right") - 1

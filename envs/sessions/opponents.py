@@ -1,4 +1,4 @@
-"""Who plays the other seats of an environment that has one learner.
+"""Opponents: what plays the other seats of an environment that has one learner.
 
 Notation: B games, A actions, N entries of an observation, M numbers of memory.
 """
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import IllegalAction, UserError
-from hanamachi.sessions.worlds import Worlds
 
 
 class Opponent(Protocol):
-    """Whatever chooses actions for a batch; policies do, and keep a memory of each game.
+    """Anything that chooses actions for a batch of games; every policy does.
 
-    An opponent with memory also has `initial_memory(batch)`, which gives it at the start, (B, M);
-    one that searches has `with_worlds(worlds)`, which gives the opponent to ask about these games.
+    An opponent with a memory also has `initial_memory(batch)`, the memory at the start, (B, M); one
+    that searches has `with_worlds(worlds)`, which returns the opponent to ask about these games.
     """
 
     def act(
@@ -35,7 +34,7 @@ Choose = Callable[[NDArray[np.float32], NDArray[np.int8]], int]
 
 
 class RandomPlay:
-    """Any legal action, each as likely as the next."""
+    """Any legal action, all with equal probability."""
 
     def act(
         self,
@@ -50,7 +49,7 @@ class RandomPlay:
 
 
 class RowByRow:
-    """A function of one game, (observation, mask) -> action, asked for each in turn."""
+    """A function of one game, (observation, mask) -> action, called for each row."""
 
     def __init__(self, choose: Choose) -> None:
         self.choose = choose
@@ -91,12 +90,6 @@ def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
     begin = getattr(opponent, "initial_memory", None)
     memory = np.zeros((batch * seats, 0)) if begin is None else np.asarray(begin(batch * seats))
     return memory.reshape(batch, seats, *memory.shape[1:])
-
-
-def with_worlds(opponent: Opponent, worlds: Worlds) -> Opponent:
-    """Whom to ask about these games."""
-    searching = getattr(opponent, "with_worlds", None)
-    return opponent if searching is None else searching(worlds)
 
 
 def check_legal(actions: NDArray[np.int64], mask: NDArray[np.int8], who: str) -> None:

@@ -1,11 +1,11 @@
-"""Saved games: a small JSON file with which a game can be played again, to the last bit.
+"""Saved games: a small JSON file from which a game can be replayed exactly.
 
     record = env.record()
     save(record, "game.json")
     for game, what_happened in positions(load("game.json")):
         ...
 
-A file holds what chance brought and what was chosen, in order.
+A file lists the outcomes of chance and the actions, in order.
 """
 
 import json
@@ -59,7 +59,7 @@ def record_of(session: Session) -> Record:
 def replay(record: Record) -> Session:
     """Play the game again, to where it ended; UserError if the rules do not allow it."""
     session = Session(record.variant)
-    session.begin_anew(record.generator, record.chance)
+    session.begin_dealt(record.generator, record.chance)
     for action in record.actions:
         session.step(action)
     return session
@@ -68,7 +68,7 @@ def replay(record: Record) -> Session:
 def positions(record: Record) -> Iterator[tuple[np.record, str]]:
     """The position after the first deal and after each action, with words for what happened."""
     session = Session(record.variant)
-    session.begin_anew(record.generator, record.chance)
+    session.begin_dealt(record.generator, record.chance)
     yield session.state(), "the cards are dealt"
     for action in record.actions:
         words = record.variant.actions.describe(action, session.games[0])

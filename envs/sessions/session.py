@@ -1,8 +1,8 @@
-"""One game in progress, as Python holds it: begun, checked and remembered.
+"""A session: one game in progress, with its checks and the actions taken so far.
 
-The faces for a single game (aec.py, single.py) and saved games (record.py) are built on this.
-Chance is left to the game's own generator unless a deal is given. Each outcome costs one random
-number either way, so what follows a given deal is what would have followed the same deal by luck.
+The adapters for a single game and saved games (record.py) are built on this. The game's own
+generator decides chance unless a deal is given. Each outcome uses one random number either way, so
+a game with a given deal continues like the game in which chance brought the same deal.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ SEEDS = 2**64  # seeds run from 0 to one less
 RESET_OPTIONS = ("deal", "state")
 POINTERS = {"_tables", "_rewards", "_step_if_legal"}  # of a session into its own arrays and code
 
-View = tuple[NDArray[np.float32], NDArray[np.int8]]  # observation (N,), action mask (A,)
+Observed = tuple[NDArray[np.float32], NDArray[np.int8]]  # observation (N,), action mask (A,)
 
 
 class Session:
@@ -42,7 +42,7 @@ class Session:
         self.deal: tuple[int, ...] = ()  # outcomes given for chance, in order
         self.dealt = 0  # how many of them have happened
         self.actions: list[int] = []
-        self._observation, self._mask = self._new_view()  # the mover's; no mask once it is over
+        self._observation, self._mask = self._new_arrays()  # the mover's; no mask once it is over
         self._mask[:] = 0
         self._point()
 
@@ -58,20 +58,20 @@ class Session:
     # --- Beginning
 
     def begin(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin a game; without a seed it goes on with the generator of the last one.
+        """Begin a game; without a seed it keeps the generator of the last one.
 
         `options` may hold "deal", the outcomes that chance must bring first, in order, and
         "state", a position from `state` to start from. Raises UserError, and leaves the game as
         it was, if they do not fit.
         """
         if options:
-            self._begin_as_told(seed, options)
+            self._begin_with_options(seed, options)
             return
         if seed is not None:
             self.games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
         self._begin_by_chance()
 
-    def _begin_as_told(self, seed: int | None, options: Mapping[str, Any]) -> None:
+    def _begin_with_options(self, seed: int | None, options: Mapping[str, Any]) -> None:
         for name in options:
             if name not in RESET_OPTIONS:
                 raise unknown("option of reset", name, RESET_OPTIONS)
@@ -82,7 +82,7 @@ class Session:
             games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
         self._begin(games, checked_deal(options.get("deal", ())), "state" not in options)
 
-    def begin_anew(self, generator: int, deal: Sequence[int]) -> None:
+    def begin_dealt(self, generator: int, deal: Sequence[int]) -> None:
         """Begin the game that a state of the generator and a deal lead to."""
         games = self.games.copy()
         games["rng"] = generator
@@ -131,15 +131,15 @@ class Session:
         rewards: list[float] = self._rewards.tolist()
         return rewards
 
-    def view(self, seat: int) -> View:
-        """What a seat knows, (N,), and its action mask, (A,): zeros out of its turn."""
+    def observe(self, seat: int) -> Observed:
+        """A seat's observation, (N,), and its action mask, (A,): zeros out of its turn."""
         if seat == self.mover:
             return self._observation.copy(), self._mask.copy()
-        view = self._new_view()
-        kernels.view(self._tables, self.games, seat, *view)
-        return view
+        arrays = self._new_arrays()
+        kernels.view(self._tables, self.games, seat, *arrays)
+        return arrays
 
-    def _new_view(self) -> View:
+    def _new_arrays(self) -> Observed:
         layout, actions = self.variant.observation, self.variant.actions
         return np.empty(layout.size, np.float32), np.empty(actions.size, np.int8)
 
@@ -251,8 +251,8 @@ def step_if_legal(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[..
     kernel: Any = kernels.step_if_legal
     if not isinstance(kernel, Dispatcher):  # as with NUMBA_DISABLE_JIT=1
         return kernels.step_if_legal
-    view = np.empty(1, np.float32), np.empty(1, np.int8)
-    arguments = np.empty(1, rule_set), np.empty(1, record), 0, *view
+    observed = np.empty(1, np.float32), np.empty(1, np.int8)
+    arguments = np.empty(1, rule_set), np.empty(1, record), 0, *observed
     compiled: Callable[..., int] = kernel.compile(tuple(map(typeof, arguments)))
     return compiled
 

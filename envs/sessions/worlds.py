@@ -1,7 +1,7 @@
-"""What a seat may imagine: games that it cannot tell from the one it sits at.
+"""Worlds: games that a seat cannot tell from the game that it plays.
 
-Whoever holds the true games hands a policy `Worlds` in place of them, so that a policy which
-searches can play on from where it is without ever seeing what is hidden from it.
+A policy that searches gets `Worlds` in place of the true games, so it can continue from the
+current position without access to hidden cards.
 
 Notation: B games, K worlds.
 """

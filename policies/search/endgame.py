@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, resolve
-from hanamachi.policies.policy import Policy, best, views
+from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.policies.search.search import Decision, Search
+from hanamachi.sessions.players import observe
 
 PORTION = 64  # worlds of one tree
 NONE = -1  # the information set of a position in which the seat has no choice
@@ -141,7 +142,7 @@ class Tree:
 
     def _replies(self, games: NDArray[Any]) -> NDArray[np.float32]:
         """The probabilities of the others' actions, (n, A); memories are the initial ones."""
-        seen = views(self.variant, games, games["mover"].astype(np.int64))
+        seen = observe(self.variant, games, games["mover"].astype(np.int64))
         return self.policy.distribution(*seen, self.policy.initial_memory(len(games)))[0]
 
     def _information_sets(
@@ -152,7 +153,7 @@ class Tree:
         own = np.flatnonzero(open_ & (games["mover"] == root.mover))
         sets = np.full(len(games), NONE)
         sets[own] = same_rows(
-            views(self.variant, games[own], games["mover"][own].astype(np.int64))[0]
+            observe(self.variant, games[own], games["mover"][own].astype(np.int64))[0]
         )
         return sets
 

@@ -24,9 +24,10 @@ from hanamachi.engine.game import CHANCE, apply, resolve, start
 from hanamachi.engine.kernels import settle
 from hanamachi.games.hanabi import information, rules
 from hanamachi.games.hanabi.from_observation import take_back
-from hanamachi.policies.policy import Memory, Policy, views
+from hanamachi.policies.policy import Memory, Policy
 from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.opponents import initial_memory
+from hanamachi.sessions.players import observe
 
 SMOOTHING = 0.01  # added to the probability of every action: the others may deviate
 MIN_SHARE = 0.5  # of effective hands; with fewer, too many hands would be equal
@@ -173,7 +174,7 @@ def probability_of(policy: Policy, games: Games, memory: Memory, me: int, action
     """The probability that the seat to move takes the action, (W,); updates its memory."""
     seat = int(games["mover"][0])
     first, group = distinguished(games["hand"][:, me], memory[:, seat])
-    seen = views(policy.variant, games[first], np.full(len(first), seat))
+    seen = observe(policy.variant, games[first], np.full(len(first), seat))
     probabilities, _, after = policy.distribution(*seen, memory[first, seat])
     memory[:, seat] = after[group]
     return probabilities[group, action].astype(np.float64)

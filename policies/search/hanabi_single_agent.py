@@ -143,7 +143,7 @@ class SingleAgent(Search):
             np.tile(actions, count),
             decision.rng,
             memory=np.repeat(belief.memory[rows], group_size, axis=0),
-            group_size=group_size,
+            same_luck=group_size,
             turns=self.turns,
         )
         return (earned[:, 0] + self.remaining_points(games)).reshape(count, group_size)

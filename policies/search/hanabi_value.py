@@ -17,8 +17,8 @@ from hanamachi.engine import kernels
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.sets import count
 from hanamachi.games.hanabi.from_observation import critical, everything, next_cards, pace, trash
-from hanamachi.policies.policy import Policy, sample, views
-from hanamachi.sessions.opponents import initial_memory
+from hanamachi.policies.policy import Policy, sample
+from hanamachi.sessions.players import SeatedPlayer, in_progress, step, turns_of
 
 GAMES = 1000  # played to fit the regression
 FEATURES = 12
@@ -60,18 +60,15 @@ class RemainingPoints:
 def played(policy: Policy, seeds: NDArray[np.uint64]) -> tuple[Games, Floats]:
     """All positions, (B,), of games that a policy plays with itself, and their final scores."""
     variant, rng = policy.variant, np.random.default_rng(0)
-    games, memory = variant.new(seeds), initial_memory(policy, len(seeds), variant.seats)
+    games, player = variant.new(seeds), SeatedPlayer(policy, variant, len(seeds))
     kernels.reset(variant.rule_set, games)
-    positions, numbers, going = [], [], np.arange(len(seeds))
-    while going.size:
-        now, seats = games[going], games["mover"][going].astype(np.int64)
-        positions.append(now.copy())
+    positions, numbers = [], []
+    while (going := in_progress(games)).size:
+        turns = turns_of(variant, games, going)
+        positions.append(turns.games)
         numbers.append(going)
-        seen = views(variant, now, seats)
-        chances, _, memory[going, seats] = policy.distribution(*seen, memory[going, seats])
-        kernels.step(variant.rule_set, now, sample(chances, rng.random(len(now))))
-        games[going] = now
-        going = going[now["mover"] >= 0]
+        chances, _ = player.distribution(turns)
+        step(variant, games, going, sample(chances, rng.random(len(going))))
     return np.concatenate(positions), games["score"][np.concatenate(numbers)].astype(np.float64)
 
 

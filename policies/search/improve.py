@@ -77,7 +77,9 @@ class Improve(Search):
         worlds = self._likely_worlds(decision, count)
         games, actions = np.repeat(worlds, len(tried)), np.tile(tried, count)
         judge = self._start
-        earned = play_out(judge, games, actions, decision.rng, judge=judge, group_size=len(tried))
+        earned = play_out(
+            judge, games, actions, decision.rng, value_policy=judge, same_luck=len(tried)
+        )
         return earned[:, worlds["mover"][0]].reshape(count, len(tried))
 
     def _likely_worlds(self, decision: Decision, count: int) -> NDArray[Any]:

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.policies.policy import Policy, best, sample, views
+from hanamachi.policies.policy import Policy, best, sample
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.budget import above_zero
 from hanamachi.policies.search.playout import play_out, play_randomly
 from hanamachi.policies.search.search import Decision, Search
+from hanamachi.sessions.players import observe
 
 PORTION = 64  # worlds that descend before the results of any of them are known
 MAX_DEPTH = 64  # of a descent
@@ -69,7 +70,7 @@ class Mcts(Search):
             return
         going = np.flatnonzero(worlds["mover"] >= 0)
         games = worlds[going]
-        seen = views(self.variant, games, games["mover"].astype(np.int64))
+        seen = observe(self.variant, games, games["mover"].astype(np.int64))
         probabilities, *_ = self.blueprint.distribution(*seen, self.initial_memory(len(going)))
         actions = sample(probabilities, rng.random(len(going)))
         earned[going] += play_out(self.blueprint, games, actions, rng)

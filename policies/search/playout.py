@@ -1,4 +1,4 @@
-"""Play many games on with one policy in all seats, to the end of the game or of the round.
+"""Playouts: a policy plays all seats of many games, to the end of the game or of the round.
 
 Notation: B games, S seats, M entries of a memory, K worlds, J actions.
 """
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample, views
-from hanamachi.sessions.opponents import initial_memory
+from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample
+from hanamachi.sessions.players import SeatedPlayer, observe, step, turns_of
 
 Returns = NDArray[np.float64]  # (B, S) what each seat earns
 
@@ -23,42 +23,38 @@ def play_out(
     rng: np.random.Generator,
     *,
     memory: Memory | None = None,
-    judge: Policy | None = None,
-    group_size: int = 1,
+    value_policy: Policy | None = None,
+    same_luck: int = 1,
     turns: int = maxsize,
 ) -> Returns:
     """What each seat earns, (B, S), if these actions, (B,), are taken and then `policy` plays.
 
-    The games are changed in place. `memory` (B, S, M) is the policy's memory in each seat before
-    its next decision there, by default the initial one. In a competitive game, play stops where a
-    new round begins, and the `judge` adds the value of that round; without a judge that has values,
-    games go to their end. Each `group_size` consecutive games share the random numbers of the
-    policy. A game also stops after `turns` turns.
+    The games are changed in place. `memory` (B, S, M) is what the policy remembers in each seat
+    before its next decision there, by default as at the start of a game. In a competitive game
+    with a `value_policy` that has values, a game stops where a new round begins, and its value is
+    added; otherwise games run to their end. Each `same_luck` games in a row use the same random
+    numbers for the policy's choices. A game stops after `turns` decisions.
     """
     variant, rounds = policy.variant, rounds_of(games)
-    judge = judge if judge is not None and judge.has_values else None
+    stops = value_policy is not None and value_policy.has_values
+    memory = None if memory is None else memory.copy()
+    player = SeatedPlayer(policy, variant, len(games), memory)
     earned = np.zeros((len(games), variant.seats))
-    memory = initial_memory(policy, *earned.shape) if memory is None else memory.copy()
     going = np.arange(len(games))
     for turn in range(turns):
-        on = games[going]
-        kernels.parallel_for(kernels.step, variant.rule_set, on, actions)
-        games[going] = on
-        earned[going] += on["rewards"][:, : variant.seats]
-        going = going[on["mover"] >= 0]
-        if isinstance(policy, RandomPolicy) and judge is None:
+        earned[going] += step(variant, games, going, actions)
+        going = going[games["mover"][going] >= 0]
+        if isinstance(policy, RandomPolicy) and not stops:
             earned[going] += play_randomly(policy, games[going])
             return earned
-        if judge is not None:
+        if stops:
             going = going[rounds_of(games[going]) == rounds[going]]
         if going.size == 0 or turn + 1 == turns:
             break
-        seats = games["mover"][going].astype(np.int64)
-        seen = views(variant, games[going], seats)
-        chances, _, memory[going, seats] = policy.distribution(*seen, memory[going, seats])
-        actions = sample(chances, rng.random(1 + len(games) // group_size)[going // group_size])
-    if judge is not None:
-        add_round_values(judge, games, rounds, earned)
+        chances, _ = player.distribution(turns_of(variant, games, going))
+        actions = sample(chances, rng.random(1 + len(games) // same_luck)[going // same_luck])
+    if value_policy is not None and stops:
+        add_values(value_policy, games, rounds, earned)
     return earned
 
 
@@ -68,15 +64,13 @@ def rounds_of(games: NDArray[Any]) -> NDArray[Any]:
     return games["round_number"].copy() if has_rounds else np.zeros(len(games), np.int32)
 
 
-def add_round_values(
-    judge: Policy, games: NDArray[Any], rounds: NDArray[Any], earned: Returns
-) -> None:
-    """Add the judge's value of each round that has begun, in one batch, which is cheaper."""
+def add_values(policy: Policy, games: NDArray[Any], rounds: NDArray[Any], earned: Returns) -> None:
+    """Add the values of the rounds that have begun; one call for all, as this is cheaper."""
     rows = np.flatnonzero((games["mover"] >= 0) & (rounds_of(games) != rounds))
     if rows.size:
         seats = games["mover"][rows].astype(np.int64)
-        seen = views(judge.variant, games[rows], seats)
-        values = judge.values(*seen, judge.initial_memory(len(rows)))
+        seen = observe(policy.variant, games[rows], seats)
+        values = policy.values(*seen, policy.initial_memory(len(rows)))
         earned[rows, seats] += values
         earned[rows, 1 - seats] -= values
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
-from hanamachi.policies.policy import Masks, Observations, Policy, views
+from hanamachi.policies.policy import Masks, Observations, Policy
+from hanamachi.sessions.players import observe
 
 RANDOM_SHARE = 0.4  # share of the others' decisions that is assumed to be uniformly random
 
@@ -39,7 +40,7 @@ def log_reach(policy: Policy, worlds: NDArray[Any], seat: int, random_share: flo
     """The log-probability, (K,), of the actions of the other seats in this round."""
     positions, actions = decisions_of_others(policy.variant, worlds, seat)
     reach = np.zeros(positions.shape)
-    seen, masks = views(policy.variant, positions.ravel(), positions["mover"].ravel())
+    seen, masks = observe(policy.variant, positions.ravel(), positions["mover"].ravel())
     open_ = np.flatnonzero(np.count_nonzero(masks, axis=1) > 1)
     probabilities = smoothed(policy, seen[open_], masks[open_], random_share)
     reach.ravel()[open_] = np.log(probabilities[np.arange(len(open_)), actions.ravel()[open_]])

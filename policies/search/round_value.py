@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.policies.policy import Policy, views
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.playout import play_out
+from hanamachi.sessions.players import observe
 
 DEALS = 32  # of each position, with the same seeds for all positions
 
@@ -41,7 +42,7 @@ class RoundValue:
         """The value for each seat in game[0], (S,)."""
         deals = self._dealt(game)
         seats = deals["mover"].astype(np.int64)
-        seen = *views(self.policy.variant, deals, seats), self.policy.initial_memory(len(deals))
+        seen = *observe(self.policy.variant, deals, seats), self.policy.initial_memory(len(deals))
         if self.policy.has_values:
             values = self.policy.values(*seen)
             first = float(np.where(seats == 0, values, -values).mean())

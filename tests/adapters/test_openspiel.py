@@ -23,7 +23,7 @@ from samples import UNCOMPILED, WHOLE
 from hanamachi import VARIANTS, IllegalAction, UserError, variant
 from hanamachi.adapters.openspiel import MOST_ROUNDS, load
 from hanamachi.engine.game import CHANCE, OVER
-from hanamachi.rendering.frames import scored_round
+from hanamachi.engine.rounds import scored_round
 from hanamachi.sessions.moments import Moment
 from hanamachi.sessions.session import Session, chances_of
 
@@ -90,14 +90,14 @@ def test_a_state_is_what_the_engine_makes_of_the_same_outcomes_and_actions(id, o
     states = list(random_states(game, seed=1))
     deal = [e.action for e in states[-1].full_history() if e.player == CHANCE]
     session = Session(game.variant)
-    session.begin_anew(1, deal)
+    session.begin_dealt(1, deal)
     total = np.zeros(game.num_players())
     for state, following in zip(states, [*states[1:], None], strict=True):
         if state.is_chance_node():
             continue
         total += state.rewards()
         for seat in range(game.num_players()):
-            seen, mask = session.view(seat)
+            seen, mask = session.observe(seat)
             assert state.observation_tensor(seat) == seen.tolist()
             assert state.information_state_tensor(seat)[: len(seen)] == seen.tolist()
             assert np.flatnonzero(mask).tolist() == state.legal_actions(seat)

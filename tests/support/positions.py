@@ -81,7 +81,7 @@ def random_session(variant: Variant, seed: int) -> Iterator[Session]:
     session.begin(seed)
     yield session
     while session.mover != OVER:
-        session.step(any_kind(variant, session.view(session.mover)[1], rng))
+        session.step(any_kind(variant, session.observe(session.mover)[1], rng))
         yield session
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hanamachi.engine import kernels
-from hanamachi.policies.policy import views
+from hanamachi.sessions.players import observe
 from hanamachi.sessions.worlds import Worlds
 
 
@@ -14,7 +14,7 @@ def midgame(variant, decisions, games=4, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(decisions):
         states = states[states["mover"] >= 0]
-        _, masks = views(variant, states, states["mover"].astype(np.int64))
+        _, masks = observe(variant, states, states["mover"].astype(np.int64))
         actions = np.empty(len(states), np.int64)
         kernels.pick(variant.rule_set, masks, rng.random(len(states)), actions)
         kernels.step(variant.rule_set, states, actions)
@@ -24,6 +24,6 @@ def midgame(variant, decisions, games=4, seed=0):
 def answers(policy, games):
     """The distribution of a policy in these games, (B, A)."""
     seats = games["mover"].astype(np.int64)
-    seen = views(policy.variant, games, seats)
+    seen = observe(policy.variant, games, seats)
     at_table = policy.with_worlds(Worlds(policy.variant, games, seats))
     return at_table.distribution(*seen, policy.initial_memory(len(games)))[0]

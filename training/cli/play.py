@@ -1,7 +1,7 @@
-"""A game with a policy in the terminal: against it, or together where the game is cooperative.
+"""Play in the terminal: a human and a policy, against each other or in a cooperative game together.
 
-`Contest` knows the game, the policy and how words become actions; `play` is the conversation.
-It reads through `ask` and writes through `say`, so that a terminal, a test or a chat can hold it.
+`Contest` holds the game, the policy and the words of actions; `play` is the conversation. It reads
+through `ask` and writes through `say`, so that a terminal, a test or a chat can lead it.
 """
 
 from collections import Counter
@@ -17,16 +17,17 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.load import PLAYED_BY, agents, load_policy
 from hanamachi.policies.policy import Policy, best
+from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
 
 Ask = Callable[[str], str]  # shows a prompt and returns a line; EOFError at the end of input
 Say = Callable[[str], None]
 
-FEW = 12  # choices that are listed without being asked for
+FEW = 12  # at most these many choices are listed without a question
 HINTS = 5
-WORLDS = 128  # deals looked through for what the human cannot rule out,
-ALTERNATIVES = 2000  # until there are so many moves to compare
+WORLDS = 128  # deals searched for games that the human cannot rule out,
+ALTERNATIVES = 2000  # until this number of moves can be compared
 HELP = """\
 Type a choice as it is listed, its first word shortened if you like, and cards in any order.
   ?              list your choices        ? WORDS     those that begin and go on so
@@ -36,22 +37,22 @@ Type a choice as it is listed, its first word shortened if you like, and cards i
 
 
 def usual_opponent(variant: Variant) -> Policy:
-    """The agent that ships for these rules; where none fits them, `expert`."""
+    """The agent that ships for this variant, or `expert` if there is none."""
     known = variant.id in (*agents(), *PLAYED_BY)
     fits = known and looks(make_variant(variant.id)) == looks(variant)
     return load_policy(variant.id if fits else "expert", variant.id, **variant.options)
 
 
 def looks(variant: Variant) -> tuple[str, str]:
-    """What a network depends on."""
+    """What a network depends on: the actions and the observation."""
     return variant.actions.digest, variant.observation.digest
 
 
 class Thought(NamedTuple):
     """What a policy thinks in the place of the seat to move."""
 
-    choices: list[tuple[float, str]]  # its likeliest ones, with their probabilities
-    value: float | None  # what it expects for that seat, if it says
+    choices: list[tuple[float, str]]  # the most probable ones, with their probabilities
+    value: float | None  # of the position for that seat, if the policy has values
 
 
 class Contest:
@@ -69,7 +70,8 @@ class Contest:
         self.earned = np.zeros(variant.seats)  # (S,)
         self.thought = Thought([], None)  # before the last reply
         self.round_end = ""  # the table of the round that the last move ended, if it did
-        self.memory = opponent.initial_memory(variant.seats)  # (S, M)
+        self.player = SeatedPlayer(opponent, variant, games=1)  # also in the human's seat
+        self.human = Listener(variant, self.session.games, seat)
         self.rng = np.random.default_rng(seed)
 
     # --- What the human sees
@@ -107,14 +109,14 @@ class Contest:
 
     def choices(self) -> dict[int, str]:
         """What the human may do: action -> words."""
-        _, mask = self.session.view(self.seat)
+        _, mask = self.session.observe(self.seat)
         return {int(a): self.describe(int(a)) for a in np.flatnonzero(mask)}
 
     def describe(self, action: int) -> str:
         return self.variant.actions.describe(action, self.position)
 
     def matching(self, line: str) -> list[str]:
-        """The choices whose words begin with the first word given and hold all others."""
+        """The choices that begin with the first word of a line and contain all its other words."""
         first, *others = tidy(line).split() or [""]  # ? alone matches all
         return [
             words
@@ -123,7 +125,7 @@ class Contest:
         ]
 
     def find(self, line: str) -> int:
-        """The action that a line means; UserError says how to put it right."""
+        """The action that a line means; UserError says what to type instead."""
         choices = self.choices()
         verb, _, rest = tidy(line).partition(" ")
         verbs = verbs_of(choices.values())
@@ -143,15 +145,15 @@ class Contest:
 
     def act(self, action: int) -> None:
         """The human's move."""
-        if self.memory.shape[1]:  # for hints; a search without memory would think in vain
+        if self.player.memory.size:  # hints need it; without a memory there is nothing to update
             self.judgement()
         self.step(action)
 
     def reply(self) -> str:
         """The move of the policy in the seat to move, in the words that the human may know.
 
-        It samples against a rival, and plays its most probable action with a partner. `thought` is
-        then what it thought before.
+        It samples in competitive games, and plays its most probable action in cooperative ones.
+        `thought` then holds its thought before the move.
         """
         chances, value = self.judgement()
         self.thought = self.thought_of(chances, value)
@@ -159,12 +161,13 @@ class Contest:
             chances = best(chances[None].astype(np.float32))[0].astype(np.float64)
             chances /= chances.sum()
         action = int(self.rng.choice(len(chances), p=chances))
-        told = f"player {self.session.mover} ({self.opponent.name}): {self.audible(action)}"
+        words = self.human.words(action)
+        reply = f"player {self.session.mover} ({self.opponent.name}): {words}"
         self.step(action)
-        return told
+        return reply
 
     def step(self, action: int) -> None:
-        """Any move; a round that it ends can be looked at, although the next has begun."""
+        """Any move; `round_end` then shows the round that it ended, if it did."""
         before = self.session.state()
         self.session.step(action)
         self.earned += self.session.rewards()
@@ -172,64 +175,70 @@ class Contest:
 
     def hint(self) -> Thought:
         """What the opponent would think in the human's place."""
-        return self.thought_of(*self.judgement(keep=False))
+        return self.thought_of(*self.judgement(remember=False))
 
     def thought_of(self, chances: NDArray[np.float64], value: float | None) -> Thought:
         order = np.argsort(-chances, kind="stable")[:HINTS]
         likely = [(float(chances[a]), self.describe(int(a))) for a in order if chances[a] > 0]
         return Thought(likely, value)
 
-    def judgement(self, keep: bool = True) -> tuple[NDArray[np.float64], float | None]:
+    def judgement(self, remember: bool = True) -> tuple[NDArray[np.float64], float | None]:
         """The policy's probabilities for the seat to move, (A,), and its value if it has one."""
-        mover = self.session.mover
-        observation, mask = self.session.view(mover)
-        worlds = Worlds(self.variant, self.session.games, [mover])
-        chances, values, memory = self.opponent.with_worlds(worlds).distribution(
-            observation[None], mask[None], self.memory[mover, None]
-        )
-        if keep:
-            self.memory[mover] = memory[0]
+        chances, values = self.player.distribution(turn_of(self.session), remember)
         exact = chances[0].astype(np.float64)
         return exact / exact.sum(), None if values is None else float(values[0])
 
-    def audible(self, action: int) -> str:
-        """The words of a move, or only the first where the human could not tell it from others."""
-        words, verb = self.describe(action), self.describe(action).split()[0]
-        end = round_end(self.variant, self.position, action, self.seat)
-        for other, world in self.alike(action):
-            its = self.variant.actions.describe(other, world)
-            differs = its != words and its.split()[0] == verb
-            if differs and round_end(self.variant, world, other, self.seat) == end:
+
+class Listener:
+    """A seat that hears the moves of the others, in words that give away no hidden card."""
+
+    def __init__(self, variant: Variant, games: NDArray[Any], seat: int) -> None:
+        """`games` (1,) is the game, as it stands whenever a move is put into words."""
+        self.variant, self.games, self.seat = variant, games, seat
+
+    def words(self, action: int) -> str:
+        """The words of a move, or only the first if the seat could not tell it from others."""
+        words, end = self._described(action, self.games[0]), self._end(action, self.games[0])
+        verb = words.split()[0]
+        for other, world in self._alike(action):
+            described = self._described(other, world)
+            differs = described != words and described.split()[0] == verb
+            if differs and self._end(other, world) == end:
                 return verb
         return words
 
-    def alike(self, action: int) -> Iterator[tuple[int, np.record]]:
-        """What looks like this move to the human: actions, each in a game that allows it.
+    def _described(self, action: int, game: np.record) -> str:
+        return self.variant.actions.describe(action, game)
+
+    def _end(self, action: int, game: np.record) -> str:
+        return round_end(self.variant, game, action, self.seat)
+
+    def _alike(self, action: int) -> Iterator[tuple[int, np.record]]:
+        """What looks like this move to the seat: actions, each in a game that allows it.
 
         Action numbers may mean different cards in different games, so both are needed.
         """
-        look = self.seen_after([action], self.session.games)
-        for world, others in self.conceivable():
-            for i in np.flatnonzero((self.seen_after(others, world) == look).all(1)):
+        look = self._observed_after([action], self.games)
+        for world, others in self._possible_games():
+            for i in np.flatnonzero((self._observed_after(others, world) == look).all(1)):
                 yield others[i], world[0]
 
-    def conceivable(self) -> Iterator[tuple[NDArray[Any], list[int]]]:
-        """Games, (1,), that the human may be in for all they know, and what the mover may do there.
+    def _possible_games(self) -> Iterator[tuple[NDArray[Any], list[int]]]:
+        """Games, (1,), that the seat cannot rule out, and what the mover may do there.
 
-        The true one comes first, and no more follow than are needed: with many cards in hand each
-        game has alternatives enough, with few cards it has few.
+        The true game comes first. The fewer actions each game allows, the more games follow.
         """
-        worlds = self.variant.new(np.arange(WORLDS, dtype=np.uint64))
-        kernels.worlds(self.variant.rule_set, self.session.games, self.seat, worlds)
-        worlds = np.concatenate((self.session.games, worlds))
-        masks = np.zeros((len(worlds), self.variant.actions.size), np.int8)
-        kernels.masks(self.variant.rule_set, worlds, masks)
+        worlds = Worlds(self.variant, self.games, [self.seat])
+        sampled = worlds.sample(0, np.arange(WORLDS, dtype=np.uint64))
+        games = np.concatenate((self.games, sampled))
+        masks = np.zeros((len(games), self.variant.actions.size), np.int8)
+        kernels.masks(self.variant.rule_set, games, masks)
         before = np.cumsum(masks.sum(1)) - masks.sum(1)
         for w in np.flatnonzero(before < ALTERNATIVES):
-            yield worlds[w, None], np.flatnonzero(masks[w]).tolist()
+            yield games[w, None], np.flatnonzero(masks[w]).tolist()
 
-    def seen_after(self, actions: list[int], games: NDArray[Any]) -> NDArray[np.float32]:
-        """What the human would see after each of these moves in games[0], before chance goes on."""
+    def _observed_after(self, actions: list[int], games: NDArray[Any]) -> NDArray[np.float32]:
+        """What the seat would observe after each of these moves in games[0], before chance."""
         after = np.repeat(games, len(actions))
         for game, action in zip(after, actions, strict=True):
             kernels.apply_one(self.variant.rule_set, game, action)
@@ -240,13 +249,13 @@ class Contest:
 
 
 def round_end(variant: Variant, before: np.record, action: int, seat: int | None) -> str:
-    """How the table lay when this action ended a round of several, if the game shows it; or ""."""
+    """The table as this action left it, if it ended a round and the game shows that; else ""."""
     show: Callable[..., str] | None = getattr(variant.game.render(), "round_end", None)
     return show(variant, before, action, seat) if show else ""
 
 
 def tidy(line: str) -> str:
-    """A line as the catalogue writes it: small letters, single spaces, piles set apart."""
+    """A line as the catalogue writes it: lower case, single spaces, spaces around "|"."""
     return " ".join(line.lower().replace(",", " ").replace("|", " | ").split())
 
 
@@ -261,7 +270,7 @@ def verbs_of(choices: Any) -> list[str]:
 def play(contest: Contest, ask: Ask, say: Say, thoughts: bool = False) -> bool:
     """Play to the end, or until the human leaves; returns whether the game was finished.
 
-    With `thoughts`, each reply comes with what the policy thought, which may betray its hand.
+    With `thoughts`, each reply shows the policy's thought, which may reveal its hand.
     """
     say(HELP)
     try:
@@ -289,12 +298,12 @@ def take_turn(contest: Contest, ask: Ask, say: Say) -> None:
     moved = False
     while not moved:
         try:
-            moved = follow(contest, ask("> ").strip().lower(), say)
+            moved = obey(contest, ask("> ").strip().lower(), say)
         except UserError as mistake:
             say(f"{str(mistake)[0].upper()}{str(mistake)[1:]}.")
 
 
-def follow(contest: Contest, line: str, say: Say) -> bool:
+def obey(contest: Contest, line: str, say: Say) -> bool:
     """Do what one line says; returns whether it was a move. UserError if it means nothing."""
     if line in ("quit", "exit", "q"):
         raise EOFError
@@ -325,7 +334,7 @@ def spoken(contest: Contest, thought: Thought) -> str:
 
 
 def overview(contest: Contest) -> str:
-    """All choices if they are few, else how many begin with each word, and an example."""
+    """All choices if they are few, else the number for each first word, and an example."""
     choices = list(contest.choices().values())
     if len(choices) <= FEW:
         return "Your choices:\n" + "\n".join(f"  {words}" for words in choices)

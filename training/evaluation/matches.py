@@ -1,11 +1,11 @@
-"""How well policies play, against each other or, in cooperative games, together.
+"""Matches: how well policies play, against each other or, in cooperative games, together.
 
-Rivals meet in every pair on the same deals. Each deal is played twice with the seats exchanged, so
-that neither policy has the better cards or the better seat; a draw counts half. Partners sit in
-turn, play each deal once, and what counts is their score. Chance and every decision take their
-random numbers from a hash of the seed, the deal and the count of decisions, never from the order in
-which games are played: the batch size changes nothing, and a rival that meets itself scores exactly
-one half.
+In competitive games each pair of policies plays the same deals. Each deal is played twice with the
+seats exchanged, so that neither policy has the better cards or the better seat; a draw counts half.
+In cooperative games two policies take alternate seats, play each deal once, and their score counts.
+Random numbers for chance and for every decision come from a hash of the seed, the deal and the
+number of decisions made, never from the order in which games are played. So the batch size does not
+change a result, and a policy that plays itself scores exactly one half.
 
 Notation: G games, D deals, S seats, K policies, n rows of one call, A actions.
 """
@@ -26,9 +26,9 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.load import load_policy
-from hanamachi.policies.policy import Policy, as_policy, best, check_distribution, sample, views
+from hanamachi.policies.policy import Policy, as_policy, best, check_distribution, sample
 from hanamachi.policies.rules.registry import rule_policies_for
-from hanamachi.sessions.worlds import Worlds
+from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, step, turns_of
 from hanamachi.training.evaluation.statistics import (
     Cycle,
     Floats,
@@ -44,22 +44,32 @@ from hanamachi.training.evaluation.statistics import (
 Play = Literal["sample", "argmax"]
 PLAYS: tuple[Play, ...] = ("sample", "argmax")
 Given = str | Path | Policy  # a policy, as a caller names it
-Mapper = Callable[..., Iterable[Any]]  # does what `map` does, maybe on many processors
+Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many processors
 
 ALL = "all"  # among opponents: every rule policy of the game
-TWICE = 2  # games of one deal, between rivals
-LEAST = 2  # games of partners, for an interval
-BATCH = 8192  # games played side by side
-MEMORY = 1 << 28  # bytes that policies may remember in these
+TWICE = 2  # games of one deal in competitive games
+LEAST = 2  # games of a cooperative game, for an interval
+BATCH = 8192  # games played at the same time
+MEMORY = 1 << 28  # bytes that the memories of policies may take in them
 SEEDS = 2**63  # each gives two streams of random numbers
 
 
-# --- What comes out
+@dataclass(frozen=True)
+class Schedule:
+    """How many games are played, from which seed, and how they are divided."""
+
+    games: int  #: of each pairing
+    seed: int
+    batch: int = BATCH  #: games played at the same time, at most; does not change results
+    mapper: Mapper = map  #: may play several parts at once; does not change results
+
+
+# --- Results
 
 
 @dataclass(frozen=True)
 class Row:
-    """How one policy fares against one opponent; rates lie between 0 and 1."""
+    """The result of one policy against one opponent; rates lie between 0 and 1."""
 
     policy: str
     opponent: str
@@ -76,7 +86,7 @@ class Row:
 
 @dataclass(frozen=True)
 class CrossPlay:
-    """All pairings of K policies under one way of play; rates are the row's against the column."""
+    """All pairings of K policies under one way of play: each rate is the row policy's."""
 
     play: Play
     rate: Floats  #: (K, K), one half on the diagonal
@@ -92,7 +102,7 @@ class CrossPlay:
 
 @dataclass(frozen=True)
 class TeamScore:
-    """How a policy scores beside its partners, copies of itself or of another."""
+    """The score of a policy and its partners, which are copies of it or of another policy."""
 
     policy: str
     partners: str
@@ -107,7 +117,7 @@ class TeamScore:
 
     @property
     def partner_label(self) -> str:
-        """Who the partners are, in words."""
+        """The partners in words."""
         return "itself" if self.partners == self.policy else self.partners
 
 
@@ -116,7 +126,7 @@ Rows = list[Row] | list[TeamScore]  # of one policy, the latter in a cooperative
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A tournament: what was played, by whom, and how it ended."""
+    """The result of an evaluation: what was played, by which policies, and how it ended."""
 
     game: str
     options: dict[str, Any]
@@ -141,7 +151,7 @@ def plain(value: Any) -> Any:
     return value.round(6).tolist() if isinstance(value, np.ndarray) else value
 
 
-# --- The questions
+# --- Evaluations
 
 
 def evaluate(
@@ -156,34 +166,27 @@ def evaluate(
     mapper: Mapper = map,
     **options: Any,
 ) -> Evaluation:
-    """Let every two of the policies play `games` games, and rank or score them all.
+    """Let every pair of policies play `games` games, and rank or score all policies.
 
-    If there are `opponents`, each policy meets these alone, in cooperative games as partners;
-    "all" stands for every other rule policy that plays the game. In cooperative games each policy
-    also plays with itself alone. `play` is how all of them choose: "sample" from their
-    distributions, "argmax" for the most probable action (ties are broken at random), or "both",
-    one after the other; None is "sample" for rivals and "argmax" for partners. At most `batch`
-    games are played side by side, and `mapper`, which does what `map` does, may play such parts at
-    once: neither changes the result. `options` are the game's. Raises UserError if anything given
-    does not fit.
+    With `opponents`, each policy plays against (or with) only these; "all" stands for every other
+    rule policy of the game. In cooperative games each policy also plays with itself. `play` is how
+    all choose: "sample" from the distributions, "argmax" for the most probable action (ties are
+    broken at random), or "both"; None is "sample" in competitive games and "argmax" in cooperative
+    ones. `batch` and `mapper` are those of a Schedule, and `options` the game's. Raises UserError
+    if an argument does not fit.
     """
     variant = make_variant(game, **options)
-    plays = chosen_plays(play, variant)
-    how: dict[str, Any] = {"games": games, "seed": seed, "batch": batch, "mapper": mapper}
+    plays, schedule = chosen_plays(play, variant), Schedule(games, seed, batch, mapper)
     about = variant.id, dict(variant.options)
     if opponents:
-        rows = each_against(policies, opponents, variant, plays, **how)
+        rows = each_against(policies, opponents, variant, plays, schedule)
         names, others = participants(rows)
         return Evaluation(*about, names, others, games, seed, rows)
     players = loaded(policies, variant)
     names = labels(policies, players)
-    results: list[Any] = []
-    for way in plays:
-        if variant.game.cooperative:
-            results += team_scores(players, names, variant, way, **how)
-        else:
-            results.append(tournament(players, names, variant, way, **how))
-    return Evaluation(*about, names, [], games, seed, results)
+    score_all = team_scores if variant.game.cooperative else tournament
+    results = [score_all(players, names, variant, way, schedule) for way in plays]
+    return Evaluation(*about, names, [], games, seed, list(chain.from_iterable(results)))
 
 
 def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:
@@ -196,20 +199,15 @@ def tournament(
     names: Sequence[str],
     variant: Variant,
     play: Play,
-    *,
-    games: int,
-    seed: int,
-    batch: int,
-    mapper: Mapper,
-) -> CrossPlay:
+    schedule: Schedule,
+) -> list[CrossPlay]:
+    """Every pair of policies against each other; the list has one entry."""
     if len(players) < 2:
         raise UserError("name at least two policies to let them play each other, or --against all")
     pairs = list(combinations(range(len(players)), 2))
-    scores = [
-        match((players[i], players[j]), variant, games, seed, play=play, batch=batch, mapper=mapper)
-        for i, j in pairs
-    ]
-    return cross_play(play, names, pairs, np.array(scores))
+    how = vars(schedule)
+    scores = [match((players[i], players[j]), variant, play=play, **how) for i, j in pairs]
+    return [cross_play(play, names, pairs, np.array(scores))]
 
 
 def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -> CrossPlay:
@@ -240,7 +238,7 @@ def versus(
     mapper: Mapper = map,
     **options: Any,
 ) -> list[Row]:
-    """How one policy fares against each opponent, both playing in each of the ways of `plays`."""
+    """The result of one policy against each opponent, for each way of play in `plays`."""
     variant = make_variant(game, **options)
     me, *others = loaded([policy, *opponents], variant)
     (mine,) = labels([policy], [me])
@@ -265,13 +263,13 @@ def with_partners(
     mapper: Mapper = map,
     **options: Any,
 ) -> list[TeamScore]:
-    """How one policy scores in a cooperative game: with itself alone, then with each partner."""
+    """The scores of one policy in a cooperative game: with itself, then with each partner."""
     variant = make_variant(game, **options)
     me, *others = loaded([policy, *partners], variant)
     name, *names = labels([policy, *partners], [me, *others])
-    how: dict[str, Any] = {"games": games, "seed": seed, "batch": batch, "mapper": mapper}
+    schedule = Schedule(games, seed, batch, mapper)
     return [
-        team_score((me, other), (name, partner), variant, play, **how)
+        team_score((me, other), (name, partner), variant, play, schedule)
         for other, partner in zip([me, *others], [name, *names], strict=True)
         for play in plays
     ]
@@ -282,10 +280,11 @@ def each_against(
     opponents: Sequence[Given],
     variant: Variant,
     plays: Sequence[Play],
-    **how: Any,
+    schedule: Schedule,
 ) -> Rows:
-    """Every policy against each opponent, or beside each partner."""
+    """Every policy against each opponent, or with each partner."""
     meet: Any = with_partners if variant.game.cooperative else versus
+    how = vars(schedule)
     rows: Rows = []
     for policy in policies:
         others = named(opponents, policy, variant)
@@ -300,9 +299,9 @@ def named(opponents: Sequence[Given], policy: Given, variant: Variant) -> list[G
 
 
 def participants(rows: Rows) -> tuple[list[str], list[str]]:
-    """Who was judged, and by whom."""
-    judges = [row.partners if isinstance(row, TeamScore) else row.opponent for row in rows]
-    return list(dict.fromkeys(row.policy for row in rows)), list(dict.fromkeys(judges))
+    """The names of the policies, and of their opponents or partners."""
+    others = [row.partners if isinstance(row, TeamScore) else row.opponent for row in rows]
+    return list(dict.fromkeys(row.policy for row in rows)), list(dict.fromkeys(others))
 
 
 def rounded(rate: float) -> float:
@@ -338,7 +337,7 @@ def labels(given: Sequence[Given], players: Sequence[Policy]) -> list[str]:
     return [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
 
 
-# --- Playing
+# --- Matches
 
 
 def match(
@@ -355,12 +354,12 @@ def match(
     if games < TWICE or games % TWICE:
         raise UserError(f"games must be even, as every deal is played twice, not {games}")
     deals = np.arange(games // TWICE, dtype=np.uint64)
-    parts = divided(deals, side_by_side(pair, variant, batch) // TWICE)
+    parts = divided(deals, games_at_once(pair, variant, batch) // TWICE)
     return np.concatenate([*mapper(partial(play_deals, pair, variant, seed, play), parts)])
 
 
 def divided(deals: NDArray[np.uint64], most: int) -> list[NDArray[np.uint64]]:
-    """In parts of at most so many."""
+    """The deals in parts of at most `most`."""
     return [deals[i : i + max(1, most)] for i in range(0, len(deals), max(1, most))]
 
 
@@ -376,11 +375,15 @@ def play_deals(
 
 
 def team_scores(
-    players: Sequence[Policy], names: Sequence[str], variant: Variant, play: Play, **how: Any
+    players: Sequence[Policy],
+    names: Sequence[str],
+    variant: Variant,
+    play: Play,
+    schedule: Schedule,
 ) -> list[TeamScore]:
-    """Each policy with copies of itself, and every two of them."""
+    """Each policy with copies of itself, and every pair of policies together."""
     pairs = combinations_with_replacement(zip(players, names, strict=True), 2)
-    return [team_score((p, q), (a, b), variant, play, **how) for (p, a), (q, b) in pairs]
+    return [team_score((p, q), (a, b), variant, play, schedule) for (p, a), (q, b) in pairs]
 
 
 def team_score(
@@ -388,14 +391,11 @@ def team_score(
     names: tuple[str, str],
     variant: Variant,
     play: Play,
-    *,
-    games: int,
-    seed: int,
-    batch: int,
-    mapper: Mapper,
+    schedule: Schedule,
 ) -> TeamScore:
-    """How two policies score together; they may be the same."""
-    scores, lost = play_together(team, variant, games, seed, play=play, batch=batch, mapper=mapper)
+    """The score of two policies together; they may be the same."""
+    scores, lost = play_together(team, variant, play, schedule)
+    games = schedule.games
     low, high = normal_interval(scores)
     counts = np.bincount(scores.astype(np.int64), minlength=variant.best_score + 1)
     return TeamScore(
@@ -412,20 +412,16 @@ def team_score(
 
 
 def play_together(
-    team: tuple[Policy, Policy],
-    variant: Variant,
-    games: int,
-    seed: int,
-    *,
-    play: Play,
-    batch: int,
-    mapper: Mapper = map,
+    team: tuple[Policy, Policy], variant: Variant, play: Play, schedule: Schedule
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """The score of each game, (G,), and whether it was lost, (G,)."""
+    games = schedule.games
     if games < LEAST:
         raise UserError(f"games must be at least {LEAST}, not {games}")
-    parts = divided(np.arange(games, dtype=np.uint64), side_by_side(team, variant, batch))
-    played = [*mapper(partial(play_deals_together, team, variant, seed, play), parts)]
+    most = games_at_once(team, variant, schedule.batch)
+    parts = divided(np.arange(games, dtype=np.uint64), most)
+    part = partial(play_deals_together, team, variant, schedule.seed, play)
+    played = [*schedule.mapper(part, parts)]
     scores, lost = zip(*played, strict=True)
     return np.concatenate(scores), np.concatenate(lost)
 
@@ -433,14 +429,14 @@ def play_together(
 def play_deals_together(
     team: tuple[Policy, Policy], variant: Variant, seed: int, play: Play, deals: NDArray[np.uint64]
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """The two policies sit in turn, and which of them is first changes from deal to deal."""
+    """The two policies take alternate seats; which of them sits first changes with each deal."""
     seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(team)
     returns, ended = play_games(team, variant, seating, deals, seed, play)
     return returns[:, 0], variant.lost(ended)
 
 
-def side_by_side(policies: Sequence[Policy], variant: Variant, batch: int) -> int:
-    """How many games are played at once: fewer than `batch` where policies remember much."""
+def games_at_once(policies: Sequence[Policy], variant: Variant, batch: int) -> int:
+    """How many games are played at the same time: fewer than `batch` for large memories."""
     remembered = variant.seats * sum(policy.initial_memory(1).nbytes for policy in policies)
     return max(1, min(batch, MEMORY // max(1, remembered)))
 
@@ -462,49 +458,29 @@ def play_games(
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     table = variant.new(dealing + deals)
     kernels.parallel_for(kernels.reset, variant.rule_set, table)
-    players = [Player(policy, seating.shape, play) for policy in policies]
+    players = [SeatedPlayer(policy, variant, len(seating)) for policy in policies]
     returns = np.zeros(seating.shape)
     decisions = 0
-    while (going := np.flatnonzero(table["mover"] >= 0)).size:
-        games, seats = table[going], table["mover"][going].astype(np.int64)
-        observations, masks = views(variant, games, seats)
+    while (going := in_progress(table)).size:
+        turns = turns_of(variant, table, going)
         uniform = uniforms(deciding + deals[going], decisions)
         actions = np.zeros(len(going), np.int64)
         for i, player in enumerate(players):
-            rows = np.flatnonzero(seating[going, seats] == i)
-            if rows.size:
-                place = going[rows], seats[rows]
-                seen = observations[rows], masks[rows], Worlds(variant, games[rows], seats[rows])
-                actions[rows] = player.decide(*seen, uniform[rows], place)
-        kernels.parallel_for(kernels.step, variant.rule_set, games, actions)
-        table[going] = games
-        returns[going] += games["rewards"][:, : variant.seats]
+            own = np.flatnonzero(seating[going, turns.seats] == i)
+            if own.size:
+                actions[own] = decide(player, turns.part(own), uniform[own], play)
+        returns[going] += step(variant, table, going, actions)
         decisions += 1
     return returns, table
 
 
-class Player:
-    """A policy at play: how it chooses, and what it remembers in every game and seat."""
-
-    def __init__(self, policy: Policy, shape: tuple[int, ...], play: Play) -> None:
-        memory = policy.initial_memory(int(np.prod(shape)))
-        self.policy, self.play = policy, play
-        self.memory = memory.reshape(*shape, memory.shape[1])  # (G, S, M)
-
-    def decide(
-        self,
-        observations: NDArray[np.float32],
-        masks: NDArray[np.int8],
-        worlds: Worlds,
-        uniform: Floats,
-        place: tuple[NDArray[np.int64], NDArray[np.int64]],
-    ) -> NDArray[np.int64]:
-        """One action a row, (n,); `place` holds its games and seats. UserError if not legal."""
-        chances, _, self.memory[place] = self.policy.with_worlds(worlds).distribution(
-            observations, masks, self.memory[place]
-        )
-        check_distribution(chances, masks, self.policy.name)
-        return sample(best(chances) if self.play == "argmax" else chances, uniform)
+def decide(
+    player: SeatedPlayer[Policy], turns: Turns, uniform: Floats, play: Play
+) -> NDArray[np.int64]:
+    """One action for each turn, (n,); UserError if the policy's distribution is not valid."""
+    distribution, _ = player.distribution(turns)
+    check_distribution(distribution, turns.masks, player.policy.name)
+    return sample(best(distribution) if play == "argmax" else distribution, uniform)
 
 
 def uniforms(streams: NDArray[np.uint64], count: int) -> Floats:

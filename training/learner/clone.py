@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hanamachi.policies.policy import Policy, check_distribution, sample
-from hanamachi.sessions.opponents import initial_memory
+from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.training.learner.selfplay import (
     SelfPlayBuffer,
     SelfPlayPolicy,
@@ -28,24 +28,18 @@ GUIDED = 0.5  # share of the phase in which the teacher plays some games, all of
 
 
 class Teacher:
-    """A policy that looks on from every seat, with its memory in each."""
+    """A policy that watches every seat and says how it would play there."""
 
     def __init__(self, policy: Policy, games: Games) -> None:
         self.policy = policy
-        self.memory = initial_memory(policy, games.num_envs, games.variant.seats)  # (B, S, ...)
+        self.player = SeatedPlayer(policy, games.variant, games.num_envs)
 
     def labels(self, games: Games) -> NDArray[np.float32]:
-        """How it would play in the seats to move, (B, A); to be asked once at every decision."""
-        seats = games.variant.seats
-        self.memory[games.terminated] = initial_memory(
-            self.policy, int(games.terminated.sum()), seats
-        )
-        place = np.arange(games.num_envs), games.movers
-        chances, _, self.memory[place] = self.policy.with_worlds(games.worlds).distribution(
-            games.seen, games.masks, self.memory[place]
-        )
-        check_distribution(chances, games.masks, self.policy.name)
-        return chances
+        """Its distribution for the seats to move, (B, A); call it once for each decision."""
+        self.player.forget(np.flatnonzero(games.terminated))
+        distribution, _ = self.player.distribution(games.turns)
+        check_distribution(distribution, games.masks, self.policy.name)
+        return distribution
 
 
 # --- The rollout buffer

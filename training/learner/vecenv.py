@@ -1,4 +1,4 @@
-"""Batches of turn-based games for learners: one row a game, whoever is to move acts.
+"""Batches of turn-based games for learners: one row a game, in which the seat to move acts.
 
 `advance` is the hot path: it plays one decision in every row and fills the arrays below. The
 stable-baselines3 interface is built on it, so that any of its algorithms can drive the games.
@@ -21,8 +21,7 @@ from hanamachi.engine.game import Variant, scatter
 from hanamachi.errors import UserError
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Policy
-from hanamachi.sessions.opponents import initial_memory
-from hanamachi.sessions.worlds import Worlds
+from hanamachi.sessions.players import SeatedPlayer, Turns
 
 
 class TurnBasedVecEnv(VecEnv):
@@ -114,39 +113,32 @@ class TurnBasedVecEnv(VecEnv):
 # --- Our own games, compiled
 
 
-class FixedOpponent:
-    """A given policy in some of the games, with its memory in every seat of each."""
+class FixedOpponent(SeatedPlayer[Policy]):
+    """A policy that plays some of the games; `rows` are their numbers in the whole batch."""
 
-    def __init__(self, policy: Policy, rows: NDArray[np.int64], seats: int) -> None:
-        self.policy = policy
+    def __init__(self, policy: Policy, variant: Variant, rows: NDArray[np.int64]) -> None:
+        super().__init__(policy, variant, len(rows))
         self.rows = rows
-        self.seats = seats
-        self.memory = initial_memory(policy, len(rows), seats)  # (rows, S, M)
-
-    def forget(self, rows: NDArray[np.int64]) -> None:
-        """New games have begun in these rows."""
-        mine = np.isin(self.rows, rows)
-        self.memory[mine] = initial_memory(self.policy, int(mine.sum()), self.seats)
 
 
 def seeds_of(seed: int, games: int) -> NDArray[np.uint64]:
-    """The seeds of so many games, (B,), far from those that the next number gives."""
+    """The seeds of `games` games, (B,), far from those that the next number gives."""
     (first,) = scatter(np.array([seed], np.uint64))
     seeds: NDArray[np.uint64] = first + np.arange(games, dtype=np.uint64)
     return seeds
 
 
 def repeated(low: NDArray[Any], high: NDArray[Any], times: int) -> spaces.Box:
-    """The space of so many observations, one after the other."""
+    """The space of `times` observations, one after the other."""
     return spaces.Box(np.tile(low, times), np.tile(high, times))
 
 
 class SelfPlayVecEnv(TurnBasedVecEnv):
     """Games of one rule set, played by the learner alone or in part against given opponents.
 
-    `opponents` gives the share of the games in which a policy plays all seats but one, as a guest;
-    the learner's is drawn anew for each game, and the row then shows its decisions only. After an
-    action, moves without a choice are made at once and not shown.
+    Each of the `opponents` is a policy and the share of the games in which it plays all seats but
+    the learner's. The learner's seat is drawn for each of these games, and their rows show the
+    learner's decisions only. Moves without a choice are made at once and not shown.
     """
 
     def __init__(
@@ -163,10 +155,10 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.games = np.zeros(num_envs, variant.game.record)
         self.reseed(seed)
         self.earned = np.zeros((num_envs, variant.seats), np.float32)
-        self.learner_seat = np.zeros(num_envs, np.int64)  # (B,) in games with guests
+        self.learner_seat = np.zeros(num_envs, np.int64)  # (B,) in games with a fixed opponent
         edges = np.round(num_envs * np.cumsum([0, *(share for _, share in opponents)])).astype(int)
         self.fixed_opponents = [
-            FixedOpponent(policy, np.arange(begin, end), variant.seats)
+            FixedOpponent(policy, variant, np.arange(begin, end))
             for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
         ]
 
@@ -176,9 +168,10 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         return self.games["mover"].astype(np.int64)
 
     @property
-    def worlds(self) -> Worlds:
-        """What the seats to move may imagine."""
-        return Worlds(self.variant, self.games, self.movers)
+    def turns(self) -> Turns:
+        """The decisions that the rows show, one in each game."""
+        rows = np.arange(self.num_envs)
+        return Turns(self.variant, rows, self.games, self.movers, self.observations, self.masks)
 
     def centralised_observations(self) -> NDArray[np.float32]:
         seats, size = self.variant.seats, self.observations.shape[1]
@@ -197,8 +190,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     def restart(self) -> None:
         kernels.parallel_for(kernels.reset, self.variant.rule_set, self.games)
         self._look()
-        self._seat_guests(np.arange(self.num_envs))
-        self._play_guests()
+        self._assign_seats(np.arange(self.num_envs))
+        self._others_play()
         self.terminated[:] = False
 
     def advance(self, actions: NDArray[np.int64]) -> None:
@@ -209,8 +202,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         )  # fmt: skip
         self.rewards[:] = self.earned[np.arange(self.num_envs), movers]
         if self.fixed_opponents:
-            self._seat_guests(np.flatnonzero(self.terminated))
-            self._play_guests()
+            self._assign_seats(np.flatnonzero(self.terminated))
+            self._others_play()
         same_side = self.variant.game.cooperative | (self.games["mover"] == movers)
         self.signs[:] = np.where(same_side, 1, -1)
 
@@ -222,38 +215,36 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         )
         kernels.parallel_for(kernels.masks, rule_set, self.games, self.masks)
 
-    def _seat_guests(self, rows: NDArray[np.int64]) -> None:
-        """Draw who sits where in games that have just begun: the learner before the first guest."""
+    def _assign_seats(self, rows: NDArray[np.int64]) -> None:
+        """Draw the learner's seat in games that have just begun."""
         seats = self.variant.seats
         for opponent in self.fixed_opponents:
             begun = np.intersect1d(rows, opponent.rows)
-            first_guest = self.rng.integers(seats, size=len(begun))
-            self.learner_seat[begun] = (first_guest - 1) % seats
-            opponent.forget(begun)
+            next_seat = self.rng.integers(seats, size=len(begun))  # the one after the learner's
+            self.learner_seat[begun] = (next_seat - 1) % seats
+            opponent.forget(np.flatnonzero(np.isin(opponent.rows, begun)))
 
-    def _play_guests(self) -> None:
-        """Let the guests move until the learner is to move in every row."""
+    def _others_play(self) -> None:
+        """Let the fixed opponents move until the learner is to move in every row."""
         for opponent in self.fixed_opponents:
             while True:
-                turn = np.flatnonzero(
+                waiting = np.flatnonzero(
                     self.games["mover"][opponent.rows] != self.learner_seat[opponent.rows]
                 )
-                if len(turn) == 0:
+                if len(waiting) == 0:
                     break
-                self._guest_moves(opponent, turn)
+                self._opponent_moves(opponent, waiting)
 
-    def _guest_moves(self, opponent: FixedOpponent, turn: NDArray[np.int64]) -> None:
-        """One move of a guest; if it ends the game, that ends the learner's step as well."""
-        rows = opponent.rows[turn]
+    def _opponent_moves(self, opponent: FixedOpponent, waiting: NDArray[np.int64]) -> None:
+        """One move in each of its waiting games; if it ends one, the learner's step ends too."""
+        rows = opponent.rows[waiting]
         games, observations, masks = self.games[rows], self.observations[rows], self.masks[rows]
-        place = turn, games["mover"].astype(np.int64)
-        policy = opponent.policy.with_worlds(Worlds(self.variant, games, place[1]))
-        actions, opponent.memory[place] = policy.act(
-            observations, masks, opponent.memory[place], self.rng
-        )
+        seats = games["mover"].astype(np.int64)
+        turns = Turns(self.variant, waiting, games, seats, observations, masks)
+        actions = opponent.act(turns, self.rng)
         earned = np.zeros((len(rows), self.variant.seats), np.float32)
         terminated = np.zeros(len(rows), np.bool_)
-        unused = np.zeros_like(observations)  # the end as the guest sees it
+        unused = np.zeros_like(observations)  # the end as the opponent sees it
         kernels.parallel_for(
             kernels.advance, self.variant.rule_set, games, actions,
             observations, masks, earned, terminated, unused,
@@ -263,7 +254,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.rewards[rows] += np.where(self.terminated[rows], 0, learners)
         self.last[rows[terminated]] = 0
         self.terminated[rows] |= terminated
-        self._seat_guests(rows[terminated])
+        self._assign_seats(rows[terminated])
 
     # --- Saving
 
@@ -277,7 +268,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from `get_state` as if nothing had been between."""
+        """Continue exactly from what `get_state` returned."""
         self.games[:] = np.frombuffer(state["games"], self.games.dtype)
         self.learner_seat[:] = state["learner_seat"]
         for opponent, memory in zip(self.fixed_opponents, state["memories"], strict=True):
@@ -287,10 +278,10 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
 
 
 class FeaturedVecEnv(TurnBasedVecEnv):
-    """Those games for a network with features, which stand behind each observation.
+    """The same games for a network with features, which follow each observation.
 
-    Every seat of every game has a memory of its own. In `last`, which no decision follows, the
-    features are 0.
+    The features have a memory for every seat of every game. In `last` they are 0, as no decision
+    follows.
     """
 
     def __init__(self, plain: SelfPlayVecEnv, features: Features) -> None:
@@ -315,8 +306,8 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         return self.plain.movers
 
     @property
-    def worlds(self) -> Worlds:
-        return self.plain.worlds
+    def turns(self) -> Turns:
+        return self.plain.turns
 
     def centralised_observations(self) -> NDArray[np.float32]:
         return self.plain.centralised_observations()
@@ -337,7 +328,7 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         self._extend()
 
     def _extend(self) -> None:
-        """Put the features of what the seats to move see behind it."""
+        """Append the features to the observations of the seats to move."""
         memory = self.memory[np.arange(self.num_envs), self.movers]
         self.observations[:], self.memory_after = self.features.extend(
             self.seen, self.masks, memory
@@ -357,7 +348,7 @@ class FeaturedVecEnv(TurnBasedVecEnv):
 Games = SelfPlayVecEnv | FeaturedVecEnv
 
 
-# --- Anybody's games
+# --- Games of other libraries
 
 
 class AECSelfPlayVecEnv(TurnBasedVecEnv):

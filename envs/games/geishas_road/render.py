@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.rounds import scored_round
 from hanamachi.games.four_actions import SIZES
 from hanamachi.games.geishas_road.actions import Catalogue
 from hanamachi.games.geishas_road.rules import (
@@ -42,7 +43,7 @@ from hanamachi.games.geishas_road.rules import (
     waiting_share,
 )
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
-from hanamachi.rendering.frames import counted, scored_round
+from hanamachi.rendering.frames import counted
 
 NAMES = tuple(action.capitalize() for action in ACTIONS)
 STATUS = {

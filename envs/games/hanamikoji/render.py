@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.rounds import scored_round
 from hanamachi.games.four_actions import SIZES
 from hanamachi.games.hanamikoji.actions import Catalogue
 from hanamachi.games.hanamikoji.rules import (
@@ -26,7 +27,6 @@ from hanamachi.games.hanamikoji.rules import (
     favours,
 )
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, TABLE, Canvas
-from hanamachi.rendering.frames import scored_round
 
 Cards = tuple[str, ...]
 

@@ -33,7 +33,7 @@ from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.network import for_variant
 from hanamachi.policies.networks.onnx_file import DESCRIPTION, OPERATIONS
 from hanamachi.policies.policy import sample as draw
-from hanamachi.policies.policy import views
+from hanamachi.sessions.players import observe
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.run import train
@@ -85,7 +85,7 @@ def decisions(policy, count):
         memory = policy.initial_memory(64 * variant.seats).reshape(64, variant.seats, -1)
         while met < count and (rows := np.flatnonzero(games["mover"] != OVER)).size:
             going, place = games[rows], (rows, games["mover"][rows].astype(np.int64))
-            seen = *views(variant, going, place[1]), memory[place]
+            seen = *observe(variant, going, place[1]), memory[place]
             yield seen
             met += len(rows)
             chances, _, memory[place] = policy.distribution(*seen)

@@ -13,10 +13,11 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import Policy, views
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.endgame import Tree
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.round_value import RoundValue
+from hanamachi.sessions.players import observe
 from hanamachi.sessions.worlds import Worlds
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "starter": 0}
@@ -35,7 +36,7 @@ def imagined(variant: Variant, game: NDArray[np.void]) -> NDArray[np.void]:
 def late_worlds(variant: Variant) -> list[NDArray[np.void]]:
     """Worlds of the mover at some choices of the first round, when it is well under way."""
     games = np.concatenate([midgame(variant, n, games=4, seed=n) for n in LATE])
-    masks = views(variant, games, games["mover"].astype(np.int64))[1]
+    masks = observe(variant, games, games["mover"].astype(np.int64))[1]
     games = games[(games["round_number"] == 1) & (masks.sum(1) > 1)]
     return [imagined(variant, games[b : b + 1]) for b in range(len(games))]
 
@@ -60,7 +61,7 @@ class Plain:
                 if then.mover == OVER or then.round_number != self.round:
                     total += share * self.value(then)
                 else:
-                    seen = views(
+                    seen = observe(
                         self.rule_set, self.alone(then), self.alone(then)["mover"].astype(int)
                     )
                     sets[seen[0].tobytes()].append((then, share))
@@ -73,7 +74,7 @@ class Plain:
         if game.mover == CHANCE:
             steps = [(self.resolved(game, one), p) for one, p in outcomes(self.rule_set, game)]
         else:
-            seen = views(self.rule_set, self.alone(game), self.alone(game)["mover"].astype(int))
+            seen = observe(self.rule_set, self.alone(game), self.alone(game)["mover"].astype(int))
             replies = self.policy.distribution(*seen, self.policy.initial_memory(1))[0][0]
             steps = [(self.played(game, a), replies[a]) for a in np.flatnonzero(replies).tolist()]
         return [found for then, p in steps for found in self.on(then, likely * p)]
@@ -129,7 +130,7 @@ def test_the_end_of_a_round_is_played_deterministically() -> None:
     search = load_policy("search:endgame:random:worlds=4", game=ROUND.id, **ROUND.options)
     chances = answers(search, games)
     assert chances.sum(1) == pytest.approx(1)
-    masks = views(ROUND, games, games["mover"].astype(np.int64))[1]
+    masks = observe(ROUND, games, games["mover"].astype(np.int64))[1]
     assert ((chances > 0).sum(1) < masks.sum(1)).any()
 
 

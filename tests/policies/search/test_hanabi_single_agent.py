@@ -11,10 +11,10 @@ from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import PLAY
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import views
 from hanamachi.policies.search.hanabi_belief import distinguished
 from hanamachi.policies.search.hanabi_single_agent import most_decisions
 from hanamachi.policies.search.hanabi_value import RemainingPoints, phases, played
+from hanamachi.sessions.players import observe
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.evaluation.matches import play_games
 
@@ -28,7 +28,7 @@ def chances_of(policy, games, memory):
     rows = np.arange(len(games)), seats
     given = policy.with_worlds(Worlds(policy.variant, games, seats))
     chances, _, memory[rows] = given.distribution(
-        *views(policy.variant, games, seats), memory[rows]
+        *observe(policy.variant, games, seats), memory[rows]
     )
     return chances
 
@@ -60,7 +60,7 @@ def histories(blueprint, count, decisions):
         now, kept = games[going], memory[going]
         for row in np.flatnonzero(now["mover"] == ME):
             game = going[row]
-            view, _ = views(variant, now[row, None], np.array([ME]))
+            view, _ = observe(variant, now[row, None], np.array([ME]))
             seen[game] += view.tobytes()
             left[game] -= 1
             if left[game] == 0:
@@ -134,7 +134,8 @@ def test_no_seat_comes_to_more_decisions_than_it_can_remember(game):
     while (going := np.flatnonzero(games["mover"] >= 0)).size:
         now, seats = games[going], games["mover"][going].astype(np.int64)
         legal = (
-            views(variant, now, seats)[1] * (variant.rule_set.kind != PLAY)[: variant.actions.size]
+            observe(variant, now, seats)[1]
+            * (variant.rule_set.kind != PLAY)[: variant.actions.size]
         )
         kernels.step(variant.rule_set, now, (legal * rng.random(legal.shape)).argmax(1))
         games[going] = now

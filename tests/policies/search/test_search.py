@@ -15,9 +15,10 @@ from hanamachi.engine.words import nth_legal
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import RandomPolicy, views
+from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.search.playout import play_out
+from hanamachi.sessions.players import observe
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.evaluation.matches import interval, match
 
@@ -52,7 +53,7 @@ def test_a_search_answers_alike_in_games_that_the_seat_cannot_tell_apart(game, s
 def test_a_search_without_its_games_says_where_it_can_play():
     policy = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
     games = midgame(policy.variant, 0, games=1)
-    seen = views(policy.variant, games, games["mover"].astype(np.int64))
+    seen = observe(policy.variant, games, games["mover"].astype(np.int64))
     with pytest.raises(UserError, match="worlds"):
         policy.distribution(*seen, policy.initial_memory(1))
 
@@ -155,7 +156,7 @@ class Sure(RandomPolicy):
 
 
 def first_actions(variant, games):
-    _, masks = views(variant, games, games["mover"].astype(np.int64))
+    _, masks = observe(variant, games, games["mover"].astype(np.int64))
     return masks.argmax(1)
 
 
@@ -163,7 +164,7 @@ def test_a_judge_ends_games_where_a_round_begins():
     variant = make_variant("hanamikoji")
     games = midgame(variant, 4, games=100)
     greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
-    earned = play_out(greedy, games, first_actions(variant, games), rng, judge=Sure(variant))
+    earned = play_out(greedy, games, first_actions(variant, games), rng, value_policy=Sure(variant))
     terminated = games["mover"] == OVER
     assert 0 < terminated.sum() < len(games)
     assert (games["round_number"] == np.where(terminated, 1, 2)).all()
@@ -176,7 +177,7 @@ def test_games_of_one_group_share_random_numbers():
     variant = make_variant("hanamikoji")
     games = np.repeat(midgame(variant, 2, games=20), 3)
     greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
-    earned = play_out(greedy, games, first_actions(variant, games), rng, group_size=3)
+    earned = play_out(greedy, games, first_actions(variant, games), rng, same_luck=3)
     assert (earned.reshape(-1, 3, 2) == earned.reshape(-1, 3, 2)[:, :1]).all()
 
 

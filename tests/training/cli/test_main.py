@@ -41,7 +41,7 @@ def saved_game(tmp_path):
 
 
 def first_legal(session):
-    return int(session.view(session.mover)[1].argmax())
+    return int(session.observe(session.mover)[1].argmax())
 
 
 def process(*command, **keywords):

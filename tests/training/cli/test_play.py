@@ -244,7 +244,7 @@ def test_a_forced_answer_that_all_can_see_is_told_in_full():
     game = contest()
     game.session.begin(options={"deal": [4, 4, 6, 6, 0, 1]})
     game.act(game.find("competition 3b 5 | 3b 5"))
-    assert len(np.flatnonzero(game.session.view(1)[1])) == 1
+    assert len(np.flatnonzero(game.session.observe(1)[1])) == 1
     assert game.reply().endswith(": take 3b 5")
 
 
@@ -281,7 +281,7 @@ def favour(table):
 
 def test_hints_are_the_opponents_own_probabilities():
     game = contest()
-    observation, mask = game.session.view(0)
+    observation, mask = game.session.observe(0)
     chances, _, _ = game.opponent.distribution(observation[None], mask[None], np.zeros((1, 0)))
     hints = game.hint().choices
     assert 0 < len(hints) <= 5
@@ -291,7 +291,7 @@ def test_hints_are_the_opponents_own_probabilities():
 
 def test_a_network_says_what_it_expects_of_the_position():
     game = contest(opponent="hanamikoji")
-    observation, mask = game.session.view(0)
+    observation, mask = game.session.observe(0)
     memory = game.opponent.initial_memory(1)
     chances, values, _ = game.opponent.distribution(observation[None], mask[None], memory)
     choices, value = game.hint()
@@ -337,7 +337,7 @@ def test_a_partner_plays_its_most_probable_action_and_a_rival_draws(id, surely, 
     games = [Contest(variant, Torn(variant), seat=1, seed=seed) for seed in range(20)]
     for game in games:
         game.reply()
-    first = [game.session.view(0)[1].argmax() for game in games]
+    first = [game.session.observe(0)[1].argmax() for game in games]
     agreeing = sum(a == b for a, b in zip(first, taken, strict=True))
     assert agreeing == 20 if surely else 0 < agreeing < 20
 

@@ -88,7 +88,7 @@ class Row:
         self.asked = [0] * variant.seats  # decisions of the guest in this game, by seat
 
     def view(self):
-        return self.session.view(self.session.mover)
+        return self.session.observe(self.session.mover)
 
     def decide(self, action, learner_seat=None):
         """A decision of the learner and all moves up to its next one.
@@ -101,7 +101,7 @@ class Row:
             self.session.step(action)
             earned += self.session.rewards()[mover]
             if self.session.mover == OVER:
-                last = self.session.view(mover)[0]
+                last = self.session.observe(mover)[0]
                 self.session.begin()
                 return earned, True, None, last
             action = self.next_move(learner_seat)

@@ -1,0 +1,165 @@
+"""Many games with one learner in each: what all other seats do up to the learner's next decision.
+
+Random play runs in compiled code; any other opponent is asked, in one call for all games that wait.
+
+Notation: B games, n of them, A actions, N entries of an observation.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.kernels import ANY_SEAT, LEARNER, Shown
+from hanamachi.sessions.opponents import Opponent, RandomPlay
+from hanamachi.sessions.players import Rows, SeatedPlayer, step, turns_of
+from hanamachi.sessions.session import SEEDS
+
+
+class LearnerGames(ABC):
+    """B games, in each of which one seat learns; subclasses play the other seats.
+
+    `seat` is the learner's in every game; with "random" each game's generator draws it.
+    """
+
+    def __init__(
+        self, variant: Variant, seeds: NDArray[np.uint64], seat: int | str, threads: int | None
+    ) -> None:
+        self.variant, self.seat, self.threads = variant, seat, threads
+        self.games = variant.new(seeds)  # (B,)
+        self.games["mover"] = OVER
+        self.learners = np.zeros(len(seeds), LEARNER)  # (B,)
+
+    def seed(self, seeds: NDArray[np.uint64]) -> None:
+        """Let the games that begin next follow from these seeds, (B,)."""
+        self.games = self.variant.new(seeds)
+
+    def seed_random_play(self, rng: np.random.Generator) -> None:
+        """Draw the generators of random play; their state is never 0, which never changes."""
+        self.learners["rng"] = rng.integers(1, SEEDS, len(self.games), np.uint64)
+
+    @abstractmethod
+    def reset(self, shown: Shown, rng: np.random.Generator) -> None:
+        """Begin all games, up to the learners' first decisions."""
+
+    @abstractmethod
+    def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
+        """Take the learners' legal actions, (B,), and play up to their next decisions."""
+
+    def parallel_for(self, loop: Callable[..., Any], *rows: Any) -> None:
+        kernels.parallel_for(loop, self.variant.rule_set, *rows, threads=self.threads)
+
+
+def learner_games(
+    opponent: Opponent,
+    variant: Variant,
+    seeds: NDArray[np.uint64],
+    seat: int | str,
+    threads: int | None,
+) -> LearnerGames:
+    """The games with this opponent in all other seats, to be reset first."""
+    if type(opponent) is RandomPlay:
+        return AgainstRandom(variant, seeds, seat, threads)
+    return AgainstOpponent(opponent, variant, seeds, seat, threads)
+
+
+class AgainstRandom(LearnerGames):
+    """All other seats play at random, in compiled code."""
+
+    def reset(self, shown: Shown, rng: np.random.Generator) -> None:
+        arrays = shown.observations, shown.masks
+        self.parallel_for(
+            kernels.reset_against_random, self.games, self._seat, self.learners, *arrays
+        )
+
+    def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
+        self.parallel_for(
+            kernels.step_against_random, self.games, actions, self._seat, self.learners, shown
+        )
+
+    @property
+    def _seat(self) -> int:
+        return ANY_SEAT if isinstance(self.seat, str) else self.seat
+
+
+class AgainstOpponent(LearnerGames):
+    """An opponent is asked for the actions of all other seats."""
+
+    def __init__(self, opponent: Opponent, variant: Variant, *settings: Any) -> None:
+        super().__init__(variant, *settings)
+        self.player = SeatedPlayer(opponent, variant, len(self.games))
+
+    def reset(self, shown: Shown, rng: np.random.Generator) -> None:
+        self._begin(np.arange(len(self.games)), rng)
+        self._observe(shown)
+
+    def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
+        """If the opponent fails, all games are as they were."""
+        before = self.games.copy(), self.learners.copy(), self.player.memory.copy()
+        try:
+            self._step(actions, shown, rng)
+        except BaseException:
+            self.games, self.learners, self.player.memory = before
+            raise
+
+    def _step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
+        self.parallel_for(kernels.step, self.games, actions)
+        seats = self.learners["seat"]
+        earned = self.learners["earlier"] + of_seats(self.games["rewards"], seats)
+        shown.rewards[:] = earned + self._others_play(rng)
+        self.learners["earlier"] = 0
+        shown.terminated[:] = games_over(self.games)
+        ended = np.flatnonzero(shown.terminated)
+        last = np.empty((len(ended), shown.last.shape[1]), shown.last.dtype)
+        self.parallel_for(kernels.observations, self.games[ended], seats[ended], last)
+        shown.last[ended] = last
+        self._begin(ended, rng)
+        self._observe(shown)
+
+    def _begin(self, rows: Rows, rng: np.random.Generator) -> None:
+        """New games in these rows, up to the learner's first decision."""
+        while len(rows) > 0:
+            games = self.games[rows]
+            if isinstance(self.seat, str):
+                self.learners["seat"][rows] = games["rng"] % np.uint64(self.variant.seats)
+            else:
+                self.learners["seat"][rows] = self.seat
+            self.parallel_for(kernels.reset, games)
+            self.games[rows] = games
+            self.player.forget(rows)
+            self.learners["earlier"][rows] = self._others_play(rng)[rows]
+            rows = rows[games_over(self.games[rows])]
+
+    def _others_play(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Up to each learner's turn or the end; returns what it brings the learners, (B,)."""
+        rewards, seats = np.zeros(len(self.games)), self.learners["seat"]
+        while True:
+            movers = self.games["mover"]
+            rows = np.flatnonzero((movers != seats) & (movers != OVER))
+            if len(rows) == 0:
+                return rewards
+            turns = turns_of(self.variant, self.games, rows, self.threads)
+            actions = self.player.act(turns, rng)
+            earned = step(self.variant, self.games, rows, actions, self.threads)
+            rewards[rows] += of_seats(earned, seats[rows])
+
+    def _observe(self, shown: Shown) -> None:
+        seats = self.learners["seat"]
+        self.parallel_for(kernels.observations, self.games, seats, shown.observations)
+        self.parallel_for(kernels.masks, self.games, shown.masks)
+
+
+def of_seats(rewards: NDArray[np.float32], seats: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The rewards, (n, S), of one seat in each game, (n,)."""
+    chosen: NDArray[np.float64] = rewards[np.arange(len(rewards)), seats].astype(float)
+    return chosen
+
+
+def games_over(games: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which games have ended, (B,)."""
+    terminated: NDArray[np.bool_] = games["mover"] == OVER
+    return terminated

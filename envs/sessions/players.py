@@ -1,0 +1,158 @@
+"""A policy at play: it observes, imagines, remembers and chooses in any seat of many games.
+
+    player = SeatedPlayer(policy, variant, len(games))
+    while (rows := in_progress(games)).size:
+        actions = player.act(turns_of(variant, games, rows), rng)
+        rewards = step(variant, games, rows, actions)
+
+Everything that lets a policy move uses this: the environments that play the other seats,
+evaluation, play in the terminal, and playouts in search.
+
+Notation: B games, n turns, S seats, A actions, N entries of an observation, M numbers of memory.
+"""
+
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import Variant
+from hanamachi.sessions.opponents import Opponent, check_legal, initial_memory
+from hanamachi.sessions.session import Session
+from hanamachi.sessions.worlds import Worlds
+
+Rows = NDArray[np.int64]  # (n,) numbers of games in a batch
+
+
+class Turns(NamedTuple):
+    """Decisions that wait in some games of a batch, and what the seats to move observe."""
+
+    variant: Variant
+    rows: Rows  # (n,) the number of each game in the batch
+    games: NDArray[Any]  # (n,)
+    seats: NDArray[np.int64]  # (n,) the seats to move
+    observations: NDArray[np.float32]  # (n, N)
+    masks: NDArray[np.int8]  # (n, A)
+
+    def part(self, chosen: NDArray[Any]) -> "Turns":
+        """Some of these turns, by their places or by a mask."""
+        return Turns(self.variant, *(array[chosen] for array in self[1:]))
+
+    def worlds(self) -> Worlds:
+        """What the seats to move may imagine."""
+        return Worlds(self.variant, self.games, self.seats)
+
+
+P = TypeVar("P", bound=Opponent)
+
+
+class SeatedPlayer(Generic[P]):
+    """A policy, or any opponent, with its memory in every seat of every game of a batch."""
+
+    def __init__(
+        self,
+        policy: P,
+        variant: Variant,
+        games: int,
+        memory: NDArray[Any] | None = None,
+    ) -> None:
+        """`memory` (B, S, M) is what it remembers already; by default all games are new."""
+        self.policy = policy
+        self.seats = variant.seats
+        self.memory = initial_memory(policy, games, self.seats) if memory is None else memory
+
+    def forget(self, rows: Rows) -> None:
+        """New games have begun in these rows."""
+        self.memory[rows] = initial_memory(self.policy, len(rows), self.seats)
+
+    def act(self, turns: Turns, rng: np.random.Generator) -> NDArray[np.int64]:
+        """An action for each turn, (n,); IllegalAction if one is not legal."""
+        place = turns.rows, turns.seats
+        actions, memory = self._asked(turns).act(
+            turns.observations, turns.masks, self.memory[place], rng
+        )
+        check_legal(actions, turns.masks, "the opponent")
+        if self.memory.size:
+            self.memory[place] = memory
+        return actions
+
+    def distribution(
+        self, turns: Turns, remember: bool = True
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        """The probability of every action, (n, A), and the values, (n,), if the policy has any.
+
+        Only for policies. With `remember=False` it can be asked about the same turns again.
+        """
+        place = turns.rows, turns.seats
+        policy: Any = self._asked(turns)
+        probabilities, values, memory = policy.distribution(
+            turns.observations, turns.masks, self.memory[place]
+        )
+        if remember:
+            self.memory[place] = memory
+        return probabilities, values
+
+    def _asked(self, turns: Turns) -> Opponent:
+        """The policy as it plays in these turns: one that searches needs their worlds."""
+        searching: Any = getattr(self.policy, "with_worlds", None)
+        asked: Opponent = self.policy if searching is None else searching(turns.worlds())
+        return asked
+
+
+# --- Turns
+
+
+def observe(
+    variant: Variant,
+    games: NDArray[Any],
+    seats: NDArray[np.int64],
+    threads: int | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    """The observations of the seats to move, (B, N), and their action masks, (B, A)."""
+    observations = np.empty((len(games), variant.observation.size), np.float32)
+    masks = np.empty((len(games), variant.actions.size), np.int8)
+    rule_set = variant.rule_set
+    kernels.parallel_for(
+        kernels.observations, rule_set, games, seats, observations, threads=threads
+    )
+    kernels.parallel_for(kernels.masks, rule_set, games, masks, threads=threads)
+    return observations, masks
+
+
+def turns_of(
+    variant: Variant, games: NDArray[Any], rows: Rows, threads: int | None = None
+) -> Turns:
+    """The turns in these rows of a batch of games, none of them over."""
+    waiting = games[rows]
+    seats = waiting["mover"].astype(np.int64)
+    return Turns(variant, rows, waiting, seats, *observe(variant, waiting, seats, threads))
+
+
+def turn_of(session: Session) -> Turns:
+    """The turn of the seat to move in a single game, which is a batch of one."""
+    observation, mask = session.observe(session.mover)
+    seats = np.array([session.mover])
+    return Turns(
+        session.variant, np.zeros(1, np.int64), session.games, seats, observation[None], mask[None]
+    )
+
+
+def in_progress(games: NDArray[Any]) -> Rows:
+    """The rows of the games that are not over."""
+    return np.flatnonzero(games["mover"] >= 0)
+
+
+def step(
+    variant: Variant,
+    games: NDArray[Any],
+    rows: Rows,
+    actions: NDArray[np.int64],
+    threads: int | None = None,
+) -> NDArray[np.float32]:
+    """Carry out an action in each of these rows; returns what that brings each seat, (n, S)."""
+    moved = games[rows]
+    kernels.parallel_for(kernels.step, variant.rule_set, moved, actions, threads=threads)
+    games[rows] = moved
+    rewards: NDArray[np.float32] = moved["rewards"][:, : variant.seats]
+    return rewards

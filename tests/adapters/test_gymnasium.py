@@ -1,0 +1,214 @@
+"""The Gymnasium environment of one game: one seat learns, an opponent plays the others."""
+
+import pickle
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from environments import (
+    NAME,
+    SMALL,
+    VARIANTS,
+    Remembers,
+    competitive,
+    every,
+    first_legal,
+    last_legal,
+    play,
+)
+from gymnasium.utils.env_checker import check_env
+
+from hanamachi import IllegalAction, UserError
+from hanamachi import variant as make_variant
+from hanamachi.adapters.aec import AEC
+from hanamachi.adapters.gymnasium import SeatEnv
+from hanamachi.engine.game import OVER
+from hanamachi.policies import load_policy
+from hanamachi.sessions.record import replay
+
+
+@every
+def test_a_pickled_single_environment_goes_on_with_its_game(id):
+    env = SeatEnv(id, seat=0, opponent=last_legal)
+    _, info = env.reset(seed=4)
+    other = pickle.loads(pickle.dumps(env))
+    for _ in range(5):
+        action = first_legal(None, info["action_mask"])
+        (seen, _, _, _, info), (also, *_) = env.step(action), other.step(action)
+        assert np.array_equal(seen, also)
+
+
+def test_gymnasium_makes_it_by_its_name():
+    env = gymnasium.make(NAME, seat=0, max_rounds=3)
+    assert isinstance(env.unwrapped, SeatEnv)
+    assert env.unwrapped.variant.options["max_rounds"] == 3
+    other = gymnasium.make(NAME, game="hanamikoji:eight_suits")
+    assert other.unwrapped.variant.id == "hanamikoji:eight_suits"
+
+
+def test_a_render_mode_gives_the_table_as_text():
+    env = SeatEnv("hanamikoji", render_mode="ansi")
+    env.reset(seed=1)
+    assert isinstance(env.render(), str)
+
+
+def test_without_a_render_mode_nothing_is_shown_and_a_warning_says_why():
+    env = SeatEnv("hanamikoji")
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="render"):
+        assert env.render() is None
+
+
+def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
+    env = SeatEnv("hanamikoji")
+    env.reset(seed=1)
+    with pytest.raises(IllegalAction, match="may not take"):
+        env.step(499)
+    with pytest.raises(IllegalAction, match="the opponent chose action -5"):
+        SeatEnv("hanamikoji", seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: SeatEnv("hanamikoji", seat=2), "from 0 to 1, not 2"),
+        (lambda: SeatEnv("hanamikoji", opponent=3), r"opponent must have act\("),
+        (
+            lambda: SeatEnv("hanabi:2p", opponent=load_policy("greedy", "hanabi:5p")),
+            "the opponent plays hanabi:5p and cannot play hanabi:2p",
+        ),
+        (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
+        (lambda: SeatEnv("hanamikoji").reset(options={"deals": []}), "did you mean deal"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(call, sentence):
+    with pytest.raises(UserError, match=sentence) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+def test_an_opponents_memory_begins_anew_with_each_game():
+    opponent = Remembers()
+    env = SeatEnv("hanamikoji", opponent=opponent, seat=1, starter=0, max_rounds=1)
+    games = 5
+    for _ in range(games):
+        observation, info = env.reset()
+        terminated = False
+        while not terminated:
+            action = first_legal(observation, info["action_mask"])
+            observation, _, terminated, _, info = env.step(action)
+    assert opponent.seen == games * list(range(len(opponent.seen) // games))
+
+
+@pytest.mark.parametrize(("id", "options"), VARIANTS)
+def test_gymnasium_and_stable_baselines_find_nothing_to_say_against_it(id, options):
+    from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
+
+    # the checkers draw their actions without looking at masks
+    env = gymnasium.make(NAME, game=id, illegal_reward=-1, **options).unwrapped
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "error"
+        )  # the checkers do not look at masks: some actions are illegal
+        check_env(env)
+        check_for_stable_baselines(env)
+
+
+def test_an_illegal_action_may_cost_the_game_instead():
+    env = SeatEnv("hanamikoji", illegal_reward=-2)
+    env.reset(seed=1)
+    _, reward, terminated, _, info = env.step(499)
+    assert (reward, terminated) == (-2.0, True)
+    assert not info["action_mask"].any()
+    with pytest.raises(UserError, match="call reset"):
+        env.step(0)
+
+
+@every
+def test_the_learner_sits_where_it_is_told(id):
+    seats = make_variant(id).seats
+    for seat in range(seats):
+        env = SeatEnv(id, seat=seat, opponent=first_legal)
+        for seed in range(4):
+            env.reset(seed=seed)
+            assert env.seat == seat
+            assert env.action_masks().any()
+    env = SeatEnv(id)
+    counts = np.bincount([env.reset(seed=seed) and env.seat for seed in range(200)])
+    assert (abs(counts - 200 / seats) < 30).all()
+
+
+def score_of(env):
+    return int(replay(env.record()).games["score"][0])
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_the_learner_is_rewarded_for_all_that_its_partners_earn(players):
+    """Also before its first decision; and each step brings what comes before its next one."""
+    env, earlier = SeatEnv(f"hanabi:{players}p", strikeout_score="fireworks"), 0
+    for seed in range(60):
+        _, info = env.reset(seed=seed)
+        earlier += score_of(env)
+        total, terminated = 0, False
+        while not terminated:
+            _, reward, terminated, _, info = env.step(np.flatnonzero(info["action_mask"])[0])
+            total += reward
+            assert total == score_of(env)
+    assert earlier > 0
+
+
+@competitive
+def test_the_learner_is_rewarded_for_its_own_result(id):
+    rewards = {seat: [] for seat in (0, 1)}
+    for seat, results in rewards.items():
+        choose = (first_legal, last_legal)
+        env = SeatEnv(id, seat=seat, opponent=choose[1 - seat])
+        for seed in range(20):
+            observation, info = env.reset(seed=seed)
+            terminated = False
+            while not terminated:
+                action = choose[seat](observation, info["action_mask"])
+                observation, reward, terminated, _, info = env.step(action)
+            results.append(reward)
+    assert rewards[0] == [-reward for reward in rewards[1]]
+    assert set(rewards[0]) == {-1.0, 1.0}
+
+
+def test_a_game_that_ends_before_the_learners_first_decision_is_followed_by_another():
+    game = AEC("hanamikoji", **SMALL)
+    game.reset(seed=1)
+    while game.get_state()["mover"] != OVER:
+        last = game.get_state()
+        play(game, 1)
+    assert last["mover"] == 1
+    env = SeatEnv("hanamikoji", seat=0, opponent=first_legal, **SMALL)
+    _, info = env.reset(options={"state": last})
+    assert info["action_mask"].any()
+    assert not env.record().actions
+
+
+def test_unmodified_maskable_ppo_learns():
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.env_util import make_vec_env
+
+    envs = make_vec_env(NAME, n_envs=8, env_kwargs={**SMALL, "seat": 0, "opponent": first_legal})
+    learner = MaskablePPO(
+        "MlpPolicy", envs, n_steps=32, n_epochs=4, batch_size=128, learning_rate=2e-3, seed=0
+    )
+    before = mean_reward(learner)
+    learner.learn(3000)
+    assert mean_reward(learner) > before + 0.2
+
+
+def mean_reward(learner, games=200):
+    env = SeatEnv("hanamikoji", seat=0, opponent=first_legal, **SMALL)
+    rewards = []
+    for seed in range(games):
+        observation, info = env.reset(seed=seed)
+        terminated = False
+        while not terminated:
+            action, _ = learner.predict(observation, action_masks=info["action_mask"])
+            observation, reward, terminated, _, info = env.step(action)
+        rewards.append(reward)
+    return np.mean(rewards)

@@ -1,0 +1,240 @@
+"""The Gymnasium environment of many games is the same as many environments, and faster."""
+
+import copy
+
+import gymnasium
+import numpy as np
+import pytest
+from environments import (
+    NAME,
+    SHORT,
+    Remembers,
+    every,
+    last_legal,
+)
+from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from hanamachi import IllegalAction, UserError
+from hanamachi.adapters.gymnasium import SeatEnv
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
+from hanamachi.engine.game import below
+from hanamachi.engine.kernels import LEARNER
+from hanamachi.policies import load_policy
+
+
+def test_gymnasium_makes_it_by_its_name():
+    envs = gymnasium.make_vec(NAME, num_envs=4, seat=0, max_rounds=3)
+    assert isinstance(envs.unwrapped, VectorSeatEnv)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert envs.unwrapped.variant.options["max_rounds"] == 3
+
+
+def test_a_render_mode_gives_a_picture_of_each_table():
+    envs = VectorSeatEnv("hanamikoji", 3, render_mode="rgb_array")
+    envs.reset(seed=1)
+    assert [frame.shape[2] for frame in envs.render()] == [3, 3, 3]
+
+
+def test_without_a_render_mode_nothing_is_shown_and_a_warning_says_why():
+    env = VectorSeatEnv("hanamikoji")
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="render"):
+        assert env.render() is None
+
+
+def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
+    envs = VectorSeatEnv("hanamikoji", 3)
+    _, infos = envs.reset(seed=1)
+    actions = infos["action_mask"].argmax(1)
+    actions[1] = 499
+    with pytest.raises(IllegalAction, match="the learner chose action 499 in game 1 of 3"):
+        envs.step(actions)
+    with pytest.raises(UserError, match="3 whole numbers"):
+        envs.step(actions[:2])
+    with pytest.raises(IllegalAction, match="the opponent chose action -5"):
+        VectorSeatEnv("hanamikoji", 3, seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: VectorSeatEnv("hanabi:5p", opponent=load_policy("greedy", "hanabi:2p")),
+            "the opponent plays hanabi:2p and cannot play hanabi:5p",
+        ),
+        (lambda: VectorSeatEnv("hanamikoji", 0), "at least 1, not 0"),
+        (lambda: VectorSeatEnv("hanamikoji", dtype=np.int16), "float32 or int8, not .*int16"),
+        (lambda: VectorSeatEnv("hanamikoji").step(np.zeros(1, int)), "call reset"),
+        (lambda: VectorSeatEnv("hanamikoji").reset(options={"deal": []}), "no options"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(call, sentence):
+    with pytest.raises(UserError, match=sentence) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+def test_an_opponents_memory_begins_anew_with_each_game():
+    opponent = Remembers()
+    envs = VectorSeatEnv("hanamikoji", 2, opponent=opponent, seat=1, starter=0, max_rounds=1)
+    _, infos = envs.reset()
+    decisions = 6  # of the opponent in each game: four actions and two answers
+    while len(opponent.seen) < 4 * decisions:
+        infos = envs.step(infos["action_mask"].argmax(1))[4]
+    assert sorted(set(opponent.seen)) == list(range(decisions))
+
+
+@every
+def test_many_games_at_once_are_the_same_as_many_environments(id):
+    options = {"opponent": last_legal, **SHORT[id]}
+    one_by_one = SyncVectorEnv(
+        [lambda: SeatEnv(id, **options)] * 5, autoreset_mode=AutoresetMode.SAME_STEP
+    )
+    together = VectorSeatEnv(id, 5, **options)
+    expected, seen = one_by_one.reset(seed=9), together.reset(seed=9)
+    rng, ended = np.random.default_rng(0), 0
+    for _ in range(60):
+        same(expected, seen)
+        legal = [np.flatnonzero(mask) for mask in seen[-1]["action_mask"]]
+        actions = np.array([rng.choice(row) for row in legal])
+        expected, seen = one_by_one.step(actions), together.step(actions)
+        ended += seen[2].sum()
+    assert ended > 20
+
+
+def same(expected, seen):
+    """Compare two nests of arrays."""
+    if isinstance(expected, dict):
+        assert expected.keys() == seen.keys()
+        for name in expected:
+            same(expected[name], seen[name])
+    elif expected is None:  # for games that go on
+        assert seen is None
+    elif isinstance(expected, tuple) or np.asarray(expected).dtype.hasobject:
+        assert len(expected) == len(seen)
+        for one, other in zip(expected, seen, strict=True):
+            same(one, other)
+    else:
+        assert np.array_equal(expected, seen)
+        assert getattr(expected, "dtype", None) == getattr(seen, "dtype", None)
+
+
+class SameLuck:
+    """Plays as compiled random play does in the only game of a batch that is reset with a seed."""
+
+    def __init__(self, seed):
+        self.dice = np.zeros(1, LEARNER)
+        self.dice["rng"] = np_random(seed)[0].integers(1, 2**64, 1, np.uint64)
+
+    def act(self, observation, mask, memory, rng):
+        legal = np.flatnonzero(mask[0])
+        return legal[[below(self.dice[0], len(legal))]], memory
+
+
+@every
+@pytest.mark.parametrize("seat", ["random", 1])
+def test_compiled_random_play_is_play_by_the_rules(id, seat):
+    for seed in range(3):
+        compiled = VectorSeatEnv(id, seat=seat, **SHORT[id])
+        asked = VectorSeatEnv(id, seat=seat, opponent=SameLuck(seed), **SHORT[id])
+        seen, expected = compiled.reset(seed=seed), asked.reset(seed=seed)
+        for _ in range(60):
+            same(expected, seen)
+            actions = expected[-1]["action_mask"].argmax(1)
+            seen, expected = compiled.step(actions), asked.step(actions)
+
+
+@every
+def test_random_opponents_play_the_same_again_whatever_the_threads(id):
+    plays = []
+    for threads in (1, 2):
+        envs = VectorSeatEnv(id, 1100, threads=threads, **SHORT[id])
+        seen = [envs.reset(seed=3), *(envs.step(envs.sample_actions()) for _ in range(12))]
+        seen += [envs.reset(seed=3), *(envs.step(envs.sample_actions()) for _ in range(12))]
+        same(tuple(seen[:13]), tuple(seen[13:]))
+        plays.append(tuple(seen))
+    same(*plays)
+    other, _ = VectorSeatEnv(id, 1100, **SHORT[id]).reset(seed=4)
+    assert not np.array_equal(other, plays[0][0][0])
+
+
+def test_sampled_actions_are_legal_and_each_as_likely():
+    envs = VectorSeatEnv("hanamikoji", 1, seat=0, starter=0)
+    _, infos = envs.reset(seed=1)
+    counts = np.bincount([envs.sample_actions()[0] for _ in range(20_000)], minlength=508)
+    legal = infos["action_mask"][0] == 1
+    assert not counts[~legal].any()
+    expected = 20_000 / legal.sum()
+    assert (abs(counts[legal] - expected) < 5 * expected**0.5).all()
+
+
+@pytest.mark.parametrize("opponent", [None, last_legal])
+@every
+def test_observations_may_come_as_whole_numbers(id, opponent):
+    options = {"seat": 0, "opponent": opponent, **SHORT[id]}
+    whole, envs = VectorSeatEnv(id, 5, dtype=np.int8, **options), VectorSeatEnv(id, 5, **options)
+    units, ended = envs.variant.observation.units, 0
+    seen, expected = whole.reset(seed=1), envs.reset(seed=1)
+    for _ in range(40):
+        assert seen[0].dtype == np.int8
+        assert whole.observation_space.contains(seen[0])
+        assert (abs(seen[0] - np.minimum(expected[0] * units, 127)) < 0.501).all()
+        actions = expected[-1]["action_mask"].argmax(1)
+        seen, expected = whole.step(actions), envs.step(actions)
+        for row in np.flatnonzero(expected[2]):
+            last = np.minimum(expected[-1]["final_obs"][row] * units, 127)
+            assert (abs(seen[-1]["final_obs"][row] - last) < 0.501).all()
+            ended += 1
+    assert ended > 5
+
+
+@pytest.mark.parametrize("opponent", [None, last_legal])
+def test_arrays_of_earlier_steps_are_filled_again_only_on_request(opponent):
+    def played(copied):
+        envs, held = VectorSeatEnv("hanamikoji", 3, opponent=opponent, copy=copied), []
+        held.append(envs.reset(seed=1))
+        then = copy.deepcopy(held)
+        for _ in range(30):
+            held.append(envs.step(held[-1][-1]["action_mask"].argmax(1)))
+            then.append(copy.deepcopy(held[-1]))
+        return held, then
+
+    held, then = played(True)
+    same(tuple(then), tuple(held))
+    again, as_seen = played(False)
+    same(tuple(then), tuple(as_seen))
+    assert all(step[0] is again[0][0] for step in again)
+
+
+def test_actions_can_only_be_sampled_in_a_game():
+    with pytest.raises(UserError, match="call reset"):
+        VectorSeatEnv("hanamikoji", 3).sample_actions()
+
+
+def test_what_a_caller_does_to_masks_does_not_matter():
+    env = VectorSeatEnv("hanamikoji", 3)
+    _, info = env.reset(seed=1)
+    legal = info["action_mask"].copy()
+    info["action_mask"][:] = 1
+    with pytest.raises(IllegalAction):
+        env.step(legal.argmin(1))
+    info["action_mask"][:] = 0
+    env.step(legal.argmax(1))
+
+
+def test_an_opponent_that_fails_leaves_all_games_as_they_were():
+    def fails(observation, mask):
+        if waiting:
+            raise KeyboardInterrupt
+        return int(mask.argmax())
+
+    waiting = []
+    one, other = (VectorSeatEnv("hanamikoji", 8, opponent=fails) for _ in range(2))
+    actions = [env.reset(seed=3)[1]["action_mask"].argmax(1) for env in (one, other)]
+    waiting.append("to fail")
+    with pytest.raises(KeyboardInterrupt):
+        one.step(actions[0])
+    waiting.clear()
+    for after, expected in zip(one.step(actions[0])[:3], other.step(actions[1])[:3], strict=True):
+        np.testing.assert_array_equal(after, expected)

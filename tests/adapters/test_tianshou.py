@@ -1,0 +1,24 @@
+"""For Tianshou an environment is renamed, and nothing else changes."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+from hanamachi.adapters.tianshou import for_tianshou
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced"])
+def test_for_tianshou_shows_the_mask_next_to_the_observation(id):
+    name = f"hanamachi/{'Hanamikoji' if id == 'hanamikoji' else 'GeishasRoad'}-v0"
+    env, plain = for_tianshou(gymnasium.make(name, game=id)), gymnasium.make(name, game=id)
+    (seen, _), (expected, info) = env.reset(seed=1), plain.reset(seed=1)
+    terminated = False
+    while not terminated:
+        assert env.observation_space.contains(seen)
+        np.testing.assert_array_equal(seen["obs"], expected)
+        np.testing.assert_array_equal(seen["mask"], info["action_mask"])
+        action = info["action_mask"].argmax()
+        seen, reward, terminated, _, _ = env.step(action)
+        expected, same_reward, same_over, _, info = plain.step(action)
+        assert (reward, terminated) == (same_reward, same_over)
+    assert not seen["mask"].any()

@@ -1,0 +1,47 @@
+"""For TorchRL the games show their ends and wait for reset, and nothing else changes."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from hanamachi.adapters.torchrl import for_torchrl
+from hanamachi.errors import UserError
+
+
+def test_for_torchrl_shows_the_end_and_then_the_next_game():
+    made = {"num_envs": 16, "max_rounds": 1}
+    plain = gymnasium.make_vec("hanamachi/Hanamikoji-v0", **made)
+    games = for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", **made))
+    assert games.autoreset_mode == AutoresetMode.DISABLED
+    seen, infos = plain.reset(seed=1)
+    shown, _ = games.reset(seed=1)
+    ended = 0
+    for _ in range(20):
+        assert games.observation_space.contains(shown)
+        np.testing.assert_array_equal(shown["observation"], seen)
+        np.testing.assert_array_equal(shown["action_mask"], infos["action_mask"])
+        actions = infos["action_mask"].argmax(1)
+        seen, rewards, terminated, _, infos = plain.step(actions)
+        shown, same_rewards, same_over, _, _ = games.step(actions)
+        np.testing.assert_array_equal(same_rewards, rewards)
+        np.testing.assert_array_equal(same_over, terminated)
+        if terminated.any():
+            ended += terminated.sum()
+            last = np.stack(infos["final_obs"][terminated])
+            np.testing.assert_array_equal(shown["observation"][terminated], last)
+            assert shown["action_mask"][terminated].all()
+            shown, _ = games.reset(options={"reset_mask": terminated})
+    assert ended > 16
+
+
+def test_for_torchrl_refuses_a_step_of_games_that_are_over():
+    games = for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=2, max_rounds=1))
+    shown, _ = games.reset(seed=1)
+    with pytest.raises(UserError, match="games that have ended"):
+        games.reset(options={"reset_mask": np.array([True, False])})
+    terminated = np.zeros(2, bool)
+    while not terminated.any():
+        shown, _, terminated, _, _ = games.step(shown["action_mask"].argmax(1))
+    with pytest.raises(UserError, match="call reset"):
+        games.step(shown["action_mask"].argmax(1))
