@@ -35,6 +35,8 @@ from hanamachi.policies import load_policy
 from hanamachi.sessions.opponents import RandomPlay
 from hanamachi.sessions.record import replay
 
+pytestmark = pytest.mark.uncompiled
+
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
 VARIANTS = [(id, {}) for id in hanamachi.VARIANTS] + [("hanamikoji", SMALL)]
 NAME = "hanamachi/Hanamikoji-v0"

@@ -11,6 +11,8 @@ from hanamachi.adapters.tianshou import for_tianshou
 from hanamachi.adapters.torchrl import for_torchrl
 from hanamachi.errors import UserError
 
+pytestmark = pytest.mark.uncompiled
+
 # --- RLlib
 
 

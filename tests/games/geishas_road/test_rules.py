@@ -27,6 +27,8 @@ from hanamachi.games.geishas_road.rules import (
 )
 from hanamachi.games.registry import variant as make_variant
 
+pytestmark = pytest.mark.uncompiled
+
 A, B, N = 0, 1, NONE  # seats, and nobody
 PINK, RED, BLUE, GREEN, YELLOW = range(5)
 EDITION_2021, INTRODUCTORY, STANDARD, ADVANCED = IDS = [

@@ -14,6 +14,8 @@ from hanamachi.games.hanabi import COLOURS, HAND_SIZES, VARIANTS
 from hanamachi.games.hanabi.rules import CLUE
 from hanamachi.games.registry import variant
 
+pytestmark = pytest.mark.uncompiled
+
 A, B = 0, 1  # seats
 ANY_COLOUR = " ".join(COLOURS)
 HELD_BY_A = "red2 red3 red4 black2 black3"

@@ -16,6 +16,8 @@ from hanamachi.errors import UserError
 from hanamachi.games.hanamikoji.rules import ACTIONS, COMPETITION, NONE, TAKE_PAIR
 from hanamachi.games.registry import variant as make_variant
 
+pytestmark = pytest.mark.uncompiled
+
 CARDS = (2, 2, 2, 3, 3, 4, 5)
 A, B, N = 0, 1, NONE  # seats, and nobody
 TIES = [1, 1, 1, 1, 0, 2, 2]  # eight items a side: 1-1, 0-0 and 2-2
