@@ -1,6 +1,9 @@
-"""Tests that need a POSIX system are left out on others."""
+"""Which files are left out where the system is not POSIX, and which files run first."""
 
 import os
+from pathlib import Path
+
+import pytest
 
 TERMINALS_SIGNALS_FORKS = [
     "storage/test_files.py",
@@ -10,3 +13,22 @@ TERMINALS_SIGNALS_FORKS = [
 ]
 
 collect_ignore = [] if os.name == "posix" else TERMINALS_SIGNALS_FORKS
+
+# so that no process is left alone with a long file at the end
+LONGEST = [
+    "training/cluster/test_cluster.py",
+    "training/test_resume.py",
+    "adapters/test_conformance.py",
+    "games/test_render.py",
+    "docs/test_readme.py",
+    "test_packaging.py",
+    "engine/test_compiled.py",
+    "policies/networks/test_onnx.py",
+    "training/learner/test_learning.py",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    places = {here / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
