@@ -10,14 +10,8 @@ SEED ?= 0
 RATIOS ?= --against
 # pip compiles nothing; what is imported, a small part, is compiled by Python once, and kept
 export PYTHONDONTWRITEBYTECODE :=
-# two files of tests at a time, each on one core
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
-UNCOMPILED := $(addprefix tests/test_,actions.py adapters.py eight_suits.py faces.py \
-  geishas_road_information.py geishas_road_invariants.py geishas_road_pages.py \
-  geishas_road_redeal.py geishas_road_rendering.py geishas_road_rules.py hanabi_pages.py \
-  hanabi_rendering.py hanabi_rules.py hanabi_table.py \
-  hanamikoji_information.py hanamikoji_redeal.py hanamikoji_rules.py policies.py random_play.py \
-  records.py rendering.py saving.py vecenv.py)
+# two files of tests at a time, each on one core, in the order of tests/conftest.py
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: train test verify verify-clients coverage bench docs dist lint clean
 
@@ -34,9 +28,9 @@ verify: lint
 verify-clients:
 	$(if $(TORCH_INDEX),PIP_EXTRA_INDEX_URL=$(TORCH_INDEX)) $(PYTHON) scripts/clients.py $(CLIENTS)
 
-# lines and branches of the games and faces, run as plain Python
+# lines and branches of the games and adapters, run as plain Python
 coverage: .venv/dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source=envs -m pytest $(UNCOMPILED)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source=envs -m pytest -m uncompiled
 	$(BIN)/coverage report --fail-under=95
 
 # whether the engine's ratios to other libraries are as good as before; RATIOS=--keep writes them

@@ -1,6 +1,7 @@
 """Check types and imports of the package as users get it: mypy and import-linter on the wheel."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ SETTINGS = ROOT / "pyproject.toml"
 
 def main() -> int:
     """Build the wheel, unpack it, and let both read it; returns 0 if neither finds anything."""
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # it may hold files that moved since
     with tempfile.TemporaryDirectory() as folder:
         build = [sys.executable, "-m", "build", "--wheel", "--outdir", folder, str(ROOT)]
         done = subprocess.run(build, capture_output=True, text=True)

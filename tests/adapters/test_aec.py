@@ -25,6 +25,8 @@ from hanamachi import variant as make_variant
 from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD, Referee
 from hanamachi.engine.game import OVER
 
+pytestmark = pytest.mark.uncompiled
+
 # --- PettingZoo
 
 

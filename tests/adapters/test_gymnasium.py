@@ -27,6 +27,8 @@ from hanamachi.engine.game import OVER
 from hanamachi.policies import load_policy
 from hanamachi.sessions.record import replay
 
+pytestmark = pytest.mark.uncompiled
+
 
 @every
 def test_a_pickled_single_environment_goes_on_with_its_game(id):

@@ -22,6 +22,8 @@ from hanamachi.engine.game import below
 from hanamachi.engine.kernels import LEARNER
 from hanamachi.policies import load_policy
 
+pytestmark = pytest.mark.uncompiled
+
 
 def test_gymnasium_makes_it_by_its_name():
     envs = gymnasium.make_vec(NAME, num_envs=4, seat=0, max_rounds=3)

@@ -6,6 +6,8 @@ import pytest
 import hanamachi
 from hanamachi.adapters.rllib import for_rllib
 
+pytestmark = pytest.mark.uncompiled
+
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced", "hanabi:3p"])

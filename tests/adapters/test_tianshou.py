@@ -6,6 +6,8 @@ import pytest
 
 from hanamachi.adapters.tianshou import for_tianshou
 
+pytestmark = pytest.mark.uncompiled
+
 
 @pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced"])
 def test_for_tianshou_shows_the_mask_next_to_the_observation(id):

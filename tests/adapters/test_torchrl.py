@@ -8,6 +8,8 @@ from gymnasium.vector import AutoresetMode
 from hanamachi.adapters.torchrl import for_torchrl
 from hanamachi.errors import UserError
 
+pytestmark = pytest.mark.uncompiled
+
 
 def test_for_torchrl_shows_the_end_and_then_the_next_game():
     made = {"num_envs": 16, "max_rounds": 1}

@@ -1,7 +1,7 @@
 """Every command and every piece of code in the pages runs as it stands, on a small budget.
 
-`tiny` is the only change: it makes runs short and samples small. What starts a cluster runs in
-`make verify` alone.
+`tiny` and `small_benchmarks` are the only changes: they make runs short and samples small. What
+starts a cluster runs in `make verify` alone.
 """
 
 import os
@@ -9,16 +9,17 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
+import commands
 import pytest
 import yaml
 from root import ROOT
 from samples import WHOLE
 
 from hanamachi.games.registry import VARIANTS
+from hanamachi.training.benchmark import engine, kernel
 from hanamachi.training.config import Config
 
 PAGES = [
@@ -90,22 +91,14 @@ def words_of(line):
 
 
 def run(line, folder):
-    """Run a command of ours in this Python; nobody is at the keyboard."""
+    """Run a command of ours."""
     program, *arguments = words_of(line)
     if program == "python":
-        script, *arguments = arguments
-        execute([sys.executable, ROOT / script, *arguments], folder)
+        name, *arguments = arguments
+        commands.script(ROOT / name, arguments, folder)
         return
     assert Path(program).name == "hanamachi"
-    execute([sys.executable, "-m", "hanamachi.training.cli.main", *arguments], folder)
-
-
-def execute(command, folder):
-    done = subprocess.run(
-        command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{shlex.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return done.stdout
+    commands.hanamachi(arguments, folder)
 
 
 def made(line):
@@ -116,6 +109,15 @@ def made(line):
         cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return done.stdout.splitlines()
+
+
+@pytest.fixture(autouse=True)
+def small_benchmarks(monkeypatch):
+    """Benchmarks record and play a few games only."""
+    if not WHOLE:
+        monkeypatch.setattr(engine, "MANY", 64)
+        monkeypatch.setattr(kernel, "BATCH", 16)
+        monkeypatch.setattr(kernel, "RECORDED", 20)
 
 
 @pytest.fixture(scope="module")
@@ -144,8 +146,7 @@ def test_training_leaves_what_the_page_says(workshop):
 
 @pytest.mark.parametrize("block", [block for kind, block in BLOCKS if kind == "python"])
 def test_code_runs(block, workshop):
-    assert len(block.splitlines()) < 15
-    execute([sys.executable, "-c", tiny(block)], workshop)
+    commands.python(tiny(block), workshop)
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line not in TRAINING])

@@ -1,12 +1,15 @@
 """Random play, whose speed the benchmark measures, is play by the rules, one choice at a time."""
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from positions import masked, observed
 
 from hanamachi import variant as make_variant
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant, below
+
+pytestmark = pytest.mark.uncompiled
 
 GAMES, CHOICES = 4, 60  # enough for several games, one after the other
 

@@ -7,6 +7,8 @@ from hanamachi import VARIANTS
 from hanamachi import variant as make_variant
 from hanamachi.policies.networks.network import head_of
 
+pytestmark = pytest.mark.uncompiled
+
 
 @pytest.mark.parametrize("id", VARIANTS)
 def test_no_two_actions_look_alike(id: str) -> None:

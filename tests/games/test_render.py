@@ -14,6 +14,8 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.registry import variant
 
+pytestmark = pytest.mark.uncompiled
+
 VARIANTS = [
     *(variant(id) for id in ("hanamikoji", "hanamikoji:three_rounds", "hanamikoji:eight_suits")),
     variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=2),

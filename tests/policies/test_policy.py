@@ -12,6 +12,8 @@ from hanamachi.policies import BatchPolicy, Policy, load_policy
 from hanamachi.policies.policy import FunctionPolicy, as_policy
 from hanamachi.policies.policy import sample as draw
 
+pytestmark = pytest.mark.uncompiled
+
 VARIANTS = {
     "standard": ("hanamikoji", {}),
     "three rounds": ("hanamikoji:three_rounds", {}),

@@ -1,9 +1,8 @@
 """The script that says what each piece of the learner is worth."""
 
 import json
-import subprocess
-import sys
 
+import commands
 from root import ROOT
 
 SCRIPT = ROOT / "scripts" / "ablations.py"
@@ -12,8 +11,7 @@ GAMES = ("kuhn_poker", "hanamikoji-gifts")
 
 def ablations(out, *more):
     arguments = ["--steps", "100", "--seeds", "1", "--games", *GAMES, "--out", str(out), *more]
-    command = [sys.executable, str(SCRIPT), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return commands.script(SCRIPT, arguments, out)
 
 
 def test_every_piece_is_measured_once_and_shown(tmp_path):

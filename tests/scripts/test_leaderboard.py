@@ -2,9 +2,8 @@
 
 import json
 import runpy
-import subprocess
-import sys
 
+import commands
 import pytest
 from root import ROOT
 
@@ -19,8 +18,7 @@ FEW = ("--each", "2", "--search-each", "2")
 
 
 def leaderboard(out, *more):
-    command = [sys.executable, str(SCRIPT), "--out", str(out), "--games", GAME, *FEW, *more]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return commands.script(SCRIPT, ["--out", out, "--games", GAME, *FEW, *more], out)
 
 
 def test_everybody_is_measured_once_and_listed(tmp_path):

@@ -11,6 +11,8 @@ from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.sessions.record import Record, load, positions, replay, save
 
+pytestmark = pytest.mark.uncompiled
+
 
 def played(id="hanamikoji", steps=40, seed=3, deal=(), **options):
     """An environment in or after a game of random legal play."""

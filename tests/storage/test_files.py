@@ -11,6 +11,8 @@ import pytest
 
 from hanamachi.storage.files import replacing, replacing_folder, restore_folder
 
+pytestmark = pytest.mark.uncompiled
+
 ROOM = 10_000  # bytes
 
 

@@ -20,6 +20,8 @@ from hanamachi.games.geishas_road.rules import (
 )
 from hanamachi.games.registry import variant
 
+pytestmark = pytest.mark.uncompiled
+
 EDITION_2021, INTRODUCTORY, STANDARD, ADVANCED = (
     f"geishas_road:{name}" for name in ("2021", "introductory", "standard", "advanced")
 )

@@ -19,6 +19,8 @@ from hanamachi.games.geishas_road.rules import (
 )
 from hanamachi.games.registry import variant as make_variant
 
+pytestmark = pytest.mark.uncompiled
+
 EXAMPLES = 500 if WHOLE else 3 if UNCOMPILED else 12
 VARIANTS = {
     name: make_variant(f"geishas_road:{id}", **options)

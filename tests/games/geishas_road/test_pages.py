@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 import hanamachi
 from hanamachi import geishas_road_v0
 from hanamachi.games import geishas_road
 from hanamachi.games.registry import variant
+
+pytestmark = pytest.mark.uncompiled
 
 VARIANTS = [variant(id) for id in geishas_road.VARIANTS]
 ADVANCED = VARIANTS[-1]

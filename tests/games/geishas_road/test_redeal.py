@@ -29,6 +29,8 @@ from hanamachi.games.geishas_road.rules import (
 )
 from hanamachi.games.registry import variant
 
+pytestmark = pytest.mark.uncompiled
+
 EDITION_2021, STANDARD, ADVANCED = (f"geishas_road:{x}" for x in ("2021", "standard", "advanced"))
 SMALL = [
     variant(id, colours=2, item_values=values, actions=actions, **options)

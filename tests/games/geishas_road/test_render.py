@@ -11,6 +11,8 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road.render import image, round_end, text
 from hanamachi.games.geishas_road.rules import ANSWER, INTRIGUE, NONE
 
+pytestmark = pytest.mark.uncompiled
+
 IDS = [f"{v.id.partition(':')[2]}-{v.actions.size}" for v in VARIANTS]
 
 

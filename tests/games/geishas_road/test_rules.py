@@ -27,6 +27,8 @@ from hanamachi.games.geishas_road.rules import (
 )
 from hanamachi.games.registry import variant as make_variant
 
+pytestmark = pytest.mark.uncompiled
+
 A, B, N = 0, 1, NONE  # seats, and nobody
 PINK, RED, BLUE, GREEN, YELLOW = range(5)
 EDITION_2021, INTRODUCTORY, STANDARD, ADVANCED = IDS = [
@@ -71,7 +73,7 @@ def dealt(id: str, first: str, second: str, **options: Any) -> GeishasRoad:
 # --- The edition of 2021
 
 
-def test_T_G21_1_three_and_two_bring_blue_home_to_the_top_light_card() -> None:
+def test_cards_of_three_and_two_bring_a_marker_home_to_the_top_light_card() -> None:
     table = dealt(
         EDITION_2021,
         "blue3 pink1 pink2 pink3 pink4 red1",
@@ -89,7 +91,7 @@ def test_T_G21_1_three_and_two_bring_blue_home_to_the_top_light_card() -> None:
     ("first", "second", "returns", "prestige"),
     [("3 2", "4 1", 2, 6), ("4 3", "2 1", 1, 3)],
 )
-def test_T_G21_2_returns_are_landings_not_laps(
+def test_returns_are_landings_not_laps(
     first: str, second: str, returns: int, prestige: int
 ) -> None:
     table = dealt(EDITION_2021, "blue1 blue2 blue3", "red1 red2 red3", actions=("competition",))
@@ -145,7 +147,7 @@ def test_the_influence_of_a_hand_is_the_sum_of_its_cards() -> None:
             assert influence_of(variant, hand, c) == sum(variant.value[card] for card in held)
 
 
-def test_T_G21_3_first_and_second_returns_take_their_stacks_in_order() -> None:
+def test_first_and_second_returns_take_their_stacks_in_order() -> None:
     table = GeishasRoad(EDITION_2021, rounds_to_win=1)
     table.follow(EVERY_RETURN)
     first_markers(table)
@@ -160,14 +162,14 @@ def test_T_G21_3_first_and_second_returns_take_their_stacks_in_order() -> None:
     ("mine", "theirs", "holder", "winner"),
     [(3, 3, A, A), (3, 4, A, B), (3, 3, N, N), (0, 0, A, A), (0, 0, N, N), (1, 1, B, B)],
 )
-def test_T_G21_4_a_marker_counts_one_half(mine: int, theirs: int, holder: int, winner: int) -> None:
+def test_a_marker_counts_one_half(mine: int, theirs: int, holder: int, winner: int) -> None:
     options = {"rounds_to_win": 1}
     markers = [N, N, holder, N, N]
     table = scored(EDITION_2021, [0, 0, mine, 0, 3], [0, 0, theirs, 0, 4], options, marker=markers)
     assert table.game.marker.tolist() == [N, N, winner, N, B]
 
 
-def test_T_G21_4_without_cards_a_marker_may_be_made_to_win_nothing() -> None:
+def test_without_cards_a_marker_may_be_made_to_win_nothing() -> None:
     options = {"rounds_to_win": 1, "tiebreaker_alone_wins": False}
     table = scored(
         EDITION_2021, [0, 0, 0, 0, 3], [0, 0, 0, 0, 4], options,
@@ -187,7 +189,7 @@ def test_T_G21_4_without_cards_a_marker_may_be_made_to_win_nothing() -> None:
     ],
     ids=["three markers", "one marker", "the starter", "the other starter"],
 )
-def test_T_G21_5_a_tied_round_goes_by_markers_then_to_its_starter(
+def test_a_tied_round_goes_by_markers_then_to_its_starter(
     mine: list[int], theirs: list[int], starter: int, winner: int
 ) -> None:
     state = {"marker": NOBODYS, "prestige": [7, 0, 0, 7, 0], "starter": starter}
@@ -215,7 +217,7 @@ def test_the_loser_of_a_round_names_the_starter_of_the_next() -> None:
 # --- The edition of 2022
 
 
-def test_T_G22_1_a_one_collects_two_guests_of_the_house_where_she_lands() -> None:
+def test_a_one_collects_two_guests_of_the_house_where_she_lands() -> None:
     table = dealt(
         STANDARD,
         "green1 pink1 pink2 pink3 pink4 red1",
@@ -242,7 +244,7 @@ def test_two_cards_may_collect_one_after_the_other_at_different_houses() -> None
     assert (table.game.phase, table.game.mover) == (PUT_IN_ORDER, A)  # the other pair
 
 
-def test_T_G22_2_a_return_brings_the_far_end_token_of_the_full_geisha_row() -> None:
+def test_a_return_brings_the_far_end_token_of_the_full_geisha_row() -> None:
     table = GeishasRoad(STANDARD)
     table.game.row[:] = [4, 2, 2, 2, 3], [3, 3, 4, 4, 0]
     table.draw("blue3 pink1 pink2 pink3 pink4 red1")
@@ -257,7 +259,7 @@ def test_T_G22_2_a_return_brings_the_far_end_token_of_the_full_geisha_row() -> N
 ROUND_ONE = {"marker": NOBODYS, "prestige": [0, 2, 3, 6, 2]}
 
 
-def test_T_G22_3_seven_points_against_eleven() -> None:
+def test_after_round_one_points_stand_and_round_two_begins() -> None:
     table = scored(INTRODUCTORY, [3, 3, 0, 0, 5], [0, 0, 3, 3, 4], **ROUND_ONE)
     assert table.game.points.tolist() == [7, 11]
     assert table.game.winner == N
@@ -274,7 +276,7 @@ def test_T_G22_3_seven_points_against_eleven() -> None:
     ],
     ids=["more tiebreakers", "the starter", "the other starter"],
 )
-def test_T_G22_4_a_tied_game_goes_by_tiebreakers_then_to_the_last_starter(
+def test_a_tied_game_goes_by_tiebreakers_then_to_the_last_starter(
     mine: list[int], theirs: list[int], prestige: list[int], starter: int, winner: int
 ) -> None:
     state = {"marker": NOBODYS, "prestige": prestige, "starter": starter}
@@ -284,7 +286,7 @@ def test_T_G22_4_a_tied_game_goes_by_tiebreakers_then_to_the_last_starter(
 
 
 @pytest.mark.parametrize("round_number", [1, 2])
-def test_T_G22_5_four_geisha_win_at_once_whatever_the_points(round_number: int) -> None:
+def test_four_geisha_win_at_once_whatever_the_points(round_number: int) -> None:
     state = {"marker": NOBODYS, "prestige": [0, 0, 0, 0, 8], "points": [0, 20]}
     table = scored(
         INTRODUCTORY, [3, 3, 3, 3, 3], [0, 0, 0, 0, 4], round_number=round_number, **state
@@ -321,7 +323,7 @@ def without(guests: tuple[int, ...], taken: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(count - taken.count(c) for c, count in enumerate(guests))
 
 
-def test_T_G22_6_guests_are_worth_their_best_sets() -> None:
+def test_guests_are_worth_their_best_sets() -> None:
     table = make_variant(STANDARD).rule_set.guest_points
     multisets = list(combinations_with_replacement((3, 2, 1, 0), 5))
     assert len(multisets) == 56
@@ -341,7 +343,7 @@ def test_T_G22_6_guests_are_worth_their_best_sets() -> None:
         assert table[sum(count * 4**c for c, count in enumerate(guests))] == points, guests
 
 
-def test_T_G22_6_guests_are_scored_in_each_round() -> None:
+def test_guests_are_scored_in_each_round() -> None:
     guests = [[3, 1, 1, 1, 1], [0, 2, 2, 0, 0]]
     state = {"marker": NOBODYS, "collected": guests}
     table = scored(STANDARD, [3, 0, 0, 0, 3], [0, 0, 0, 0, 4], **state)
@@ -351,7 +353,7 @@ def test_T_G22_6_guests_are_scored_in_each_round() -> None:
 
 
 @pytest.mark.parametrize(("guests", "taken"), [(3, 2), (2, 2), (1, 1), (0, 0)])
-def test_T_G22_7_a_house_short_of_tokens_gives_what_it_has(guests: int, taken: int) -> None:
+def test_a_house_short_of_tokens_gives_what_it_has(guests: int, taken: int) -> None:
     table = GeishasRoad(STANDARD, actions=("reveal",))
     table.game.guests[YELLOW] = guests
     table.game.marker[YELLOW] = B
@@ -375,7 +377,7 @@ def test_collecting_may_be_declined_under_its_option_only() -> None:
     assert table.game.guests.tolist() == [3] * 5
 
 
-def test_T_G22_8_returns_are_counted_anew_in_round_two() -> None:
+def test_returns_are_counted_anew_in_round_two() -> None:
     table = dealt(INTRODUCTORY, "blue1 blue2 pink1", "red1 red2 red3", actions=("competition",))
     table.game.round_number = 2
     table.game.steps[BLUE] = 3  # two steps short of home
@@ -402,7 +404,7 @@ def offered(words: str = "gift blue1 green2 red4", **options: Any) -> GeishasRoa
     return table
 
 
-def test_T_G22_9_a_counteroffer_and_a_counter_to_it() -> None:
+def test_a_counteroffer_and_a_counter_to_it() -> None:
     table = offered()
     pile = table.deck()
     table.play("counteroffer yellow3 for red4")
@@ -422,7 +424,7 @@ def test_T_G22_9_a_counteroffer_and_a_counter_to_it() -> None:
     assert table.game.counter_to.tolist() == [0, 0]
 
 
-def test_T_G22_9_after_a_counteroffer_the_offerer_takes_one_and_the_other_two() -> None:
+def test_after_a_counteroffer_the_offerer_takes_one_and_the_other_two() -> None:
     table = offered()
     table.follow([("play", "counteroffer yellow3 for blue1"), ("draw", "yellow4")])
     table.play("take red4")
@@ -435,7 +437,7 @@ def test_T_G22_9_after_a_counteroffer_the_offerer_takes_one_and_the_other_two() 
     ("countered", "hid", "points"),
     [((N, N), (N, N), [3, 3]), ((0, 1), (N, N), [2, 2]), ((N, 0), (2, 6), [2, 1])],
 )
-def test_T_G22_9_each_unused_token_is_a_point(
+def test_each_unused_token_is_a_point(
     countered: tuple[int, int], hid: tuple[int, int], points: list[int]
 ) -> None:
     state = {"marker": [A, N, N, N, N], "counter_to": countered, "hidden_use": hid}
@@ -443,7 +445,7 @@ def test_T_G22_9_each_unused_token_is_a_point(
     assert table.game.points.tolist() == points  # each has one geisha
 
 
-def test_T_G22_10_a_tiebreaker_at_the_teahouse_goes_to_who_wins_her() -> None:
+def test_a_tiebreaker_at_the_teahouse_goes_to_who_wins_her() -> None:
     table = scored(STANDARD, [2, 2, 0, 0, 3], [1, 2, 0, 0, 4], marker=NOBODYS)
     assert table.game.marker.tolist() == [A, N, N, N, B]
     table.set_out()
@@ -454,7 +456,7 @@ def test_T_G22_10_a_tiebreaker_at_the_teahouse_goes_to_who_wins_her() -> None:
     assert table.game.marker[RED] == A
 
 
-def test_T_G22_11_without_counteroffers_nine_cards_each_are_played() -> None:
+def test_without_counteroffers_nine_cards_each_are_played() -> None:
     table = GeishasRoad(INTRODUCTORY, rounds=1)
     table.follow([*EVERY_RETURN, *LATER_RETURNS])
     assert table.game.mover == OVER
@@ -463,7 +465,7 @@ def test_T_G22_11_without_counteroffers_nine_cards_each_are_played() -> None:
     assert (table.game.influence.sum(0)[:4] == 10).all()
 
 
-def test_T_G22_12_a_card_face_down_shows_in_nothing_that_the_other_gets() -> None:
+def test_a_card_face_down_shows_in_nothing_that_the_other_gets() -> None:
     shown = set()
     for hidden in ("blue1", "pink1", "pink2", "pink3", "pink4"):
         table = offered(f"gift green2 red4 ({hidden})")
@@ -483,7 +485,7 @@ def shown_to(table: GeishasRoad, seat: int) -> bytes:
     return observed(table.variant, games, np.array([seat])).tobytes() + mask.tobytes()
 
 
-def test_T_G22_13_two_cards_face_down_are_each_known_to_their_own_seat() -> None:
+def test_two_cards_face_down_are_each_known_to_their_own_seat() -> None:
     table = offered("gift green2 red4 (blue1)")
     assert "counteroffer yellow3 for ?3" in table.choices()
     table.follow([("play", "counteroffer (yellow3) for green2"), ("draw", "green2")])
@@ -504,7 +506,7 @@ def test_T_G22_13_two_cards_face_down_are_each_known_to_their_own_seat() -> None
     assert table.game.hidden_use.tolist() == [2, 6]
 
 
-def test_T_G22_14_shares_may_be_kept_after_a_counteroffer_on_a_gift() -> None:
+def test_shares_may_be_kept_after_a_counteroffer_on_a_gift() -> None:
     table = offered(counteroffer_shares="keep")
     table.follow([("play", "counteroffer yellow3 for blue1"), ("draw", "yellow4")])
     assert table.choices()[-3:] == ["leave red4", "leave yellow3", "leave green2"]

@@ -10,6 +10,8 @@ from hanamachi.engine.game import OVER
 from hanamachi.games.hanabi import from_observation as seen
 from hanamachi.games.registry import variant as make_variant
 
+pytestmark = pytest.mark.uncompiled
+
 AS_IT_WAS = ("fireworks", "discards", "deck", "score", "clues", "errors")
 AS_IT_IS = ("possible", "named", "did", "slot", "card", "scored", "regained", "trait", "touched")
 

@@ -15,6 +15,8 @@ from hanamachi.games.hanabi.render import LETTERS, RATINGS
 from hanamachi.games.hanabi.rules import CLUE, DISCARD, PLAY
 from hanamachi.games.registry import variant
 
+pytestmark = pytest.mark.uncompiled
+
 RULES = (Path(hanamachi.games.hanabi.__file__).parent / "RULES.md").read_text(encoding="utf-8")
 PAGE = hanabi_v0.__doc__ or ""
 BY_ID = {id: variant(id) for id in VARIANTS}

@@ -9,6 +9,8 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi import COLOURS, MULTICOLOUR
 from hanamachi.games.hanabi.render import WIDTH, height, image, text
 
+pytestmark = pytest.mark.uncompiled
+
 IDS = [f"{v.id.partition(':')[2]}-{v.rule_set.copies.sum()}" for v in VARIANTS]
 HANDS = ["red1 red3 blue3 green5 green2", "red2 yellow2 black4 green4 blue5"]
 

@@ -10,6 +10,8 @@ from hanamachi.games.hanamikoji.eight_suits import PLAYER_SUITS, SUITS, Card, de
 from hanamachi.games.hanamikoji.rules import ACTIONS
 from hanamachi.games.registry import variant
 
+pytestmark = pytest.mark.uncompiled
+
 FIFTH = pytest.mark.parametrize("fifth_suit", ["moon", "star"])
 RANKS = "0123456789XJQKA"
 

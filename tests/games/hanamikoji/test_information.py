@@ -22,6 +22,8 @@ from hanamachi.games.hanamikoji.rules import (
 )
 from hanamachi.games.registry import variant
 
+pytestmark = pytest.mark.uncompiled
+
 VARIANTS = {
     "standard": variant("hanamikoji"),
     "three rounds": variant("hanamikoji:three_rounds", limit_rule="charm"),

@@ -15,6 +15,8 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji.rules import NONE, RECORD
 from hanamachi.games.registry import variant
 
+pytestmark = pytest.mark.uncompiled
+
 SMALL = [
     variant("hanamikoji", cards=cards, actions=actions, max_rounds=1, starter=0)
     for cards, actions in (

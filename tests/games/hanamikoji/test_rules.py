@@ -16,6 +16,8 @@ from hanamachi.errors import UserError
 from hanamachi.games.hanamikoji.rules import ACTIONS, COMPETITION, NONE, TAKE_PAIR
 from hanamachi.games.registry import variant as make_variant
 
+pytestmark = pytest.mark.uncompiled
+
 CARDS = (2, 2, 2, 3, 3, 4, 5)
 A, B, N = 0, 1, NONE  # seats, and nobody
 TIES = [1, 1, 1, 1, 0, 2, 2]  # eight items a side: 1-1, 0-0 and 2-2
@@ -48,13 +50,13 @@ def holding(mine: tuple[int, ...], theirs: tuple[int, ...]) -> list[int]:
 @pytest.mark.parametrize(
     ("mine", "theirs"), [((2, 2, 4), (3, 3, 5)), ((2, 3, 3), (2, 4, 5))], ids=str
 )
-def test_T_HK1_eleven_charm_win(mine: tuple[int, ...], theirs: tuple[int, ...]) -> None:
+def test_eleven_charm_win(mine: tuple[int, ...], theirs: tuple[int, ...]) -> None:
     game = scored(holding(mine, theirs))
     assert (game.mover, game.winner) == (OVER, B)
     assert game.rewards.tolist() == [-1, 1]
 
 
-def test_T_HK2_two_whole_rounds() -> None:
+def test_two_whole_rounds() -> None:
     table = Hanamikoji()
     table.follow(table.round([1, 0, 2, 1, 0, 1, 3], [1, 2, 0, 1, 2, 1, 1]))
     assert table.game.marker.tolist() == [N, B, A, N, B, N, A]
@@ -75,7 +77,7 @@ def test_T_HK2_two_whole_rounds() -> None:
         ((2, 2, 2, 3), (3, 4), A),
     ],
 )
-def test_T_HK3_eleven_charm_beat_four_geisha(
+def test_eleven_charm_beat_four_geisha(
     mine: tuple[int, ...], theirs: tuple[int, ...], winner: int
 ) -> None:
     assert scored(holding(mine, theirs)).winner == winner
@@ -91,7 +93,7 @@ def test_T_HK3_eleven_charm_beat_four_geisha(
         ((), (), N, N),
     ],
 )
-def test_T_HK4_at_the_limit_geisha_count_then_charm(
+def test_at_the_limit_geisha_count_then_charm(
     mine: tuple[int, ...], theirs: tuple[int, ...], by_geisha: int, by_charm: int
 ) -> None:
     markers = holding(mine, theirs)
@@ -103,7 +105,7 @@ def test_T_HK4_at_the_limit_geisha_count_then_charm(
         assert scored(markers, round_number=2, max_rounds=3, limit_rule=rule).mover != OVER
 
 
-def test_T_HK5_equal_sides_leave_a_marker_where_it_is() -> None:
+def test_equal_sides_leave_a_marker_where_it_is() -> None:
     markers = [A, B, N, B, A, N, N]  # over 1-1, 0-0 and 2-2
     game = scored(markers)
     assert game.marker.tolist() == markers

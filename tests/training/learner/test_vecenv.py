@@ -26,6 +26,8 @@ from hanamachi.training.callbacks import PlayThePast
 from hanamachi.training.config import Config
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv, seeds_of
 
+pytestmark = pytest.mark.uncompiled
+
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 SMALL_ROAD = {"colours": 2, "item_values": (1, 2, 3, 4, 5), "actions": ("reveal", "gift")}
 SMALL_HANABI = {"colours": 2, "ranks": 3, "hand_size": 2}
