@@ -18,7 +18,7 @@ collect_ignore = [] if os.name == "posix" else TERMINALS_SIGNALS_FORKS
 LONGEST = [
     "training/cluster/test_cluster.py",
     "training/test_resume.py",
-    "adapters/test_conformance.py",
+    "adapters/test_aec.py",
     "games/test_render.py",
     "docs/test_readme.py",
     "test_packaging.py",
