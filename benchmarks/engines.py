@@ -13,7 +13,7 @@ import numpy as np
 
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.games.registry import variant as make_variant
-from hanamachi.sessions.record import Record, record_of
+from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session
 from hanamachi.training.benchmark.adapters import cautious, one_game_of
 from hanamachi.training.benchmark.measure import Play, Work, rate

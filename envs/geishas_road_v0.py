@@ -159,7 +159,7 @@ each card of player 0's hand, then of player 1's; each draw, also after a Counte
 its colour times the number of values, plus the rank of its value. Chance brings what the list
 leaves open. `get_state()` copies the whole position, `set_state(state)` and
 `reset(options={"state": state})` go back to it, `clone()` copies the environment. `record()` gives
-the game so far, for `hanamachi.sessions.record.save`.
+the game so far, for `hanamachi.sessions.saved_games.save`.
 
 ## Version history
 

@@ -11,12 +11,13 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.network import NetworkPolicy, for_variant, head_of
 from hanamachi.policies.policy import Policy
-from hanamachi.training.config import PAST, SELF, Config, schedule
+from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.config import Network as NetworkSettings
 from hanamachi.training.learner.clone import Cloning
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
+from hanamachi.training.schedules import schedule
 
 # --- Games
 

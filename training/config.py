@@ -6,9 +6,8 @@ place and, if there is one, the most similar name.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Self, get_args
@@ -21,28 +20,11 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.load import is_checkpoint
+from hanamachi.training.schedules import Schedule
 
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 Positive = Annotated[int, Field(gt=0)]
 Unit = Annotated[float, Field(ge=0, le=1)]
-LINEAR = r"^lin_\d{1,9}(\.\d{0,9})?(e-?\d{1,2})?$"
-Schedule = (
-    Annotated[float, Field(ge=0)]
-    | Annotated[str, Field(pattern=LINEAR)]
-    | tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
-)
-
-
-def schedule(value: Any) -> Callable[[float], float]:
-    """The value as a function of the share of the run that is left, 1 at the start."""
-    if isinstance(value, str):
-        value = (float(value.removeprefix("lin_")), 0.0)
-    start, end = value if isinstance(value, tuple) else (value, value)
-    return partial(linear, start, end)
-
-
-def linear(start: float, end: float, left: float) -> float:
-    return max(0.0, end + (start - end) * left)  # the last rollout ends after the run's steps
 
 
 class Model(BaseModel):

@@ -19,7 +19,7 @@ from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
-from hanamachi.sessions.record import Record, record_of
+from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import RESET_OPTIONS, Session
 from hanamachi.sessions.worlds import Worlds
 

@@ -18,7 +18,7 @@ from hanamachi.sessions.opponents import (
     checked_seat,
 )
 from hanamachi.sessions.players import SeatedPlayer, turn_of
-from hanamachi.sessions.record import Record, record_of
+from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.kernels import Shown
-from hanamachi.engine.layout import Layout
-from hanamachi.engine.words import LARGEST
+from hanamachi.engine.layout import LARGEST, Layout
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import Frame, checked_render_mode, frame

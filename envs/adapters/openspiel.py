@@ -35,7 +35,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Game, Variant
 from hanamachi.errors import UserError, missing_extra, unknown
 from hanamachi.games.registry import GAMES, variant
-from hanamachi.sessions.moments import Moment, changes
+from hanamachi.sessions.history import Moment, changes
 from hanamachi.sessions.session import chances_of
 
 try:

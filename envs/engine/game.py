@@ -31,8 +31,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.layout import Layout
-from hanamachi.engine.words import LARGEST
+from hanamachi.engine.layout import LARGEST, Layout
 from hanamachi.errors import UserError
 
 CHANCE = -1  # `mover` while chance decides

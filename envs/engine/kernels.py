@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.action_masks import count_legal, nth_legal
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import (
     CHANCE,
@@ -29,7 +30,6 @@ from hanamachi.engine.game import (
     start,
     with_attributes,
 )
-from hanamachi.engine.words import count_legal, nth_legal
 from hanamachi.errors import UserError
 
 ANY_SEAT = -1  # in place of a learner's seat: it is drawn for each game

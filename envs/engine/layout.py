@@ -7,7 +7,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.words import LARGEST
+LARGEST = 127  # of an int8
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.bit_sets import lowest
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
-from hanamachi.engine.sets import lowest
 from hanamachi.games.hanabi import from_observation as table
 from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.from_observation import ME, Games

@@ -6,9 +6,9 @@ It takes clues literally. Equally good actions are equally likely.
 
 import numpy as np
 
+from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
-from hanamachi.engine.sets import count
 from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.from_observation import ME, Games, lay_out, may_hold, next_cards, trash
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores

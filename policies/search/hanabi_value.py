@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
+from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.sets import count
 from hanamachi.games.hanabi.from_observation import critical, everything, next_cards, pace, trash
 from hanamachi.policies.policy import Policy, sample
 from hanamachi.sessions.players import SeatedPlayer, in_progress, step, turns_of

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.action_masks import nth_legal
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import OVER, apply, below, legal, with_attributes
 from hanamachi.engine.kernels import settle
-from hanamachi.engine.words import nth_legal
 
 ROOT, NOWHERE = 0, -1
 

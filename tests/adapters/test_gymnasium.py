@@ -25,7 +25,7 @@ from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.engine.game import OVER
 from hanamachi.policies import load_policy
-from hanamachi.sessions.record import replay
+from hanamachi.sessions.saved_games import replay
 
 pytestmark = pytest.mark.uncompiled
 

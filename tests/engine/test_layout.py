@@ -6,8 +6,7 @@ from positions import random_session
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.engine.layout import Layout, Segment
-from hanamachi.engine.words import LARGEST
+from hanamachi.engine.layout import LARGEST, Layout, Segment
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 

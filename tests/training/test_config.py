@@ -10,7 +10,8 @@ from samples import sample
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.training.cli import main as cli
-from hanamachi.training.config import PPO, Clone, Config, Yaml, schedule, schema
+from hanamachi.training.config import PPO, Clone, Config, Yaml, schema
+from hanamachi.training.schedules import schedule
 
 CONFIGS = ROOT / "configs"
 MUTATIONS = sample(2_000, 0.2)

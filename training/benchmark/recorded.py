@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.action_masks import nth_legal
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import OVER, apply, legal, observe, start
 from hanamachi.engine.kernels import settle
-from hanamachi.engine.words import nth_legal
 from hanamachi.policies import load_policy
 from hanamachi.sessions.opponents import RandomPlay
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv

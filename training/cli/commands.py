@@ -199,7 +199,7 @@ def play(
 ) -> None:
     """Play a game against a policy, or with it, in the terminal."""
     from hanamachi.policies.search.search import Search
-    from hanamachi.sessions.record import record_of, save
+    from hanamachi.sessions.saved_games import record_of, save
     from hanamachi.training.cli.play import Contest, play
 
     with console.status("the first game ever takes a minute to compile"):
@@ -222,7 +222,7 @@ def replay(
     whole: Annotated[bool, typer.Option("--all", help="Print all of it at once.")] = False,
 ) -> None:
     """Step through a saved game, with all hands visible."""
-    from hanamachi.sessions.record import load, positions
+    from hanamachi.sessions.saved_games import load, positions
     from hanamachi.training.cli.play import round_end
 
     record = load(file)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.bit_sets import count, lowest
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import below, uniform
-from hanamachi.engine.sets import count, lowest
 from hanamachi.games.four_actions import SIZES
 from hanamachi.games.geishas_road.rules import (
     ACT,

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.bit_sets import count, lowest
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import put
 from hanamachi.engine.layout import Layout, Segment
-from hanamachi.engine.sets import count, lowest
 from hanamachi.games.four_actions import USES, sums_by_set, unused_actions
 from hanamachi.games.geishas_road.rules import (
     ACT,

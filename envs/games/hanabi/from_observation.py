@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.sets import count
 from hanamachi.games.hanabi import observation as entry
 from hanamachi.games.hanabi import rules
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
-from hanamachi.engine.sets import count
 
 SEATS, HAND, SUITS, RANKS = 5, 5, 6, 5  # at most
 CARDS, TRAITS = SUITS * RANKS, SUITS + RANKS

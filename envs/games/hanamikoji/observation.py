@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.action_masks import sum_of_bytes
+from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import put
 from hanamachi.engine.layout import Layout, Segment
-from hanamachi.engine.sets import count
-from hanamachi.engine.words import sum_of_bytes
 from hanamachi.games.four_actions import USES, sums_by_set, unused_actions
 from hanamachi.games.hanamikoji.rules import (
     ACT,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.action_masks import count_legal, sum_of_bytes, word_at
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
-from hanamachi.engine.words import count_legal, sum_of_bytes, word_at
 from hanamachi.games.four_actions import unused_actions
 
 SEATS = 2

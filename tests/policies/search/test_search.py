@@ -10,8 +10,8 @@ from searching import answers, midgame
 
 from hanamachi import make
 from hanamachi.engine import kernels
+from hanamachi.engine.action_masks import nth_legal
 from hanamachi.engine.game import OVER, below
-from hanamachi.engine.words import nth_legal
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy

@@ -9,7 +9,7 @@ import pytest
 from root import ROOT
 
 from hanamachi.games.registry import GAMES, variant
-from hanamachi.sessions.record import record_of, save
+from hanamachi.sessions.saved_games import record_of, save
 from hanamachi.sessions.session import Session
 from hanamachi.training.cli import main as cli
 

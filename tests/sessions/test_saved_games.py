@@ -9,7 +9,7 @@ import hanamachi
 from hanamachi import UserError, variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
-from hanamachi.sessions.record import Record, load, positions, replay, save
+from hanamachi.sessions.saved_games import Record, load, positions, replay, save
 
 pytestmark = pytest.mark.uncompiled
 

@@ -1,4 +1,7 @@
-"""Eight neighbouring int8 numbers at once, as the bytes of one 64-bit word."""
+"""Count and find legal actions in masks, eight at a time.
+
+Eight neighbouring int8 numbers are read as the bytes of one 64-bit word.
+"""
 
 from typing import Any
 
@@ -10,7 +13,6 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
 
-LARGEST = 127  # of an int8
 BYTES = 8  # in a word
 BLOCK = 8 * BYTES  # actions of a mask that are counted together
 EVEN_BYTES, EVEN_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)

@@ -1,7 +1,7 @@
 """Sets as bits."""
 
+from hanamachi.engine.bit_sets import count, lowest
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.sets import count, lowest
 
 
 @kernel
