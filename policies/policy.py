@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
-from hanamachi.engine.kernels import parallel_for
+from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import IllegalAction, UserError
-from hanamachi.sessions.opponents import check_legal
+from hanamachi.sessions.opponent_protocol import check_legal
 from hanamachi.sessions.worlds import Worlds
 
 Observations = NDArray[np.float32]  #: (B, N)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from stable_baselines3.common.utils import get_device
 
-from hanamachi.engine.kernels import default_threads
+from hanamachi.engine.threads import default_threads
 from hanamachi.training.config import Config
 
 LIBRARIES = (

@@ -11,7 +11,7 @@ from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
-from hanamachi.sessions.opponents import (
+from hanamachi.sessions.opponent_protocol import (
     Choose,
     Opponent,
     as_opponent,

@@ -20,7 +20,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import Frame, checked_render_mode, frame
 from hanamachi.sessions.learner_games import games_over, learner_games
-from hanamachi.sessions.opponents import (
+from hanamachi.sessions.opponent_protocol import (
     Choose,
     Opponent,
     as_opponent,

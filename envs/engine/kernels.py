@@ -4,10 +4,6 @@ Notation: B games, S seats, A actions, N entries of an observation. All arrays a
 place; rows are independent, so `parallel_for` may give each thread its share of them.
 """
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,11 +26,9 @@ from hanamachi.engine.game import (
     start,
     with_attributes,
 )
-from hanamachi.errors import UserError
 
 ANY_SEAT = -1  # in place of a learner's seat: it is drawn for each game
 REFUSED = -3  # what a step returns, in place of the mover, if the action was not legal
-WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it saves
 
 
 # --- One game
@@ -318,57 +312,6 @@ def play_out(
             for seat in range(earned.shape[1]):
                 earned[b, seat] += game.rewards[seat]
             decisions[b] += 1
-
-
-# --- Threads
-
-
-def parallel_for(
-    loop: Callable[..., Any], rule_set: Any, *rows: Any, threads: int | None = None
-) -> None:
-    """Run `loop(rule_set, *rows)`, large batches on several threads.
-
-    Arrays, and tuples of arrays, are cut along their first axis; other arguments are passed on.
-    `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors.
-    """
-    batch = len(rows[0])
-    threads = min(threads or default_threads(), batch // WORTH_A_THREAD)
-    if threads <= 1:
-        loop(rule_set, *rows)
-        return
-    edges = [batch * i // threads for i in range(threads + 1)]
-
-    def part(i: int) -> None:
-        share = slice(edges[i], edges[i + 1])
-        loop(rule_set, *(share_of(row, share) for row in rows))
-
-    list(pool(threads).map(part, range(threads)))
-
-
-def share_of(rows: Any, share: slice) -> Any:
-    """The rows of one thread, if these are arrays."""
-    if isinstance(rows, np.ndarray):
-        return rows[share]
-    if isinstance(rows, tuple):
-        return type(rows)(*(share_of(part, share) for part in rows))
-    return rows
-
-
-@lru_cache(maxsize=1)
-def default_threads() -> int:
-    wanted = os.environ.get("HANAMACHI_THREADS") or "0"
-    if not wanted.isdecimal():
-        raise UserError(f"HANAMACHI_THREADS must be a number of threads, not {wanted!r}")
-    return int(wanted) or os.cpu_count() or 1
-
-
-@lru_cache(maxsize=8)
-def pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="hanamachi")
-
-
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
-    os.register_at_fork(after_in_child=pool.cache_clear)
 
 
 # --- One game, for the adapters

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.engine.kernels import ANY_SEAT, LEARNER, Shown
-from hanamachi.sessions.opponents import Opponent, RandomPlay
+from hanamachi.engine.threads import parallel_for
+from hanamachi.sessions.opponent_protocol import Opponent, RandomPlay
 from hanamachi.sessions.players import Rows, SeatedPlayer, step, turns_of
 from hanamachi.sessions.session import SEEDS
 
@@ -51,7 +52,7 @@ class LearnerGames(ABC):
         """Take the learners' legal actions, (B,), and play up to their next decisions."""
 
     def parallel_for(self, loop: Callable[..., Any], *rows: Any) -> None:
-        kernels.parallel_for(loop, self.variant.rule_set, *rows, threads=self.threads)
+        parallel_for(loop, self.variant.rule_set, *rows, threads=self.threads)
 
 
 def learner_games(

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
-from hanamachi.sessions.opponents import Opponent, check_legal, initial_memory
+from hanamachi.engine.threads import parallel_for
+from hanamachi.sessions.opponent_protocol import Opponent, check_legal, initial_memory
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
 
@@ -113,10 +114,8 @@ def observe(
     observations = np.empty((len(games), variant.observation.size), np.float32)
     masks = np.empty((len(games), variant.actions.size), np.int8)
     rule_set = variant.rule_set
-    kernels.parallel_for(
-        kernels.observations, rule_set, games, seats, observations, threads=threads
-    )
-    kernels.parallel_for(kernels.masks, rule_set, games, masks, threads=threads)
+    parallel_for(kernels.observations, rule_set, games, seats, observations, threads=threads)
+    parallel_for(kernels.masks, rule_set, games, masks, threads=threads)
     return observations, masks
 
 
@@ -152,7 +151,7 @@ def step(
 ) -> NDArray[np.float32]:
     """Carry out an action in each of these rows; returns what that brings each seat, (n, S)."""
     moved = games[rows]
-    kernels.parallel_for(kernels.step, variant.rule_set, moved, actions, threads=threads)
+    parallel_for(kernels.step, variant.rule_set, moved, actions, threads=threads)
     games[rows] = moved
     rewards: NDArray[np.float32] = moved["rewards"][:, : variant.seats]
     return rewards

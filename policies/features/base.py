@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from hanamachi.engine.game import Variant
-from hanamachi.engine.kernels import parallel_for
 from hanamachi.engine.layout import Layout
+from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError, unknown
 from hanamachi.policies.entry_point import load_entry_point
 from hanamachi.policies.policy import Masks, Memory, Observations

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from hanamachi.engine.game import Actions, Variant
 from hanamachi.engine.layout import Layout
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.legal import LegalDistribution, legal_softmax
+from hanamachi.policies.networks.legal_softmax import LegalDistribution, legal_softmax
 from hanamachi.policies.networks.trained import Trained
 
 

@@ -18,14 +18,14 @@ from torch import Tensor, nn
 
 from hanamachi.errors import missing_extra
 from hanamachi.policies.networks.description import description
-from hanamachi.policies.networks.legal import ILLEGAL
+from hanamachi.policies.networks.legal_softmax import ILLEGAL
 from hanamachi.policies.networks.network import (
     ActionScoreGate,
     EntityScores,
     Network,
     NetworkPolicy,
 )
-from hanamachi.policies.networks.onnx_file import DESCRIPTION
+from hanamachi.policies.networks.onnx_check import DESCRIPTION
 from hanamachi.policies.networks.onnx_policy import MASK, OBSERVATION, PROBABILITIES, VALUE
 from hanamachi.storage.files import replacing
 

@@ -17,7 +17,7 @@ from hanamachi.policies.networks.description import (
     read_file,
     refused,
 )
-from hanamachi.policies.networks.onnx_file import Unfit, contents
+from hanamachi.policies.networks.onnx_check import Unfit, contents
 from hanamachi.policies.networks.trained import CHUNK, Trained
 from hanamachi.policies.policy import Observations, Probabilities, Values, check_distribution
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.kernels import parallel_for
+from hanamachi.engine.threads import parallel_for
 from hanamachi.games.hanabi import rules
 from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores
 

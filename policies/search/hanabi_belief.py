@@ -26,7 +26,7 @@ from hanamachi.games.hanabi import information, rules
 from hanamachi.games.hanabi.from_observation import take_back
 from hanamachi.policies.policy import Memory, Policy
 from hanamachi.policies.search.search import SEEDS
-from hanamachi.sessions.opponents import initial_memory
+from hanamachi.sessions.opponent_protocol import initial_memory
 from hanamachi.sessions.players import observe
 
 SMOOTHING = 0.01  # added to the probability of every action: the others may deviate

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
+from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample
 from hanamachi.sessions.players import SeatedPlayer, observe, step, turns_of
 
@@ -80,7 +81,7 @@ def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
     earned = np.zeros((len(games), policy.variant.seats), np.float32)
     masks = np.empty((len(games), policy.variant.actions.size), np.int8)
     decisions = np.empty(len(games), np.int64)
-    kernels.parallel_for(kernels.play_out, policy.variant.rule_set, games, masks, earned, decisions)
+    parallel_for(kernels.play_out, policy.variant.rule_set, games, masks, earned, decisions)
     return earned.astype(np.float64)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
+from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Masks, Observations, Policy
 from hanamachi.sessions.players import observe
 
@@ -56,7 +57,7 @@ def decisions_of_others(
     count = kernels.decisions_of_others(variant.rule_set, worlds[:1], seat)
     positions = np.empty((len(worlds), count), worlds.dtype)
     actions = np.empty((len(worlds), count), np.int64)
-    kernels.parallel_for(kernels.retrace, variant.rule_set, worlds, seat, positions, actions)
+    parallel_for(kernels.retrace, variant.rule_set, worlds, seat, positions, actions)
     return positions, actions
 
 

@@ -16,6 +16,7 @@ from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
+from hanamachi.engine.threads import parallel_for
 
 IDS = list(VARIANTS)
 HEAVY = ["hanamikoji:three_rounds", "geishas_road:advanced", "hanabi:3p"]  # also many at once
@@ -125,17 +126,15 @@ def by_kernels(id, games, threads=1):
     variant = make_variant(id)
     batch = variant.new(SEED + np.arange(games, dtype=np.uint64))
     transcripts = [Transcript() for _ in range(games)]
-    kernels.parallel_for(kernels.reset, variant.rule_set, batch, threads=threads)
+    parallel_for(kernels.reset, variant.rule_set, batch, threads=threads)
     while len(rows := np.flatnonzero(batch["mover"] != OVER)):
         playing = batch[rows]
         masks = np.empty((len(rows), variant.actions.size), np.int8)
-        kernels.parallel_for(kernels.masks, variant.rule_set, playing, masks, threads=threads)
+        parallel_for(kernels.masks, variant.rule_set, playing, masks, threads=threads)
         for row, seen in zip(rows, learners_view(variant, playing, threads), strict=True):
             if batch["mover"][row] == 0:
                 transcripts[row].sees(seen)
-        kernels.parallel_for(
-            kernels.step, variant.rule_set, playing, choose(masks), threads=threads
-        )
+        parallel_for(kernels.step, variant.rule_set, playing, choose(masks), threads=threads)
         batch[rows] = playing
         for row, reward in zip(rows, playing["rewards"][:, 0], strict=True):
             transcripts[row].earns(reward)
@@ -147,9 +146,7 @@ def by_kernels(id, games, threads=1):
 def learners_view(variant, games, threads):
     seen = np.empty((len(games), variant.observation.size), np.float32)
     seats = np.zeros(len(games), np.int64)
-    kernels.parallel_for(
-        kernels.observations, variant.rule_set, games, seats, seen, threads=threads
-    )
+    parallel_for(kernels.observations, variant.rule_set, games, seats, seen, threads=threads)
     return seen
 
 

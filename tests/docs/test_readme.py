@@ -38,6 +38,7 @@ TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)\)")
+IMPORTS_A_COPY = {"scripts/draw_imports.py"}
 COMMAND = re.compile(r"`(?:hanamachi|make|python) [^`]+`")
 
 SMALL_RUN = {
@@ -95,10 +96,16 @@ def run(line, folder):
     program, *arguments = words_of(line)
     if program == "python":
         name, *arguments = arguments
-        commands.script(ROOT / name, arguments, folder)
+        start = in_own_process if name in IMPORTS_A_COPY else commands.script
+        start(ROOT / name, arguments, folder)
         return
     assert Path(program).name == "hanamachi"
     commands.hanamachi(arguments, folder)
+
+
+def in_own_process(path, arguments, folder):
+    """What a script prints that must not find the package imported already."""
+    return commands.own_process([str(path), *arguments], folder)
 
 
 def made(line):

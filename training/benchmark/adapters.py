@@ -14,10 +14,10 @@ from pettingzoo.utils import AECEnv, wrappers
 
 from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
-from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
+from hanamachi.engine.threads import default_threads
 from hanamachi.games.hanabi.rules import PLAY
-from hanamachi.sessions.opponents import RandomPlay
+from hanamachi.sessions.opponent_protocol import RandomPlay
 from hanamachi.training.benchmark.kernel import random_play
 from hanamachi.training.benchmark.measure import Case, Play, Side, Work, view_of
 
@@ -168,7 +168,7 @@ def many_games(variant: Variant) -> Work:
         return decisions
 
     shows = f"{view_of(variant)} for the learners only"
-    return Work(play, f"{shows}; batch of {MANY:,}, threads: {kernels.default_threads()}")
+    return Work(play, f"{shows}; batch of {MANY:,}, threads: {default_threads()}")
 
 
 def decisions_in_a_step(variant: Variant) -> int:

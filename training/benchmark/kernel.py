@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
+from hanamachi.engine.threads import default_threads, parallel_for
 from hanamachi.training.benchmark.measure import Side, Work, view_of
 from hanamachi.training.benchmark.recorded import recorded, replay
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
@@ -43,7 +44,7 @@ def random_play(
 ) -> Work:
     """Each call makes `decisions` in every row, by default DECISIONS."""
     games = variant.new(np.arange(batch, dtype=np.uint64))
-    kernels.parallel_for(kernels.reset, variant.rule_set, games)
+    parallel_for(kernels.reset, variant.rule_set, games)
     each = decisions or DECISIONS
     return batched(variant, games, kernels.play_randomly, each, batch * each, dtype, threads)
 
@@ -79,8 +80,8 @@ def batched(
 
     def play() -> int:
         rows = games, decisions, observations, masks
-        kernels.parallel_for(loop, variant.rule_set, *rows, threads=threads)
+        parallel_for(loop, variant.rule_set, *rows, threads=threads)
         return count
 
-    how = f"batch of {len(games):,}, threads: {threads or kernels.default_threads()}"
+    how = f"batch of {len(games):,}, threads: {threads or default_threads()}"
     return Work(play, f"{view_of(variant, dtype)}; {how}")

@@ -10,7 +10,7 @@ from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import OVER, apply, legal, observe, start
 from hanamachi.engine.kernels import settle
 from hanamachi.policies import load_policy
-from hanamachi.sessions.opponents import RandomPlay
+from hanamachi.sessions.opponent_protocol import RandomPlay
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 NOISE = 0.1  # share of random decisions in the greedy policy's games

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from hanamachi.engine.game import Variant
-from hanamachi.engine.kernels import default_threads
+from hanamachi.engine.threads import default_threads
 from hanamachi.training.benchmark.kernel import random_play
 from hanamachi.training.benchmark.measure import Curve, rate
 

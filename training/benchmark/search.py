@@ -7,6 +7,7 @@ import numpy as np
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
+from hanamachi.engine.threads import default_threads, parallel_for
 from hanamachi.training.benchmark.measure import Figure, rate
 
 MANY = 4096  # games at once
@@ -14,7 +15,7 @@ SECONDS = 0.3  # a rate, at least
 
 
 def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure]:
-    how = f"random play, threads: {kernels.default_threads()}"
+    how = f"random play, threads: {default_threads()}"
     for variant in variants:
         play = partial(whole_games, variant)
         play()
@@ -24,9 +25,9 @@ def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure]:
 def whole_games(variant: Variant) -> int:
     """Play games to their end, with every seat's return; returns the number of decisions."""
     games = variant.new(np.arange(MANY, dtype=np.uint64))
-    kernels.parallel_for(kernels.reset, variant.rule_set, games)
+    parallel_for(kernels.reset, variant.rule_set, games)
     masks = np.empty((MANY, variant.actions.size), np.int8)
     earned = np.empty((MANY, variant.seats), np.float32)
     decisions = np.empty(MANY, np.int64)
-    kernels.parallel_for(kernels.play_out, variant.rule_set, games, masks, earned, decisions)
+    parallel_for(kernels.play_out, variant.rule_set, games, masks, earned, decisions)
     return int(decisions.sum())

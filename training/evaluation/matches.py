@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant, scatter
+from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
@@ -457,7 +458,7 @@ def play_games(
         raise UserError(f"seed must be from 0 to {SEEDS - 1}, not {seed}")
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     table = variant.new(dealing + deals)
-    kernels.parallel_for(kernels.reset, variant.rule_set, table)
+    parallel_for(kernels.reset, variant.rule_set, table)
     players = [SeatedPlayer(policy, variant, len(seating)) for policy in policies]
     returns = np.zeros(seating.shape)
     decisions = 0

@@ -18,6 +18,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant, scatter
+from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Policy
@@ -178,9 +179,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         seen = np.empty((seats - 1, self.num_envs, size), np.float32)
         for ahead, of_seat in enumerate(seen, start=1):
             seat = (self.movers + ahead) % seats
-            kernels.parallel_for(
-                kernels.observations, self.variant.rule_set, self.games, seat, of_seat
-            )
+            parallel_for(kernels.observations, self.variant.rule_set, self.games, seat, of_seat)
         return seen.swapaxes(0, 1).reshape(self.num_envs, -1)
 
     def reseed(self, seed: int) -> None:
@@ -188,7 +187,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.rng = np.random.default_rng(seed)
 
     def restart(self) -> None:
-        kernels.parallel_for(kernels.reset, self.variant.rule_set, self.games)
+        parallel_for(kernels.reset, self.variant.rule_set, self.games)
         self._look()
         self._assign_seats(np.arange(self.num_envs))
         self._others_play()
@@ -196,7 +195,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
 
     def advance(self, actions: NDArray[np.int64]) -> None:
         movers = self.movers
-        kernels.parallel_for(
+        parallel_for(
             kernels.advance, self.variant.rule_set, self.games, actions,
             self.observations, self.masks, self.earned, self.terminated, self.last,
         )  # fmt: skip
@@ -210,10 +209,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     def _look(self) -> None:
         """Observe and mask every row as it stands."""
         rule_set = self.variant.rule_set
-        kernels.parallel_for(
-            kernels.observations, rule_set, self.games, self.movers, self.observations
-        )
-        kernels.parallel_for(kernels.masks, rule_set, self.games, self.masks)
+        parallel_for(kernels.observations, rule_set, self.games, self.movers, self.observations)
+        parallel_for(kernels.masks, rule_set, self.games, self.masks)
 
     def _assign_seats(self, rows: NDArray[np.int64]) -> None:
         """Draw the learner's seat in games that have just begun."""
@@ -245,7 +242,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         earned = np.zeros((len(rows), self.variant.seats), np.float32)
         terminated = np.zeros(len(rows), np.bool_)
         unused = np.zeros_like(observations)  # the end as the opponent sees it
-        kernels.parallel_for(
+        parallel_for(
             kernels.advance, self.variant.rule_set, games, actions,
             observations, masks, earned, terminated, unused,
         )  # fmt: skip

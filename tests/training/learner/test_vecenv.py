@@ -17,6 +17,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 from hanamachi.adapters.aec import AEC, make
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
+from hanamachi.engine.threads import WORTH_A_THREAD, default_threads
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import Policy, load_policy
@@ -189,8 +190,8 @@ def decide_by_kernels(variant, game, action):
 def test_one_thread_and_two_play_the_same(variant, monkeypatch):
     transcripts = []
     for threads in (1, 2):
-        monkeypatch.setattr(kernels, "default_threads", lambda threads=threads: threads)
-        env = SelfPlayVecEnv(variant, 2 * kernels.WORTH_A_THREAD)
+        monkeypatch.setattr("hanamachi.engine.threads.default_threads", lambda n=threads: n)
+        env = SelfPlayVecEnv(variant, 2 * WORTH_A_THREAD)
         env.reset()
         transcripts.append(played(env, np.random.default_rng(0), WITH_THREADS))
     assert_equal(*transcripts)
@@ -425,9 +426,9 @@ def test_a_minibatch_of_one_decision_leaves_the_weights_sound(batch_size, num_ga
 @pytest.mark.parametrize("wanted", ["two", "-1", "1.5"])
 def test_a_number_of_threads_that_is_none_is_refused(wanted, monkeypatch):
     monkeypatch.setenv("HANAMACHI_THREADS", wanted)
-    kernels.default_threads.cache_clear()
+    default_threads.cache_clear()
     with pytest.raises(UserError, match=rf"^HANAMACHI_THREADS must be a number .*, not '{wanted}'"):
-        kernels.default_threads()
+        default_threads()
 
 
 def test_unmodified_maskable_ppo_runs_on_it(env):

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hanamachi.engine.kernels import WORTH_A_THREAD, default_threads, parallel_for, pool
+from hanamachi.engine.threads import WORTH_A_THREAD, default_threads, parallel_for, pool
 
 ILLEGAL = -1e9  # the logit of an illegal action: its probability is exactly 0
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hanamachi.sessions.opponents import RandomPlay
+from hanamachi.sessions.opponent_protocol import RandomPlay
 
 
 def test_the_random_opponent_chooses_every_legal_action_equally_often():

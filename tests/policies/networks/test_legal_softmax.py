@@ -7,8 +7,7 @@ from plain_network import plain_network
 from threads import one_thread
 from torch.nn import functional as F
 
-from hanamachi.engine import kernels
-from hanamachi.policies.networks.legal import by_loops, by_matrices
+from hanamachi.policies.networks.legal_softmax import by_loops, by_matrices
 from hanamachi.training.benchmark.training import learning, quiet_learner
 from hanamachi.training.config import Config
 
@@ -93,8 +92,8 @@ def test_log_probabilities_and_gradients_do_not_depend_on_the_batch_or_the_threa
     rows = slice(700, 900)
     results = []
     for threads in (1, 2):
-        monkeypatch.setattr(kernels, "default_threads", lambda threads=threads: threads)
-        monkeypatch.setattr("hanamachi.policies.networks.legal.default_threads", lambda: threads)  # noqa: B023
+        for module in ("engine.threads", "policies.networks.legal_softmax"):
+            monkeypatch.setattr(f"hanamachi.{module}.default_threads", lambda n=threads: n)
         distribution = by_loops(*given)
         some = by_loops(queries[rows], keys, mask[rows])
         mine = (distribution.rows >= rows.start) & (distribution.rows < rows.stop)

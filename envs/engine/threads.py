@@ -1,0 +1,61 @@
+"""Run a compiled batch loop on several threads: `parallel_for`."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from hanamachi.errors import UserError
+
+WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it saves
+
+
+def parallel_for(
+    loop: Callable[..., Any], rule_set: Any, *rows: Any, threads: int | None = None
+) -> None:
+    """Run `loop(rule_set, *rows)`, large batches on several threads.
+
+    Arrays, and tuples of arrays, are cut along their first axis; other arguments are passed on.
+    `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors.
+    """
+    batch = len(rows[0])
+    threads = min(threads or default_threads(), batch // WORTH_A_THREAD)
+    if threads <= 1:
+        loop(rule_set, *rows)
+        return
+    edges = [batch * i // threads for i in range(threads + 1)]
+
+    def part(i: int) -> None:
+        share = slice(edges[i], edges[i + 1])
+        loop(rule_set, *(share_of(row, share) for row in rows))
+
+    list(pool(threads).map(part, range(threads)))
+
+
+def share_of(rows: Any, share: slice) -> Any:
+    """The rows of one thread, if these are arrays."""
+    if isinstance(rows, np.ndarray):
+        return rows[share]
+    if isinstance(rows, tuple):
+        return type(rows)(*(share_of(part, share) for part in rows))
+    return rows
+
+
+@lru_cache(maxsize=1)
+def default_threads() -> int:
+    wanted = os.environ.get("HANAMACHI_THREADS") or "0"
+    if not wanted.isdecimal():
+        raise UserError(f"HANAMACHI_THREADS must be a number of threads, not {wanted!r}")
+    return int(wanted) or os.cpu_count() or 1
+
+
+@lru_cache(maxsize=8)
+def pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="hanamachi")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=pool.cache_clear)

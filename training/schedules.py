@@ -1,0 +1,26 @@
+"""Schedules: settings that change over a run, such as `lin_3e-4` or `[1e-3, 5e-5]`."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import Field
+
+LINEAR = r"^lin_\d{1,9}(\.\d{0,9})?(e-?\d{1,2})?$"
+Schedule = (
+    Annotated[float, Field(ge=0)]
+    | Annotated[str, Field(pattern=LINEAR)]
+    | tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
+)
+
+
+def schedule(value: Any) -> Callable[[float], float]:
+    """The value as a function of the share of the run that is left, 1 at the start."""
+    if isinstance(value, str):
+        value = (float(value.removeprefix("lin_")), 0.0)
+    start, end = value if isinstance(value, tuple) else (value, value)
+    return partial(linear, start, end)
+
+
+def linear(start: float, end: float, left: float) -> float:
+    return max(0.0, end + (start - end) * left)  # the last rollout ends after the run's steps
