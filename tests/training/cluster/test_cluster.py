@@ -52,6 +52,7 @@ SMALL = {
 }
 WORKERS = 2
 QUICK = {"health_check_period_ms": 1_000}  # a dead machine is noticed after five of them
+HEAD = {"num_cpus": 0, "include_dashboard": False, "_system_config": QUICK}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def cluster():
     """A head that only learns, and two machines that play."""
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "_system_config": QUICK})
+    made = Cluster(initialize_head=True, head_node_args=HEAD)
     for _ in range(WORKERS):
         made.add_node(num_cpus=1)
     threads, seen = torch.get_num_threads(), os.environ.get("RAY_ADDRESS")
