@@ -18,6 +18,7 @@ import sys
 import numpy as np
 from hanamachi import variant as make_variant
 from hanamachi.engine import kernels
+from hanamachi.engine.threads import parallel_for
 
 variant, count = make_variant(sys.argv[1]), int(sys.argv[2])
 games = variant.new(np.arange(count, dtype=np.uint64))
