@@ -18,7 +18,7 @@ OpenSpiel cuts its texts at commas, a list is written [2 3 4]; as a parameter ha
 the variant decides where a number is -1 or a word is null, so that starter=-1 is "random".
 
 An observation is the engine's. The information-state string is all that a seat has done and seen
-since the game began (moments.py). The tensor holds the observation as it is, and as it was at the
+since the game began (history.py). The tensor holds the observation as it is, and as it was at the
 end of up to three earlier rounds: Hanamikoji and Geisha's Road forget nothing within a round, so
 this is perfect recall in games of up to four. In Hanabi it is what happened since one's last turn.
 

@@ -1,6 +1,6 @@
 """A session: one game in progress, with its checks and the actions taken so far.
 
-The adapters for a single game and saved games (record.py) are built on this. The game's own
+The adapters for a single game and saved games (saved_games.py) are built on this. The game's own
 generator decides chance unless a deal is given. Each outcome uses one random number either way, so
 a game with a given deal continues like the game in which chance brought the same deal.
 """
