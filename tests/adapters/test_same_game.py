@@ -24,6 +24,7 @@ SEED = 100  # of the first game; the next has the next
 MANY = 4096
 FEW = 3
 SOME = sample(MANY, 1 / 256)
+NO_DECISION = "the game ended before the learner's first decision"
 
 
 def choose(masks):
@@ -40,11 +41,12 @@ def choose_one(observation, mask):
 class Transcript:
     """What the learner, in seat 0, sees at its decisions and at the end, and has earned by then.
 
-    Not what it has earned by its first decision: some faces tell that with its first step.
+    Not what it has earned by its first decision: some adapters give that with its first step.
     """
 
     def __init__(self):
         self.digest, self.earned, self.begun, self.done = sha256(), 0.0, False, False
+        self.decided = False  # whether the learner has decided anything
 
     def earns(self, reward):
         self.earned += reward
@@ -56,13 +58,14 @@ class Transcript:
         self.begun = True
 
     def ends(self, observation):
+        self.decided = self.begun
         self.sees(observation)
         self.done = True
 
 
 def digests(transcripts):
     assert all(transcript.done for transcript in transcripts)
-    return [transcript.digest.hexdigest() for transcript in transcripts]
+    return [t.digest.hexdigest() if t.decided else NO_DECISION for t in transcripts]
 
 
 # --- The ways to play
@@ -154,12 +157,15 @@ def learners_view(variant, games, threads):
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_in_every_face(id):
+def test_in_every_adapter(id):
     expected, _ = by_kernels(id, SOME)
-    assert len(set(expected)) == SOME
+    decided = [digest for digest in expected if digest != NO_DECISION]
+    assert len(set(decided)) == len(decided) > 0.9 * SOME
     assert by_aec(id, SOME) == expected
-    assert by_single(id, SOME) == expected
-    assert by_vector(id, SOME) == expected
+    for played in (by_single(id, SOME), by_vector(id, SOME)):
+        # where the learner decides nothing, its environment begins another game
+        both = zip(played, expected, strict=True)
+        assert [mine for mine, other in both if other != NO_DECISION] == decided
 
 
 @pytest.fixture(scope="module", params=HEAVY)
