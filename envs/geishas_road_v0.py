@@ -151,8 +151,8 @@ At the end +1 to the winner and -1 to the loser; 0 before. There are no draws.
 
 ## Reset and positions
 
-`reset(seed=7)` gives the same game to the same actions, in every adapter and process. The deal can
-be given: `reset(options={"deal": [...]})` lists what chance brings. First the starter if it is random.
+`reset(seed=7)` gives the same game to the same actions in any adapter and process. The deal may be
+given: `reset(options={"deal": [...]})` lists what chance brings. First the starter if it is random.
 Then, in each round: the values of the prestige tokens in 2022, the next of first returns first,
 then those of second returns; in round 1 the colours of both first markers where they are drawn;
 each card of player 0's hand, then of player 1's; each draw, also after a Counteroffer. A card is

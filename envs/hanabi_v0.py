@@ -114,8 +114,8 @@ last error takes all points back, unless `strikeout_score="fireworks"`.
 
 ## Reset and positions
 
-`reset(seed=7)` gives the same game to the same actions, in every adapter and process. The deal can
-be given: `reset(options={"deal": [...]})` lists what chance brings, first the starter if it is random,
+`reset(seed=7)` gives the same game to the same actions in any adapter and process. The deal may be
+given: `reset(options={"deal": [...]})` lists what chance brings, first the starter if it is random,
 then each card as it is dealt: the hand of player 0, of player 1, ..., then each draw. Chance brings
 what the list leaves open. `get_state()` copies the whole position, `set_state(state)` and
 `reset(options={"state": state})` go back to it, `clone()` copies the environment. `record()` gives
