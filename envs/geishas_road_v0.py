@@ -13,7 +13,7 @@ Five geisha walk from teahouse to teahouse, as far as the cards say that two pla
 them. A round is eight turns; in each the player draws a card and uses one of four actions: Reveal
 plays a card, Intrigue keeps one for the end of the round and discards another, Gift offers three
 cards of which the other player picks one, Competition two pairs of which the other picks one. A
-geisha who stops at home earns prestige. Whoever has played cards of more worth for a geisha wins
+geisha who stops at home earns prestige. The player whose cards add up to more for a geisha wins
 her with it. The edition of 2021 is won by two rounds; that of 2022 by points over two rounds, or
 at once by winning four geisha. Its Standard mode adds guests to collect, and Advanced also the
 Hidden Offer and Counteroffer of each player. hanamachi/geishas_road/RULES.md has all the rules.
@@ -151,9 +151,9 @@ At the end +1 to the winner and -1 to the loser; 0 before. There are no draws.
 
 ## Reset and positions
 
-`reset(seed=7)` gives the same game to the same actions, in every face and process. The deal may be
+`reset(seed=7)` gives the same game to the same actions in any adapter and process. The deal may be
 given: `reset(options={"deal": [...]})` lists what chance brings. First the starter if it is random.
-Then, in each round: the worths of the prestige tokens in 2022, the next of first returns first,
+Then, in each round: the values of the prestige tokens in 2022, the next of first returns first,
 then those of second returns; in round 1 the colours of both first markers where they are drawn;
 each card of player 0's hand, then of player 1's; each draw, also after a Counteroffer. A card is
 its colour times the number of values, plus the rank of its value. Chance brings what the list

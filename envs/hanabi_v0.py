@@ -39,7 +39,7 @@ small versions):
 | `max_errors=3` | errors that lose the game, from 1 to 3 |
 | `allow_empty_hints=False` | whether a clue may touch no card |
 | `strikeout_score="zero"` | or "fireworks": the points of a game that is lost by errors |
-| `colours=5` | suits beside the multicolour one, from 1 to 5 |
+| `colours=5` | suits besides the multicolour one, from 1 to 5 |
 | `ranks=5` | of each suit, from 1 to 5 |
 | `hand_size` | cards that each player holds, from 1 to 5; 5 for 2 or 3 players, 4 for 4 or 5 |
 | `render_mode=None` | "human" prints, "ansi" returns text, "rgb_array" an image; all cards open |
@@ -114,7 +114,7 @@ last error takes all points back, unless `strikeout_score="fireworks"`.
 
 ## Reset and positions
 
-`reset(seed=7)` gives the same game to the same actions, in every face and process. The deal may be
+`reset(seed=7)` gives the same game to the same actions in any adapter and process. The deal may be
 given: `reset(options={"deal": [...]})` lists what chance brings, first the starter if it is random,
 then each card as it is dealt: the hand of player 0, of player 1, ..., then each draw. Chance brings
 what the list leaves open. `get_state()` copies the whole position, `set_state(state)` and

@@ -12,8 +12,8 @@
 Two players court seven geisha by putting item cards on their sides of them. A round is eight
 turns; in each the player draws a card and uses one of four action tiles: keep a Secret, discard a
 Trade-off, offer a Gift of three cards of which the other takes one, or a Competition of two pairs
-of which the other takes one. Whoever has more items of a geisha wins her favour. Favours worth 11
-charm win the game, else the favours of 4 geisha. hanamachi/hanamikoji/RULES.md has all the rules.
+of which the other takes one. The player with more items of a geisha wins her favour. Favours worth
+11 charm win the game, else the favours of 4 geisha. hanamachi/hanamikoji/RULES.md has all rules.
 
 ## Creation
 
@@ -100,7 +100,7 @@ At the end +1 to the winner and -1 to the loser, or 0 to both for a shared victo
 
 ## Reset and positions
 
-`reset(seed=7)` gives the same game to the same actions, in every face and process. The deal may be
+`reset(seed=7)` gives the same game to the same actions in any adapter and process. The deal may be
 given: `reset(options={"deal": [...]})` lists what chance brings, first the starter if it is random,
 then the geisha of each card as it is dealt: the starter's hand, the other hand, each draw. Chance
 brings what the list leaves open. `get_state()` copies the whole position, `set_state(state)` and

@@ -4,7 +4,7 @@
 
 Every setting learns on small games whose NashConv is computed exactly: Kuhn and Leduc poker, played
 through OpenSpiel, and small versions of ours, by default two of Hanamikoji and one of Geisha's
-Road. Each result is kept in ablations.json, so that a script that was stopped goes on; all results
+Road. Each result is kept in ablations.json, so that a stopped script resumes; all results
 together make a page with tables and a plot.
 """
 

@@ -4,10 +4,10 @@
     python scripts/clients.py sb3 torchrl  # these
 
 An example needs what the pip line of its docstring says, after our package its library first. The
-environment lies in .venv-clients/NAME, and all that was said in NAME.log beside it. Where there
+environment lies in .venv-clients/NAME, and all that was said in NAME.log next to it. Where there
 is a scripts/check_NAME.py, the library's own checks, it runs before the example. A client fails if
-anything does, or if the interval of its figure does not lie above 60 %; the others go on. Chance
-alone gives 50 %, and networks that had learned nothing, but always preferred the same, up to 57 %.
+anything does, or if the interval of its figure does not lie above 60 %; the others still run.
+Chance alone gives 50 %, and untrained networks that always preferred the same, up to 57 %.
 """
 
 import argparse

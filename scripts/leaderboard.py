@@ -1,11 +1,11 @@
-"""The leaderboard: every policy that ships, against each other, beside each other, and searching.
+"""The leaderboard: every policy that ships, versus and with each other, and with search.
 
     python scripts/leaderboard.py --out docs
     python scripts/leaderboard.py --out docs --games hanamikoji --add my_package:policy
 
-For each game that an agent ships for, all rule policies, the agent, and whoever else is named play
-a tournament; the agent searching plays the agent that does not, or beside it, unless others are
-what is asked for. Results are kept in leaderboard.json, so that a script that was stopped goes on,
+For each game that an agent ships for, all rule policies, the agent, and all others named play
+a tournament; the agent searching plays the agent that does not, or with it, unless others are
+what is asked for. Results are kept in leaderboard.json, so that a stopped script resumes,
 and make the page leaderboard.md. A game is measured again with --anew, where somebody is missing,
 or where its agent is another than it was; who was added once stays.
 """
@@ -84,8 +84,8 @@ def players(id: str, result: Mapping[str, Any], added: Sequence[str]) -> list[st
 
 def weights_of(id: str) -> str:
     """The digest of the agent's weights."""
-    told = json.loads((agent_folder(id) / CONFIG).read_text(encoding="utf-8"))
-    return str(told["weights"])
+    settings = json.loads((agent_folder(id) / CONFIG).read_text(encoding="utf-8"))
+    return str(settings["weights"])
 
 
 def search(id: str, games: int | None) -> dict[str, Any]:
@@ -127,12 +127,12 @@ def page(results: Mapping[str, Any]) -> str:
 
 def section(id: str, result: Mapping[str, Any]) -> str:
     tournament = result["tournament"]
-    lines = partners(result) if VARIANTS[id].cooperative else rivals(id, result)
+    lines = partners(result) if VARIANTS[id].cooperative else competitive(id, result)
     games = f"{tournament['games']:,} games of each pairing."
     return "\n".join([f"## {id}", "", games, "", *lines, ""])
 
 
-def rivals(id: str, result: Mapping[str, Any]) -> Iterator[str]:
+def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     """Strongest first: their ratings, and what each wins against each."""
     names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
     order = sorted(range(len(names)), key=lambda i: -play["elo"][i])
@@ -169,10 +169,10 @@ def share(found: Mapping[str, Any]) -> str:
 
 def best_response(id: str) -> Any:
     """The one that the agent's folder tells of, if it does."""
-    told = agent_folder(id) / "exploit.json"
-    if not told.exists():
+    file = agent_folder(id) / "exploit.json"
+    if not file.exists():
         return None
-    found = json.loads(told.read_text(encoding="utf-8"))
+    found = json.loads(file.read_text(encoding="utf-8"))
     return found["responses"][found["best"]]
 
 

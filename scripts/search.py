@@ -2,9 +2,9 @@
 
     python scripts/search.py --out docs
 
-Every search meets the policy it starts from, or the one that is named; in Hanabi it sits beside
+Every search meets the policy it starts from, or the one that is named; in Hanabi it plays with
 it. Each choice has one thread, and as many games are played at once as there are processors.
-Results are kept in search.json, so that a script that was stopped goes on, and make the page
+Results are kept in search.json, so that a stopped script resumes, and make the page
 search.md with its curve.
 """
 

@@ -79,8 +79,8 @@ def elo(size: int, pairs: Pairs, scores: Floats) -> tuple[Floats, Floats]:
     expected = logistic(sides @ strength)
     pull = (scores - expected[:, None]).T @ sides  # (D, K) how each deal moves the ratings
     added = sides.T * squares_of_halves(expected) @ sides
-    spread = np.linalg.pinv(information(sides, expected))
-    variance = spread @ (pull.T @ pull + added) @ spread / deals**2
+    inverse = np.linalg.pinv(information(sides, expected))
+    variance = inverse @ (pull.T @ pull + added) @ inverse / deals**2
     return ELO * strength, ELO * quantile(LEVEL) * np.sqrt(np.diag(variance).clip(0))
 
 

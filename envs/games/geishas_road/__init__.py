@@ -53,7 +53,7 @@ OPTIONS = {
     "dark": "lanterns for second returns, the top one first",
     "start_marker": '"choose" or "random": how each player gets a first marker',
     "rounds_to_win": "rounds that win the game",
-    "prestige_tokens": "their worths, or None for the usual nine, fewer with fewer colours",
+    "prestige_tokens": "their values, or None for the usual nine, fewer with fewer colours",
     "base": "what each geisha is worth without tokens in round 1, 2, ...",
     "rounds": "rounds that are played",
     "instant_win": "geisha won in one round that win the game at once",

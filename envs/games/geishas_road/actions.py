@@ -1,8 +1,8 @@
 """The catalogue of actions of Geisha's Road: what each action number means, in order.
 
 Cards of one's own hand are named by their slot in the sorted hand, from 0, since what is in the
-hand is known to whoever chooses. Within a kind, actions are in the order of the highest slot that
-they use: with h cards in hand just the first so many of them can be made. Cards on offer are
+hand is known to the player who chooses. Within a kind, actions are in the order of the highest
+slot that they use: with h cards only those of the first h slots are possible. Cards on offer are
 named by their place: three in a Gift, two pairs in a Competition.
 """
 
@@ -112,8 +112,8 @@ def one_hidden(cards: Slots) -> Iterator[Slots]:
 def pair_and_hidden(four: Slots) -> Iterator[Slots]:
     """The face-up pair lies first, then the card next to the hidden one."""
     for *face_up, hidden in one_hidden(four):
-        for beside in face_up:
-            yield (*(slot for slot in face_up if slot != beside), beside, hidden)
+        for neighbour in face_up:
+            yield (*(slot for slot in face_up if slot != neighbour), neighbour, hidden)
 
 
 class Catalogue(Actions):

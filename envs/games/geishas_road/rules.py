@@ -64,7 +64,7 @@ RECORD = record(
     ("marker", np.int8, (COLOURS,)),  # seat that holds a marker or tiebreaker; NONE elsewhere
     ("steps", np.int8, (COLOURS,)),  # how far a geisha stands past her own house
     ("returns", np.int8, (COLOURS,)),  # her landings at home in this round
-    ("prestige", np.int8, (COLOURS,)),  # worth of the tokens that she has won so
+    ("prestige", np.int8, (COLOURS,)),  # value of the tokens that she has won so
     ("row", np.int8, (2, ROW)),  # tokens of first and of second returns, the next one first
     ("laid_out", np.int8),  # tokens turned up in this round
     ("taken", np.int8, (2,)),  # tokens taken from each row
@@ -97,7 +97,7 @@ RECORD = record(
     ("counter_out", np.int8, (2,)),  # the card that it removed; NONE
     # hidden from both
     ("dealt_cards", np.int8),  # cards dealt so far in this round
-    ("tokens", np.int8, (WORTHS,)),  # prestige tokens still face down, by worth
+    ("tokens", np.int8, (WORTHS,)),  # prestige tokens still face down, by value
     ("unseen", np.int32),  # cards in the deck: a bit each, never an order
 )
 
@@ -119,7 +119,7 @@ RULE_SET = rule_set_dtype(
     ("after_deal", np.bool_),  # the loser sees the new hand before naming the starter
     ("start_markers", np.int64),  # MIDDLE, CHOSEN, DRAWN
     ("shuffled", np.bool_),  # prestige tokens are shuffled, not stacked
-    ("tokens", np.int8, (WORTHS,)),  # how many of each worth are shuffled
+    ("tokens", np.int8, (WORTHS,)),  # how many of each value are shuffled
     ("rows", np.int8, (2, ROW)),  # the stacks, if they are not shuffled
     ("row_length", np.int8, (2,)),
     ("guests", np.int64),  # at each house; 0 in games without
@@ -210,8 +210,8 @@ def begin_round(rule_set: np.record, game: np.record) -> None:
     game.unseen = all_cards(rule_set)
     if rule_set.going_home:
         game.steps[:] = 0
-    for worth in range(WORTHS):
-        game.tokens[worth] = rule_set.tokens[worth]
+    for value in range(WORTHS):
+        game.tokens[value] = rule_set.tokens[value]
     for i in range(ROW):
         game.row[0, i], game.row[1, i] = rule_set.rows[0, i], rule_set.rows[1, i]
     for c in range(rule_set.colours):
@@ -308,13 +308,13 @@ def markers_held(rule_set: np.record, game: np.record, seat: int) -> int:
 
 @inline
 def chance(rule_set: np.record, game: np.record, weights: NDArray[np.int64]) -> int:
-    """A starter, the worth of the next token, the colour of a marker, or a card of the deck."""
+    """A starter, the value of the next token, the colour of a marker, or a card of the deck."""
     if game.phase == DRAW_STARTER:
         weights[0] = weights[1] = 1
         return SEATS
     if game.phase == LAY_TOKENS:
-        for worth in range(WORTHS):
-            weights[worth] = game.tokens[worth]
+        for value in range(WORTHS):
+            weights[value] = game.tokens[value]
         return WORTHS
     if game.phase == DRAW_MARKERS:
         for c in range(rule_set.colours):
@@ -634,7 +634,7 @@ def return_home(rule_set: np.record, game: np.record, colour: int) -> None:
 
 @inline
 def next_prestige(rule_set: np.record, game: np.record, colour: int) -> Any:
-    """The worth of the token that her next return brings; 0 where none is left."""
+    """The value of the token that her next return brings; 0 where none is left."""
     row = game.returns[colour]
     if row < 2 and game.taken[row] < rule_set.row_length[row]:
         return game.row[row, game.taken[row]]

@@ -46,7 +46,7 @@ OPTIONS = {
     "max_errors": "errors that lose the game, from 1 to 3",
     "allow_empty_hints": "whether a clue may touch no card",
     "strikeout_score": '"zero" or "fireworks": the points of a game lost by errors',
-    "colours": "suits beside the multicolour one, from 1 to 5",
+    "colours": "suits besides the multicolour one, from 1 to 5",
     "ranks": "of each suit, from 1 to 5",
     "hand_size": "cards that each player holds, from 1 to 5",
 }
