@@ -13,13 +13,13 @@ export PYTHONDONTWRITEBYTECODE :=
 # two files of tests at a time, each on one core, in the order of tests/conftest.py
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: train test verify verify-clients coverage bench docs dist lint warm-up clean
+.PHONY: train test verify verify-clients coverage bench docs dist lint clean
 
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
 
 test: .venv/dev
-	$(MAKE) --jobs=2 lint warm-up
+	$(MAKE) --jobs=2 lint $(addprefix warm-up-,hanamikoji geishas_road hanabi)
 	$(PYTEST)
 
 verify: lint
@@ -48,8 +48,8 @@ dist: .venv/dev
 	$(BIN)/python scripts/dist.py
 
 # kernels that most tests need, compiled once, not by both processes of tests
-warm-up: .venv/dev
-	$(BIN)/python tests/support/warm_up.py
+warm-up-%: .venv/dev
+	$(BIN)/python tests/support/warm_up.py $*
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -17,7 +17,7 @@ from hanamachi.engine.game import OVER, Variant
 from hanamachi.engine.kernels import ANY_SEAT, LEARNER, Shown
 from hanamachi.engine.threads import parallel_for
 from hanamachi.sessions.opponent_protocol import Opponent, RandomPlay
-from hanamachi.sessions.players import Rows, SeatedPlayer, step, turns_of
+from hanamachi.sessions.players import Rows, SeatedPlayer, turns_of
 from hanamachi.sessions.session import SEEDS
 
 
@@ -145,7 +145,7 @@ class AgainstOpponent(LearnerGames):
                 return rewards
             turns = turns_of(self.variant, self.games, rows, self.threads)
             actions = self.player.act(turns, rng)
-            earned = step(self.variant, self.games, rows, actions, self.threads)
+            earned = turns.step(self.games, actions, self.threads)
             rewards[rows] += of_seats(earned, seats[rows])
 
     def _observe(self, shown: Shown) -> None:

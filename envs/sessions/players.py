@@ -2,8 +2,8 @@
 
     player = SeatedPlayer(policy, variant, len(games))
     while (rows := in_progress(games)).size:
-        actions = player.act(turns_of(variant, games, rows), rng)
-        rewards = step(variant, games, rows, actions)
+        turns = turns_of(variant, games, rows)
+        rewards = turns.step(games, player.act(turns, rng))
 
 Everything that lets a policy move uses this: the environments that play the other seats,
 evaluation, play in the terminal, and playouts in search.
@@ -39,6 +39,18 @@ class Turns(NamedTuple):
     def part(self, chosen: NDArray[Any]) -> "Turns":
         """Some of these turns, by their places or by a mask."""
         return Turns(self.variant, *(array[chosen] for array in self[1:]))
+
+    def step(
+        self, games: NDArray[Any], actions: NDArray[np.int64], threads: int | None = None
+    ) -> NDArray[np.float32]:
+        """Carry out an action for each turn in the batch that they come from.
+
+        The positions of the turns change too. Returns what each action brings each seat, (n, S).
+        """
+        rule_set = self.variant.rule_set
+        parallel_for(kernels.step, rule_set, self.games, actions, threads=threads)
+        games[self.rows] = self.games
+        return rewards_of(self.variant, self.games)
 
     def worlds(self) -> Worlds:
         """What the seats to move may imagine."""
@@ -153,5 +165,10 @@ def step(
     moved = games[rows]
     parallel_for(kernels.step, variant.rule_set, moved, actions, threads=threads)
     games[rows] = moved
-    rewards: NDArray[np.float32] = moved["rewards"][:, : variant.seats]
+    return rewards_of(variant, moved)
+
+
+def rewards_of(variant: Variant, games: NDArray[Any]) -> NDArray[np.float32]:
+    """What the last actions brought each seat, (n, S)."""
+    rewards: NDArray[np.float32] = games["rewards"][:, : variant.seats]
     return rewards

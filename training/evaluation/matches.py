@@ -29,7 +29,7 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy, best, check_distribution, sample
 from hanamachi.policies.rules.registry import rule_policies_for
-from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, step, turns_of
+from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
 from hanamachi.training.evaluation.statistics import (
     Cycle,
     Floats,
@@ -470,7 +470,7 @@ def play_games(
             own = np.flatnonzero(seating[going, turns.seats] == i)
             if own.size:
                 actions[own] = decide(player, turns.part(own), uniform[own], play)
-        returns[going] += step(variant, table, going, actions)
+        returns[going] += turns.step(table, actions)
         decisions += 1
     return returns, table
 
