@@ -120,7 +120,10 @@ def test_a_round_plays_all_cards_but_those_discarded(variant: Variant, seed: int
 @every_game
 def test_geisha_return_twice_at_most_with_the_usual_cards(variant: Variant, seed: int) -> None:
     returns = max(int(game.returns.max()) for game in positions(variant, seed))
-    assert returns <= (2 if variant.options["item_values"] == (1, 2, 3, 4) else 4)
+    if variant.options["item_values"] == (1, 2, 3, 4):
+        assert 1 <= returns <= 2  # at most two colours miss a card; each other one moves 10 in all
+    else:
+        assert returns <= 4
 
 
 @every_variant
