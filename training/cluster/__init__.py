@@ -26,6 +26,7 @@ def connect() -> Any:
         ray.init(
             address=os.environ.get("RAY_ADDRESS", "local"),
             runtime_env={"env_vars": ONE_THREAD, "worker_process_setup_hook": same_place()},
+            include_dashboard=False,
             log_to_driver=False,
             logging_level=logging.ERROR,
         )

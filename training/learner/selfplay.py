@@ -16,6 +16,7 @@ of a minibatch, K entries of what a centralised critic sees in addition.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -97,8 +98,13 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         self.network = self.make_network()
         self.critic = self.make_critic()
+        self.first_learning_rate = lr_schedule(1)
+
+    @cached_property
+    def optimizer(self) -> torch.optim.Optimizer:  # type: ignore[override]
+        """Made when first asked for: PyTorch's takes seconds to import, and workers need none."""
         weights = [weight for part in self.networks() for weight in part.parameters()]
-        self.optimizer = torch.optim.Adam(weights, lr=lr_schedule(1), eps=1e-5, fused=True)
+        return torch.optim.Adam(weights, lr=self.first_learning_rate, eps=1e-5, fused=True)
 
     def networks(self) -> list[nn.Module]:
         """The networks that are trained."""
