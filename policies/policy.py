@@ -14,7 +14,7 @@ from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import IllegalAction, UserError
-from hanamachi.sessions.opponent_protocol import check_legal
+from hanamachi.sessions.policy_checks import checked_actions, distribution_of
 from hanamachi.sessions.worlds import Worlds
 
 Observations = NDArray[np.float32]  #: (B, N)
@@ -24,6 +24,7 @@ Scores = NDArray[np.float32]  #: (B, A) higher is better; -inf where an action i
 Values = NDArray[np.float32]  #: (B,) the expected result for the seat to move
 Memory = NDArray[Any]  #: (B, M) carried from one decision of a seat to its next in the same game
 
+NO_ACTION = -1  # in place of a sampled action
 TIE = 1e-6  # scores closer than this count as equal: they differ only by rounding
 
 
@@ -64,7 +65,7 @@ class Policy(ABC):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """A score to rank each action by, here its log-probability; and the new memory."""
-        probabilities, _, memory = self.distribution(observation, mask, memory)
+        probabilities, _, memory = distribution_of(self, observation, mask, memory)
         with np.errstate(divide="ignore"):
             return np.log(probabilities), memory
 
@@ -73,7 +74,7 @@ class Policy(ABC):
 
         By default the values that come with the distribution. Only for policies with `has_values`.
         """
-        values = self.distribution(observation, mask, memory)[1]
+        values = distribution_of(self, observation, mask, memory)[1]
         if values is None:
             raise UserError(f"{self.name} sets has_values, but its distribution returns no values")
         return values
@@ -87,7 +88,7 @@ class Policy(ABC):
         deterministic: bool = False,
     ) -> tuple[NDArray[np.int64], Memory]:
         """Actions (B,), sampled or the most likely ones; and the new memory."""
-        probabilities, _, memory = self.distribution(observation, mask, memory)
+        probabilities, _, memory = distribution_of(self, observation, mask, memory)
         if deterministic:
             return probabilities.argmax(1), memory
         return sample(probabilities, rng.random(len(probabilities))), memory
@@ -190,11 +191,7 @@ class BatchPolicy(Chosen):
     """
 
     def choices(self, observation: Observations, mask: Masks) -> NDArray[Any]:
-        actions = np.asarray(self.function(observation, mask))
-        if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
-            raise UserError(f"{self.name} must return {len(mask)} whole numbers, not {actions!r}")
-        check_legal(actions, mask, self.name)
-        return actions
+        return checked_actions(self.function(observation, mask), mask, self.name)
 
 
 def as_policy(candidate: Any, variant: Variant) -> Policy:
@@ -239,18 +236,18 @@ class RulePolicy(Policy):
 # --- From scores and probabilities to actions
 
 
-def check_distribution(probabilities: Probabilities, masks: Masks, name: str) -> None:
-    """Raise UserError unless every row is a distribution over its legal actions."""
-    if not (np.abs(probabilities.sum(1) - 1) < 1e-3).all():
-        raise UserError(f"{name} returns probabilities that do not sum to 1")
-    if (probabilities * (masks == 0)).any():
-        raise UserError(f"{name} gives an illegal action a probability above 0")
-
-
 def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Sample an action for each row, (B,), by inverting its CDF at a number in [0, 1)."""
+    """Sample an action for each row, (B,), by inverting its CDF at a number in [0, 1).
+
+    UserError if a row has no probability above 0.
+    """
     actions = np.empty(len(probabilities), np.int64)
     inverse_cdf(np.ascontiguousarray(probabilities, np.float32), uniforms, actions)
+    if (actions == NO_ACTION).any():
+        raise UserError(
+            "no action has a probability above 0, as the network's weights are too large; "
+            "where it is being trained, lower ppo.learning_rate"
+        )
     return actions
 
 
@@ -258,9 +255,12 @@ def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArr
 def inverse_cdf(
     probabilities: Probabilities, uniforms: NDArray[np.float64], actions: NDArray[np.int64]
 ) -> None:
-    """Write the sampled actions. If rounding leaves a rest, the last possible action gets it."""
+    """Write the sampled actions, NO_ACTION where no probability is above 0, as with NaNs.
+
+    If rounding leaves a rest, the last possible action gets it.
+    """
     for b in range(len(actions)):
-        left = uniforms[b]
+        actions[b], left = NO_ACTION, uniforms[b]
         for action in range(probabilities.shape[1]):
             if probabilities[b, action] > 0:
                 actions[b] = action

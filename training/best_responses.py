@@ -26,6 +26,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
+from hanamachi.sessions.policy_checks import distribution_of
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import Mapper, match, rounded
 from hanamachi.training.evaluation.report import percent, read_rows, write_json
@@ -185,7 +186,7 @@ class MostProbable(Policy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
-        chances, _, memory = self.policy.distribution(observation, mask, memory)
+        chances, _, memory = distribution_of(self.policy, observation, mask, memory)
         return best(chances), None, memory
 
 

@@ -20,13 +20,8 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import Frame, checked_render_mode, frame
 from hanamachi.sessions.learner_games import games_over, learner_games
-from hanamachi.sessions.opponent_protocol import (
-    Choose,
-    Opponent,
-    as_opponent,
-    check_legal,
-    checked_seat,
-)
+from hanamachi.sessions.opponent_protocol import Choose, Opponent, as_opponent, checked_seat
+from hanamachi.sessions.policy_checks import checked_actions
 from hanamachi.sessions.session import SEEDS, checked_seeds, whole_number
 from hanamachi.sessions.worlds import Worlds
 
@@ -144,12 +139,9 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], Infos]:
         """An action in every game, and all that happens up to the learner's next decision."""
         self._check_begun()
-        actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
-            raise UserError(f"actions must be {self.num_envs} whole numbers, one for each game")
-        check_legal(actions, self._masks, "the learner")
+        chosen = checked_actions(actions, self._masks, "the learner")
         shown = self._arrays()
-        self._play.step(actions.astype(np.int64), shown, self.np_random)
+        self._play.step(chosen, shown, self.np_random)
         self._show(shown)
         observations, _, rewards, terminated, _ = shown
         ended = self._final_infos() if terminated.any() else {}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import IllegalAction, UserError
+from hanamachi.errors import UserError
 
 
 class Opponent(Protocol):
@@ -89,19 +89,12 @@ def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
     """What the opponent remembers in each seat of a new game, (B, seats, M)."""
     begin = getattr(opponent, "initial_memory", None)
     memory = np.zeros((batch * seats, 0)) if begin is None else np.asarray(begin(batch * seats))
-    return memory.reshape(batch, seats, *memory.shape[1:])
-
-
-def check_legal(actions: NDArray[np.int64], mask: NDArray[np.int8], who: str) -> None:
-    """Raise IllegalAction for the first row whose action is not in its mask."""
-    inside = (actions >= 0) & (actions < mask.shape[1])
-    legal = inside & (mask[np.arange(len(actions)), np.where(inside, actions, 0)] == 1)
-    if not legal.all():
-        row = int(np.argmin(legal))
-        raise IllegalAction(
-            f"{who} chose action {actions[row]} in game {row} of {len(actions)}, "
-            f"where {int(mask[row].sum())} others are legal"
+    if memory.ndim != 2 or len(memory) != batch * seats or memory.dtype.hasobject:
+        raise UserError(
+            f"initial_memory({batch * seats}) must return numbers of shape ({batch * seats}, M), "
+            f"not {memory.dtype} of shape {memory.shape}"
         )
+    return memory.reshape(batch, seats, memory.shape[1])
 
 
 def checked_seat(seat: Any, seats: int) -> int | str:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
-from hanamachi.sessions.opponent_protocol import Opponent, check_legal, initial_memory
+from hanamachi.sessions.opponent_protocol import Opponent, initial_memory
+from hanamachi.sessions.policy_checks import actions_of, distribution_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
 
@@ -82,10 +83,9 @@ class SeatedPlayer(Generic[P]):
     def act(self, turns: Turns, rng: np.random.Generator) -> NDArray[np.int64]:
         """An action for each turn, (n,); IllegalAction if one is not legal."""
         place = turns.rows, turns.seats
-        actions, memory = self._asked(turns).act(
-            turns.observations, turns.masks, self.memory[place], rng
+        actions, memory = actions_of(
+            self._asked(turns), turns.observations, turns.masks, self.memory[place], rng
         )
-        check_legal(actions, turns.masks, "the opponent")
         if self.memory.size:
             self.memory[place] = memory
         return actions
@@ -98,9 +98,8 @@ class SeatedPlayer(Generic[P]):
         Only for policies. With `remember=False` it can be asked about the same turns again.
         """
         place = turns.rows, turns.seats
-        policy: Any = self._asked(turns)
-        probabilities, values, memory = policy.distribution(
-            turns.observations, turns.masks, self.memory[place]
+        probabilities, values, memory = distribution_of(
+            self._asked(turns), turns.observations, turns.masks, self.memory[place]
         )
         if remember:
             self.memory[place] = memory

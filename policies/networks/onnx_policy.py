@@ -19,7 +19,8 @@ from hanamachi.policies.networks.description import (
 )
 from hanamachi.policies.networks.onnx_check import Unfit, contents
 from hanamachi.policies.networks.trained import CHUNK, Trained
-from hanamachi.policies.policy import Observations, Probabilities, Values, check_distribution
+from hanamachi.policies.policy import Observations, Probabilities, Values
+from hanamachi.sessions.policy_checks import checked_distribution, checked_values
 
 OBSERVATION, MASK = "observation", "mask"  # inputs of a graph: (B, N) float32, (B, A) bool
 PROBABILITIES, VALUE = "probabilities", "value"  # its outputs: (B, A) and (B,) float32
@@ -42,9 +43,8 @@ class OnnxPolicy(Trained):
         inputs = {OBSERVATION: observation, MASK: legal}
         probabilities, values = self.session.run([PROBABILITIES, VALUE], inputs)
         used = legal.any(1)
-        check_distribution(probabilities[used], legal[used].astype(np.int8), self.name)
-        if not np.isfinite(values[used]).all():
-            raise UserError(f"{self.name} gives values that are not finite")
+        checked_distribution(probabilities[used], legal[used].astype(np.int8), self.name)
+        checked_values(values[used], int(used.sum()), self.name)
         return probabilities, values
 
     def __getstate__(self) -> dict[str, Any]:

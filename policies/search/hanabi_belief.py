@@ -28,6 +28,7 @@ from hanamachi.policies.policy import Memory, Policy
 from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.opponent_protocol import initial_memory
 from hanamachi.sessions.players import observe
+from hanamachi.sessions.policy_checks import distribution_of
 
 SMOOTHING = 0.01  # added to the probability of every action: the others may deviate
 MIN_SHARE = 0.5  # of effective hands; with fewer, too many hands would be equal
@@ -175,7 +176,7 @@ def probability_of(policy: Policy, games: Games, memory: Memory, me: int, action
     seat = int(games["mover"][0])
     first, group = distinguished(games["hand"][:, me], memory[:, seat])
     seen = observe(policy.variant, games[first], np.full(len(first), seat))
-    probabilities, _, after = policy.distribution(*seen, memory[first, seat])
+    probabilities, _, after = distribution_of(policy, *seen, memory[first, seat])
     memory[:, seat] = after[group]
     return probabilities[group, action].astype(np.float64)
 

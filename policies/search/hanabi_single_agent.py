@@ -23,6 +23,7 @@ from hanamachi.policies.search.hanabi_belief import Belief, first_belief, next_b
 from hanamachi.policies.search.hanabi_value import RemainingPoints
 from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
+from hanamachi.sessions.policy_checks import distribution_of
 
 PORTION = 16  # worlds in one batch of playouts, each with all actions that are left
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
@@ -71,7 +72,7 @@ class SingleAgent(Search):
         worlds = self._checked_worlds(len(observation))
         memory = np.array(memory, np.uint8)
         records = memory.view(self.memory_record)[:, 0]
-        prior, _, own = self._start.distribution(observation, mask, records["own"])
+        prior, _, own = distribution_of(self._start, observation, mask, records["own"])
         probabilities = prior.copy()
         for row in range(len(probabilities)):
             rng = self._generator(observation[row], mask[row], memory[row])

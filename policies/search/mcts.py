@@ -19,6 +19,7 @@ from hanamachi.policies.search.budget import above_zero
 from hanamachi.policies.search.playout import play_out, play_randomly
 from hanamachi.policies.search.search import Decision, Search
 from hanamachi.sessions.players import observe
+from hanamachi.sessions.policy_checks import distribution_of
 
 PORTION = 64  # worlds that descend before the results of any of them are known
 MAX_DEPTH = 64  # of a descent
@@ -71,6 +72,6 @@ class Mcts(Search):
         going = np.flatnonzero(worlds["mover"] >= 0)
         games = worlds[going]
         seen = observe(self.variant, games, games["mover"].astype(np.int64))
-        probabilities, *_ = self.blueprint.distribution(*seen, self.initial_memory(len(going)))
+        probabilities, *_ = distribution_of(self.blueprint, *seen, self.initial_memory(len(going)))
         actions = sample(probabilities, rng.random(len(going)))
         earned[going] += play_out(self.blueprint, games, actions, rng)

@@ -15,6 +15,7 @@ from hanamachi.engine import kernels
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.playout import play_out
 from hanamachi.sessions.players import observe
+from hanamachi.sessions.policy_checks import actions_of, values_of
 
 DEALS = 32  # of each position, with the same seeds for all positions
 
@@ -44,11 +45,11 @@ class RoundValue:
         seats = deals["mover"].astype(np.int64)
         seen = *observe(self.policy.variant, deals, seats), self.policy.initial_memory(len(deals))
         if self.policy.has_values:
-            values = self.policy.values(*seen)
+            values = values_of(self.policy, *seen)
             first = float(np.where(seats == 0, values, -values).mean())
             return np.array([first, -first])
         rng = np.random.default_rng(0)
-        actions, _ = self.policy.act(*seen, rng)
+        actions, _ = actions_of(self.policy, *seen, rng)
         return play_out(self.policy, deals, actions, rng).mean(0)
 
     def _dealt(self, game: NDArray[Any]) -> NDArray[Any]:

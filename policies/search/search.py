@@ -31,6 +31,7 @@ from hanamachi.policies.policy import (
     RandomPolicy,
 )
 from hanamachi.policies.search.budget import Budget
+from hanamachi.sessions.policy_checks import distribution_of, scores_of
 from hanamachi.sessions.worlds import Worlds
 
 KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
@@ -133,7 +134,7 @@ class Search(Policy):
     ) -> tuple[Probabilities, None, Memory]:
         """As in `Policy`; UserError unless `with_worlds` has set the games of these rows."""
         worlds = self._checked_worlds(len(observation))
-        prior, _, after = self._start.distribution(observation, mask, memory)
+        prior, _, after = distribution_of(self._start, observation, mask, memory)
         probabilities = prior.copy()
         for row in np.flatnonzero(np.count_nonzero(mask, axis=1) > 1):
             seen = observation[row], mask[row], prior[row], memory[row], after[row]
@@ -146,7 +147,7 @@ class Search(Policy):
     def _blueprint_scores(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
         """The blueprint's scores of the actions, (A,), given its memory, (M,)."""
         seen = decision.observation[None], decision.mask[None], memory[None]
-        return self._start.scores(*seen)[0][0]
+        return scores_of(self._start, *seen)[0][0]
 
     def _checked_worlds(self, rows: int) -> Worlds:
         if self.worlds is None:

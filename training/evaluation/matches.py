@@ -27,7 +27,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.load import load_policy
-from hanamachi.policies.policy import Policy, as_policy, best, check_distribution, sample
+from hanamachi.policies.policy import Policy, as_policy, best, sample
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
 from hanamachi.training.evaluation.statistics import (
@@ -480,7 +480,6 @@ def decide(
 ) -> NDArray[np.int64]:
     """One action for each turn, (n,); UserError if the policy's distribution is not valid."""
     distribution, _ = player.distribution(turns)
-    check_distribution(distribution, turns.masks, player.policy.name)
     return sample(best(distribution) if play == "argmax" else distribution, uniform)
 
 

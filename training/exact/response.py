@@ -14,14 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from hanamachi.engine.compiled import kernel
-from hanamachi.policies.policy import (
-    Masks,
-    Memory,
-    Observations,
-    Probabilities,
-    Values,
-    check_distribution,
-)
+from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities, Values
+from hanamachi.sessions.policy_checks import distribution_of
 from hanamachi.training.exact.tree import Floats, Integers, Tree
 
 BATCH = 8192  # information sets in one call of a policy
@@ -115,10 +109,9 @@ def tabulate_batch(
     previous, masks = tree.set_of[tree.before[sets]], tree.masks(sets)
     previous_memory = policy.initial_memory(len(sets))
     previous_memory[previous >= 0] = memory[previous[previous >= 0]]
-    probabilities, _, memory[sets] = policy.distribution(
-        tree.observations(sets), masks, previous_memory
+    probabilities, _, memory[sets] = distribution_of(
+        policy, tree.observations(sets), masks, previous_memory
     )
-    check_distribution(probabilities, masks, policy.name)
     rows = np.asarray(probabilities, np.float64)
     rows = rows / rows.sum(1, keepdims=True)  # float32 sums to 1 in seven digits only
     table[tree.sequences_in(sets)] = rows[masks > 0]

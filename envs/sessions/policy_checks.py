@@ -1,0 +1,174 @@
+"""The one door for what policies answer: it is checked here before anything uses it.
+
+Environments, training, evaluation, searches, exact solving and play in the terminal ask policies
+only through these functions, so that no kernel ever meets an illegal action, a NaN, or
+probabilities that do not sum to 1, whoever wrote the policy.
+
+Notation: B observations, N entries of an observation, A actions, M entries of a memory.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import kernel
+from hanamachi.errors import IllegalAction, UserError
+
+Observations = NDArray[np.float32]  # (B, N)
+Masks = NDArray[np.int8]  # (B, A)
+Memory = NDArray[Any]  # (B, M)
+Floats = NDArray[np.float32]
+Actions = NDArray[np.int64]  # (B,)
+
+ROUNDING = 1e-3  # by which probabilities may miss a sum of 1
+FINE = -1  # no row is wrong
+
+
+def distribution_of(
+    policy: Any, observations: Observations, masks: Masks, memory: Memory
+) -> tuple[Floats, Floats | None, Memory]:
+    """`policy.distribution`: probabilities (B, A), values (B,) or None, the memory (B, M) after.
+
+    UserError unless every row is a distribution over its legal actions, and values are finite.
+    """
+    answer = policy.distribution(observations, masks, memory)
+    if not isinstance(answer, tuple) or len(answer) != 3:
+        raise UserError(
+            f"{name_of(policy)}: distribution must return (probabilities, values, memory)"
+        )
+    probabilities = checked_distribution(answer[0], masks, name_of(policy))
+    values = None if answer[1] is None else checked_values(answer[1], len(masks), name_of(policy))
+    return probabilities, values, checked_memory(answer[2], memory, name_of(policy))
+
+
+def actions_of(
+    opponent: Any,
+    observations: Observations,
+    masks: Masks,
+    memory: Memory,
+    rng: np.random.Generator,
+) -> tuple[Actions, Memory]:
+    """`opponent.act`: actions (B,) and the memory (B, M) after.
+
+    UserError unless there is one whole number for each row; IllegalAction if one is not legal.
+    """
+    answer = opponent.act(observations, masks, memory, rng)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise UserError(f"{name_of(opponent)}: act must return (actions, memory)")
+    actions = checked_actions(answer[0], masks, name_of(opponent))
+    return actions, checked_memory(answer[1], memory, name_of(opponent))
+
+
+def scores_of(
+    policy: Any, observations: Observations, masks: Masks, memory: Memory
+) -> tuple[Floats, Memory]:
+    """`policy.scores`: a score for each action (B, A), -inf where illegal, and the memory after.
+
+    UserError unless each row has a finite score of a legal action, and none is NaN or infinite.
+    """
+    scores, after = policy.scores(observations, masks, memory)
+    scores = as_floats(scores, masks.shape, "scores", name_of(policy))
+    scored = np.isfinite(scores) & (masks != 0)
+    if not (scored | np.isneginf(scores)).all() or not scored.any(1).all():
+        raise UserError(
+            f"{name_of(policy)} must give legal actions finite scores, and illegal ones -inf"
+        )
+    return scores, checked_memory(after, memory, name_of(policy))
+
+
+def values_of(policy: Any, observations: Observations, masks: Masks, memory: Memory) -> Floats:
+    """`policy.values`: the expected results, (B,); UserError unless they are finite."""
+    values = policy.values(observations, masks, memory)
+    return checked_values(values, len(masks), name_of(policy))
+
+
+# --- Checks
+
+
+def checked_distribution(probabilities: Any, masks: Masks, name: str) -> Floats:
+    """Probabilities as float32, (B, A); UserError unless rows are distributions over `masks`."""
+    rows = as_floats(probabilities, masks.shape, "probabilities", name)
+    row = faulty_row(rows, np.ascontiguousarray(masks, np.int8))
+    if row == FINE:
+        return rows
+    if not np.isfinite(rows[row]).all():
+        raise UserError(f"{name} gives probabilities that are not finite")
+    if (rows[row][masks[row] == 0] != 0).any():
+        raise UserError(f"{name} gives an illegal action a probability other than 0")
+    total = rows[row].sum(dtype=np.float64)
+    raise UserError(f"{name} gives probabilities that are below 0 or sum to {total:g}, not to 1")
+
+
+def checked_actions(actions: Any, masks: Masks, name: str) -> Actions:
+    """Actions as int64, (B,); UserError or IllegalAction unless each is legal in its row."""
+    rows = np.asarray(actions)
+    if rows.shape != (len(masks),) or rows.dtype.kind not in "iu":
+        raise UserError(
+            f"{name} must choose {len(masks)} whole numbers, one for each game, "
+            f"not {rows.dtype} of shape {rows.shape}"
+        )
+    chosen: Actions = rows.astype(np.int64)
+    inside = (rows >= 0) & (rows < masks.shape[1])
+    legal = inside & (masks[np.arange(len(rows)), np.where(inside, chosen, 0)] == 1)
+    if not legal.all():
+        row = int(np.argmin(legal))
+        raise IllegalAction(
+            f"{name} chose action {rows[row]} in game {row} of {len(rows)}, "
+            f"where {int(masks[row].sum())} others are legal"
+        )
+    return chosen
+
+
+def checked_values(values: Any, rows: int, name: str) -> Floats:
+    """Values as float32, (B,); UserError unless all are finite."""
+    checked = as_floats(values, (rows,), "values", name)
+    if not np.isfinite(checked).all():
+        raise UserError(f"{name} gives values that are not finite")
+    return checked
+
+
+def checked_memory(after: Any, before: Memory, name: str) -> Memory:
+    """The memory after a decision; UserError unless it fits where the one before came from."""
+    memory = np.asarray(after)
+    if memory.shape != before.shape or not np.can_cast(memory.dtype, before.dtype, "same_kind"):
+        raise UserError(
+            f"{name} must return a memory like the one it was given, {before.dtype} of shape "
+            f"{before.shape}, not {memory.dtype} of shape {memory.shape}"
+        )
+    return memory
+
+
+def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Floats:
+    """The array as contiguous float32; UserError unless it holds numbers in this shape."""
+    given = np.asarray(array)
+    if given.shape != shape or given.dtype.kind not in "fiub":
+        raise UserError(
+            f"{name} must return {what} of shape {shape}, not {given.dtype} of shape {given.shape}"
+        )
+    with np.errstate(over="ignore"):  # a number too large for float32 is found to be infinite
+        return np.ascontiguousarray(given, np.float32)
+
+
+def name_of(policy: Any) -> str:
+    """What messages call a policy or opponent."""
+    return str(getattr(policy, "name", None) or type(policy).__name__)
+
+
+@kernel
+def faulty_row(probabilities: Floats, masks: Masks) -> int:
+    """The first row that is no distribution over its legal actions, or FINE; a NaN is a fault."""
+    for b in range(len(probabilities)):
+        total = 0.0
+        for action in range(probabilities.shape[1]):
+            probability = probabilities[b, action]
+            if masks[b, action] == 0:
+                if probability != 0:
+                    return b
+            elif probability >= 0:
+                total += probability
+            else:
+                return b
+        if not abs(total - 1) < ROUNDING:
+            return b
+    return FINE

@@ -1,0 +1,164 @@
+"""Whatever a policy answers is checked before anything uses it."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import hanamachi
+from hanamachi.engine import kernels
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.policies import load_policy
+from hanamachi.policies.networks.network import NetworkPolicy, for_variant
+from hanamachi.policies.policy import Policy, sample, uniform
+from hanamachi.policies.search.search import new_search
+from hanamachi.sessions.players import turns_of
+from hanamachi.sessions.policy_checks import actions_of, distribution_of, scores_of, values_of
+from hanamachi.sessions.worlds import Worlds
+from hanamachi.training import Config, evaluate, train
+
+GAME = hanamachi.variant("hanamikoji")
+SEEN = np.zeros((3, GAME.observation.size), np.float32)
+MASKS = np.tile(np.arange(GAME.actions.size) < 2, (3, 1)).astype(np.int8)
+MEMORY = np.zeros((3, 0), np.float32)
+RNG = np.random.default_rng(0)
+
+
+class Wrong(Policy):
+    """Uniform play, but for what `spoil` does to the probabilities."""
+
+    name = "wrong"
+
+    def __init__(self, spoil, values=None, memory=lambda memory: memory):
+        super().__init__(GAME)
+        self.spoil, self.returned_values, self.after = spoil, values, memory
+
+    def distribution(self, observation, mask, memory):
+        probabilities = uniform(mask)
+        self.spoil(probabilities)
+        return probabilities, self.returned_values, self.after(memory)
+
+
+def entry(action, value):
+    def spoil(probabilities):
+        probabilities[-1, action] = value
+
+    return spoil
+
+
+def nothing(probabilities):
+    pass
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [entry(0, np.nan), entry(0, np.inf), entry(0, 0.6), entry(0, -0.5), entry(5, 0.1),
+     entry(5, np.nan), entry(5, -1e-9), lambda probabilities: probabilities.fill(0)],
+    ids=["nan", "infinite", "above 1", "below 0", "illegal", "illegal nan", "illegal below 0",
+         "none"],
+)  # fmt: skip
+def test_what_is_no_distribution_over_the_legal_actions_is_refused(spoil):
+    with pytest.raises(UserError, match="wrong"):
+        distribution_of(Wrong(spoil), SEEN, MASKS, MEMORY)
+    with pytest.raises(UserError, match="wrong"):
+        Wrong(spoil).act(SEEN, MASKS, MEMORY, RNG)
+
+
+def test_values_and_memories_that_do_not_fit_are_refused():
+    for values in (np.array([0, 0, np.nan]), np.array([0, np.inf, 0]), np.zeros(2), "none"):
+        policy = Wrong(nothing, values)
+        with pytest.raises(UserError, match="values"):
+            distribution_of(policy, SEEN, MASKS, MEMORY)
+        with pytest.raises(UserError, match="values"):
+            values_of(policy, SEEN, MASKS, MEMORY)
+    for memory in (np.zeros((3, 1)), np.zeros((2, 0)), np.zeros((3, 0), object), None):
+        with pytest.raises(UserError, match="memory"):
+            distribution_of(Wrong(nothing, memory=lambda _, m=memory: m), SEEN, MASKS, MEMORY)
+
+
+@pytest.mark.parametrize("actions", [[0, 1, 2], [0, 0, -1], [0, 0, 10**6]])
+def test_an_illegal_action_is_refused(actions):
+    class Fixed:
+        def act(self, observation, mask, memory, rng):
+            return np.array(actions), memory
+
+    with pytest.raises(IllegalAction, match="Fixed"):
+        actions_of(Fixed(), SEEN, MASKS, MEMORY, RNG)
+
+
+@pytest.mark.parametrize("answer", [None, (1, 2, 3), ([0.0, 1.0, 0.0], MEMORY), ([0], MEMORY)])
+def test_an_answer_of_another_kind_is_refused(answer):
+    class Odd:
+        def act(self, observation, mask, memory, rng):
+            return answer
+
+    with pytest.raises(UserError, match="Odd"):
+        actions_of(Odd(), SEEN, MASKS, MEMORY, RNG)
+
+
+def test_scores_must_be_finite_where_legal_and_below_all_elsewhere():
+    class Scored(Wrong):
+        def scores(self, observation, mask, memory):
+            scores = np.where(mask == 1, np.float32(0), -np.inf)
+            self.spoil(scores)
+            return scores, memory
+
+    for spoil in (entry(0, np.nan), entry(0, np.inf), entry(5, 1), lambda s: s.fill(-np.inf)):
+        with pytest.raises(UserError, match="scores"):
+            scores_of(Scored(spoil), SEEN, MASKS, MEMORY)
+    scores_of(Scored(nothing), SEEN, MASKS, MEMORY)
+
+
+def test_sampling_from_what_holds_no_action_raises():
+    for content in (0, np.nan, -1):
+        with pytest.raises(UserError, match="no action"):
+            sample(np.full((2, 4), content, np.float32), np.zeros(2))
+
+
+# --- In the rooms that ask
+
+
+def overflowing(variant):
+    """A network of finite weights whose sums are not finite."""
+    network = for_variant(variant, [8])
+    for weights in network.parameters():
+        weights.data.fill_(1e37)
+    return NetworkPolicy(variant, network)
+
+
+def masked(variant):
+    """Plays an illegal action in every game."""
+    return lambda observation, mask: int(mask.argmin())
+
+
+@pytest.mark.parametrize("factory", ["overflowing", "masked"])
+def test_no_room_plays_with_a_policy_that_fails(factory, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "stranger", sys.modules[__name__])
+    spec = f"stranger:{factory}"
+    config = Config(game="hanamikoji", steps=64, num_games=8, opponents={"self": 0.5, spec: 0.5})
+    with pytest.raises(UserError):
+        train(config, tmp_path / "run")
+    with pytest.raises(UserError):
+        evaluate([spec, "random"], "hanamikoji", games=4)
+
+
+@pytest.mark.parametrize("kind", ["improve", "mcts", "endgame"])
+def test_no_search_starts_from_a_policy_that_fails(kind):
+    games = GAME.new(np.arange(1, dtype=np.uint64))
+    kernels.reset(GAME.rule_set, games)
+
+    turns = turns_of(GAME, games, np.arange(1))
+    search = new_search(kind, GAME, overflowing(GAME), "worlds=2", name=kind)
+    searching = search.with_worlds(Worlds(GAME, games, turns.seats))
+    with pytest.raises(UserError, match="finite"):
+        searching.distribution(turns.observations, turns.masks, search.initial_memory(1))
+
+
+def test_a_rule_policy_passes():
+    policy = load_policy("expert", "hanamikoji")
+    games = GAME.new(np.arange(4, dtype=np.uint64))
+    kernels.reset(GAME.rule_set, games)
+
+    turns = turns_of(GAME, games, np.arange(4))
+    seen = turns.observations, turns.masks, policy.initial_memory(4)
+    assert (distribution_of(policy, *seen)[0].sum(1) == 1).all()
