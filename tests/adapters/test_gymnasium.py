@@ -67,7 +67,7 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
     env.reset(seed=1)
     with pytest.raises(IllegalAction, match="may not take"):
         env.step(499)
-    with pytest.raises(IllegalAction, match="the opponent chose action -5"):
+    with pytest.raises(IllegalAction, match="chose action -5"):
         SeatEnv("hanamikoji", seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
 
 

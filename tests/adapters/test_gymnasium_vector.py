@@ -54,7 +54,7 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         envs.step(actions)
     with pytest.raises(UserError, match="3 whole numbers"):
         envs.step(actions[:2])
-    with pytest.raises(IllegalAction, match="the opponent chose action -5"):
+    with pytest.raises(IllegalAction, match="chose action -5"):
         VectorSeatEnv("hanamikoji", 3, seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
 
 
