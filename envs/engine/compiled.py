@@ -14,10 +14,13 @@ from typing import Any, TypeVar, get_origin
 
 import numba
 import numpy as np
+from numba import types
+from numba.core.typing.templates import infer_global
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parents[1]
+RULES: list[Any] = []  # the compiled rules, which Numba itself does not keep alive
 
 
 @cache
@@ -35,13 +38,18 @@ def inline(function: F) -> F:
     """Compile a rule as part of the kernels that call it; inline it if it takes arrays.
 
     A call counts the references of every array that it passes, which takes longer than most rules.
-    Functions of records alone are left to the compiler, which keeps the code short.
+    Functions of records alone are left to the compiler, which keeps the code short. Python keeps
+    the plain function: a third of the time to compile a rule would go to its door for Python.
     """
     hints: Any = function.__annotations__.values()
     in_place = any(get_origin(hint) is np.ndarray for hint in hints)
-    compiled: Any = numba.njit(function, forceinline=in_place)
-    result: F = compiled
-    return result
+    compiled: Any = numba.njit(
+        function, forceinline=in_place, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
+    if compiled is not function:  # as it is with NUMBA_DISABLE_JIT=1
+        RULES.append(compiled)
+        infer_global(function, types.Dispatcher(compiled))
+    return function
 
 
 def kernel(function: F) -> F:

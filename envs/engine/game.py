@@ -110,7 +110,7 @@ def generic(contract: F) -> F:
 
     def compiled(rule_set: Any, *rest: Any) -> Any:
         implementation: Any = IMPLEMENTATIONS[rule_set][name]
-        return unannotated(implementation.py_func)
+        return unannotated(implementation)
 
     # Numba wants the two to agree in their parameters, annotations included
     compiled.__signature__ = inspect.signature(unannotated(contract))  # type: ignore[attr-defined]

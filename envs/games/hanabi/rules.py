@@ -120,7 +120,8 @@ def start(rule_set: np.record, game: np.record) -> None:
     game.errors = 0
     game.fireworks[:] = 0
     game.discards[:] = 0
-    game.unseen[:] = rule_set.copies
+    for card in range(len(rule_set.copies)):
+        game.unseen[card] = rule_set.copies[card]
     game.deck = rule_set.copies.sum()
     game.turns_left = rule_set.seats
     game.score = 0

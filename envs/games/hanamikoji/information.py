@@ -137,7 +137,8 @@ def name_offer(
 @inline
 def name_blanks(world: np.record, unknown: NDArray[np.int8], name: NDArray[np.int8]) -> None:
     """Every other blank is a random unseen card; the rest is the pile."""
-    world.unseen[:] = unknown
+    for g in range(GEISHA):
+        world.unseen[g] = unknown[g]
     left = unknown.sum()
     for slot in range(len(name)):
         if name[slot] == NONE:

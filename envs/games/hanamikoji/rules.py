@@ -134,7 +134,8 @@ def begin_round(rule_set: np.record, game: np.record, starter: int) -> None:
     clear_table(game)
     game.round_number += 1
     game.starter = starter
-    game.unseen[:] = rule_set.cards
+    for g in range(GEISHA):
+        game.unseen[g] = rule_set.cards[g]
     game.phase = DEAL if rule_set.hand_size > 0 else DRAW
     game.mover = CHANCE
 
@@ -278,14 +279,16 @@ def keep_secret(rule_set: np.record, game: np.record, cards: NDArray[np.int8]) -
 @inline
 def trade_off(rule_set: np.record, game: np.record, cards: NDArray[np.int8]) -> None:
     """Trade-off: two cards, face down, are not scored."""
-    game.trade_off[game.mover] = cards
+    for g in range(GEISHA):
+        game.trade_off[game.mover, g] = cards[g]
     end_turn(rule_set, game)
 
 
 @inline
 def offer_gift(game: np.record, cards: NDArray[np.int8]) -> None:
     """Gift: three cards, face up, of which the other player will take one."""
-    game.gift[game.mover] = cards
+    for g in range(GEISHA):
+        game.gift[game.mover, g] = cards[g]
     game.phase = ANSWER_GIFT
     game.mover = 1 - game.mover
 
@@ -293,7 +296,9 @@ def offer_gift(game: np.record, cards: NDArray[np.int8]) -> None:
 @inline
 def offer_competition(game: np.record, piles: NDArray[np.int8]) -> None:
     """Competition: two pairs, face up, of which the other player will take one."""
-    game.pairs[game.mover] = piles
+    for pair in range(2):
+        for g in range(GEISHA):
+            game.pairs[game.mover, pair, g] = piles[pair, g]
     game.phase = ANSWER_COMPETITION
     game.mover = 1 - game.mover
 

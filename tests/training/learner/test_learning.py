@@ -40,7 +40,7 @@ def test_connect_four_is_learned_through_the_same_learner():
     games = AECSelfPlayVecEnv(connect_four_v3.raw_env, 64, seed=0)
     model = SelfPlayPPO(
         SelfPlayPolicy, games, n_steps=32, batch_size=256, n_epochs=4, gamma=1.0, seed=0,
-        learning_rate=1e-3, ent_coef=0.02, device="cpu", policy_kwargs={"hidden": (128, 128)},
+        learning_rate=1e-3, ent_coef=0.1, device="cpu", policy_kwargs={"hidden": (128, 128)},
     )  # fmt: skip
     model.learn(sample(400_000, 0.1))
     played = sample(1000, 0.2)
