@@ -405,6 +405,12 @@ class Variant:
     def seats(self) -> int:
         return int(self.rule_set.seats)
 
+    @cached_property
+    def digest(self) -> str:
+        """Of the id, the options and the record's fields: equal where positions mean the same."""
+        told = self.id, sorted(self.options.items()), self.game.record.descr
+        return sha256(repr(told).encode()).hexdigest()
+
     def understands(self, other: "Variant") -> bool:
         """Whether observations and action numbers mean the same in both."""
         return (

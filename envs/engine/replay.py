@@ -26,7 +26,7 @@ def leads_to(
     weights = np.empty(rule_set.max_outcomes, np.int64)
     number = earlier.round_number
     while earlier.mover != OVER and earlier.round_number == number:
-        event = next_event(rule_set, world, earlier)
+        event = int(next_event(rule_set, world, earlier))
         if event < 0:
             break
         if earlier.mover == CHANCE:

@@ -61,10 +61,9 @@ def can_be_rewound(rule_set: np.record, game: np.record) -> bool:
         houses = rule_set.colours if c < rule_set.colours else 1
         if not 0 <= game.steps[c] < houses or not NONE <= game.marker[c] <= 1:
             return False
-        if not 0 <= min(game.collected[0, c], game.collected[1, c]):
-            return False
-        if max(game.collected[0, c], game.collected[1, c]) > rule_set.guests:
-            return False
+        for seat in range(2):
+            if not 0 <= game.collected[seat, c] <= rule_set.guests:
+                return False
     if game.phase == ENDED and game.starter == NONE:
         return False
     return cards_are_numbered(rule_set, game)

@@ -105,7 +105,7 @@ def turns_are_in_range(rule_set: np.record, game: np.record) -> bool:
         did = game.did[seat] if seat < rule_set.seats else NONE
         if did == CLUE:
             fits &= tells(rule_set, game, seat) and leaves_no_card(game, seat)
-        elif did == DISCARD or did == PLAY:
+        elif did in (DISCARD, PLAY):
             fits &= tells_nothing(game, seat) and leaves_a_card(rule_set, game, seat)
         else:
             fits &= game.did[seat] == NONE
@@ -290,14 +290,10 @@ def turns_fit(rule_set: np.record, game: np.record, earlier: np.record) -> bool:
     for other in range(turns, rule_set.seats):
         if game.did[clockwise(rule_set, game.player, other - turns)] != NONE:
             return False
-    if final > turns:
-        return False
-    if turns == 0 and game.phase == DRAW:
-        return hands_are_filled_in_turn(rule_set, game) and is_deal(rule_set, game, seat)
-    if not hands_are_full(rule_set, earlier):
+    if final > turns or not hands_are_dealt(rule_set, earlier, turns == 0 and game.phase == DRAW):
         return False
     if turns < rule_set.seats:
-        return is_deal(rule_set, earlier, seat) and nothing_else_is_told(rule_set, earlier, told)
+        return is_deal(rule_set, earlier, seat) and clues_needed(rule_set, earlier, told) == 0
     return can_come_up(rule_set, earlier, seat, told)
 
 
@@ -395,15 +391,13 @@ def take_from_discards(rule_set: np.record, game: np.record, seat: int) -> bool:
 
 
 @inline
-def hands_are_full(rule_set: np.record, game: np.record) -> bool:
-    return seat_to_draw(rule_set, game) == NONE
-
-
-@inline
-def hands_are_filled_in_turn(rule_set: np.record, game: np.record) -> bool:
-    """Whether only the first hand that lacks a card may have any."""
+def hands_are_dealt(rule_set: np.record, game: np.record, dealing: bool) -> bool:
+    """Whether all hands are full; while they are dealt, those behind the first that is not wait."""
+    short = seat_to_draw(rule_set, game)
+    if not dealing:
+        return bool(short == NONE)
     fits = True
-    for seat in range(seat_to_draw(rule_set, game) + 1, rule_set.seats):
+    for seat in range(short + 1, rule_set.seats):
         fits &= game.held[seat] == 0
     return fits
 
@@ -417,11 +411,6 @@ def is_deal(rule_set: np.record, game: np.record, first: int) -> bool:
         and game.clues == rule_set.max_clues
         and rule_set.starter in (NONE, first)
     )
-
-
-@inline
-def nothing_else_is_told(rule_set: np.record, game: np.record, told: NDArray[np.int64]) -> bool:
-    return clues_needed(rule_set, game, told) == 0
 
 
 @inline
