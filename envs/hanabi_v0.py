@@ -69,8 +69,8 @@ environment; "the next player" sits next clockwise.
 
 With the multicolour suit there is one colour clue more for each other player.
 With `game = env.unwrapped.get_state().record`,
-`env.unwrapped.variant.actions.describe(action, game)` says any of them in words, the player by name,
-and `parse` reads them.
+`env.unwrapped.variant.actions.describe(action, game)` says any of them in words, the player by
+name, and `parse` reads them.
 
 ## Observation
 

@@ -23,7 +23,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "hanamikoji": [
         {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 2},
         {"cards": (1,) * 7, "actions": ("trade_off",), "max_rounds": 3, "starter": 1},
-        {"cards": (2,), "actions": ("secret",), "max_rounds": 1000, "limit_rule": "charm"},
+        {"cards": (2,), "actions": ("secret",), "max_rounds": 20, "limit_rule": "charm"},
         {"cards": (21,), "max_rounds": 3},
     ],
     "geishas_road:2021": [

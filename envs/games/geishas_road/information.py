@@ -456,7 +456,7 @@ def order_chosen(world: np.record, earlier: np.record) -> Any:
 @inline
 def tokens_chosen(world: np.record, card: int) -> int:
     """What a card collected where there was a choice; NONE while it waits."""
-    if world.playing == card:
+    if world.phase == PICK_TOKENS and world.playing == card:
         return NONE
     if world.brought[card, 1] > 0:
         return TIEBREAKER
