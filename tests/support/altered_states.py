@@ -203,14 +203,17 @@ def altered_states(
     same, kinds = pool(variant), list(ALTERATIONS)
     relatives = [v for v in RULE_SETS if v.game is variant.game]
     chances = np.array(list(ALTERATIONS.values())) / sum(ALTERATIONS.values())
-    for _ in range(count):
-        row = same[[rng.integers(len(same))]].copy()
+    made = 0
+    while made < count:
+        original = same[[rng.integers(len(same))]]
         donors = same if rng.random() < 0.5 else pool(relatives[rng.integers(len(relatives))])
-        other = donors[[rng.integers(len(donors))]]
+        row, other = original.copy(), donors[[rng.integers(len(donors))]]
         chosen = [kinds[i] for i in rng.choice(len(kinds), rng.choice((1, 1, 1, 2, 3)), p=chances)]
         for alter in chosen:
             alter(row, other, rng)
-        yield " ".join(alter.__name__ for alter in chosen), row
+        if row.tobytes() != original.tobytes():
+            made += 1
+            yield " ".join(alter.__name__ for alter in chosen), row
 
 
 def as_state(variant: Variant, row: Row) -> State:
