@@ -81,8 +81,9 @@ cards on offer by their place on the table. The same number may thus be another 
 | 201, 202 | 196, 197 | 198, 199 | 771, 772 | begin the round, or let the other begin |
 
 `decline_collecting` adds a third choice of tokens, and small versions have fewer actions.
-`env.unwrapped.variant.actions.describe(action, env.unwrapped.get_state())` says any of them in
-words, its cards by name, and `parse` reads them.
+With `game = env.unwrapped.get_state().record`,
+`env.unwrapped.variant.actions.describe(action, game)` says any of them in words, its cards by name,
+and `parse` reads them.
 
 ## Observation
 

@@ -68,8 +68,9 @@ environment; "the next player" sits next clockwise.
 | | | | 43 to 47 | tell the fourth player about this rank |
 
 With the multicolour suit there is one colour clue more for each other player.
-`env.unwrapped.variant.actions.describe(action, env.unwrapped.get_state())` says any of them in
-words, the player by name, and `parse` reads them.
+With `game = env.unwrapped.get_state().record`,
+`env.unwrapped.variant.actions.describe(action, game)` says any of them in words, the player by
+name, and `parse` reads them.
 
 ## Observation
 

@@ -55,6 +55,9 @@ Any policy can be measured in the same way, a checkpoint or a function of your o
 python scripts/leaderboard.py --out mine --games hanamikoji --add runs/first/policy
 ```
 
+A policy written in Python is trusted: all policies of a game run in one process, and Python code
+there can inspect any object, the true hidden cards included. Only another process is a real wall.
+
 To be listed, open a pull request with the checkpoint in `policies/guests/NAME`, or with the name of
 the package that `module:factory` is in, and the `leaderboard.json` that this wrote. Before it is
 merged, it is measured again against everybody who is listed.

@@ -21,6 +21,7 @@ from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import RESET_OPTIONS, Session
+from hanamachi.sessions.states import State
 from hanamachi.sessions.worlds import Worlds
 
 ILLEGAL_REWARD = -1.0
@@ -181,12 +182,15 @@ class AEC(AECEnv):
 
     # --- Positions
 
-    def get_state(self) -> np.record:
-        """A copy of the whole position, hidden cards and random generator included."""
-        return self._session.state()
+    def get_state(self) -> State:
+        """The whole position, hidden cards and random generator included."""
+        return self._session.get_state()
 
-    def set_state(self, state: np.record) -> None:
-        """Go on from a position of `get_state`, this environment's or another's of the variant."""
+    def set_state(self, state: State) -> None:
+        """Continue from what `get_state` returned, here or in a game with the same options.
+
+        Raises UserError, and leaves the game as it was, if it is no position of this game.
+        """
         self.reset(options={"state": state})
 
     def clone(self) -> Self:

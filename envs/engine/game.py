@@ -1,7 +1,7 @@
 """What a game is: a record of its state, and the few functions that every game implements.
 
 A game in progress is a numpy record (`record`); a batch of games is an array of records. The
-functions below, `start` to `next_event`, are the whole contract; the last three are optional.
+functions below, `start` to `valid`, are the whole contract; the last four are optional.
 Each game writes them once, as compiled functions whose first argument is its rule set, a record of
 options and tables (`rule_set_dtype`). The functions here look up the game's own function by the
 dtype of that argument, in Python and in compiled code, so that one set of kernels serves every
@@ -94,7 +94,7 @@ def filled(dtype: np.dtype[Any], layout: Layout, **values: Any) -> np.record:
 
 Implementation = Callable[..., Any]
 CONTRACT: list[str] = []
-OPTIONAL = ("redeal", "rewind", "next_event")  # of the contract
+OPTIONAL = ("redeal", "rewind", "next_event", "valid")  # of the contract
 IMPLEMENTATIONS: dict[Any, dict[str, Implementation]] = {}
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -189,6 +189,16 @@ def next_event(rule_set: Any, world: np.record, earlier: np.record) -> int:
 
     An outcome if chance was to decide there, else an action; negative where the two are the same
     position. Applied from `rewind` on, these events give all positions of the round in turn.
+    """
+    raise NotImplementedError
+
+
+@generic
+def valid(rule_set: Any, game: np.record) -> bool:
+    """Whether the rules can lead to this position, as far as can be seen from it (optional).
+
+    The record may hold any bytes: nothing of it is used as an index before it has been checked. A
+    position that passes can be observed, redealt, rewound and played to the end.
     """
     raise NotImplementedError
 
@@ -394,6 +404,12 @@ class Variant:
     @cached_property
     def seats(self) -> int:
         return int(self.rule_set.seats)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the id, the options and the record's fields: equal where positions mean the same."""
+        told = self.id, sorted(self.options.items()), self.game.record.descr
+        return sha256(repr(told).encode()).hexdigest()
 
     def understands(self, other: "Variant") -> bool:
         """Whether observations and action numbers mean the same in both."""

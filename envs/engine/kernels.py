@@ -24,6 +24,7 @@ from hanamachi.engine.game import (
     resolve,
     rewind,
     start,
+    valid,
     with_attributes,
 )
 
@@ -152,6 +153,16 @@ def rewind_one(rule_set: Any, game: np.record) -> None:
 def next_event_of(rule_set: Any, world: np.record, earlier: np.record) -> int:
     """What happened next in `world` after an earlier position; negative if nothing."""
     return next_event(rule_set, world, earlier)
+
+
+@kernel
+def is_valid(tables: NDArray[Any], games: NDArray[Any]) -> bool:
+    """Whether games[0], of any bytes, is a position; `tables` (1,) holds the rule set."""
+    game = games[0]
+    for byte in game.rest:
+        if byte != 0:
+            return False
+    return game.rng != 0 and valid(tables[0], game)
 
 
 @kernel

@@ -18,6 +18,7 @@ class Opponent(Protocol):
 
     An opponent with a memory also has `initial_memory(batch)`, the memory at the start, (B, M); one
     that searches has `with_worlds(worlds)`, which returns the opponent to ask about these games.
+    An opponent is trusted: code in the same process can inspect any object (worlds.py).
     """
 
     def act(

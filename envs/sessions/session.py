@@ -21,6 +21,7 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.engine.kernels import REFUSED
 from hanamachi.errors import IllegalAction, UserError, unknown
 from hanamachi.games.registry import variant
+from hanamachi.sessions.states import State, checked_state, state_of
 
 SEEDS = 2**64  # seeds run from 0 to one less
 RESET_OPTIONS = ("deal", "state")
@@ -61,7 +62,7 @@ class Session:
         """Begin a game; without a seed it keeps the generator of the last one.
 
         `options` may hold "deal", the outcomes that chance must bring first, in order, and
-        "state", a position from `state` to start from. Raises UserError, and leaves the game as
+        "state", a position from `get_state` to start from. Raises UserError, and leaves the game as
         it was, if they do not fit.
         """
         if options:
@@ -77,7 +78,7 @@ class Session:
                 raise unknown("option of reset", name, RESET_OPTIONS)
         games = self.games.copy()
         if "state" in options:
-            games[:] = self._checked_state(options["state"])
+            games[:] = checked_state(self.variant, options["state"])
         if seed is not None:
             games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
         self._begin(games, checked_deal(options.get("deal", ())), "state" not in options)
@@ -115,14 +116,6 @@ class Session:
             self._mask[:] = 0
         else:
             kernels.view(self._tables, self.games, self.mover, self._observation, self._mask)
-
-    def _checked_state(self, state: Any) -> NDArray[Any]:
-        games = np.array(state)
-        if games.dtype != self.games.dtype or games.size != 1:
-            raise UserError(f"a state is one record of {self.variant.game.title} from get_state()")
-        if not is_position(self.variant, games.reshape(1)):
-            raise UserError(f"the state given is no position of {self.variant.id}")
-        return games.reshape(1)
 
     # --- Play
 
@@ -188,6 +181,12 @@ class Session:
         """A copy of the whole position, hidden cards and generator included."""
         position: np.record = self.games.copy()[0]
         return position
+
+    def get_state(self) -> State:
+        """The same for others to keep; `begin` takes it. UserError before the first game."""
+        if not self.generator:
+            raise UserError("there is no position yet; call reset() to begin a game")
+        return state_of(self.variant, self.games)
 
     # --- Copies
 
@@ -281,13 +280,3 @@ def checked_deal(deal: Any) -> tuple[int, ...]:
     if not isinstance(deal, Iterable):
         raise UserError(f"a deal must list outcomes of chance in order, not {deal!r}")
     return tuple(whole_number(outcome, "an outcome in a deal") for outcome in deal)
-
-
-def is_position(variant: Variant, games: NDArray[Any]) -> bool:
-    """Whether games[0] is over, or has a choice for the mover or for chance."""
-    mover = int(games["mover"][0])
-    if mover == CHANCE:
-        return len(possible_outcomes(variant, games)) > 0
-    mask = np.zeros((1, variant.actions.size), np.int8)
-    kernels.masks(variant.rule_set, games, mask)
-    return mover == OVER or (0 <= mover < variant.seats and bool(mask.any()))

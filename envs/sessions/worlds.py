@@ -1,7 +1,9 @@
 """Worlds: games that a seat cannot tell from the game that it plays.
 
 A policy that searches gets `Worlds` in place of the true games, so it can continue from the
-current position without access to hidden cards.
+current position without hidden cards. Between policies in one process this wall is a convention:
+Python code can inspect any object, `Worlds` and the true games in it included. It protects against
+mistakes, not against cheating; a policy that is not trusted must run in another process.
 
 Notation: B games, K worlds.
 """

@@ -158,12 +158,15 @@ def test_partners_all_get_what_the_score_changes_by_on_the_way():
         while env.agents:
             agent, (seen, reward, terminated, *_) = env.agent_selection, env.last()
             told[agent] += reward
-            before = int(env.get_state()["score"])
+            before = int(env.get_state().record["score"])
             env.step(None if terminated else np.flatnonzero(seen["action_mask"])[0])
             if not terminated:
-                changes.add(int(env.get_state()["score"]) - before)
-                assert list(env.rewards.values()) == [int(env.get_state()["score"]) - before] * 3
-        assert set(told.values()) == {env.get_state()["score"]}
+                changes.add(int(env.get_state().record["score"]) - before)
+                assert (
+                    list(env.rewards.values())
+                    == [int(env.get_state().record["score"]) - before] * 3
+                )
+        assert set(told.values()) == {env.get_state().record["score"]}
     assert {-1, 0, 1} <= changes
 
 
@@ -180,7 +183,7 @@ def test_partners_all_get_what_the_score_changes_by_on_the_way():
 def test_an_illegal_action_is_named_and_leaves_the_game_as_it_was(id, action, words):
     env, size = AEC(id), make_variant(id).actions.size
     env.reset(seed=1)
-    before = env.get_state().tobytes()
+    before = env.get_state()
     sentence = rf"player_\d may not {words} \(action {action}\) now; \d+ actions are legal"
     with pytest.raises(IllegalAction, match=sentence):
         env.step(action)
@@ -192,7 +195,7 @@ def test_an_illegal_action_is_named_and_leaves_the_game_as_it_was(id, action, wo
         env.step(1.5)
     with pytest.raises(UserError, match="must choose an action"):
         env.step(None)
-    assert env.get_state().tobytes() == before
+    assert env.get_state() == before
 
 
 def test_under_the_wrappers_an_illegal_action_ends_the_game_at_minus_one():
@@ -335,13 +338,8 @@ def test_after_the_end_only_none_is_left_and_then_reset():
         (lambda: AEC("hanamikoji").reset(seed="a"), "whole number"),
         (lambda: AEC("hanamikoji").reset(options={"deal": 3}), "must list outcomes"),
         (lambda: AEC("hanamikoji").reset(options={"deal": [0, 7]}), r"deal\[1\] is 7, .* 0, 1, 2"),
-        (lambda: AEC("hanamikoji").set_state(np.zeros(3)), "one record of Hanamikoji"),
-        (
-            lambda: AEC("hanamikoji").set_state(
-                np.zeros((), make_variant("hanamikoji").game.record)
-            ),
-            "no position",
-        ),
+        (lambda: AEC("hanamikoji").get_state(), "reset"),
+        (lambda: AEC("hanamikoji").set_state(np.zeros(3)), "get_state"),
     ],
 )
 def test_a_mistake_gets_one_sentence(call, sentence):
@@ -363,9 +361,9 @@ def test_a_given_deal_is_dealt():
     env = AEC("hanamikoji")
     env.reset(seed=1, options={"deal": deal})
     state = env.get_state()
-    assert state["starter"] == 1
-    assert state["dealt"].tolist() == [[0, 0, 0, 3, 3, 0, 0], [2, 2, 2, 0, 0, 0, 0]]
-    assert state["drawn"][1, 0] == 6
+    assert state.record["starter"] == 1
+    assert state.record["dealt"].tolist() == [[0, 0, 0, 3, 3, 0, 0], [2, 2, 2, 0, 0, 0, 0]]
+    assert state.record["drawn"][1, 0] == 6
 
 
 def test_a_deal_reaches_into_the_draws_and_chance_brings_the_rest():
@@ -374,19 +372,19 @@ def test_a_deal_reaches_into_the_draws_and_chance_brings_the_rest():
     env.reset(seed=1, options={"deal": deal})
     env.step(0)
     env.step(6)
-    assert env.get_state()["drawn"].tolist() == [[6, 5, -1, -1], [6, -1, -1, -1]]
+    assert env.get_state().record["drawn"].tolist() == [[6, 5, -1, -1], [6, -1, -1, -1]]
     assert len(play(env, 30)) == 30
 
 
 def test_a_deal_that_turns_out_impossible_leaves_the_game_as_it_was():
     env = AEC("hanamikoji", starter=0)
     env.reset(seed=1, options={"deal": [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 6, 0]})
-    before = env.get_state().tobytes()
+    before = env.get_state()
     with pytest.raises(UserError, match=r"deal\[13\] is 0, but chance can only bring 5, 6"):
         env.step(0)
     with pytest.raises(IllegalAction):
         env.step(5)
-    assert env.get_state().tobytes() == before
+    assert env.get_state() == before
 
 
 @every
@@ -418,16 +416,16 @@ def test_a_seed_gives_a_position_another_future():
     state, futures = env.get_state(), set()
     for seed in range(8):
         env.reset(seed=seed, options={"state": state})
-        assert env.get_state()["hand"].tolist() == state["hand"].tolist()
+        assert env.get_state().record["hand"].tolist() == state.record["hand"].tolist()
         play(env, 2)
-        futures.add(env.get_state()["drawn"].tobytes())
+        futures.add(env.get_state().record["drawn"].tobytes())
     assert len(futures) > 1
 
 
 def test_a_position_at_the_end_is_over_for_all():
     env = AEC("hanamikoji", **SMALL)
     env.reset(seed=1)
-    while env.get_state()["mover"] != OVER:
+    while env.get_state().record["mover"] != OVER:
         play(env, 1)
     other = AEC("hanamikoji", **SMALL)
     other.set_state(env.get_state())
@@ -450,6 +448,6 @@ def test_a_copy_goes_on_by_itself(id, make, way):
 def test_a_clone_is_independent(id):
     env = AEC(id)
     env.reset(seed=4)
-    clone, before = env.clone(), env.get_state().tobytes()
+    clone, before = env.clone(), env.get_state()
     play(clone, 5)
-    assert env.get_state().tobytes() == before != clone.get_state().tobytes()
+    assert env.get_state() == before != clone.get_state()

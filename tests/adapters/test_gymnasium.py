@@ -180,10 +180,10 @@ def test_the_learner_is_rewarded_for_its_own_result(id):
 def test_a_game_that_ends_before_the_learners_first_decision_is_followed_by_another():
     game = AEC("hanamikoji", **SMALL)
     game.reset(seed=1)
-    while game.get_state()["mover"] != OVER:
+    while game.get_state().record["mover"] != OVER:
         last = game.get_state()
         play(game, 1)
-    assert last["mover"] == 1
+    assert last.record["mover"] == 1
     env = SeatEnv("hanamikoji", seat=0, opponent=first_legal, **SMALL)
     _, info = env.reset(options={"state": last})
     assert info["action_mask"].any()

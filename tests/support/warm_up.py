@@ -23,7 +23,7 @@ def main(game: str) -> None:
 
 
 def play_one(id: str) -> None:
-    """A game in PettingZoo, saved and with a deal."""
+    """A game in PettingZoo, saved, with a deal and from a state."""
     env = hanamachi.make(id, render_mode="ansi")
     env.reset(seed=0, options={"deal": ()})
     env.reset(seed=0)
@@ -32,6 +32,7 @@ def play_one(id: str) -> None:
         mask = observation["action_mask"]
         env.step(None if terminated else env.action_space(agent).sample(mask))
     env.unwrapped.record()
+    env.unwrapped.set_state(env.unwrapped.get_state())
 
 
 def play_many(variant: Variant) -> None:

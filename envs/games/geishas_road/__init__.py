@@ -11,7 +11,7 @@ from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.games.four_actions import cards_used, checked_actions, sums_by_set
-from hanamachi.games.geishas_road import information, observation, rules
+from hanamachi.games.geishas_road import information, observation, rules, validity
 from hanamachi.games.geishas_road.actions import Catalogue, Move, places
 from hanamachi.games.options import STARTERS, one_of, whole_number, whole_numbers
 
@@ -352,7 +352,7 @@ GAME = Game(
     cooperative=False,
     record=rules.RECORD,
     rule_set_dtype=rules.RULE_SET,
-    functions=implemented_in(rules, observation, information),
+    functions=implemented_in(rules, observation, information, validity),
     variants=VARIANTS,
     options=OPTIONS,
     build=build,

@@ -339,7 +339,7 @@ def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> Any
     """What chance brought or a seat chose, by phase."""
     phase = earlier.phase
     if phase == LAY_TOKENS:
-        return world.row[next_space(rule_set, earlier)]
+        return next_token(rule_set, world, earlier)
     if phase == DRAW_MARKERS:
         return marker_of(world, markers_held(rule_set, earlier, 0))
     if phase == DEAL:
@@ -349,6 +349,14 @@ def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> Any
     if phase == REDRAW:
         return next_card(world, earlier, earlier.playing)
     return next_choice(rule_set, world, earlier)
+
+
+@inline
+def next_token(rule_set: np.record, world: np.record, earlier: np.record) -> Any:
+    """The worth of the next token that was laid out, or NONE."""
+    if earlier.laid_out >= world.laid_out:
+        return NONE
+    return world.row[next_space(rule_set, earlier)]
 
 
 @inline
@@ -395,10 +403,9 @@ def action_used(rule_set: np.record, world: np.record, earlier: np.record, me: i
     for action in range(4):
         if world.used_in[me, action] == earlier.turn // 2 + 1:
             kind = action + 2 if world.hidden_use[me] == action else action
-            number = rule_set.first[kind]
-            while not laid_from(rule_set, world, earlier, me, action, rule_set.slots[number]):
-                number += 1
-            return number
+            for number in range(rule_set.first[kind], rule_set.first[kind + 1]):
+                if laid_from(rule_set, world, earlier, me, action, rule_set.slots[number]):
+                    return number
     return NONE
 
 
@@ -422,16 +429,22 @@ def laid_from(
 def answer(rule_set: np.record, world: np.record, earlier: np.record, me: int) -> Any:
     """A Counteroffer comes before picking."""
     if world.counter_to[me] == earlier.turn and earlier.counter_to[me] == NONE:
-        slot = 0
-        while earlier.hand[me, slot] != world.counter_in[me]:
-            slot += 1
-        hides = world.hidden_use[me] == COUNTEROFFER
-        kind = HIDDEN_COUNTEROFFER if hides else COUNTEROFFER
-        return numbered(rule_set, kind, slot * rule_set.places + world.counter_place[me])
+        return counter_used(rule_set, world, earlier, me)
     offerer = player_of(earlier)
     offer = offered_by(earlier, offerer)
     kind = TAKE_PAIR if offer == COMPETITION else TAKE_CARD
     return numbered(rule_set, kind, world.picked[offerer, offer])
+
+
+@inline
+def counter_used(rule_set: np.record, world: np.record, earlier: np.record, me: int) -> Any:
+    """The Counteroffer of a seat, by the slot of its card and the place on offer."""
+    hides = world.hidden_use[me] == COUNTEROFFER
+    kind = HIDDEN_COUNTEROFFER if hides else COUNTEROFFER
+    for slot in range(earlier.held[me]):
+        if earlier.hand[me, slot] == world.counter_in[me]:
+            return numbered(rule_set, kind, slot * rule_set.places + world.counter_place[me])
+    return NONE
 
 
 @inline
@@ -443,7 +456,7 @@ def order_chosen(world: np.record, earlier: np.record) -> Any:
 @inline
 def tokens_chosen(world: np.record, card: int) -> int:
     """What a card collected where there was a choice; NONE while it waits."""
-    if world.playing == card:
+    if world.phase == PICK_TOKENS and world.playing == card:
         return NONE
     if world.brought[card, 1] > 0:
         return TIEBREAKER

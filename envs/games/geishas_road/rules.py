@@ -764,19 +764,31 @@ def score(rule_set: np.record, game: np.record) -> None:
     """Geisha are won with their prestige and markers; then the round is, and perhaps the game."""
     won = np.zeros(2, np.int64)
     points = np.zeros(2, np.int64)
-    base = base_points(rule_set, game)
+    count_points(rule_set, game, won, points)
     for c in range(rule_set.colours):
         seat = favoured(rule_set, game, c)
         if seat != NONE:
             game.marker[c] = seat
-            won[seat] += 1
-            points[seat] += base + game.prestige[c]
     for seat in range(2):
-        points[seat] += guest_points(rule_set, game, seat) + unused_tokens(rule_set, game, seat)
         if rule_set.instant_win > 0 and won[seat] >= rule_set.instant_win:
             end_game(game, seat)
     if game.phase != ENDED:
         end_round(rule_set, game, points)
+
+
+@inline
+def count_points(
+    rule_set: np.record, game: np.record, won: NDArray[np.int64], points: NDArray[np.int64]
+) -> None:
+    """Add up the geisha that each seat wins, (2,), and its points of this round, (2,)."""
+    base = base_points(rule_set, game)
+    for c in range(rule_set.colours):
+        seat = favoured(rule_set, game, c)
+        if seat != NONE:
+            won[seat] += 1
+            points[seat] += base + game.prestige[c]
+    for seat in range(2):
+        points[seat] += guest_points(rule_set, game, seat) + unused_tokens(rule_set, game, seat)
 
 
 @inline

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
-from hanamachi.games.hanabi import information, observation, rules
+from hanamachi.games.hanabi import information, observation, rules, validity
 from hanamachi.games.hanabi.actions import Catalogue
 from hanamachi.games.options import one_of, whole_number
 
@@ -174,7 +174,7 @@ GAME = Game(
     cooperative=True,
     record=rules.RECORD,
     rule_set_dtype=rules.RULE_SET,
-    functions=implemented_in(rules, observation, information),
+    functions=implemented_in(rules, observation, information, validity),
     variants=VARIANTS,
     fixed=FIXED,
     options=OPTIONS,

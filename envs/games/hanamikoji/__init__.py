@@ -9,7 +9,7 @@ from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.games.four_actions import cards_used, checked_actions
-from hanamachi.games.hanamikoji import information, observation, rules
+from hanamachi.games.hanamikoji import information, observation, rules, validity
 from hanamachi.games.hanamikoji.actions import Catalogue
 from hanamachi.games.hanamikoji.eight_suits import suits
 from hanamachi.games.options import STARTERS, one_of
@@ -154,7 +154,7 @@ GAME = Game(
     cooperative=False,
     record=rules.RECORD,
     rule_set_dtype=rules.RULE_SET,
-    functions=implemented_in(rules, observation, information),
+    functions=implemented_in(rules, observation, information, validity),
     variants=VARIANTS,
     options=OPTIONS,
     build=build,

@@ -235,11 +235,11 @@ def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> Any
 
 @inline
 def missing_card(world: np.record, earlier: np.record, seat: int) -> int:
-    """A card that a seat was dealt and has not got yet."""
-    g = 0
-    while world.dealt[seat, g] == earlier.dealt[seat, g]:
-        g += 1
-    return g
+    """A card that a seat was dealt and has not got yet, or NONE."""
+    for g in range(GEISHA):
+        if world.dealt[seat, g] != earlier.dealt[seat, g]:
+            return g
+    return NONE
 
 
 @inline
@@ -248,10 +248,11 @@ def action_used(rule_set: np.record, world: np.record, me: int, kind: int) -> in
     if kind == NONE:
         return NONE
     first, second = cards_used(world, me, kind)
-    action = rule_set.first[kind]
-    while packed(rule_set.piles[action, 0]) != first or packed(rule_set.piles[action, 1]) != second:
-        action += 1
-    return int(action)
+    for action in range(rule_set.first[kind], rule_set.first[kind + 1]):
+        piles = rule_set.piles[action]
+        if packed(piles[0]) == first and packed(piles[1]) == second:
+            return action
+    return NONE
 
 
 @inline
