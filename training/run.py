@@ -103,7 +103,7 @@ def open_run(config: Config, out: Path, resume: bool) -> None:
     if not resume:
         refuse_begun(out)
     if begun.exists():
-        if begun.read_text(encoding="utf-8") != config.to_yaml():
+        if begun.read_bytes() != config.to_yaml().encode():
             raise UserError(f"{out} holds a run with other settings; see {begun}")
         restore_folder(out / "policy")
         return
