@@ -39,9 +39,7 @@ SHIFTS = (-0.1, 0.1)  # of the two dots in one line of a picture
 INK, FAINT, ACCENT = "#222222", "#cccccc", "#3b6ea5"
 PLAY_COLOURS = {"sample": ACCENT, "argmax": INK}
 BARS = " ▁▂▃▄▅▆▇█"
-Written = (
-    Annotated[list[Row], Field(min_length=1)] | Annotated[list[TeamScore], Field(min_length=1)]
-)
+Written = Annotated[list[Row] | list[TeamScore], Field(min_length=1)]
 CYCLE = 3  # policies that can form a cycle, at least
 
 
