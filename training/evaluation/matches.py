@@ -363,10 +363,10 @@ def match(
 
 def check_games(games: int, seed: int, variant: Variant) -> None:
     """Raise UserError unless these games can be played from this seed."""
-    if not LEAST <= whole_number(games, "games") <= GAMES:
-        raise UserError(f"games must be from {LEAST} to {GAMES:,}, not {shown(games)}")
-    if games % TWICE and not variant.game.cooperative:
-        raise UserError(f"games must be even, as every deal is played twice, not {games}")
+    games, parts = whole_number(games, "games"), 1 if variant.game.cooperative else TWICE
+    if not LEAST <= games <= GAMES or games % parts:
+        even = "" if parts == 1 else "even, as every deal is played twice, and "
+        raise UserError(f"games must be {even}from {LEAST} to {GAMES:,}, not {shown(games)}")
     if not 0 <= whole_number(seed, "a seed") < SEEDS:
         raise UserError(f"a seed must be from 0 to {SEEDS - 1}, not {shown(seed)}")
 
