@@ -9,7 +9,7 @@ RECORD_BYTES = 1 << 20  # a saved game
 RESULTS_BYTES = 16 << 20  # evaluation.json of a run
 SETTINGS_BYTES = 64 << 10  # a YAML file, or a value on the command line
 NESTING = 32  # levels of lists and objects within each other, in JSON and YAML
-DIGITS = 40  # of a number in a YAML file
+DIGITS = 40  # of a number that is written out
 NAME = 1000  # characters of a policy's name or path in a YAML file
 
 # Networks
@@ -20,6 +20,7 @@ FEATURE_SETS = 16
 # Requests
 DEAL = 100_000  # outcomes of chance that are given for one game
 GAMES = 10**8  # of one evaluation
+THREADS = 1024
 GAMES_AT_ONCE = 1 << 24  # of a vector environment
 STEPS = 10**12  # decisions of a run, and of each part of it that is counted in decisions
 ROLLOUT = 1 << 30  # decisions of all games in a rollout

@@ -19,7 +19,7 @@ from hanamachi.engine.layout import LARGEST, Layout
 from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
-from hanamachi.limits import GAMES_AT_ONCE
+from hanamachi.limits import GAMES_AT_ONCE, THREADS
 from hanamachi.rendering.frames import Frame, checked_render_mode, frame
 from hanamachi.sessions.learner_games import games_over, learner_games
 from hanamachi.sessions.opponent_protocol import Choose, Opponent, as_opponent, checked_seat
@@ -78,7 +78,9 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         seeds = self._seeds(randbelow(SEEDS - self.num_envs))
-        self._play = learner_games(self.opponent, self.variant, seeds, seat, threads)
+        self._play = learner_games(
+            self.opponent, self.variant, seeds, seat, checked_threads(threads)
+        )
         self._play.seed_random_play(self.np_random)
         self._shown = self._new_arrays()
         masks = self._shown.masks  # actions are checked against these
@@ -200,6 +202,12 @@ def checked_size(num_envs: Any) -> int:
     if not 1 <= size <= GAMES_AT_ONCE:
         raise UserError(f"num_envs must be from 1 to {GAMES_AT_ONCE:,}, not {shown(size)}")
     return size
+
+
+def checked_threads(threads: Any) -> int | None:
+    if threads is None or 0 <= whole_number(threads, "threads") <= THREADS:
+        return None if threads is None else int(threads)
+    raise UserError(f"threads must be from 1 to {THREADS}, or 0 for all, not {shown(threads)}")
 
 
 def checked_dtype(dtype: Any) -> np.dtype[Any]:

@@ -99,7 +99,7 @@ def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
 
 def checked_seat(seat: Any, seats: int) -> int | str:
     """A seat number, or "random"."""
-    if seat == "random" or (type(seat) is int and 0 <= seat < seats):
+    if (isinstance(seat, str) and seat == "random") or (type(seat) is int and 0 <= seat < seats):
         chosen: int | str = seat
         return chosen
     raise UserError(f'seat must be "random" or from 0 to {seats - 1}, not {shown(seat)}')

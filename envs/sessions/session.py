@@ -288,9 +288,11 @@ def checked_seeds(seeds: Iterable[Any]) -> NDArray[np.uint64]:
 
 
 def checked_deal(deal: Any) -> tuple[int, ...]:
-    if not isinstance(deal, Iterable):
-        raise UserError(f"a deal must list outcomes of chance in order, not {shown(deal)}")
-    outcomes = tuple(islice(deal, DEAL + 1))  # it may be a generator without an end
+    try:
+        outcomes = tuple(islice(deal, DEAL + 1))  # it may be a generator without an end
+    except TypeError:
+        listed = "a deal must list outcomes of chance in order"
+        raise UserError(f"{listed}, not {shown(deal)}") from None
     if len(outcomes) > DEAL:
         raise UserError(f"a deal may list at most {DEAL:,} outcomes")
     return tuple(whole_number(outcome, "an outcome in a deal") for outcome in outcomes)

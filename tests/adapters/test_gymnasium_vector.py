@@ -103,6 +103,16 @@ def test_a_number_of_games_that_cannot_be_is_refused(size):
     assert len(str(error.value)) <= MESSAGE
 
 
+ODD_THREADS = ["3", 1.5, -1, 10**9, 10**5_000, [1], float("nan")]
+
+
+@pytest.mark.parametrize("threads", ODD_THREADS, ids=range(len(ODD_THREADS)))
+def test_a_number_of_threads_that_cannot_be_is_refused(threads):
+    with pytest.raises(UserError, match="threads") as error:
+        VectorSeatEnv("hanamikoji", 2, threads=threads)
+    assert len(str(error.value)) <= MESSAGE
+
+
 def test_more_games_than_fit_into_memory_are_refused_before_it_is_taken(monkeypatch):
     monkeypatch.setattr(memory, "physical_memory", lambda: 1 << 20)
     VectorSeatEnv("hanamikoji", 100)
