@@ -100,6 +100,10 @@ def check_device(wanted: str) -> None:
 def open_run(config: Config, out: Path, resume: bool) -> None:
     """Create the run folder, or check that it belongs to this config."""
     begun = out / "config.yaml"
+    try:
+        str(out).encode()
+    except UnicodeEncodeError:
+        raise UserError(f"TensorBoard needs a folder with a name in UTF-8, not {out}") from None
     if not resume:
         refuse_begun(out)
     if begun.exists():
