@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from reprlib import Repr
+from typing import Any
 
 from hanamachi.limits import MESSAGE
+
+SHOWN = 60  # characters of a value in a message
 
 
 class UserError(ValueError):
@@ -38,6 +42,25 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+class Brief(Repr):
+    """Spells values as Python does, but only a part of a large or deep one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxlong = self.maxother = SHOWN
+
+    def repr_int(self, x: int, level: int) -> str:
+        if x.bit_length() > 2048:  # Python spells no numbers of thousands of digits
+            return f"a number of {x.bit_length()} bits"
+        return super().repr_int(x, level)
+
+
+def shown(value: Any) -> str:
+    """What a user gave, on one short line."""
+    text = " ".join(Brief().repr(value).split())
+    return text if len(text) < SHOWN else text[: SHOWN - 3] + "..."
+
+
 def missing_extra(package: str, extra: str) -> UserError:
     """The error for an optional dependency that is not installed."""
     return UserError(f"{package} is not installed; run: pip install 'hanamachi[{extra}]'")
@@ -46,6 +69,12 @@ def missing_extra(package: str, extra: str) -> UserError:
 def unknown(kind: str, name: object, known: Iterable[str]) -> UserError:
     """The error for a name that is not in a list, with the nearest one that is."""
     known = sorted(known)
-    near = get_close_matches(str(name), known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"
-    return UserError(f"there is no {kind} {name!r} ({hint})")
+    near = nearest(name, known, 0.5)
+    hint = f"did you mean {near}?" if near else f"choose from {', '.join(known)}"
+    return UserError(f"there is no {kind} {shown(name)} ({hint})")
+
+
+def nearest(name: object, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The most similar of the known names, if one is similar; nothing is similar to a long name."""
+    text = name[:MESSAGE] if isinstance(name, str) else ""
+    return next(iter(get_close_matches(text, list(known), n=1, cutoff=cutoff)), None)

@@ -172,7 +172,7 @@ from typing import Any
 from pettingzoo.utils import AECEnv
 
 from hanamachi.adapters.aec import AEC, make
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import UserError, shown, unknown
 
 MODES = ("introductory", "standard", "advanced")  # of the 2022 edition
 
@@ -192,9 +192,9 @@ def id_of(edition: Any, mode: Any) -> str:
     if edition == 2021 and mode is None:
         return "geishas_road:2021"
     if edition == 2021:
-        raise UserError(f"the edition of 2021 has no modes; leave out mode={mode!r}")
+        raise UserError(f"the edition of 2021 has no modes; leave out mode={shown(mode)}")
     if edition != 2022:
-        raise UserError(f"edition must be 2021 or 2022, not {edition!r}")
+        raise UserError(f"edition must be 2021 or 2022, not {shown(edition)}")
     if mode is None:
         raise UserError(f"name the mode of the 2022 edition: {', '.join(MODES)}")
     if mode not in MODES:

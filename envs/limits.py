@@ -5,11 +5,12 @@ MESSAGE = 300  # characters of an error message
 # Files
 DESCRIPTION_BYTES = 64 << 10  # config.json of a checkpoint
 WEIGHTS_BYTES = 1 << 30  # model.safetensors, or an ONNX file
-RECORD_BYTES = 4 << 20  # a saved game
-SETTINGS_BYTES = 1 << 20  # a YAML file
-SETTINGS_KEYS = 10_000  # in all of a YAML file
+RECORD_BYTES = 1 << 20  # a saved game
+RESULTS_BYTES = 16 << 20  # evaluation.json of a run
+SETTINGS_BYTES = 64 << 10  # a YAML file, or a value on the command line
 NESTING = 32  # levels of lists and objects within each other, in JSON and YAML
-DIGITS = 40  # of a number in a file or on the command line
+DIGITS = 40  # of a number that is written out
+NAME = 1000  # characters of a policy's name or path in a YAML file
 
 # Networks
 LAYERS = 64
@@ -17,5 +18,17 @@ WIDTH = 1 << 14  # units of a layer
 FEATURE_SETS = 16
 
 # Requests
-GAMES = 10**9  # of one evaluation
+DEAL = 100_000  # outcomes of chance that are given for one game
+GAMES = 10**8  # of one evaluation
+THREADS = 1024
 GAMES_AT_ONCE = 1 << 24  # of a vector environment
+STEPS = 10**12  # decisions of a run, and of each part of it that is counted in decisions
+ROLLOUT = 1 << 30  # decisions of all games in a rollout
+EPOCHS = 10_000
+COEFFICIENT = 1e6  # any weight in the loss, and the learning rate
+POLICIES = 64  # named in one list of a YAML file
+TRIALS = 10_000  # of a sweep
+RUNS = 1000  # best responses to one policy
+WORKERS = 10_000  # Ray actors
+ROUNDS = 10_000  # of a benchmark
+SECONDS = 3600.0  # of a round

@@ -21,7 +21,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
+from hanamachi.limits import RUNS, STEPS
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.network import NetworkPolicy
@@ -136,8 +137,10 @@ def check(victim: Policy, steps: int, seeds: int) -> None:
             f"in {victim.variant.id} all players win together, so there is nothing to exploit; "
             "hanamachi evaluate measures how a policy scores"
         )
-    if steps < 1 or seeds < 1:
-        raise UserError(f"steps and seeds must be at least 1, not {steps} and {seeds}")
+    if not 1 <= steps <= STEPS:
+        raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
+    if not 1 <= seeds <= RUNS:
+        raise UserError(f"seeds must be from 1 to {RUNS:,}, not {shown(seeds)}")
 
 
 # --- Their runs

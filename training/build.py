@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from stable_baselines3.common.logger import Logger
 
+from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
@@ -56,6 +57,7 @@ def new_learner(
 
     It plays the game of `config`, or the `games` given: then only the learner's settings count.
     """
+    check_rollout(config)
     games = make_games(config) if games is None else games
     kl = schedule(config.magnet.kl_coef) if config.magnet.kl_coef else None
     learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config, games))
@@ -66,12 +68,21 @@ def new_learner(
     return learner
 
 
+def check_rollout(config: Config) -> None:
+    """Raise UserError if the machine has no memory for the decisions of a rollout."""
+    variant, decisions = config.variant(), config.num_games * config.ppo.n_steps
+    observation = 4 * Features(variant, config.network.features).layout.size
+    seen = observation * (variant.seats if config.critic == "all" else 1)
+    check_memory(decisions * (seen + variant.actions.size), f"{decisions:,} decisions of a rollout")
+
+
 def cloning_learner(config: Config) -> Cloning:
     """A learner that clones the policy that `init_from` names."""
     other_deals = config.seed ^ 1 << 31  # than those of the self-play that follows
     alone = config.model_copy(
         update={"opponents": {SELF: 1.0}, "seed": other_deals, "critic": "own"}
     )
+    check_rollout(alone)
     games = make_games(alone)
     teacher = load_policy(str(config.teacher), config.game, **config.options)
     settings = learner_settings(alone, games)

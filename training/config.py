@@ -6,8 +6,9 @@ place and, if there is one, the most similar name.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Self, get_args
@@ -16,15 +17,37 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError
+from hanamachi.errors import SHOWN, UserError, nearest, shown
 from hanamachi.games.registry import variant
+from hanamachi.limits import (
+    COEFFICIENT,
+    DIGITS,
+    EPOCHS,
+    FEATURE_SETS,
+    GAMES,
+    GAMES_AT_ONCE,
+    LAYERS,
+    NAME,
+    NESTING,
+    POLICIES,
+    ROLLOUT,
+    SETTINGS_BYTES,
+    STEPS,
+    WEIGHTS_BYTES,
+    WIDTH,
+)
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.load import is_checkpoint
+from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.schedules import Schedule
 
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
-Positive = Annotated[int, Field(gt=0)]
+FLOAT32 = 4  # bytes
+Decisions = Annotated[int, Field(gt=0, le=STEPS)]
+Coefficient = Annotated[float, Field(ge=0, le=COEFFICIENT)]
 Unit = Annotated[float, Field(ge=0, le=1)]
+Name = Annotated[str, Field(min_length=1, max_length=NAME, pattern=r"^[^\x00]*$")]  # of a policy
+Games = Annotated[int, Field(gt=1, le=GAMES, multiple_of=2)]
 
 
 class Model(BaseModel):
@@ -42,12 +65,12 @@ class Model(BaseModel):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], source: str = "settings") -> Self:
         """Check settings; a UserError names the first mistake."""
+        if is_nested(data, NESTING):
+            raise UserError(f"{source}: the settings are nested too deep")
         try:
             return cls.model_validate(data)
         except ValidationError as error:
             raise UserError(f"{source}: {explain(error, cls)}") from error
-        except RecursionError as error:
-            raise UserError(f"{source}: the settings are nested too deep") from error
 
 
 class PPO(Model):
@@ -58,11 +81,11 @@ class PPO(Model):
 
     learning_rate: Schedule = (1e-3, 5e-5)
     """Adam's learning rate."""
-    n_steps: Positive = 16
+    n_steps: Annotated[int, Field(gt=0, le=ROLLOUT)] = 16
     """Decisions per game in a rollout."""
-    batch_size: Positive = 1024
+    batch_size: Annotated[int, Field(gt=0, le=ROLLOUT)] = 1024
     """Decisions per minibatch."""
-    n_epochs: Positive = 4
+    n_epochs: Annotated[int, Field(gt=0, le=EPOCHS)] = 4
     """Passes over each rollout."""
     gamma: Unit = 1.0
     """Discount factor per decision."""
@@ -72,21 +95,20 @@ class PPO(Model):
     """Clip range of the probability ratio."""
     ent_coef: Schedule = (0.02, 0.004)
     """Entropy coefficient."""
-    vf_coef: Annotated[float, Field(ge=0)] = 0.5
+    vf_coef: Coefficient = 0.5
     """Value-loss coefficient."""
-    max_grad_norm: Annotated[float, Field(gt=0)] = 0.5
+    max_grad_norm: Annotated[float, Field(gt=0, le=COEFFICIENT)] = 0.5
     """Gradient-norm clip."""
 
 
 class Network(Model):
     """The network's layers, and its inputs in addition to the observation."""
 
-    hidden: Annotated[tuple[Annotated[int, Field(gt=0, le=1 << 14)], ...], Field(min_length=1)] = (
-        256,
-        256,
-    )
+    hidden: Annotated[
+        tuple[Annotated[int, Field(gt=0, le=WIDTH)], ...], Field(min_length=1, max_length=LAYERS)
+    ] = (256, 256)
     """Sizes of the hidden layers."""
-    features: tuple[str, ...] = ()
+    features: Annotated[tuple[Name, ...], Field(max_length=FEATURE_SETS)] = ()
     """Computed feature sets: advice, and for Hanabi belief and convention."""
 
 
@@ -96,7 +118,7 @@ class Clone(Model):
     The other settings are those of `ppo`. A clone that is stopped starts again.
     """
 
-    steps: Positive = 2_000_000
+    steps: Decisions = 2_000_000
     """Decisions that the policy labels. With DAgger: the policy acts first, then the network."""
     learning_rate: Schedule = (1e-3, 1e-4)
     """Adam's learning rate during cloning."""
@@ -109,7 +131,7 @@ class Magnet(Model):
     """The first policy of the run, the moving average, or the policy at the last refresh."""
     kl_coef: Schedule = 0.0
     """Coefficient of KL(policy || magnet); 0 means no magnet."""
-    every: Positive = 500_000
+    every: Decisions = 500_000
     """Decisions between two refreshes, for the kind `refreshed`."""
 
 
@@ -123,9 +145,9 @@ class Average(Model):
 class Past(Model):
     """Past selves in the other seats, if `opponents` gives `past` a share."""
 
-    every: Positive = 500_000
+    every: Decisions = 500_000
     """Decisions between two snapshots."""
-    keep: Positive = 4
+    keep: Annotated[int, Field(gt=0, le=POLICIES)] = 4
     """How many of the latest snapshots play."""
 
 
@@ -135,15 +157,19 @@ class Evaluation(Model):
     In a cooperative game only the policy's mean score with itself chooses the checkpoint.
     """
 
-    every: Positive = 500_000
+    every: Decisions = 500_000
     """Decisions between two evaluations."""
-    games: Annotated[int, Field(gt=1, multiple_of=2)] = 2_000
+    games: Games = 2_000
     """Games of each evaluation during the run, against each opponent."""
-    opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("greedy",)
+    opponents: Annotated[tuple[Name, ...], Field(min_length=1, max_length=POLICIES)] = ("greedy",)
     """Opponents in a competitive game; the checkpoint with the best mean win rate is kept."""
-    final_games: Annotated[int, Field(gt=1, multiple_of=2)] = 10_000
+    final_games: Games = 10_000
     """Games of each row of the final evaluation, on other deals."""
-    final_opponents: tuple[str, ...] = ("random", "greedy", "expert")
+    final_opponents: Annotated[tuple[Name, ...], Field(max_length=POLICIES)] = (
+        "random",
+        "greedy",
+        "expert",
+    )
     """Policies of the final evaluation: opponents, or partners in a cooperative game."""
 
 
@@ -156,15 +182,15 @@ class Config(Model):
     """Options of the game that differ from its defaults."""
     seed: Annotated[int, Field(ge=0, lt=1 << 32)] = 0
     """Seed of all random numbers of the run."""
-    steps: Positive = 4_000_000
+    steps: Decisions = 4_000_000
     """Decisions to learn from; forced moves do not count."""
-    num_games: Positive = 256
+    num_games: Annotated[int, Field(gt=0, le=GAMES_AT_ONCE)] = 256
     """Games played in parallel."""
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """Device of the network."""
-    opponents: dict[str, Unit] = {"self": 1.0}
+    opponents: Annotated[dict[Name, Unit], Field(max_length=POLICIES)] = {"self": 1.0}
     """Who sits in the other seats, and in which share of the games: self, past, or a policy."""
-    init_from: Annotated[str, Field(min_length=1)] | None = None
+    init_from: Name | None = None
     """Where to start: a checkpoint's folder (with a / in it), the id of a game for its shipped
     agent, or a policy to clone first."""
     network: Network = Network()
@@ -178,14 +204,14 @@ class Config(Model):
     """What is evaluated and exported: the policy, or the moving average of its weights."""
     past: Past = Past()
     evaluation: Evaluation = Evaluation()
-    save_every: Positive = 250_000
+    save_every: Decisions = 250_000
     """Decisions between two saves of the whole run."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Config":
         if abs(sum(self.opponents.values()) - 1) > 1e-6:
             raise ValueError(f"opponents must add up to 1, not {sum(self.opponents.values()):g}")
-        Features(self.variant(), self.network.features)
+        self._is_not_too_large(Features(self.variant(), self.network.features).layout.size)
         if not (self.evaluation.final_opponents or self.variant().game.cooperative):
             raise ValueError("evaluation.final_opponents must name at least one policy")
         if self.teacher is None and self.clone != Clone():
@@ -194,6 +220,21 @@ class Config(Model):
                 "remove clone, or set init_from to a policy such as greedy"
             )
         return self
+
+    def _is_not_too_large(self, inputs: int) -> None:
+        """A rollout and a network must have a size that can be stored."""
+        decisions = self.num_games * self.ppo.n_steps
+        if decisions > ROLLOUT:
+            raise ValueError(
+                f"num_games times ppo.n_steps must be at most {ROLLOUT:,}, not {decisions:,}"
+            )
+        layers = inputs, *self.network.hidden, self.variant().actions.size
+        weights = sum(before * after for before, after in pairwise(layers))
+        if FLOAT32 * weights > WEIGHTS_BYTES:
+            raise ValueError(
+                f"network.hidden makes {weights:,} weights, and a checkpoint holds "
+                f"at most {WEIGHTS_BYTES // FLOAT32:,}: give fewer or smaller layers"
+            )
 
     @property
     def teacher(self) -> str | None:
@@ -229,9 +270,9 @@ class Config(Model):
 def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """The settings of a YAML file and of `overrides`, unchecked."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {reason(error)}") from error
+        text = read_bounded(path, SETTINGS_BYTES).decode("utf-8-sig")  # which some editors begin so
+    except UnicodeDecodeError:
+        raise UserError(f"{path} cannot be read: it is not UTF-8") from None
     data = parse_yaml(text, str(path))
     if not isinstance(data, dict):
         raise UserError(f"{path} does not hold a run's settings: it must begin with 'game: ...'")
@@ -240,18 +281,17 @@ def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, 
     return data
 
 
-def reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
-
-
 def parse_yaml(text: str, source: str) -> Any:
+    """The value that YAML spells; UserError if it is none, or no plain data."""
+    if len(text) > SETTINGS_BYTES:
+        raise UserError(f"{source} is longer than {SETTINGS_BYTES:,} characters")
     try:
         return yaml.load(text, Loader=Yaml)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         raise UserError(f"{source}{where} is not YAML: {first_line(error)}") from error
-    except (RecursionError, ValueError) as error:
+    except ValueError as error:
         raise UserError(f"{source} is not YAML: {first_line(error)}") from error
 
 
@@ -260,25 +300,46 @@ def first_line(error: Exception) -> str:
     return problem.splitlines()[0]
 
 
+NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+PLAIN = NUMBERS | {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"}
+
+
 class Yaml(yaml.SafeLoader):
-    """Plain data only: no aliases, no tags, no key twice; 1e-3 is a number, as in YAML 1.2."""
+    """Plain data only: no aliases, tags, dates or merges, no key twice, and nothing huge.
+
+    1e-3 is a number, as in YAML 1.2.
+    """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [(tag, pattern) for tag, pattern in resolvers if tag in PLAIN]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    level = 0  # of lists and mappings around the next node
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()
         if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
-            raise yaml.composer.ComposerError(
-                problem="aliases and tags are not allowed", problem_mark=event.start_mark
-            )
-        return super().compose_node(parent, index)
+            raise refused("aliases and tags are not allowed", event)
+        if self.level > NESTING:
+            raise refused("lists and mappings are nested too deep", event)
+        self.level += 1
+        node = super().compose_node(parent, index)
+        self.level -= 1
+        if node.tag in NUMBERS and len(node.value) > DIGITS:
+            raise refused(f"a number has more than {DIGITS} digits", event)
+        return node
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if isinstance(key, str) and keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(
-                    problem=f"{key} is given twice", problem_mark=node.start_mark
-                )
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if len(set(keys)) < len(keys):
+            twice, _ = Counter(keys).most_common(1)[0]
+            raise refused(f"{twice} is given twice", node)
         return super().construct_mapping(node, deep)
+
+
+def refused(problem: str, place: Any) -> yaml.MarkedYAMLError:
+    """The error for a node or an event of a YAML file that makes no setting."""
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=place.start_mark)
 
 
 Yaml.add_implicit_resolver(
@@ -300,6 +361,8 @@ def override_setting(data: dict[str, Any], override: str) -> None:
 def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> None:
     """Put the value of `a.b` into the settings."""
     *path, last = name.split(".")
+    if len(path) > NESTING:
+        raise UserError(f"{source}: no setting is nested so deep")
     for part in path:
         data = data.setdefault(part, {})
         if not isinstance(data, dict):
@@ -312,7 +375,7 @@ def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> Non
 
 def explain(error: ValidationError, model: type[Model]) -> str:
     """The first mistake as one sentence."""
-    first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+    first = min(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
     place = ".".join(named(part) for part in first["loc"] if isinstance(part, str) and known(part))
     if first["type"] == "extra_forbidden":
         return (
@@ -332,19 +395,14 @@ def known(part: str) -> bool:
 def named(part: int | str) -> str:
     """A key as it is, or quoted if it does not fit into a sentence."""
     text = str(part)
-    return text if text.isprintable() and 0 < len(text) < 60 else shown(text)
-
-
-def shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) < 60 else text[:57] + "..."
+    return text if text.isprintable() and 0 < len(text) < SHOWN else shown(text)
 
 
 def hint(model: type[Model], place: tuple[int | str, ...]) -> str:
     """The most similar setting, or all settings at this place."""
     names = list(settings(model, place[:-1]))
-    similar = get_close_matches(str(place[-1]), names, n=1)
-    return f"did you mean {similar[0]}?" if similar else f"choose from {', '.join(names)}"
+    similar = nearest(place[-1], names)
+    return f"did you mean {similar}?" if similar else f"choose from {', '.join(names)}"
 
 
 def settings(model: Any, place: tuple[int | str, ...]) -> Iterator[str]:

@@ -100,10 +100,14 @@ def check_device(wanted: str) -> None:
 def open_run(config: Config, out: Path, resume: bool) -> None:
     """Create the run folder, or check that it belongs to this config."""
     begun = out / "config.yaml"
+    try:
+        str(out).encode()
+    except UnicodeEncodeError:
+        raise UserError(f"TensorBoard needs a folder with a name in UTF-8, not {out}") from None
     if not resume:
         refuse_begun(out)
     if begun.exists():
-        if begun.read_text(encoding="utf-8") != config.to_yaml():
+        if begun.read_bytes() != config.to_yaml().encode():
             raise UserError(f"{out} holds a run with other settings; see {begun}")
         restore_folder(out / "policy")
         return

@@ -6,12 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-LINEAR = r"^lin_\d{1,9}(\.\d{0,9})?(e-?\d{1,2})?$"
-Schedule = (
-    Annotated[float, Field(ge=0)]
-    | Annotated[str, Field(pattern=LINEAR)]
-    | tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
-)
+from hanamachi.limits import COEFFICIENT
+
+LINEAR = r"^lin_\d{1,6}(\.\d{0,9})?(e-\d{1,2})?$"  # below COEFFICIENT
+Number = Annotated[float, Field(ge=0, le=COEFFICIENT)]
+Schedule = Number | Annotated[str, Field(pattern=LINEAR)] | tuple[Number, Number]
 
 
 def schedule(value: Any) -> Callable[[float], float]:

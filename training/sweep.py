@@ -23,9 +23,10 @@ from pydantic import Field, model_validator
 from rich.table import Table
 
 from hanamachi.errors import UserError
+from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
 from hanamachi.training.cluster import connect
-from hanamachi.training.config import Config, Model, Positive, put_setting, read_settings
+from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.run import fit, open_run
 
@@ -58,7 +59,7 @@ class Range(Model):
 class Sweep(Model):
     """The section of the ranges."""
 
-    trials: Positive = 8
+    trials: Annotated[int, Field(gt=0, le=TRIALS)] = 8
     """Number of runs, each with values drawn from the ranges."""
     over: Annotated[dict[str, Range | Choices], Field(min_length=1)]
     """Range or values of each setting, by its name as in `--set`."""

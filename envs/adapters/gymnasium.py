@@ -19,7 +19,7 @@ from hanamachi.sessions.opponent_protocol import (
 )
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
-from hanamachi.sessions.session import Session
+from hanamachi.sessions.session import Session, whole_number
 from hanamachi.sessions.worlds import Worlds
 
 Transition = tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]
@@ -72,8 +72,9 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
         A game that ends before the learner's first decision is followed by another.
         """
+        seed = None if seed is None else whole_number(seed, "a seed")  # also of numpy
+        self._session.begin(seed, options)  # first, because it refuses what does not fit
         super().reset(seed=seed)
-        self._session.begin(seed, options)
         self._take_seat()
         while self._session.mover == OVER:
             self._session.begin()

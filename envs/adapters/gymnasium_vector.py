@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.kernels import Shown
 from hanamachi.engine.layout import LARGEST, Layout
-from hanamachi.errors import UserError
+from hanamachi.engine.memory import check_memory
+from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
+from hanamachi.limits import GAMES_AT_ONCE, THREADS
 from hanamachi.rendering.frames import Frame, checked_render_mode, frame
 from hanamachi.sessions.learner_games import games_over, learner_games
 from hanamachi.sessions.opponent_protocol import Choose, Opponent, as_opponent, checked_seat
 from hanamachi.sessions.policy_checks import checked_actions
-from hanamachi.sessions.session import SEEDS, checked_seeds, whole_number
+from hanamachi.sessions.session import SEEDS, checked_mapping, checked_seeds, whole_number
 from hanamachi.sessions.worlds import Worlds
 
 Infos = dict[str, Any]
@@ -70,16 +72,24 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.render_mode = checked_render_mode(render_mode)
         self.dtype = checked_dtype(dtype)
         self.copy = copy
+        self._check_memory()
         self.single_observation_space = space_of(self.variant.observation, self.dtype)
         self.single_action_space = spaces.Discrete(self.variant.actions.size)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         seeds = self._seeds(randbelow(SEEDS - self.num_envs))
-        self._play = learner_games(self.opponent, self.variant, seeds, seat, threads)
+        self._play = learner_games(
+            self.opponent, self.variant, seeds, seat, checked_threads(threads)
+        )
         self._play.seed_random_play(self.np_random)
         self._shown = self._new_arrays()
         masks = self._shown.masks  # actions are checked against these
         self._masks = masks.copy() if copy else masks
+
+    def _check_memory(self) -> None:
+        observations = 4 * self.dtype.itemsize * self.variant.observation.size  # two are bounds
+        masks = 2 * self.variant.actions.size
+        check_memory(self.num_envs * (observations + masks), f"{self.num_envs:,} games")
 
     def _new_arrays(self) -> Shown:
         batch, entries = self.num_envs, self.variant.observation.size
@@ -97,9 +107,10 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], Infos]:
         """Begin all games, game i with seed + i; without a seed each keeps its generator."""
-        if options:
-            raise UserError(f"reset takes no options for many games at once, not {options!r}")
-        seeds = None if seed is None else self._seeds(whole_number(seed, "a seed"))
+        if checked_mapping(options):
+            raise UserError("reset takes no options for many games at once")
+        seed = None if seed is None else whole_number(seed, "a seed")  # also of numpy
+        seeds = None if seed is None else self._seeds(seed)
         super().reset(seed=seed)
         if seeds is not None:
             self._play.seed(seeds)
@@ -110,7 +121,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         return shown.observations, self._infos()
 
     def _seeds(self, first: int) -> NDArray[np.uint64]:
-        return checked_seeds(range(first, first + self.num_envs))
+        checked_seeds([first, first + self.num_envs - 1])
+        return np.uint64(first) + np.arange(self.num_envs, dtype=np.uint64)
 
     def _arrays(self) -> Shown:
         """The arrays that the next step fills."""
@@ -187,14 +199,20 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
 def checked_size(num_envs: Any) -> int:
     size = whole_number(num_envs, "num_envs")
-    if size < 1:
-        raise UserError(f"num_envs must be at least 1, not {size}")
+    if not 1 <= size <= GAMES_AT_ONCE:
+        raise UserError(f"num_envs must be from 1 to {GAMES_AT_ONCE:,}, not {shown(size)}")
     return size
+
+
+def checked_threads(threads: Any) -> int | None:
+    if threads is None or 0 <= whole_number(threads, "threads") <= THREADS:
+        return None if threads is None else int(threads)
+    raise UserError(f"threads must be from 1 to {THREADS}, or 0 for all, not {shown(threads)}")
 
 
 def checked_dtype(dtype: Any) -> np.dtype[Any]:
     if dtype not in (np.float32, np.int8, "float32", "int8"):
-        raise UserError(f"dtype must be float32 or int8, not {dtype!r}")
+        raise UserError(f"dtype must be float32 or int8, not {shown(dtype)}")
     checked: np.dtype[Any] = np.dtype(dtype)
     return checked
 

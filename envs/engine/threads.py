@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
+from hanamachi.limits import DIGITS, THREADS
 
 WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it saves
 
@@ -47,8 +48,8 @@ def share_of(rows: Any, share: slice) -> Any:
 @lru_cache(maxsize=1)
 def default_threads() -> int:
     wanted = os.environ.get("HANAMACHI_THREADS") or "0"
-    if not wanted.isdecimal():
-        raise UserError(f"HANAMACHI_THREADS must be a number of threads, not {wanted!r}")
+    if not wanted.isdecimal() or len(wanted) > DIGITS or int(wanted) > THREADS:
+        raise UserError(f"HANAMACHI_THREADS must be a number up to {THREADS}, not {shown(wanted)}")
     return int(wanted) or os.cpu_count() or 1
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import UserError, shown, unknown
 
 SIZES = (1, 2, 3, 4)  # cards that each action uses
 
@@ -21,12 +21,12 @@ SIZES = (1, 2, 3, 4)  # cards that each action uses
 def checked_actions(actions: Any, names: Sequence[str]) -> tuple[str, ...]:
     """The actions in use, in the order of the rulebook."""
     if not isinstance(actions, list | tuple) or not actions:
-        raise UserError(f"actions must list at least one action, not {actions!r}")
+        raise UserError(f"actions must list at least one action, not {shown(actions)}")
     for action in actions:
         if action not in names:
             raise unknown("action", action, names)
     if max(Counter(actions).values()) > 1:
-        raise UserError(f"each action may be listed once, not {actions!r}")
+        raise UserError(f"each action may be listed once, not {shown(actions)}")
     return tuple(action for action in names if action in actions)
 
 

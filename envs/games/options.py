@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 
 STARTERS = ("random", 0, 1)
 
@@ -11,12 +11,12 @@ STARTERS = ("random", 0, 1)
 def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
     if (type(value), value) not in [(type(choice), choice) for choice in choices]:
         wanted = " or ".join(repr(choice) for choice in choices)
-        raise UserError(f"{name} must be {wanted}, not {value!r}")
+        raise UserError(f"{name} must be {wanted}, not {shown(value)}")
 
 
 def whole_number(name: str, value: Any, low: int, high: int) -> None:
     if type(value) is not int or not low <= value <= high:
-        raise UserError(f"{name} must be a whole number from {low} to {high}, not {value!r}")
+        raise UserError(f"{name} must be a whole number from {low} to {high}, not {shown(value)}")
 
 
 def whole_numbers(name: str, values: Any, low: int, high: int, least: int, most: int) -> None:
@@ -25,5 +25,5 @@ def whole_numbers(name: str, values: Any, low: int, high: int, least: int, most:
     if not listed or not all(type(value) is int and low <= value <= high for value in values):
         count = f"{least} to {most}" if least < most else f"{most}"
         raise UserError(
-            f"{name} must list {count} whole numbers from {low} to {high}, not {values!r}"
+            f"{name} must list {count} whole numbers from {low} to {high}, not {shown(values)}"
         )

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from hanamachi.engine.game import Game, Variant
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games import geishas_road, hanabi, hanamikoji
 
 GAMES: dict[str, Game] = {
@@ -18,7 +18,7 @@ def variant(id: str, /, **options: Any) -> Variant:
 
     Raises UserError for an id or an option that does not exist, or a value that does not fit.
     """
-    if id not in VARIANTS:
+    if not isinstance(id, str) or id not in VARIANTS:
         raise unknown("game", id, VARIANTS)
     defaults = VARIANTS[id].variants[id]
     for name in options:
@@ -30,11 +30,11 @@ def variant(id: str, /, **options: Any) -> Variant:
 
 def _fixed(name: str, value: Any) -> Any:
     """An option's value, its lists made tuples."""
-    if isinstance(value, list | tuple):
-        return tuple(_fixed(name, v) for v in value)
-    if isinstance(value, int | float | str | None):
-        return value
-    raise UserError(f"{name} must be a value or a list of values, not {value!r}")
+    listed = isinstance(value, list | tuple)
+    values = value if listed else (value,)
+    if not all(isinstance(v, int | float | str | None) for v in values):
+        raise UserError(f"{name} must be a value or a list of values, not {shown(value)}")
+    return tuple(values) if listed else value
 
 
 @lru_cache(maxsize=64, typed=True)  # typed, so that True is not taken for 1

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 
 
 class Opponent(Protocol):
@@ -82,7 +82,7 @@ def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponen
         return RowByRow(opponent)
     raise UserError(
         "opponent must have act(observation, mask, memory, rng) or be a function "
-        f"(observation, mask) -> action, not {opponent!r}"
+        f"(observation, mask) -> action, not {shown(opponent)}"
     )
 
 
@@ -100,7 +100,7 @@ def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
 
 def checked_seat(seat: Any, seats: int) -> int | str:
     """A seat number, or "random"."""
-    if seat == "random" or (type(seat) is int and 0 <= seat < seats):
+    if (isinstance(seat, str) and seat == "random") or (type(seat) is int and 0 <= seat < seats):
         chosen: int | str = seat
         return chosen
-    raise UserError(f'seat must be "random" or from 0 to {seats - 1}, not {seat!r}')
+    raise UserError(f'seat must be "random" or from 0 to {seats - 1}, not {shown(seat)}')

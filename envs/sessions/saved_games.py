@@ -22,8 +22,10 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
+from hanamachi.limits import RECORD_BYTES
 from hanamachi.sessions.session import Session, let_chance_happen
 from hanamachi.storage.files import replacing
+from hanamachi.storage.reading import parse_json, read_bounded
 
 FORMAT = 1
 KEYS = {"hanamachi_record", "variant", "options", "catalogue", "generator", "chance", "actions"}
@@ -96,12 +98,15 @@ def save(record: Record, path: str | os.PathLike[str]) -> None:
             file.write(json.dumps(content).encode() + b"\n")
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from None
+    except ValueError:  # an encoding has no such character, or the system does not take it
+        raise UserError(f"cannot write {path}: no file can have this name") from None
 
 
 def load(path: str | os.PathLike[str]) -> Record:
     """Read a record and play it through; UserError if it is none, was cut, or cannot have been."""
+    text = read_bounded(path, RECORD_BYTES)
     try:
-        record = parsed(read(path))
+        record = parsed(content_of(text))
         if record_of(replay(record)).chance != record.chance:
             raise UserError("its deal was cut or added to")
     except UserError as error:
@@ -109,14 +114,9 @@ def load(path: str | os.PathLike[str]) -> Record:
     return record
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The JSON object in a file, with just the keys of a record."""
-    try:
-        content = json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise UserError(error.strerror or "it cannot be read") from None
-    except (ValueError, RecursionError):
-        raise UserError("it is not JSON, or was cut") from None
+def content_of(text: bytes) -> dict[str, Any]:
+    """The JSON object in a text, with just the keys of a record."""
+    content = parse_json(text)
     if not isinstance(content, dict) or content.keys() != KEYS:
         raise UserError(f"it does not have the keys {', '.join(sorted(KEYS))}")
     if content["hanamachi_record"] != FORMAT:

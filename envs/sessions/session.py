@@ -7,6 +7,7 @@ a game with a given deal continues like the game in which chance brought the sam
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from operator import index
 from secrets import randbelow
 from typing import Any
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.engine.kernels import REFUSED
-from hanamachi.errors import IllegalAction, UserError, unknown
+from hanamachi.errors import IllegalAction, UserError, shown, unknown
 from hanamachi.games.registry import variant
+from hanamachi.limits import DEAL
 from hanamachi.sessions.states import State, checked_state, state_of
 
 SEEDS = 2**64  # seeds run from 0 to one less
@@ -65,6 +67,7 @@ class Session:
         "state", a position from `get_state` to start from. Raises UserError, and leaves the game as
         it was, if they do not fit.
         """
+        options = checked_mapping(options)
         if options:
             self._begin_with_options(seed, options)
             return
@@ -169,7 +172,7 @@ class Session:
         seat, legal, size = self.mover, int(self._mask.sum()), self.variant.actions.size
         if not 0 <= action < size:
             return IllegalAction(
-                f"there is no action {action}: they run from 0 to {size - 1}, "
+                f"there is no action {shown(action)}: they run from 0 to {size - 1}, "
                 f"and player_{seat} has {legal} legal ones"
             )
         words = self.variant.actions.describe(action, self.games[0])
@@ -220,7 +223,7 @@ def let_chance_happen(
             possible = possible_outcomes(variant, games)
             if outcome not in possible:
                 raise UserError(
-                    f"deal[{place}] is {outcome}, but chance can only bring "
+                    f"deal[{place}] is {shown(outcome)}, but chance can only bring "
                     f"{', '.join(map(str, possible))} there"
                 )
         kernels.resolve_one(variant.rule_set, games[0], outcome)
@@ -264,7 +267,14 @@ def whole_number(value: Any, what: str) -> int:
     try:
         return index(value)
     except TypeError:
-        raise UserError(f"{what} must be a whole number, not {value!r}") from None
+        raise UserError(f"{what} must be a whole number, not {shown(value)}") from None
+
+
+def checked_mapping(options: Any) -> Mapping[str, Any]:
+    """The options of a reset; None stands for none."""
+    if options is None or isinstance(options, Mapping):
+        return options or {}
+    raise UserError(f"the options of reset must be a dict, not {shown(options)}")
 
 
 def checked_seeds(seeds: Iterable[Any]) -> NDArray[np.uint64]:
@@ -272,11 +282,16 @@ def checked_seeds(seeds: Iterable[Any]) -> NDArray[np.uint64]:
     numbers = [whole_number(seed, "a seed") for seed in seeds]
     for number in numbers:
         if not 0 <= number < SEEDS:
-            raise UserError(f"a seed must be from 0 to 2**64 - 1, not {number}")
+            raise UserError(f"a seed must be from 0 to 2**64 - 1, not {shown(number)}")
     return np.array(numbers, np.uint64)
 
 
 def checked_deal(deal: Any) -> tuple[int, ...]:
-    if not isinstance(deal, Iterable):
-        raise UserError(f"a deal must list outcomes of chance in order, not {deal!r}")
-    return tuple(whole_number(outcome, "an outcome in a deal") for outcome in deal)
+    try:
+        outcomes = tuple(islice(deal, DEAL + 1))  # it may be a generator without an end
+    except TypeError:
+        listed = "a deal must list outcomes of chance in order"
+        raise UserError(f"{listed}, not {shown(deal)}") from None
+    if len(outcomes) > DEAL:
+        raise UserError(f"a deal may list at most {DEAL:,} outcomes")
+    return tuple(whole_number(outcome, "an outcome in a deal") for outcome in outcomes)

@@ -12,7 +12,7 @@ from pathlib import Path
 def replacing(path: Path) -> Iterator[BufferedWriter]:
     """A file to write that takes the place of `path` only if nothing goes wrong."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.new")
+    aside = path.parent / f".{path.name}.new"  # also of a path without a name, such as "."
     try:
         with aside.open("wb") as file:
             yield file

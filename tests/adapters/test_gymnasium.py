@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from itertools import repeat
 
 import gymnasium
 import numpy as np
@@ -88,6 +89,36 @@ def test_a_mistake_gets_one_sentence(call, sentence):
     with pytest.raises(UserError, match=sentence) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+ODD_SEEDS = [-1, 2**64, 10**5_000, 1.5, "3", float("nan"), [1]]
+
+
+@pytest.mark.parametrize("seed", ODD_SEEDS, ids=range(len(ODD_SEEDS)))
+def test_a_seed_that_does_not_fit_is_refused_and_the_game_goes_on(seed):
+    env = SeatEnv("hanamikoji")
+    env.reset(seed=1)
+    before = env.np_random.bit_generator.state
+    with pytest.raises(UserError, match="seed"):
+        env.reset(seed=seed)
+    assert env.np_random.bit_generator.state == before
+    env.step(env.action_masks().argmax())
+
+
+def test_options_that_do_not_fit_leave_the_random_numbers_as_they_were():
+    env = SeatEnv("hanamikoji")
+    env.reset(seed=1)
+    before = env.np_random.bit_generator.state
+    for options in ({"deal": [-1]}, {"deal": repeat(0)}, {"\ud800": 1}, 5, ["deal"]):
+        with pytest.raises(UserError):
+            env.reset(seed=2, options=options)
+    assert env.np_random.bit_generator.state == before
+
+
+def test_a_seed_of_numpy_is_the_same_as_one_of_python():
+    env = SeatEnv("hanamikoji")
+    (ours, _), (numpys, _) = env.reset(seed=3), env.reset(seed=np.int64(3))
+    assert (ours == numpys).all()
 
 
 def test_an_opponents_memory_begins_anew_with_each_game():

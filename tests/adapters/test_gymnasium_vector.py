@@ -18,8 +18,10 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hanamachi import IllegalAction, UserError
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
+from hanamachi.engine import memory
 from hanamachi.engine.game import below
 from hanamachi.engine.kernels import LEARNER
+from hanamachi.limits import MESSAGE
 from hanamachi.policies import load_policy
 
 pytestmark = pytest.mark.uncompiled
@@ -65,7 +67,7 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
             lambda: VectorSeatEnv("hanabi:5p", opponent=load_policy("greedy", "hanabi:2p")),
             "the opponent plays hanabi:2p and cannot play hanabi:5p",
         ),
-        (lambda: VectorSeatEnv("hanamikoji", 0), "at least 1, not 0"),
+        (lambda: VectorSeatEnv("hanamikoji", 0), "num_envs .* not 0"),
         (lambda: VectorSeatEnv("hanamikoji", dtype=np.int16), "float32 or int8, not .*int16"),
         (lambda: VectorSeatEnv("hanamikoji").step(np.zeros(1, int)), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji").reset(options={"deal": []}), "no options"),
@@ -75,6 +77,54 @@ def test_a_mistake_gets_one_sentence(call, sentence):
     with pytest.raises(UserError, match=sentence) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+ODD_SEEDS = [-1, 2**64, 10**5_000, 1.5, "3", float("nan"), [1]]
+
+
+@pytest.mark.parametrize("seed", ODD_SEEDS, ids=range(len(ODD_SEEDS)))
+def test_a_seed_that_does_not_fit_is_refused_and_the_game_goes_on(seed):
+    env = VectorSeatEnv("hanamikoji", 2)
+    env.reset(seed=1)
+    before = env.np_random.bit_generator.state
+    with pytest.raises(UserError, match="seed"):
+        env.reset(seed=seed)
+    assert env.np_random.bit_generator.state == before
+    env.step(env.sample_actions())
+
+
+ODD_SIZES = [0, -1, 1.5, "3", None, 2**62, 10**30, 10**5_000]
+
+
+@pytest.mark.parametrize("size", ODD_SIZES, ids=range(len(ODD_SIZES)))
+def test_a_number_of_games_that_cannot_be_is_refused(size):
+    with pytest.raises(UserError, match="num_envs") as error:
+        VectorSeatEnv("hanamikoji", size)
+    assert len(str(error.value)) <= MESSAGE
+
+
+ODD_THREADS = ["3", 1.5, -1, 10**9, 10**5_000, [1], float("nan")]
+
+
+@pytest.mark.parametrize("threads", ODD_THREADS, ids=range(len(ODD_THREADS)))
+def test_a_number_of_threads_that_cannot_be_is_refused(threads):
+    with pytest.raises(UserError, match="threads") as error:
+        VectorSeatEnv("hanamikoji", 2, threads=threads)
+    assert len(str(error.value)) <= MESSAGE
+
+
+def test_more_games_than_fit_into_memory_are_refused_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 1 << 20)
+    VectorSeatEnv("hanamikoji", 100)
+    with pytest.raises(UserError, match="1,000 games"):
+        VectorSeatEnv("hanamikoji", 1_000)
+
+
+def test_the_last_seed_is_that_of_the_last_game():
+    envs = VectorSeatEnv("hanamikoji", 4)
+    envs.reset(seed=2**64 - 4)
+    with pytest.raises(UserError, match="seed"):
+        envs.reset(seed=2**64 - 3)
 
 
 def test_an_opponents_memory_begins_anew_with_each_game():

@@ -1,15 +1,21 @@
 """Any game can be saved, and played again to the last bit."""
 
 import json
+from contextlib import suppress
+from itertools import repeat
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from samples import sample
 
 import hanamachi
 from hanamachi import UserError, variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
-from hanamachi.sessions.saved_games import Record, load, positions, replay, save
+from hanamachi.limits import MESSAGE, RECORD_BYTES
+from hanamachi.sessions.saved_games import KEYS, Record, load, positions, replay, save
 
 pytestmark = pytest.mark.uncompiled
 
@@ -145,6 +151,66 @@ def test_random_changes_are_refused_or_harmless(content, tmp_path):
         else:
             assert isinstance(record, Record)
     assert refused > 200
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+
+
+@settings(
+    max_examples=sample(2_000, 0.05),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(field=st.sampled_from(sorted(KEYS)), value=JSON)
+def test_any_value_in_a_record_is_refused_or_harmless(field, value, content, tmp_path):
+    with suppress(UserError):
+        assert isinstance(load_json(content | {field: value}, tmp_path), Record)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("options", {"cards": "[" * 600}),
+        ("options", {"cards": "9" * 4_000}),
+        ("options", {"\ud800": 1}),
+        ("variant", "\0"),
+        ("chance", [2**63]),
+        ("chance", [10**4_000]),
+        ("chance", [0] * 100_000),
+        ("actions", [-(2**64)]),
+        ("actions", [10**4_000]),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_values_beyond_all_bounds_are_refused_in_a_sentence(field, value, content, tmp_path):
+    with pytest.raises(UserError) as error:
+        load_json(content | {field: value}, tmp_path)
+    assert len(str(error.value)) <= MESSAGE
+
+
+def test_a_record_nested_deep_or_larger_than_any_game_is_refused(content, tmp_path):
+    deep = json.dumps(content).replace('"random"', "[" * 600 + "]" * 600)
+    large = json.dumps(content) + " " * RECORD_BYTES
+    for text in (deep, large):
+        with pytest.raises(UserError):
+            load_json(text, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "", "x" * 5_000])
+def test_a_name_that_no_file_can_have_is_refused(name, tmp_path):
+    record = played().record()
+    for call in (lambda: load(f"{tmp_path}/{name}"), lambda: save(record, f"{tmp_path}/{name}")):
+        with pytest.raises(UserError) as error:
+            call()
+        assert len(str(error.value)) <= MESSAGE
+
+
+def test_a_deal_without_an_end_is_refused():
+    with pytest.raises(UserError, match="deal"):
+        AEC("hanamikoji").reset(options={"deal": repeat(0)})
 
 
 def test_a_record_may_be_written_by_hand():

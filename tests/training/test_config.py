@@ -1,16 +1,20 @@
 """A run's settings load as they were meant, or are refused in one sentence that names the place."""
 
 import random
+from contextlib import suppress
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from root import ROOT
 from samples import sample
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
+from hanamachi.limits import MESSAGE, SETTINGS_BYTES
 from hanamachi.training.cli import main as cli
-from hanamachi.training.config import PPO, Clone, Config, Yaml, schema
+from hanamachi.training.config import PPO, Clone, Config, Yaml, parse_yaml, schema
 from hanamachi.training.schedules import schedule
 
 CONFIGS = ROOT / "configs"
@@ -236,6 +240,105 @@ def test_nothing_but_plain_data_is_read(refusal, tmp_path, text):
     mark = tmp_path / "executed"
     assert "aliases" in refusal(text.replace("MARK", str(mark)))
     assert not mark.exists()
+
+
+# --- Settings beyond all bounds
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (SMALL + "#" * SETTINGS_BYTES, "run.yaml"),
+        (SMALL + "options: " + "[" * 600 + "]" * 600, "line 2"),
+        (SMALL + "options: " + "{a: " * 600 + "}" * 600, "line 2"),
+        (SMALL + "- " * 10_000, "line 2"),
+        (SMALL + "seed: 0x" + 5_000 * "f", "line 2"),
+        (SMALL + "seed: 1" + 5_000 * "_0", "line 2"),
+        (SMALL + "seed: 1" + 5_000 * ":59", "line 2"),
+        (SMALL + "seed: 1" + 5_000 * ":59" + ".5", "line 2"),
+        (SMALL + "<<: {seed: 1}", "<<"),
+        (SMALL + "seed: 2001-01-01", "seed"),
+        (SMALL + "steps: 1" + 30 * "0", "steps"),
+        (SMALL + "num_games: 100000000", "num_games"),
+        (SMALL + "num_games: 1000000\nppo: {n_steps: 1000000}", "n_steps"),
+        (SMALL + "ppo: {n_epochs: 1000000000}", "n_epochs"),
+        (SMALL + "ppo: {vf_coef: 1e300}", "vf_coef"),
+        (SMALL + "ppo: {learning_rate: 1e300}", "learning_rate"),
+        (SMALL + "ppo: {learning_rate: lin_1e99}", "learning_rate"),
+        (SMALL + f"network: {{hidden: {[1] * 10_000}}}", "hidden"),
+        (SMALL + f"network: {{hidden: {[16_384] * 4}}}", "hidden"),
+        (SMALL + f"network: {{features: {['advice'] * 1_000}}}", "features"),
+        (SMALL + f"opponents: {{{', '.join(f'p{i}: 0' for i in range(5_000))}}}", "opponents"),
+        (SMALL + f"evaluation: {{opponents: {['random'] * 5_000}}}", "evaluation.opponents"),
+        (SMALL + "evaluation: {games: 1000000000000}", "evaluation.games"),
+        (SMALL + "past: {keep: 1000000000}", "past.keep"),
+        (SMALL + f"init_from: {'a/' * 5_000}", "init_from"),
+        (SMALL + 'init_from: "a/\\0"', "init_from"),
+    ],
+    ids=lambda text: str(text)[17:60],
+)
+def test_settings_beyond_all_bounds_are_refused_before_they_cost_anything(refusal, text, words):
+    sentence = refusal(text)
+    assert words in sentence
+    assert len(sentence) <= MESSAGE
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "a." * 10_000 + "b=1",
+        "seed=" + "[" * 600,
+        "seed=" + "1" * SETTINGS_BYTES,
+        "\ud800=1",
+        "a=\0",
+    ],
+    ids=["deep name", "deep value", "long value", "surrogate", "NUL"],
+)
+def test_overrides_beyond_all_bounds_are_refused(refusal, override):
+    assert len(refusal(SMALL, [override])) <= MESSAGE
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5_000, "missing"])
+def test_a_name_that_no_file_can_have_is_refused(name):
+    with pytest.raises(UserError) as error:
+        Config.load(name)
+    assert len(one_line(error.value)) <= MESSAGE
+
+
+@pytest.mark.parametrize("value", [10**5_000, {10**5_000: 1}, "\ud800", float("nan")], ids=range(4))
+@pytest.mark.parametrize("setting", ["seed", "options", "opponents", "unknown"])
+def test_any_value_from_python_is_refused_in_a_sentence(setting, value):
+    with pytest.raises(UserError) as error:
+        Config.from_dict({"game": "hanamikoji", setting: value})
+    assert len(one_line(error.value)) <= MESSAGE
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(load):
+    assert load(b"\xef\xbb\xbf" + SMALL.encode()) == load(SMALL)
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_repeated_keys_are_found_in_work_that_grows_with_their_number():
+    keys = [yaml.ScalarNode("tag:yaml.org,2002:str", Counted(f"k{i}")) for i in range(2_000)]
+    Yaml("").construct_mapping(yaml.MappingNode("tag:yaml.org,2002:map", [(k, k) for k in keys]))
+    assert Counted.compared <= 20 * len(keys)
+
+
+@settings(max_examples=sample(5_000, 0.008), deadline=None)
+@given(st.text() | st.text(alphabet="[]{}:,?-'\"#&*!|>%@`~ \n\t0123456789.eExabn_<="))
+def test_any_text_is_plain_data_or_refused(text):
+    with suppress(UserError):
+        parse_yaml(text, "text")
 
 
 # --- Damaged files

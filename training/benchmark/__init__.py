@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import unknown
+from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import GAMES_AT_ONCE, ROUNDS, SECONDS
 from hanamachi.training import provenance
 from hanamachi.training.benchmark import (
     adapters,
@@ -54,6 +55,13 @@ def run(
     for kind in kinds:
         if kind not in KINDS:
             raise unknown("benchmark", kind, KINDS)
+    for name, value, low, high in (
+        ("rounds", rounds, 1, ROUNDS),
+        ("seconds", seconds, 0, SECONDS),
+        ("most", most, 2, GAMES_AT_ONCE),
+    ):
+        if not low <= value <= high:
+            raise UserError(f"{name} must be from {low} to {high}, not {shown(value)}")
     variants = [make_variant(game) for game in games]
     report = Report(provenance.description(), provenance.load())
     for kind in kinds:

@@ -3,8 +3,9 @@
 A command imports what it needs when it runs, so that `--help` answers at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from hanamachi.engine.game import Game
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
+from hanamachi.limits import WORKERS
 
 app = typer.Typer(
     help="Card games with hidden information: train policies, evaluate them, play against them.",
@@ -49,7 +51,9 @@ def train(
     ] = False,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of Ray actors; one for each processor by default."),
+        typer.Option(
+            min=1, max=WORKERS, help="Number of Ray actors; one for each processor by default."
+        ),
     ] = None,
 ) -> None:
     """Train a policy by self-play, evaluate it, and export it to OUT/policy."""
@@ -118,7 +122,7 @@ def evaluate(
     with console.status(f"{games:,} games a pairing"):
         how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
         how |= in_batches(games) if on_ray else {}
-        evaluation = evaluate(policies, game, games, seed, **how, **assignments(options))
+        evaluation = evaluate(policies, game, games, seed, **how, **options_of(evaluate, options))
     console.print(report.tables(evaluation))
     written(*(report.write(evaluation, out) if out else ()))
 
@@ -166,7 +170,7 @@ def exploit(
     if exact == (steps is not None):
         raise UserError("choose how to find best responses: --exact, or --steps to train them")
     if steps is None:
-        exploit_exactly(policy, out, game, assignments(options))
+        exploit_exactly(policy, out, game, options)
         return
     if out is None:
         raise UserError("trained best responses are runs: name a folder for them with --out")
@@ -176,7 +180,8 @@ def exploit(
     settings = Config.load(config) if config else None
     how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
     how |= on_cluster() if on_ray else {}
-    console.print(table(exploit(policy, out, steps, seeds, **how, **assignments(options))))
+    how |= options_of(exploit, options)
+    console.print(table(exploit(policy, out, steps, seeds, **how)))
 
 
 @app.command()
@@ -305,7 +310,8 @@ def exploit_exactly(policy: str, out: Path | None, game: str | None, options: An
     from hanamachi.training.exact import report
 
     with console.status("the whole game tree is walked"):
-        found = report.exact_exploitability(policy, game, **options)
+        own = options_of(report.exact_exploitability, options)
+        found = report.exact_exploitability(policy, game, **own)
     console.print(report.tables(found), highlight=False)
     if out:
         written(report.write(found, out))
@@ -338,8 +344,17 @@ def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not name or not equals:
-            raise UserError(f"--set takes name=value, such as max_rounds=3, not {text!r}")
+            raise UserError(f"--set takes name=value, such as max_rounds=3, not {shown(text)}")
         options[name.strip()] = parse_yaml(value, f"--set {name}")
+    return options
+
+
+def options_of(call: Callable[..., Any], texts: Sequence[str] | None) -> dict[str, Any]:
+    """The options that `call` passes to the game; UserError for names of its own arguments."""
+    options, own = assignments(texts), signature(call).parameters
+    for name in options:
+        if name in own:
+            raise UserError(f"--set is for the options of the game, and {name} is none of them")
     return options
 
 

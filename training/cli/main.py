@@ -3,18 +3,42 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from typing import Any
 
-from hanamachi.errors import UserError, missing_extra
+from hanamachi.errors import UserError, missing_extra, shortened
 
 MISTAKE, INTERRUPTED = 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `hanamachi` with these arguments, by default those of the process, and exit."""
-    sys.path.append(os.getcwd())  # to import a user's own module:factory from there
+    read_and_print_all()
     given = sys.argv[1:] if arguments is None else list(arguments)
-    sys.exit(run(lambda: app()(given or ["--help"], prog_name="hanamachi", standalone_mode=False)))
+    sys.exit(run(lambda: answer(given or ["--help"])))
+
+
+def read_and_print_all() -> None:
+    """Let no character that the terminal does not know stop a command."""
+    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace")):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=errors)
+
+
+def answer(arguments: Sequence[str]) -> Any:
+    """Run the command that the arguments name; returns its exit code."""
+    for argument in arguments:
+        if not may_name_a_file(argument):
+            raise UserError(f"no argument can hold the characters of {argument}")
+    sys.path.append(os.getcwd())  # to import a user's own module:factory from there
+    return app()(arguments, prog_name="hanamachi", standalone_mode=False)
+
+
+def may_name_a_file(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def app() -> Any:
@@ -39,7 +63,7 @@ def run(command: Callable[[], Any]) -> int:
 
 
 def complain(words: str) -> int:
-    print(f"hanamachi: {words}", file=sys.stderr)
+    print(f"hanamachi: {shortened(words)}", file=sys.stderr)
     return MISTAKE
 
 
@@ -55,13 +79,20 @@ def sentence(error: Exception) -> str:
     """The error message for a user; an error that no user can cause is raised."""
     if isinstance(error, UserError):
         return str(error)
-    if isinstance(error, MemoryError):
+    if is_out_of_memory(error):
         return "there is not enough memory for this; ask for fewer games or a smaller network"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions
         return f"{error.format_message().rstrip('.')} (see hanamachi --help)"
     raise error
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether Python, numpy or torch got no memory; torch's error on a CPU has no type."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
 if __name__ == "__main__":

@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant, scatter
 from hanamachi.engine.threads import parallel_for
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import GAMES
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy, best, sample
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
+from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.statistics import (
     Cycle,
     Floats,
@@ -49,7 +51,7 @@ Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many proce
 
 ALL = "all"  # among opponents: every rule policy of the game
 TWICE = 2  # games of one deal in competitive games
-LEAST = 2  # games of a cooperative game, for an interval
+LEAST = 2  # games, for an interval
 BATCH = 8192  # games played at the same time
 MEMORY = 1 << 28  # bytes that the memories of policies may take in them
 SEEDS = 2**63  # each gives two streams of random numbers
@@ -178,6 +180,7 @@ def evaluate(
     """
     variant = make_variant(game, **options)
     plays, schedule = chosen_plays(play, variant), Schedule(games, seed, batch, mapper)
+    check_games(games, seed, variant)
     about = variant.id, dict(variant.options)
     if opponents:
         rows = each_against(policies, opponents, variant, plays, schedule)
@@ -311,7 +314,7 @@ def rounded(rate: float) -> float:
 
 def checked_play(play: str) -> Play:
     if play not in PLAYS:
-        raise UserError(f"play must be sample, argmax or both, not {play!r}")
+        raise UserError(f"play must be sample, argmax or both, not {shown(play)}")
     return play  # type: ignore[return-value]
 
 
@@ -352,11 +355,20 @@ def match(
     mapper: Mapper = map,
 ) -> Floats:
     """The first policy's score on each deal, (D,): the mean of its two games."""
-    if games < TWICE or games % TWICE:
-        raise UserError(f"games must be even, as every deal is played twice, not {games}")
+    check_games(games, seed, variant)
     deals = np.arange(games // TWICE, dtype=np.uint64)
     parts = divided(deals, games_at_once(pair, variant, batch) // TWICE)
     return np.concatenate([*mapper(partial(play_deals, pair, variant, seed, play), parts)])
+
+
+def check_games(games: int, seed: int, variant: Variant) -> None:
+    """Raise UserError unless these games can be played from this seed."""
+    games, parts = whole_number(games, "games"), 1 if variant.game.cooperative else TWICE
+    if not LEAST <= games <= GAMES or games % parts:
+        even = "" if parts == 1 else "even, as every deal is played twice, and "
+        raise UserError(f"games must be {even}from {LEAST} to {GAMES:,}, not {shown(games)}")
+    if not 0 <= whole_number(seed, "a seed") < SEEDS:
+        raise UserError(f"a seed must be from 0 to {SEEDS - 1}, not {shown(seed)}")
 
 
 def divided(deals: NDArray[np.uint64], most: int) -> list[NDArray[np.uint64]]:
@@ -417,8 +429,7 @@ def play_together(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """The score of each game, (G,), and whether it was lost, (G,)."""
     games = schedule.games
-    if games < LEAST:
-        raise UserError(f"games must be at least {LEAST}, not {games}")
+    check_games(games, schedule.seed, variant)
     most = games_at_once(team, variant, schedule.batch)
     parts = divided(np.arange(games, dtype=np.uint64), most)
     part = partial(play_deals_together, team, variant, schedule.seed, play)
@@ -454,8 +465,6 @@ def play_games(
 
     Returns what each seat earned, (G, S), and the games as they ended, (G,).
     """
-    if not 0 <= seed < SEEDS:
-        raise UserError(f"seed must be from 0 to {SEEDS - 1}, not {seed}")
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     table = variant.new(dealing + deals)
     parallel_for(kernels.reset, variant.rule_set, table)

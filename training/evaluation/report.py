@@ -7,16 +7,20 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from pydantic import Field, TypeAdapter, ValidationError
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from hanamachi.errors import UserError
+from hanamachi.limits import RESULTS_BYTES
 from hanamachi.storage.files import replacing
+from hanamachi.storage.reading import read_bounded
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import (
     CrossPlay,
@@ -35,6 +39,7 @@ SHIFTS = (-0.1, 0.1)  # of the two dots in one line of a picture
 INK, FAINT, ACCENT = "#222222", "#cccccc", "#3b6ea5"
 PLAY_COLOURS = {"sample": ACCENT, "argmax": INK}
 BARS = " ▁▂▃▄▅▆▇█"
+Written = Annotated[list[Row] | list[TeamScore], Field(min_length=1)]
 CYCLE = 3  # policies that can form a cycle, at least
 
 
@@ -71,7 +76,7 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
 
 def bars(histogram: Sequence[int]) -> str:
     """A character for each count; every count above 0 is visible."""
-    most = max(histogram)
+    most = max(1, *histogram)
     return "".join(BARS[-(-count * (len(BARS) - 1) // most)] for count in histogram)
 
 
@@ -198,10 +203,11 @@ def write_rows(rows: Rows, path: Path) -> None:
 
 
 def read_rows(path: Path) -> Rows:
-    """The rows that `write_rows` wrote to this file."""
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    kind: Any = Row if "opponent" in rows[0] else TeamScore
-    return [kind(**row) for row in rows]
+    """The rows that `write_rows` wrote to this file; UserError if it holds anything else."""
+    try:
+        return TypeAdapter(Written).validate_json(read_bounded(path, RESULTS_BYTES))
+    except ValidationError:
+        raise UserError(f"{path} is damaged: it does not hold the results of a policy") from None
 
 
 def write_json(content: Any, path: Path) -> None:

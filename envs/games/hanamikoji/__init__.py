@@ -7,7 +7,7 @@ import numpy as np
 
 from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.games.four_actions import cards_used, checked_actions
 from hanamachi.games.hanamikoji import information, observation, rules, validity
 from hanamachi.games.hanamikoji.actions import Catalogue
@@ -45,7 +45,7 @@ def checked_cards(cards: Any) -> tuple[int, ...]:
     if not ints or not 1 <= len(cards) <= rules.GEISHA or sum(cards) > sum(CARDS):
         raise UserError(
             f"cards must list the items of 1 to {rules.GEISHA} geisha, each at least 1 and "
-            f"together at most {sum(CARDS)}, not {cards!r}"
+            f"together at most {sum(CARDS)}, not {shown(cards)}"
         )
     return tuple(cards)
 
@@ -56,7 +56,7 @@ def checked_rounds(max_rounds: Any, cards: tuple[int, ...], actions: tuple[str, 
             raise UserError(f"nobody can win with {cards=} and {actions=}; set max_rounds")
         return 0
     if type(max_rounds) is not int or not 1 <= max_rounds <= 1000:
-        raise UserError(f"max_rounds must be None or from 1 to 1000, not {max_rounds!r}")
+        raise UserError(f"max_rounds must be None or from 1 to 1000, not {shown(max_rounds)}")
     return max_rounds
 
 

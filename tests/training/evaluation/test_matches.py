@@ -1,6 +1,7 @@
 """Evaluations are fair, say how sure they are, and come out the same however they are run."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -388,6 +389,21 @@ def test_rows_are_written_as_a_list(tmp_path):
     assert all(0 <= r["low"] <= r["rate"] <= r["high"] <= 1 for r in content)
 
 
+def test_written_rows_are_read_as_the_same(tmp_path):
+    rows = versus("random", POLICIES, "hanamikoji", 40)
+    report.write_rows(rows, tmp_path / "evaluation.json")
+    assert report.read_rows(tmp_path / "evaluation.json") == rows
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"[]", b"{}", b"[1]", b'[{"policy": "p"}]', b"[" * 5_000, b"\xff", b"null"]
+)
+def test_damaged_rows_are_refused(text, tmp_path):
+    (tmp_path / "evaluation.json").write_bytes(text)
+    with pytest.raises(UserError, match=re.escape("evaluation.json")):
+        report.read_rows(tmp_path / "evaluation.json")
+
+
 def test_policies_of_the_same_name_are_told_apart():
     result = evaluate(["random", "random"], "hanamikoji", 4)
     assert result.policies == ["random", "random (2)"]
@@ -405,8 +421,15 @@ def test_policies_of_the_same_name_are_told_apart():
         ({"game": "hanamikji"}, "did you mean hanamikoji"),
         ({"games": 7}, "even"),
         ({"games": 0}, "even"),
-        ({"game": "hanabi:2p", "policies": ["random"], "games": 1}, "at least 2, not 1"),
+        ({"game": "hanabi:2p", "policies": ["random"], "games": 1}, "from 2 to"),
+        ({"games": 10**15}, "games"),
+        ({"games": 10**5_000}, "games"),
+        ({"games": "10"}, "games"),
+        ({"games": 1.5}, "games"),
         ({"seed": -1}, "from 0"),
+        ({"seed": 2**64}, "seed"),
+        ({"seed": 10**5_000}, "seed"),
+        ({"seed": None}, "seed"),
         ({"play": "argmx"}, "argmax"),
         ({"max_rouns": 3}, "max_rounds"),
         ({"policies": ["random", RandomPolicy(ONE_ROUND)]}, "cannot play"),

@@ -1,0 +1,58 @@
+"""Files from outside: never more is read than a file of its kind can hold."""
+
+import json
+import os
+from stat import S_ISREG
+from typing import Any
+
+from hanamachi.errors import UserError
+from hanamachi.limits import NESTING
+
+
+def read_bounded(path: str | os.PathLike[str], largest: int) -> bytes:
+    """The content of a regular file; UserError if there is none, or more than `largest` bytes."""
+    try:
+        with open(path, "rb", opener=opened_at_once) as file:
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UserError(f"{path} cannot be read: it is no regular file")
+            content = file.read(largest + 1)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except UserError:
+        raise
+    except ValueError:  # an encoding has no such character, or the system does not take it
+        raise UserError(f"{path} cannot be read: no file can have this name") from None
+    if len(content) > largest:
+        raise UserError(f"{path} cannot be read: it has more than {largest:,} bytes")
+    return content
+
+
+def opened_at_once(path: str, flags: int) -> int:
+    """Opens a file without waiting, as a pipe would until somebody writes to it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no such pipes
+
+
+def parse_json(content: bytes) -> Any:
+    """The value that JSON spells; UserError if it is none, repeats a key or is nested deep."""
+    try:
+        value = json.loads(content, object_pairs_hook=without_repetition)
+    except (ValueError, RecursionError):
+        raise UserError("it is not JSON, or was cut") from None
+    if is_nested(value, NESTING):
+        raise UserError("it is nested too deep")
+    return value
+
+
+def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ValueError if a key is repeated, where most readers would take the last."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key is given twice")
+    return dict(pairs)
+
+
+def is_nested(value: Any, levels: int) -> bool:
+    """Whether lists and objects are nested deeper than this."""
+    if not isinstance(value, dict | list | tuple):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(is_nested(part, levels - 1) for part in parts)

@@ -1,0 +1,65 @@
+"""What is read from outside is a regular file of a bounded size, and JSON of a bounded depth."""
+
+import os
+
+import pytest
+
+from hanamachi.errors import UserError
+from hanamachi.limits import MESSAGE, NESTING
+from hanamachi.storage.reading import parse_json, read_bounded
+
+pytestmark = pytest.mark.uncompiled
+
+
+def test_a_file_is_read_up_to_its_bound_and_refused_beyond(tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_bounded(tmp_path / "file", 5) == b"12345"
+    with pytest.raises(UserError, match="file"):
+        read_bounded(tmp_path / "file", 4)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems fill the file")
+def test_a_file_larger_than_any_memory_is_refused(tmp_path):
+    with (tmp_path / "file").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(UserError):
+        read_bounded(tmp_path / "file", 100)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
+def test_a_device_without_an_end_is_refused():
+    with pytest.raises(UserError, match="/dev/zero"):
+        read_bounded("/dev/zero", 100)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such pipes")
+def test_a_pipe_that_nobody_writes_to_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe"):
+        read_bounded(tmp_path / "pipe", 100)
+
+
+@pytest.mark.parametrize("name", ["", "missing", "a\0b", "\ud800", "x" * 5_000, "loop", "."])
+def test_what_cannot_be_opened_is_refused_in_a_sentence(name, tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(UserError) as error:
+        read_bounded(f"{tmp_path}/{name}", 100)
+    assert len(str(error.value)) <= MESSAGE
+    assert str(error.value).isprintable()
+
+
+def nested(levels):
+    return b"[" * levels + b"]" * levels
+
+
+def test_json_is_read_down_to_the_deepest_level_and_refused_below():
+    assert parse_json(nested(NESTING))
+    for levels in (NESTING + 1, 600, 100_000):
+        with pytest.raises(UserError):
+            parse_json(nested(levels))
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff", b'{"a": 1, "a": 1}', b"9" * 5_000, b"1 2"])
+def test_what_is_no_json_or_repeats_a_key_is_refused(text):
+    with pytest.raises(UserError):
+        parse_json(text)
