@@ -15,6 +15,12 @@ DIGITS = 40  # of a number in a file or on the command line
 LAYERS = 64
 WIDTH = 1 << 14  # units of a layer
 FEATURE_SETS = 16
+HEADER_BYTES = 64 << 10  # of model.safetensors, before the weights
+
+# Policies
+POLICY_NAME = 4096  # characters, as of a path
+SEARCH_WORLDS = 1 << 24  # of one decision of a search
+SEARCH_SECONDS = 3600
 
 # Requests
 GAMES = 10**9  # of one evaluation
