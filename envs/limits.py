@@ -16,6 +16,12 @@ NAME = 1000  # characters of a policy's name or path in a YAML file
 LAYERS = 64
 WIDTH = 1 << 14  # units of a layer
 FEATURE_SETS = 16
+HEADER_BYTES = 64 << 10  # of model.safetensors, before the weights
+
+# Policies
+POLICY_NAME = 4096  # characters, as of a path
+SEARCH_WORLDS = 1 << 24  # of one decision of a search
+SEARCH_SECONDS = 3600
 
 # Requests
 DEAL = 100_000  # outcomes of chance that are given for one game

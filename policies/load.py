@@ -8,7 +8,8 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
-from hanamachi.policies.entry_point import load_entry_point
+from hanamachi.limits import POLICY_NAME
+from hanamachi.policies.entry_point import load_entry_point, named
 from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import NAMES, rule_policy
 
@@ -33,7 +34,7 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     `game` is a variant's id, and `options` are the options of that variant; a factory gets all
     other options as its settings. Raises UserError if the policy cannot be loaded.
     """
-    spec = os.fspath(spec)
+    spec = checked_name(os.fspath(spec))
     if spec.startswith(SEARCH):
         return load_search(spec, game, options)
     if spec in NAMES:
@@ -54,6 +55,19 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         return load_own(spec, game, options)
     others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "module:factory"]
     raise unknown("policy", spec, [*NAMES, *agents(), *others])
+
+
+def checked_name(spec: str) -> str:
+    """The name of a policy; UserError if no file and no module could have it."""
+    if len(spec) > POLICY_NAME:
+        raise UserError(f"a policy's name has at most {POLICY_NAME} characters, not {len(spec)}")
+    try:
+        os.fsencode(spec)
+    except UnicodeEncodeError as error:
+        raise UserError(f"{spec!r} has characters that no policy's name can have") from error
+    if "\0" in spec:
+        raise UserError(f"{spec!r} has characters that no policy's name can have")
+    return spec
 
 
 def is_checkpoint(spec: str) -> bool:
@@ -100,6 +114,8 @@ def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Poli
     from hanamachi.policies.search.search import new_search, split_spec
 
     kind, blueprint, settings = split_spec(spec)
+    if blueprint.startswith(SEARCH):
+        raise UserError(f"the blueprint of search:{kind} must not be another search")
     policy = load_policy(blueprint, game, **options) if blueprint else None
     variant = policy.variant if policy else chosen_variant(spec, game, options)
     return new_search(kind, variant, policy, settings, name=spec)
@@ -113,6 +129,10 @@ def load_own(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
     chosen = chosen_variant(spec, game, game_options)
     try:
         made = load_entry_point(spec)(chosen, **settings)
+    except UserError:
+        raise
     except TypeError as error:
         raise UserError(f"{spec} must take (variant, **options): {error}") from error
+    except (Exception, SystemExit) as error:
+        raise UserError(f"{spec} made no policy: {named(error)}") from error
     return as_policy(made, chosen)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, uniform
+from hanamachi.sessions.policy_checks import as_floats
 
 
 class TabularPolicy(Policy):
@@ -38,7 +39,7 @@ class TabularPolicy(Policy):
         self.keys, first = np.unique(as_bytes(observations), return_index=True)
         if len(self.keys) < rows:
             raise UserError("the table has two rows for one observation")
-        self.probabilities = np.asarray(probabilities, np.float32)[first]
+        self.probabilities = as_floats(probabilities, shapes[1], "probabilities", name)[first]
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory

@@ -10,7 +10,8 @@ from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant, head_of
+from hanamachi.policies.networks.head import head_of
+from hanamachi.policies.networks.network import NetworkPolicy, for_variant
 from hanamachi.policies.policy import Policy
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.config import Network as NetworkSettings

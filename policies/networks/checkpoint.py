@@ -5,13 +5,12 @@ the model card. A checkpoint that does not fit is refused with a one-sentence er
 """
 
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import missing_extra
-from hanamachi.policies.features.base import Features
+from hanamachi.errors import UserError, missing_extra
+from hanamachi.limits import DESCRIPTION_BYTES, HEADER_BYTES
 from hanamachi.policies.networks.description import (
     description,
     fitting_variant,
@@ -20,6 +19,7 @@ from hanamachi.policies.networks.description import (
     refused,
 )
 from hanamachi.storage.files import replacing_folder
+from hanamachi.storage.strict_json import read_json
 
 try:
     import torch
@@ -28,9 +28,11 @@ try:
 except ImportError:
     raise missing_extra("PyTorch", "train") from None
 
-from hanamachi.policies.networks.network import Network, NetworkPolicy, for_variant
+from hanamachi.policies.networks.network import META, Network, NetworkPolicy, for_variant
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
+LENGTH = 8  # bytes at the start of the weights: the size of the header that follows
+METADATA, FLOAT32 = "__metadata__", "F32"  # of a header
 
 
 def save_checkpoint(folder: Path, network: Network, variant: Variant, card: str) -> None:
@@ -49,36 +51,53 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
     Raises UserError if the checkpoint is refused.
     """
     folder = Path(folder)
-    config = read_description(read_file(folder / CONFIG, folder), folder)
+    config = read_description(read_file(folder / CONFIG, folder, DESCRIPTION_BYTES), folder)
     variant = fitting_variant(folder, config, game, options)
-    weights = read_file(folder / WEIGHTS, folder)
+    hidden, features = config["network"]["hidden"], config["network"]["features"]
+    network = for_variant(variant, hidden, features, device=META)
+    size = sum(weights.nbytes for weights in network.state_dict().values())
+    weights = read_file(folder / WEIGHTS, folder, size + HEADER_BYTES)
     if sha256(weights).hexdigest() != config["weights"]:
         raise refused(folder, f"{WEIGHTS} is not the file that {CONFIG} describes")
-    hidden, features = config["network"]["hidden"], config["network"]["features"]
-    if smallest_file(Features(variant, features).layout.size, hidden) > len(weights):
-        raise refused(folder, "its weights belong to another network")
-    network = for_variant(variant, hidden, features)
+    check_header(folder, network, weights)
     load_weights(folder, network, weights)
     return NetworkPolicy(variant, network, name=folder.name)
 
 
-def smallest_file(size: int, hidden: list[int]) -> int:
-    """Bytes of the layers alone: a description must not make us build a larger network."""
-    return 4 * sum(a * b for a, b in pairwise([size, *hidden]))
+def check_header(folder: Path, network: Network, weights: bytes) -> None:
+    """UserError unless the file promises the network's weights, by name, shape and type."""
+    length = int.from_bytes(weights[:LENGTH], "little")
+    if length > HEADER_BYTES:
+        raise not_safetensors(folder)
+    try:
+        header = read_json(weights[LENGTH : LENGTH + length])
+    except ValueError as error:
+        raise not_safetensors(folder) from error
+    if not isinstance(header, dict) or not all(isinstance(t, dict) for t in header.values()):
+        raise not_safetensors(folder)
+    header.pop(METADATA, None)
+    expected = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
+    if header.keys() != expected.keys():
+        raise refused(folder, "its weights belong to another network")
+    for name, tensor in header.items():
+        if tensor.get("shape") != expected[name] or tensor.get("dtype") != FLOAT32:
+            raise refused(folder, f"its weights {name} have another shape or type")
 
 
 def load_weights(folder: Path, network: Network, weights: bytes) -> None:
-    """Fill the network; UserError unless names, shapes, types and values are right."""
+    """Give the network its weights; UserError unless all are finite."""
     try:
         tensors = load(weights)
+        for name, tensor in tensors.items():
+            if not bool(torch.isfinite(tensor).all()):
+                raise refused(folder, f"its weights {name} are not all finite")
+            tensors[name] = tensor.to(network.features.device, copy=True)
     except SafetensorError as error:
-        raise refused(folder, f"{WEIGHTS} is not a safetensors file") from error
-    expected = network.state_dict()
-    if tensors.keys() != expected.keys():
-        raise refused(folder, "its weights belong to another network")
-    for name, tensor in tensors.items():
-        if tensor.shape != expected[name].shape or tensor.dtype != expected[name].dtype:
-            raise refused(folder, f"its weights {name} have another shape or type")
-        if not bool(torch.isfinite(tensor).all()):
-            raise refused(folder, f"its weights {name} are not all finite")
-    network.load_state_dict(tensors)
+        raise not_safetensors(folder) from error
+    except (MemoryError, RuntimeError) as error:  # RuntimeError is PyTorch's for both
+        raise refused(folder, f"its weights cannot be loaded ({error})") from error
+    network.load_state_dict(tensors, assign=True)
+
+
+def not_safetensors(folder: Path) -> UserError:
+    return refused(folder, f"{WEIGHTS} is not a safetensors file")

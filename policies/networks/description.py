@@ -5,9 +5,11 @@ the weights and of itself. A description that does not fit is refused with a one
 """
 
 import json
+import os
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.metadata import version
+from os.path import samestat
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -15,10 +17,11 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import FEATURE_SETS, LAYERS, WIDTH
 from hanamachi.policies.features.base import Features
+from hanamachi.storage.strict_json import read_json
 
 FORMAT = 1
-LARGEST_FILE = 1 << 30  # bytes
 TYPES: dict[str, type] = {  # of the fields of a description
     "format": int,
     "version": str,
@@ -75,25 +78,39 @@ def config_digest(config: dict[str, Any]) -> str:
 # --- Reading
 
 
-def read_file(path: Path, checkpoint: Path) -> bytes:
-    """Read a file of a checkpoint; a link is refused, as it could lead anywhere."""
+def read_file(path: Path, checkpoint: Path, most: int) -> bytes:
+    """Read a file of a checkpoint, of at most `most` bytes; refuse what is larger unread.
+
+    A link is refused, as it could lead anywhere, and so is a file that changes meanwhile.
+    """
     name = path.name
     try:
-        status = path.lstat()
-        if not S_ISREG(status.st_mode):
+        found = path.lstat()
+        if not S_ISREG(found.st_mode):
             raise refused(checkpoint, f"{name} must be a file, not a link")
-        if status.st_size > LARGEST_FILE:
-            raise refused(checkpoint, f"{name} is larger than a checkpoint can be")
-        return path.read_bytes()
+        if found.st_size > most:
+            raise refused(checkpoint, f"{name} is larger than the {most} bytes that it can have")
+        with open(path, "rb", opener=without_waiting) as file:
+            content = file.read(found.st_size + 1)
+            if not samestat(found, os.fstat(file.fileno())) or len(content) != found.st_size:
+                raise refused(checkpoint, f"{name} changes while it is read")
+        return content
     except OSError as error:
         raise refused(checkpoint, f"{name} cannot be read ({error.strerror})") from error
+    except MemoryError as error:
+        raise refused(checkpoint, f"there is too little memory for {name}") from error
+
+
+def without_waiting(path: str, flags: int) -> int:
+    """Open a file, even if a pipe, on which opening would wait, took its place meanwhile."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_description(text: bytes, checkpoint: Path) -> dict[str, Any]:
     """Parse a description; UserError unless it is complete and unchanged."""
     try:
-        config = json.loads(text, object_pairs_hook=without_repetition)
-    except (ValueError, RecursionError) as error:
+        config = read_json(text)
+    except ValueError as error:
         raise refused(checkpoint, "its description is not JSON") from error
     if not isinstance(config, dict) or type(config.get("format")) is not int:
         raise refused(checkpoint, "its description has missing, extra or wrong fields")
@@ -116,18 +133,12 @@ def describes_network(network: dict[str, Any]) -> bool:
     return (
         network.keys() <= {"hidden", "features"}
         and isinstance(hidden, list)
-        and all(type(size) is int and 0 < size <= 1 << 14 for size in hidden)
+        and 0 < len(hidden) <= LAYERS
+        and all(type(size) is int and 0 < size <= WIDTH for size in hidden)
         and isinstance(features, list)
-        and len(features) > 0
+        and 0 < len(features) <= FEATURE_SETS
         and all(isinstance(name, str) for name in features)
     )
-
-
-def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError if a key is repeated, where most readers would take the last."""
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key is given twice")
-    return dict(pairs)
 
 
 def fitting_variant(
@@ -137,7 +148,7 @@ def fitting_variant(
     try:
         own = make_variant(config["game"], **config["options"])
         expected = digests(own, config["network"]["features"])
-    except (UserError, RecursionError) as error:
+    except UserError as error:
         raise refused(checkpoint, str(error)) from error
     variant = make_variant(game or own.id, **options) if game or options else own
     for what in ("actions", "observation"):

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hanamachi.engine.threads import WORTH_A_THREAD, default_threads, parallel_for, pool
-
-ILLEGAL = -1e9  # the logit of an illegal action: its probability is exactly 0
+from hanamachi.policies.networks.head import ILLEGAL
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]

@@ -12,40 +12,30 @@ Checkpoints name their tensors after the attributes of `Network` and its modules
 never change: trunk, kinds, free, worths, trust, value, and `weights` within.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hanamachi.engine.game import Actions, Variant
-from hanamachi.engine.layout import Layout
+from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError
+from hanamachi.limits import WEIGHTS_BYTES
 from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.head import (
+    Entities,
+    Head,
+    entry_bounds,
+    head_of,
+    trunk_entries,
+)
 from hanamachi.policies.networks.legal_softmax import LegalDistribution, legal_softmax
 from hanamachi.policies.networks.trained import Trained
 
-
-class Entities(NamedTuple):
-    """Entities of one kind that actions use, such as the slots of the hand."""
-
-    uses: NDArray[np.float32]  # (A, R, H) 1 where an action uses one in a role
-    entries: NDArray[np.int64]  # (H, D) the entries of an observation that describe each
-
-
-class Head(NamedTuple):
-    """What the network knows about the actions."""
-
-    features: NDArray[np.float32]  # (A, F) of each action
-    entities: Mapping[str, Entities]  # by their kind
-    advice: NDArray[np.int64]  # (A, D) the entries of an observation that advise on each action
-
-
-def plain_head(actions: int) -> Head:
-    """A head for actions that have nothing in common."""
-    return Head(np.zeros((actions, 1), np.float32), {}, np.zeros((actions, 0), np.int64))
+META = "meta"  # PyTorch's device for arrays that have a shape and no memory
 
 
 def orthogonal(layer: nn.Linear) -> nn.Linear:
@@ -61,12 +51,13 @@ class EntityScores(nn.Module):
     uses: Tensor
     entries: Tensor
 
-    def __init__(self, entities: Entities, width: int) -> None:
+    def __init__(self, entities: Entities, width: int, device: str | None = None) -> None:
         super().__init__()
         (_, self.roles, _), depth = entities.uses.shape, entities.entries.shape[1]
         self.register_buffer("uses", torch.as_tensor(entities.uses).flatten(1), persistent=False)
         self.register_buffer("entries", torch.as_tensor(entities.entries), persistent=False)
-        self.weights = nn.Linear(width, self.roles * depth, bias=False)  # R; names a tensor
+        outputs = self.roles * depth
+        self.weights = nn.Linear(width, outputs, bias=False, device=device)  # R; names a tensor
 
     def forward(self, observation: Tensor, h: Tensor) -> Tensor:
         """(B, N), (B, W) -> the score of each entity in each role, (B, R * H)."""
@@ -82,12 +73,13 @@ class ActionScoreGate(nn.Module):
 
     advice: Tensor
 
-    def __init__(self, advice: NDArray[np.int64], width: int) -> None:
+    def __init__(self, advice: NDArray[np.int64], width: int, device: str | None = None) -> None:
         super().__init__()
         self.register_buffer("advice", torch.as_tensor(advice), persistent=False)
-        self.weights = nn.Linear(width, advice.shape[1])  # t; names a tensor
-        nn.init.normal_(self.weights.weight, std=0.01)
-        nn.init.zeros_(self.weights.bias)
+        self.weights = nn.Linear(width, advice.shape[1], device=device)  # t; names a tensor
+        if device != META:
+            nn.init.normal_(self.weights.weight, std=0.01)
+            nn.init.zeros_(self.weights.bias)
 
     def forward(self, observation: Tensor, h: Tensor) -> Tensor:
         """(B, N), (B, W) -> the gated advice, which is added to the logits, (B, A)."""
@@ -108,7 +100,7 @@ class InputScaling(nn.Module):
     def __init__(self, bound: NDArray[Any], advice: NDArray[np.int64]) -> None:
         """`bound` (N,) is the largest magnitude of each entry; `advice` are the ones left out."""
         super().__init__()
-        entries = np.setdiff1d(np.arange(len(bound)), advice)
+        entries = trunk_entries(len(bound), advice)
         scale = torch.as_tensor(bound[entries], dtype=torch.float32).clamp(min=1).rsqrt()
         self.register_buffer("entries", torch.as_tensor(entries), persistent=False)
         self.register_buffer("scale", scale, persistent=False)
@@ -131,8 +123,13 @@ class Network(nn.Module):
         head: Head,
         hidden: Sequence[int],
         feature_sets: Sequence[str] = (),
+        device: str | None = None,
     ) -> None:
-        """`bound` (N,) is the largest magnitude of each entry, those of feature sets last."""
+        """`bound` (N,) is the largest magnitude of each entry, those of feature sets last.
+
+        On the device META the weights have shapes but no values, until others are assigned.
+        UserError if the layers have more weights than a checkpoint can hold.
+        """
         super().__init__()
         features = head.features
         self.hidden, self.feature_sets = tuple(hidden), tuple(feature_sets)
@@ -140,16 +137,19 @@ class Network(nn.Module):
         self.input_scaling = InputScaling(bound, head.advice)
         sizes = [self.input_scaling.size, *self.hidden]
         width = sizes[-1]
+        check_size(sizes)
         # checkpoints name their tensors after these attributes
         self.trunk = nn.Sequential()
         for size, next_size in pairwise(sizes):
-            self.trunk.extend([nn.Linear(size, next_size), nn.ReLU()])
-        self.kinds = nn.Linear(features.shape[1], width, bias=False)  # E
-        self.free = nn.Parameter(torch.zeros(len(features), width))  # e
-        self.worths = nn.ModuleDict({k: EntityScores(t, width) for k, t in head.entities.items()})
-        self.trust = ActionScoreGate(head.advice, width) if head.advice.size else None
-        self.value = nn.Linear(width, 1)
-        self.reset_parameters()
+            self.trunk.extend([nn.Linear(size, next_size, device=device), nn.ReLU()])
+        self.kinds = nn.Linear(features.shape[1], width, bias=False, device=device)  # E
+        self.free = nn.Parameter(torch.zeros(len(features), width, device=device))  # e
+        entities = {k: EntityScores(t, width, device) for k, t in head.entities.items()}
+        self.worths = nn.ModuleDict(entities)
+        self.trust = ActionScoreGate(head.advice, width, device) if head.advice.size else None
+        self.value = nn.Linear(width, 1, device=device)
+        if device != META:
+            self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Initialise orthogonal layers and an almost uniform policy."""
@@ -174,28 +174,25 @@ class Network(nn.Module):
 
 
 def for_variant(
-    variant: Variant, hidden: Sequence[int], feature_sets: Sequence[str] = ()
+    variant: Variant,
+    hidden: Sequence[int],
+    feature_sets: Sequence[str] = (),
+    device: str | None = None,
 ) -> Network:
-    """A fresh network for this variant."""
+    """A fresh network for this variant; on the device META it has no weights yet."""
     layout = Features(variant, feature_sets).layout
     head = head_of(variant.actions, layout)
-    return Network(entry_bounds(layout.low, layout.high), head, hidden, feature_sets)
+    return Network(entry_bounds(layout.low, layout.high), head, hidden, feature_sets, device)
 
 
-def head_of(actions: Actions, layout: Layout) -> Head:
-    """The head of a network whose observations have this layout."""
-    entities = {
-        kind: Entities(uses, layout.describing(kind, uses.shape[2]))
-        for kind, uses in actions.uses.items()
-        if any(kind == described for described, _ in layout.blocks)
-    }
-    return Head(actions.features, entities, layout.describing("action", actions.size))
-
-
-def entry_bounds(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
-    """The largest magnitude of each entry; 1 where bounds are not declared."""
-    size = np.maximum(np.abs(low), np.abs(high))
-    return np.where(np.isfinite(size), size, 1)
+def check_size(sizes: Sequence[int]) -> None:
+    """UserError if layers of these sizes have more weights than a checkpoint can hold."""
+    size = 4 * sum(inputs * outputs for inputs, outputs in pairwise(sizes))
+    if size > WEIGHTS_BYTES:
+        raise UserError(
+            f"a network may have {WEIGHTS_BYTES >> 20} MiB of weights, and these layers would need "
+            f"{size >> 20} MiB: make network.hidden smaller"
+        )
 
 
 class NetworkPolicy(Trained):

@@ -11,19 +11,33 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, missing_extra
+from hanamachi.limits import DESCRIPTION_BYTES, WEIGHTS_BYTES
+from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.description import (
     fitting_variant,
     read_description,
     read_file,
     refused,
 )
-from hanamachi.policies.networks.onnx_check import Unfit, contents
+from hanamachi.policies.networks.head import head_of
+from hanamachi.policies.networks.onnx_graph import (
+    FIELDS,
+    GRAPH,
+    MASK,
+    METADATA,
+    METADATA_VALUE,
+    OBSERVATION,
+    PROBABILITIES,
+    VALUE,
+    graph_of,
+    model,
+    without_weights,
+)
+from hanamachi.policies.networks.protobuf import Message, Unfit, compare, fields
 from hanamachi.policies.networks.trained import CHUNK, Trained
 from hanamachi.policies.policy import Observations, Probabilities, Values
 from hanamachi.sessions.policy_checks import checked_distribution, checked_values
 
-OBSERVATION, MASK = "observation", "mask"  # inputs of a graph: (B, N) float32, (B, A) bool
-PROBABILITIES, VALUE = "probabilities", "value"  # its outputs: (B, A) and (B,) float32
 SILENT = 4  # log level of onnxruntime at which it prints nothing
 
 
@@ -73,15 +87,17 @@ def load_onnx(path: Path | str, game: str | None = None, **options: Any) -> Onnx
     Raises UserError if the file is refused, or if onnxruntime is not installed.
     """
     path = Path(path)
-    file = read_file(Path(os.path.realpath(path)), path)  # a link stands for its file
+    real = Path(os.path.realpath(path))  # a link stands for its file
+    file = read_file(real, path, WEIGHTS_BYTES)
     try:
-        text, graph = contents(file)
+        graph, text = parts(file)
+        config = read_description(text, path)
+        variant = fitting_variant(path, config, game, options)
+        if sha256(graph).hexdigest() != config["weights"]:
+            raise refused(path, "its description is for another graph")
+        compare(memoryview(file), exported(variant, config, text))
     except Unfit as error:
         raise refused(path, str(error)) from error
-    config = read_description(text, path)
-    variant = fitting_variant(path, config, game, options)
-    if sha256(graph).hexdigest() != config["weights"]:
-        raise refused(path, "its description is for another graph")
     try:
         policy = OnnxPolicy(variant, config["network"]["features"], file, path.name)
         try_out(policy)
@@ -90,6 +106,26 @@ def load_onnx(path: Path | str, game: str | None = None, **options: Any) -> Onnx
     except Exception as error:  # the errors of onnxruntime share no class
         raise refused(path, "onnxruntime cannot run its graph") from error
     return policy
+
+
+def parts(file: bytes) -> tuple[memoryview, bytes]:
+    """The graph and the description in a file; Unfit if one of them is missing."""
+    found = dict(fields(memoryview(file), FIELDS))
+    graph, metadata = found.get(GRAPH), found.get(METADATA)
+    if not isinstance(graph, memoryview) or not isinstance(metadata, memoryview):
+        raise Unfit("it was not written by hanamachi export")
+    text = dict(fields(metadata, FIELDS)).get(METADATA_VALUE)
+    if not isinstance(text, memoryview) or len(text) > DESCRIPTION_BYTES:
+        raise Unfit("its description is missing or too long")
+    return graph, bytes(text)
+
+
+def exported(variant: Variant, config: dict[str, Any], text: bytes) -> Message:
+    """What an export writes with this description; all its weights are 0."""
+    layout = Features(variant, config["network"]["features"]).layout
+    head, hidden = head_of(variant.actions, layout), config["network"]["hidden"]
+    graph = graph_of(without_weights(head, layout.size, hidden), layout.size)
+    return model(graph, config["version"], text)
 
 
 def try_out(policy: OnnxPolicy) -> None:

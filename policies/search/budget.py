@@ -1,11 +1,13 @@
 """The budget of a search for one decision, in worlds or in seconds."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from hanamachi.errors import UserError
+from hanamachi.limits import SEARCH_SECONDS, SEARCH_WORLDS
 from hanamachi.sessions.session import whole_number
 
 
@@ -20,14 +22,15 @@ class Budget:
         if (self.worlds is None) == (self.seconds is None):
             raise UserError("a search needs one budget: either worlds=64 or seconds=0.1")
         if self.worlds is not None:
-            at_least_one(self.worlds, "worlds")
+            at_most(at_least_one(self.worlds, "worlds"), SEARCH_WORLDS, "worlds")
         if self.seconds is not None:
-            above_zero(self.seconds, "seconds")
+            at_most(above_zero(self.seconds, "seconds"), SEARCH_SECONDS, "seconds")
 
     def portions(self, size: int) -> Iterator[int]:
         """Numbers of worlds, each at most `size`, until the budget is spent; at least one number.
 
-        With `seconds`, no portion begins that would end too late if it took as long as the last.
+        With `seconds`, no portion begins that would end too late if it took as long as the last,
+        nor any after SEARCH_WORLDS, as a search may keep all worlds in memory.
         """
         if self.seconds is None:
             assert self.worlds is not None
@@ -35,7 +38,10 @@ class Budget:
             return
         start, end = perf_counter(), perf_counter() + self.seconds
         yield size
-        while (now := perf_counter()) + (now - start) <= end:
+        for _ in range(size, SEARCH_WORLDS, size):
+            now = perf_counter()
+            if now + (now - start) > end:
+                return
             start = now
             yield size
 
@@ -48,8 +54,13 @@ def at_least_one(value: Any, what: str) -> int:
     return number
 
 
+def at_most(value: float, limit: int, what: str) -> None:
+    if value > limit:
+        raise UserError(f"{what} must be at most {limit}, not {value}")
+
+
 def above_zero(value: Any, what: str) -> float:
     """Check a setting that must be a finite number above 0."""
-    if not isinstance(value, int | float) or not 0 < value < float("inf"):
+    if not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
         raise UserError(f"{what} must be a number above 0, not {value!r}")
     return float(value)

@@ -30,8 +30,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from hanamachi.policies.networks.head import Head, entry_bounds, plain_head
 from hanamachi.policies.networks.legal_softmax import LegalDistribution
-from hanamachi.policies.networks.network import Head, Network, entry_bounds, plain_head
+from hanamachi.policies.networks.network import Network
 from hanamachi.policies.policy import sample
 from hanamachi.training.learner.critic import Critic
 from hanamachi.training.learner.magnet import MovingAverage, SlowCopy

@@ -1,0 +1,209 @@
+"""The graph of a network as an ONNX file holds it: what an export writes, and all that is loaded.
+
+The graph has one node for each operation of `Network.forward`. It follows from the variant and the
+layers of a network, except for the values of its weights. So loading writes the graph again, with
+zeros for weights, and compares.
+
+ONNX defines the numbers of the fields of a message.
+
+Notation: A actions, N entries of an observation with its features, I of them for the trunk, W units
+of the last hidden layer, H entities with D entries each in R roles.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.policies.networks.head import ILLEGAL, Head, trunk_entries
+from hanamachi.policies.networks.protobuf import Message
+
+Floats = NDArray[np.float32]
+
+DESCRIPTION = "hanamachi"  # the key of our metadata
+OBSERVATION, MASK = "observation", "mask"  # inputs: (B, N) float32, (B, A) bool
+PROBABILITIES, VALUE = "probabilities", "value"  # outputs: (B, A) and (B,) float32
+BATCH = "batch"  # of any size
+IR, OPSET = 8, 17  # versions old enough for every current reader of ONNX
+FLOAT, INT64, BOOL = 1, 7, 9  # types of arrays
+INT = 2  # type of an attribute
+FIELDS, GRAPH, METADATA = 6, 7, 14  # of a file: how many, and the numbers of two of them
+METADATA_VALUE = 2
+
+
+class Linear(NamedTuple):
+    """A linear layer."""
+
+    weight: Floats  # (inputs, outputs)
+    bias: Floats | None  # (outputs,)
+
+
+class EntityTables(NamedTuple):
+    """What scores the entities of one kind."""
+
+    entries: NDArray[np.int64]  # (H, D)
+    uses: Floats  # (R * H, A)
+    linear: Linear  # (W, R * D)
+
+
+class GateTables(NamedTuple):
+    """What weighs the advice."""
+
+    entries: NDArray[np.int64]  # (A, D)
+    linear: Linear  # (W, D)
+
+
+class Tables(NamedTuple):
+    """All arrays of a network."""
+
+    entries: NDArray[np.int64]  # (I,)
+    scale: Floats  # (I,)
+    trunk: Sequence[Linear]
+    keys: Floats  # (W, A)
+    entities: Sequence[EntityTables]
+    gate: GateTables | None  # None without advice
+    value: Linear  # (W, 1)
+
+
+def without_weights(head: Head, size: int, hidden: Sequence[int]) -> Tables:
+    """The tables of a network with these layers: all floats are 0 and take no memory."""
+    entries, width = trunk_entries(size, head.advice), hidden[-1]
+    sizes, actions = [len(entries), *hidden], len(head.features)
+    return Tables(
+        entries,
+        zeros(len(entries)),
+        [linear_zeros(*pair) for pair in zip(sizes, hidden, strict=False)],
+        zeros(width, actions),
+        [entity_tables(*entities, width) for entities in head.entities.values()],
+        gate_tables(head.advice, width) if head.advice.size else None,
+        linear_zeros(width, 1),
+    )
+
+
+def entity_tables(uses: Floats, entries: NDArray[np.int64], width: int) -> EntityTables:
+    actions, roles, entities = uses.shape
+    linear = Linear(zeros(width, roles * entries.shape[1]), None)
+    return EntityTables(entries, zeros(roles * entities, actions), linear)
+
+
+def gate_tables(entries: NDArray[np.int64], width: int) -> GateTables:
+    return GateTables(entries, linear_zeros(width, entries.shape[1]))
+
+
+def linear_zeros(inputs: int, outputs: int) -> Linear:
+    return Linear(zeros(inputs, outputs), zeros(outputs))
+
+
+def zeros(*shape: int) -> Floats:
+    return np.broadcast_to(np.float32(0), shape)
+
+
+# --- The graph
+
+
+class Writer:
+    """Collects the nodes and weights of a graph in the order of computation."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Message] = []
+        self.weights: list[Message] = []
+
+    def __call__(self, operation: str, *inputs: Any, out: str = "", **attributes: int) -> str:
+        """Add a node whose inputs are names or arrays; returns the name of its output."""
+        names = [each if isinstance(each, str) else self.keep(each) for each in inputs]
+        name = out or f"{operation.lower()}_{len(self.nodes)}"
+        node = *((1, text(each)) for each in names), (2, text(name)), (4, text(operation))
+        given = (((1, text(key)), (3, value), (20, INT)) for key, value in attributes.items())
+        self.nodes.append((*node, *((5, attribute) for attribute in given)))
+        return name
+
+    def keep(self, array: NDArray[Any] | Sequence[int]) -> str:
+        """Add weights, or a constant of ints; returns its name."""
+        values, name = np.asarray(array), f"weights_{len(self.weights)}"
+        floats = values.dtype == np.float32
+        about = (2, FLOAT if floats else INT64), (8, text(name))
+        content = values if floats else values.astype(np.int64).tobytes()
+        self.weights.append((*((1, size) for size in values.shape), *about, (9, content)))
+        return name
+
+    def linear(self, layer: Linear, source: str) -> str:
+        """Add a linear layer; returns the name of its output."""
+        product = self("MatMul", source, layer.weight)
+        return product if layer.bias is None else self("Add", product, layer.bias)
+
+
+def graph_of(tables: Tables, size: int) -> Message:
+    """Observations with their features (B, size), masks (B, A) -> probabilities and values."""
+    write, actions = Writer(), tables.keys.shape[1]
+    h = trunk(write, tables)
+    logits = write("MatMul", h, tables.keys)
+    for entities in tables.entities:
+        logits = write("Add", logits, entity_scores(write, entities, h))
+    if tables.gate:
+        logits = write("Add", logits, gated_advice(write, tables.gate, h))
+    logits = write("Where", MASK, logits, np.array([ILLEGAL], np.float32))
+    write("Softmax", logits, axis=-1, out=PROBABILITIES)
+    write("Squeeze", write.linear(tables.value, h), [1], out=VALUE)
+    inputs = port(OBSERVATION, FLOAT, BATCH, size), port(MASK, BOOL, BATCH, actions)
+    outputs = port(PROBABILITIES, FLOAT, BATCH, actions), port(VALUE, FLOAT, BATCH)
+    return (
+        *((1, node) for node in write.nodes),
+        (2, text("hanamachi")),
+        *((5, weights) for weights in write.weights),
+        *((11, each) for each in inputs),
+        *((12, each) for each in outputs),
+    )
+
+
+def trunk(write: Writer, tables: Tables) -> str:
+    """The last hidden layer, (B, W)."""
+    h = write("Gather", OBSERVATION, tables.entries, axis=1)
+    h = write("Mul", h, tables.scale)
+    for layer in tables.trunk:
+        h = write("Relu", write.linear(layer, h))
+    return h
+
+
+def entity_scores(write: Writer, tables: EntityTables, h: str) -> str:
+    """What entities add to the logits of the actions that use them, (B, A)."""
+    (entities, depth), roles_of_all = tables.entries.shape, tables.uses.shape[0]
+    described = write("Gather", OBSERVATION, tables.entries, axis=1)  # (B, H, D)
+    described = write("Unsqueeze", described, [1])
+    roles = [-1, roles_of_all // entities, 1, depth]
+    roles_described = write("Reshape", write.linear(tables.linear, h), roles)
+    each = write("ReduceSum", write("Mul", roles_described, described), [3], keepdims=0)
+    each = write("Reshape", each, [-1, roles_of_all])  # from (B, R, H)
+    return write("MatMul", each, tables.uses)
+
+
+def gated_advice(write: Writer, gate: GateTables, h: str) -> str:
+    """What advice adds to the logits, (B, A)."""
+    advice = write("Gather", OBSERVATION, gate.entries, axis=1)  # (B, A, D)
+    gated = write("Mul", write("Unsqueeze", write.linear(gate.linear, h), [1]), advice)
+    return write("ReduceSum", gated, [2], keepdims=0)
+
+
+def port(name: str, type: int, *shape: str | int) -> Message:
+    """An input or output of the graph; a size can have a name instead."""
+    sizes = [((2, text(size)) if isinstance(size, str) else (1, size),) for size in shape]
+    array = (1, type), (2, tuple((1, size) for size in sizes))
+    return (1, text(name)), (2, ((1, array),))
+
+
+def model(graph: Any, version: str, description: bytes) -> Message:
+    """A whole file, written by this version of the package."""
+    operations = (1, b""), (2, OPSET)
+    metadata = (1, text(DESCRIPTION)), (METADATA_VALUE, description)
+    return (
+        (1, IR),
+        (2, text("hanamachi")),
+        (3, text(version)),
+        (GRAPH, graph),
+        (8, operations),
+        (METADATA, metadata),
+    )
+
+
+def text(name: str) -> bytes:
+    return name.encode()
