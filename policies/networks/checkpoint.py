@@ -19,7 +19,7 @@ from hanamachi.policies.networks.description import (
     read_file,
     refused,
 )
-from hanamachi.storage.files import replacing_folder
+from hanamachi.storage.files import read_folder, replacing_folder
 
 try:
     import torch
@@ -46,9 +46,15 @@ def save_checkpoint(folder: Path, network: Network, variant: Variant, card: str)
 def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any) -> NetworkPolicy:
     """The policy of a checkpoint, for its own variant or one with equal actions and observations.
 
-    Raises UserError if the checkpoint is refused.
+    A run may replace the checkpoint meanwhile: the policy is the old one or the new one. Raises
+    UserError if the checkpoint is refused.
     """
-    folder = Path(folder)
+    policy = read_folder(Path(folder), lambda there: read_checkpoint(there, game, options))
+    policy.name = Path(folder).name
+    return policy
+
+
+def read_checkpoint(folder: Path, game: str | None, options: dict[str, Any]) -> NetworkPolicy:
     config = read_description(read_file(folder / CONFIG, folder), folder)
     variant = fitting_variant(folder, config, game, options)
     weights = read_file(folder / WEIGHTS, folder)
