@@ -5,6 +5,7 @@ Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revi
 at the end the decisions that the policy learned from), `resume.zip` (the last save, a file of
 stable-baselines3: load it only if you trust it), `policy/` (the best checkpoint so far),
 `evaluation.json` and `tensorboard/`. If the run clones a policy first, the clone is in `clone/`.
+While a process trains there, it holds `.lock`, and `.owner.json` describes it.
 """
 
 import json

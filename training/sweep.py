@@ -142,6 +142,8 @@ def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
     if ended.errors:
         raise ended.errors[0]
     rows = [ended[n] for n in range(len(ended))]
+    if not all("result" in (row.metrics or {}) for row in rows):
+        raise KeyboardInterrupt  # which Tune has taken for itself, to save the sweep
     trials = [{"settings": row.config, "result": (row.metrics or {})["result"]} for row in rows]
     return sorted(trials, key=lambda trial: (-trial["result"], str(trial["settings"])))
 

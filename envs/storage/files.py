@@ -14,8 +14,6 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TypeVar
 
-from hanamachi.errors import UserError
-
 ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.new", re.DOTALL)  # the names that `aside_of` gives
 Read = TypeVar("Read")
 
@@ -113,7 +111,7 @@ def read_folder(path: Path, read: Callable[[Path], Read]) -> Read:
         before, old = identities(path), old_of(path)
         try:
             return read(old if old.exists() and not path.exists() else path)
-        except UserError:
+        except Exception:
             if identities(path) == before:
                 raise
 

@@ -9,7 +9,6 @@ from itertools import count
 
 import pytest
 
-from hanamachi.errors import UserError
 from hanamachi.storage.files import (
     read_folder,
     remove_leftovers,
@@ -180,15 +179,10 @@ def test_of_two_writers_one_wins_and_their_files_are_never_mixed(tmp_path):
 
 def test_a_folder_that_is_replaced_while_it_is_read_is_the_old_one_or_the_new_one(tmp_path):
     def read(there):
-        contents = []
-        for name in ("one", "two"):
-            try:
-                contents.append((there / name).read_bytes())
-            except OSError:
-                raise UserError("a file is missing") from None
-        if contents[0] != contents[1]:
-            raise UserError("these files come from two saves")
-        return contents[0]
+        one, two = (there / "one").read_bytes(), (there / "two").read_bytes()
+        if one != two:
+            raise ValueError("these files come from two saves")
+        return one
 
     path = tmp_path / "saved"
     write_folder(path, b"0")
@@ -199,5 +193,5 @@ def test_a_folder_that_is_replaced_while_it_is_read_is_the_old_one_or_the_new_on
     assert seen == sorted(seen)
     assert read_folder(path, read) == b"199"
     (path / "two").unlink()
-    with pytest.raises(UserError):
+    with pytest.raises(FileNotFoundError):
         read_folder(path, read)
