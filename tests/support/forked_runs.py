@@ -151,27 +151,32 @@ def move_in(place: str, folder: Path, to: Path, call: int = 0) -> None:
     before_call(place, lambda calls: folder.rename(to) if calls == call else None)
 
 
-class Steps(BufferedWriter):
-    """A file, each write to which is a step."""
+def kill_at(step: int, folder: Path) -> None:
+    """Kill this process at the nth step at which it changes a file of the folder.
 
-    def write(self, content: Any) -> int:
-        steps.take()
-        return super().write(content)
+    At the end of a run, it says on stderr how many steps there were.
+    """
+    steps = Steps(step, folder)
+    before_call("hanamachi.training.run.print_rows", lambda _: print(steps.taken, file=sys.stderr))
 
 
-class Stepping:
-    """Kills this process when it is about to change a file of the folder for the nth time."""
+class Steps:
+    """Counts what a process is about to do with the files of a folder, and kills it at a step.
 
-    def __init__(self, step: int, folder: Path) -> None:
-        self.left, self.folder = step, str(folder)
+    A step is a file or folder that is opened, made, flushed, renamed or removed, or a write: the
+    first to each file, and every tenth.
+    """
+
+    def __init__(self, last: int, folder: Path) -> None:
+        self.taken, self.last, self.folder = 0, last, str(folder)
         self.open, self.fsync = io.open, os.fsync
         io.open, os.fsync = self.opened, self.flushed  # type: ignore[assignment]
         sys.addaudithook(self.audit)
 
     def take(self) -> None:
-        if self.left == 0:
+        if self.taken == self.last:
             os.kill(os.getpid(), signal.SIGKILL)
-        self.left -= 1
+        self.taken += 1
 
     def audit(self, event: str, given: tuple[Any, ...]) -> None:
         """Called by Python when it is about to do something."""
@@ -183,7 +188,7 @@ class Stepping:
 
     def opened(self, path: Any, mode: str = "r", *more: Any, **keywords: Any) -> Any:
         if mode in ("wb", "xb"):
-            return Steps(FileIO(path, mode[0]))
+            return SteppedFile(FileIO(path, mode[0]), self.take)
         return self.open(path, mode, *more, **keywords)
 
     def flushed(self, number: int) -> None:
@@ -191,11 +196,14 @@ class Stepping:
         self.fsync(number)
 
 
-def kill_at(step: int, folder: Path) -> None:
-    """Kill this process at the nth step at which it changes a file of the folder."""
-    global steps
-    steps = Stepping(step, folder)
-    before_call("hanamachi.training.run.print_rows", lambda _: print(-steps.left, file=sys.stderr))
+class SteppedFile(BufferedWriter):
+    """A file that takes a step at the first of its writes, and at every tenth."""
 
+    def __init__(self, file: FileIO, take: Callable[[], None]) -> None:
+        super().__init__(file)
+        self.take, self.writes = take, count()
 
-steps: Stepping
+    def write(self, content: Any) -> int:
+        if next(self.writes) % 10 == 0:
+            self.take()
+        return super().write(content)
