@@ -190,18 +190,23 @@ def test_terminated_at_random_moments_it_ends_with_the_same_weights(start, unint
     assert_same_end(out, uninterrupted)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code", "place", "call", "decisions"),
+    [
+        (signal.SIGINT, 130, COLLECT, 2, 3 * 64),
+        (signal.SIGTERM, 143, "hanamachi.training.callbacks.PlayThePast.start", 0, 0),
+    ],
+)
 def test_the_first_signal_saves_the_run_and_says_how_to_resume_it(
-    number, code, start, settings, uninterrupted, tmp_path
+    number, code, place, call, decisions, start, settings, uninterrupted, tmp_path
 ):
     out = tmp_path / "run"
-    ended, said = start(out, partial(signal_in, COLLECT, number, call=2)).end()
+    ended, said = start(out, partial(signal_in, place, number, call=call)).end()
     assert ended == code
     assert "Traceback" not in said
     last = said.splitlines()[-1]
     assert last.endswith("hanamachi " + " ".join(command(settings, out)))
-    learner = resumed_learner(Config(**SETTINGS), out)
-    assert learner.num_timesteps == 3 * 64
+    assert resumed_learner(Config(**SETTINGS), out).num_timesteps == decisions
     assert start(out).end()[0] == 0
     assert_same_end(out, uninterrupted)
 
