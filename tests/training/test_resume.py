@@ -31,12 +31,14 @@ from forked_runs import (
     take_terminal,
 )
 from pexpect.fdpexpect import fdspawn
+from root import ROOT
 from samples import WHOLE, sample
 from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint
+from hanamachi.training.best_responses import exploit
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
@@ -44,6 +46,7 @@ from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.ownership import LOCK, OWNER, owned
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
+from hanamachi.training.sweep import sweep
 
 KILLS, TERMS, STEPS = sample(40, 0.05), sample(50, 0.04), sample(200, 0.02)
 OTHER_RUNS = ["another_game", "a_clone"] if WHOLE else []
@@ -256,13 +259,13 @@ def test_another_command_ends_with_143_too(tmp_path):
 
 
 def test_ctrl_c_in_a_terminal_leaves_it_as_it_was(start, tmp_path):
-    terminal, its_name = os.openpty()
+    ours, theirs = os.openpty()
     out, endless, shown = tmp_path / "run", ("--set", "steps=1_000_000"), io.StringIO()
-    run = start(out, partial(take_terminal, os.ttyname(its_name)), more=endless)
-    child = fdspawn(terminal, encoding="utf-8", codec_errors="replace", timeout=PATIENCE)
+    run = start(out, partial(take_terminal, os.ttyname(theirs)), more=endless)
+    child = fdspawn(ours, encoding="utf-8", codec_errors="replace", timeout=PATIENCE)
     child.logfile_read = shown
     child.expect_exact("left")
-    os.close(its_name)
+    os.close(theirs)
     wait_for(out / "resume.zip", run)
     child.send("\x03")
     child.expect_exact("again to stop at once")
@@ -334,6 +337,15 @@ def test_an_owned_folder_is_refused_in_one_sentence_with_its_owner(tmp_path):
     with owned(tmp_path):
         pass
     assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+
+
+def test_sweeps_and_best_responses_have_one_owner_too(tmp_path):
+    ranges = ROOT / "configs" / "sweeps" / "hanamikoji.yaml"
+    with owned(tmp_path / "sweep"), pytest.raises(UserError, match=str(os.getpid())):
+        sweep(ranges, tmp_path / "sweep")
+    game = Config(game=SETTINGS["game"], options=SETTINGS["options"])
+    with owned(tmp_path / "1"), pytest.raises(UserError, match=str(os.getpid())):
+        exploit("random", tmp_path, 64, 1, config=game)
 
 
 def test_a_file_system_without_locks_is_refused_in_one_sentence(tmp_path, monkeypatch):
