@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 WORDS = "\nhanamachi: saving after this iteration; press Ctrl-C again to stop at once\n"
 STDERR = 2
@@ -20,7 +21,7 @@ def held_signals() -> Iterator[list[int]]:
     the main thread, so in another thread nothing is held back.
     """
     received: list[int] = []
-    before = {}
+    before: dict[int, Any] = {}  # the handlers
 
     def restore() -> None:
         for number, handler in before.items():
