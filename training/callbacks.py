@@ -19,6 +19,7 @@ from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus, with_partners
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
+from hanamachi.training.ownership import check_owned
 from hanamachi.training.resume import save_run
 
 
@@ -85,6 +86,7 @@ class KeepTheBest(Periodic):
         decisions, state = self.learner.num_timesteps, self.learner.run_state
         policy = NetworkPolicy(self.config.variant(), exported(self.learner, self.config))
         results = self.results(policy)
+        check_owned(self.out)
         for name, result in results.items():
             self.learner.logger.record(f"selfplay/{name}", result)
         self.learner.logger.dump(decisions)  # the next would be a rollout later
@@ -125,6 +127,7 @@ class SaveRun(Periodic):
         self.out = out
 
     def act(self) -> None:
+        check_owned(self.out)
         save_run(self.learner, self.out)
 
 

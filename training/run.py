@@ -5,9 +5,12 @@ Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revi
 at the end the decisions that the policy learned from), `resume.zip` (the last save, a file of
 stable-baselines3: load it only if you trust it), `policy/` (the best checkpoint so far),
 `evaluation.json` and `tensorboard/`. If the run clones a policy first, the clone is in `clone/`.
+While a process trains there, it holds `.lock`, and `.owner.json` describes it.
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -17,7 +20,7 @@ from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.policy import Policy
-from hanamachi.storage.files import replacing, restore_folder
+from hanamachi.storage.files import replacing
 from hanamachi.training import provenance
 from hanamachi.training.build import cloning_learner, new_learner, starting_weights
 from hanamachi.training.callbacks import (
@@ -31,8 +34,10 @@ from hanamachi.training.callbacks import (
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows, read_rows, write_json, write_rows
+from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
+from hanamachi.training.ownership import check_owned, owned
 from hanamachi.training.resume import resumed_learner
 
 
@@ -41,18 +46,20 @@ def train(config: Config, out: Path | str, resume: bool = False, workers: int = 
 
     With `resume`, the run continues from the last save in `out`, or begins if there is none; a
     finished run stays as it is. With `workers`, that many actors of a Ray cluster play the games.
-    The final evaluation goes to `out`/evaluation.json. Raises UserError if something does not fit.
+    The final evaluation goes to `out`/evaluation.json. Raises UserError if something does not fit,
+    or another process trains in `out`. While the policy learns, Ctrl-C and SIGTERM take effect
+    after the iteration, when the run is saved; a second one takes effect at once.
     """
     out = Path(out)
     check_device(config.device)
-    open_run(config, out, resume)
-    if resume and is_finished(out):
-        print_rows(read_rows(out / "evaluation.json"), config)
-        return out / "policy"
-    learner = fit(config, out, resume, workers)
-    policy = load_checkpoint(out / "policy", config.game, **config.options)
-    rows = final_evaluation(config, policy)
-    write_results(config, out, learner.run_state.best_decisions, rows)
+    with open_run(config, out, resume):
+        if resume and is_finished(out):
+            rows = read_rows(out / "evaluation.json")
+        else:
+            learner = fit(config, out, resume, workers)
+            policy = load_checkpoint(out / "policy", config.game, **config.options)
+            rows = final_evaluation(config, policy)
+            write_results(config, out, learner.run_state.best_decisions, rows)
     print_rows(rows, config)
     return out / "policy"
 
@@ -66,22 +73,27 @@ def fit(config: Config, out: Path, resume: bool, workers: int = 0) -> SelfPlayPP
     learner = learner or new_learner(config, starting_point(config, out))
     attach_workers(learner, config, workers)
     log_to(learner, out / "tensorboard")
+    saving = SaveRun(learner, config, out)
     duties: list[Periodic] = [
         *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
         KeepTheBest(learner, config, out),  # evaluates, and exports the best policy
-        SaveRun(learner, config, out),  # last: a save includes what the others have done
+        saving,  # last: a save includes what the others have done
     ]
     learner.begin(config.steps)
-    with progress_bar("learning") as bar:  # which restores the terminal, whatever happens
+    # the bar restores the terminal, whatever happens
+    with held_signals() as received, progress_bar("learning") as bar:
         progress = ShowProgress(bar, learner, config.steps)
         for duty in duties:
             duty.start()
-        while learner.num_timesteps < config.steps:
+        while learner.num_timesteps < config.steps and not received:
             learner.collect()
             progress.show()
+            check_owned(out)
             learner.improve()
             for duty in duties:
                 duty.act_if_due()
+        if received:
+            saving.act()
     return learner
 
 
@@ -97,8 +109,22 @@ def check_device(wanted: str) -> None:
         raise UserError(f"device {wanted} is not there; set device to cpu or auto")
 
 
-def open_run(config: Config, out: Path, resume: bool) -> None:
-    """Create the run folder, or check that it belongs to this config."""
+@contextmanager
+def open_run(config: Config, out: Path, resume: bool) -> Iterator[None]:
+    """Own the run folder until the end: create it, or check that it belongs to this config."""
+    if not (out / "config.yaml").exists():
+        check_policies(config)  # before anything is written
+    with owned(out):
+        begin_run(config, out, resume)
+        try:
+            yield
+        except KeyboardInterrupt as interrupt:
+            interrupt.add_note(f"train(..., resume=True) resumes the run in {out}")
+            raise
+
+
+def begin_run(config: Config, out: Path, resume: bool) -> None:
+    """Describe the run in its folder, unless it is begun already with the same settings."""
     begun = out / "config.yaml"
     try:
         str(out).encode()
@@ -109,11 +135,9 @@ def open_run(config: Config, out: Path, resume: bool) -> None:
     if begun.exists():
         if begun.read_bytes() != config.to_yaml().encode():
             raise UserError(f"{out} holds a run with other settings; see {begun}")
-        restore_folder(out / "policy")
         return
     if (out / "clone").exists():
         raise UserError(f"{out / 'clone'} is left from another run; delete it or name a new folder")
-    check_policies(config)
     write_json(provenance.of_run(config), out / "run.json")
     with replacing(begun) as file:
         file.write(config.to_yaml().encode())
@@ -170,6 +194,7 @@ def clone(config: Config, out: Path) -> None:
             progress.show()
             learner.improve()
     card = model_card(config, provenance.of_run(config), 0, [])
+    check_owned(out)
     save_checkpoint(out / "clone", learner.policy.network, config.variant(), card)
 
 
@@ -212,6 +237,7 @@ def write_results(config: Config, out: Path, decisions: int, rows: Rows) -> None
 
     `decisions` is how many decisions the exported policy learned from.
     """
+    check_owned(out)
     run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": decisions}
     write_json(run, out / "run.json")
     with replacing(out / "policy" / "README.md") as file:

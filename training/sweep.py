@@ -28,6 +28,7 @@ from hanamachi.storage.files import replacing
 from hanamachi.training.cluster import connect
 from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.report import write_json
+from hanamachi.training.ownership import owned
 from hanamachi.training.run import fit, open_run
 
 RETRIES = 10  # of a trial that a lost machine stopped; it resumes from its last save
@@ -89,11 +90,12 @@ def sweep(
             Config.from_dict(with_settings(data, {name: value}), str(file))
     if (out / "tune").exists() and not resume:
         raise UserError(f"{out} holds a sweep already; add --resume, or name another folder")
-    trials = tried(data, wanted, out)
-    write_json(trials, out / "sweep.json")
-    settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
-    with replacing(out / "best.yaml") as written:
-        written.write(settings.encode())
+    with owned(out):
+        trials = tried(data, wanted, out)
+        write_json(trials, out / "sweep.json")
+        settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
+        with replacing(out / "best.yaml") as written:
+            written.write(settings.encode())
     return out / "best.yaml", trials
 
 
@@ -141,14 +143,16 @@ def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
     if ended.errors:
         raise ended.errors[0]
     rows = [ended[n] for n in range(len(ended))]
+    if not all("result" in (row.metrics or {}) for row in rows):
+        raise KeyboardInterrupt  # which Tune has taken for itself, to save the sweep
     trials = [{"settings": row.config, "result": (row.metrics or {})["result"]} for row in rows]
     return sorted(trials, key=lambda trial: (-trial["result"], str(trial["settings"])))
 
 
 def result(config: Config, folder: Path) -> float:
     """The best evaluation during the run."""
-    open_run(config, folder, resume=True)
-    best = fit(config, folder, resume=True).run_state.best
+    with open_run(config, folder, resume=True):
+        best = fit(config, folder, resume=True).run_state.best
     assert best is not None, "every run is evaluated at its end"
     return best
 

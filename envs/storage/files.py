@@ -1,24 +1,38 @@
-"""Saves that are whole or not there: written aside, flushed to the disk, then renamed."""
+"""Saves that are whole or not there: written aside, flushed to the disk, then renamed.
+
+Each save is written under a hidden name of its own, so that two writers never share a file. A
+process that is killed leaves such a name behind; `remove_leftovers` removes it.
+"""
 
 import os
+import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedWriter
 from pathlib import Path
+from secrets import token_hex
+from typing import TypeVar
+
+ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.new", re.DOTALL)  # the names that `aside_of` gives
+Read = TypeVar("Read")
+
+
+# --- Writing
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
     """A file to write that takes the place of `path` only if nothing goes wrong."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.parent / f".{path.name}.new"  # also of a path without a name, such as "."
+    aside = aside_of(path)
     try:
-        with aside.open("wb") as file:
+        with aside.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
+        flush_names(path.parent)
     finally:
         aside.unlink(missing_ok=True)
 
@@ -27,26 +41,88 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
 def replacing_folder(path: Path) -> Iterator[Path]:
     """A folder to fill that takes the place of the folder `path` only if nothing goes wrong."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside, old = path.with_name(f".{path.name}.new"), path.with_name(f".{path.name}.old")
     restore_folder(path)
-    for left in (aside, old):  # by a save that was killed
-        shutil.rmtree(left, ignore_errors=True)
+    aside, old = aside_of(path), old_of(path)
     try:
         aside.mkdir()
         yield aside
         for file in aside.iterdir():
             with file.open("rb+") as written:
                 os.fsync(written.fileno())
+        flush_names(aside)
         if path.exists():
             path.rename(old)
         aside.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
+        flush_names(path.parent)
     finally:
+        restore_folder(path)
         shutil.rmtree(aside, ignore_errors=True)
 
 
+def aside_of(path: Path) -> Path:
+    """A hidden name next to `path` that no other writer has."""
+    return path.parent / f".{path.name}.{token_hex(4)}.new"  # "." has a parent, but no name
+
+
+def old_of(path: Path) -> Path:
+    """Where the folder `path` is between the two renames of a save."""
+    return path.with_name(f".{path.name}.old")
+
+
+def flush_names(folder: Path) -> None:
+    """Flush the names in a folder to the disk, where the platform and the file system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+# --- After a save that was cut
+
+
 def restore_folder(path: Path) -> None:
-    """Put back the folder of a save that was cut between its two renames."""
-    old = path.with_name(f".{path.name}.old")
+    """Put back the old folder if the new one never took its place, or remove it if it did."""
+    old = old_of(path)
     if old.exists() and not path.exists():
         old.rename(path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed saves left in a folder; only for a process that alone saves there."""
+    for left in folder.iterdir() if folder.is_dir() else ():
+        if ASIDE.fullmatch(left.name):
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+
+# --- Reading
+
+
+def read_folder(path: Path, read: Callable[[Path], Read]) -> Read:
+    """What `read` makes of a folder; it reads again if a save replaced the folder meanwhile.
+
+    Between the two renames of a save, it reads the old folder.
+    """
+    while True:
+        before, old = identities(path), old_of(path)
+        try:
+            return read(old if old.exists() and not path.exists() else path)
+        except Exception:
+            if identities(path) == before:
+                raise
+
+
+def identities(path: Path) -> list[tuple[int, int] | None]:
+    """What tells one save of a folder from the next: its number and time, and those of the old."""
+    found: list[tuple[int, int] | None] = []
+    for folder in (path, old_of(path)):
+        try:
+            status = folder.stat()
+            found.append((status.st_ino, status.st_mtime_ns))
+        except OSError:
+            found.append(None)
+    return found

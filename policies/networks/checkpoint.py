@@ -18,7 +18,7 @@ from hanamachi.policies.networks.description import (
     read_file,
     refused,
 )
-from hanamachi.storage.files import replacing_folder
+from hanamachi.storage.files import read_folder, replacing_folder
 from hanamachi.storage.strict_json import read_json
 
 try:
@@ -48,9 +48,15 @@ def save_checkpoint(folder: Path, network: Network, variant: Variant, card: str)
 def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any) -> NetworkPolicy:
     """The policy of a checkpoint, for its own variant or one with equal actions and observations.
 
-    Raises UserError if the checkpoint is refused.
+    A run may replace the checkpoint meanwhile: the policy is the old one or the new one. Raises
+    UserError if the checkpoint is refused.
     """
-    folder = Path(folder)
+    policy = read_folder(Path(folder), lambda there: read_checkpoint(there, game, options))
+    policy.name = Path(folder).name
+    return policy
+
+
+def read_checkpoint(folder: Path, game: str | None, options: dict[str, Any]) -> NetworkPolicy:
     config = read_description(read_file(folder / CONFIG, folder, DESCRIPTION_BYTES), folder)
     variant = fitting_variant(folder, config, game, options)
     hidden, features = config["network"]["hidden"], config["network"]["features"]
@@ -61,7 +67,7 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
         raise refused(folder, f"{WEIGHTS} is not the file that {CONFIG} describes")
     check_header(folder, network, weights)
     load_weights(folder, network, weights)
-    return NetworkPolicy(variant, network, name=folder.name)
+    return NetworkPolicy(variant, network)
 
 
 def check_header(folder: Path, network: Network, weights: bytes) -> None:

@@ -9,7 +9,13 @@ from itertools import count
 
 import pytest
 
-from hanamachi.storage.files import replacing, replacing_folder, restore_folder
+from hanamachi.storage.files import (
+    read_folder,
+    remove_leftovers,
+    replacing,
+    replacing_folder,
+    restore_folder,
+)
 
 pytestmark = pytest.mark.uncompiled
 
@@ -34,14 +40,14 @@ def read_file(path):
     return path.read_bytes()
 
 
-def read_folder(path):
+def read_whole_folder(path):
     restore_folder(path)
     (one, content), (two, same) = sorted((file.name, file.read_bytes()) for file in path.iterdir())
     assert (one, two, content) == ("one", "two", same)
     return content
 
 
-KINDS = [(write_file, read_file), (write_folder, read_folder)]
+KINDS = [(write_file, read_file), (write_folder, read_whole_folder)]
 
 
 @pytest.fixture(params=KINDS, ids=["file", "folder"])
@@ -120,6 +126,72 @@ def test_killed_at_any_step_a_save_or_the_one_before_is_whole_and_the_next_succe
     while is_killed(len(found), write, path):
         found.append(read(path))
         write(path, b"first")
+        remove_leftovers(tmp_path)
         assert list(tmp_path.iterdir()) == [path]
     assert set(found) == {b"first", b"second"}
     assert read(path) == b"second"
+
+
+def test_leftovers_are_removed_and_nothing_else(tmp_path):
+    mine = [".policy.new", ".x.0123456.new", ".new", "run.json", "y.01234567.new", ".z.old"]
+    for name in [*mine, ".x.01234567.new"]:
+        (tmp_path / name).write_text("")
+    (tmp_path / ".policy.fedcba98.new").mkdir()
+    remove_leftovers(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(mine)
+    remove_leftovers(tmp_path / "missing")
+
+
+def test_what_is_saved_has_the_permissions_of_any_new_file(kind, tmp_path):
+    write, _ = kind
+    path, plain = tmp_path / "saved", tmp_path / "plain"
+    write(path, b"first")
+    plain.mkdir() if path.is_dir() else plain.write_bytes(b"")
+    assert path.stat().st_mode == plain.stat().st_mode
+
+
+def forked(work):
+    """Do this in a process of its own; returns its number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return child
+
+
+def test_of_two_writers_one_wins_and_their_files_are_never_mixed(tmp_path):
+    path, contents = tmp_path / "saved", [bytes([n]) * 5_000 for n in range(3)]
+    writers = [
+        forked(lambda content=content: [write_file(path, content) for _ in range(30)])
+        for content in contents
+    ]
+    seen = set()
+    while writers:
+        if path.exists():
+            seen.add(read_file(path))
+        if os.waitpid(writers[-1], os.WNOHANG)[0]:
+            writers.pop()
+    assert seen <= set(contents)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_replaced_while_it_is_read_is_the_old_one_or_the_new_one(tmp_path):
+    def read(there):
+        one, two = (there / "one").read_bytes(), (there / "two").read_bytes()
+        if one != two:
+            raise ValueError("these files come from two saves")
+        return one
+
+    path = tmp_path / "saved"
+    write_folder(path, b"0")
+    writer = forked(lambda: [write_folder(path, str(n).encode()) for n in range(1, 200)])
+    seen = []
+    while not os.waitpid(writer, os.WNOHANG)[0]:
+        seen.append(int(read_folder(path, read)))
+    assert seen == sorted(seen)
+    assert read_folder(path, read) == b"199"
+    (path / "two").unlink()
+    with pytest.raises(FileNotFoundError):
+        read_folder(path, read)

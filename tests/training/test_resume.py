@@ -1,221 +1,371 @@
-"""A run that was stopped in any way resumes to the same end, to the bit."""
+"""A run that was stopped in any way resumes to the same end, to the bit, and has one owner."""
 
+import errno
+import io
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
-import sys
+import threading
 import time
 from functools import partial
+from itertools import count
 from pathlib import Path
 from zipfile import ZipFile
 
 import pexpect
 import pytest
 import torch
+from forked_runs import (
+    CLONE,
+    ROAD,
+    SETTINGS,
+    Run,
+    begin_server,
+    kill_at,
+    limit_files,
+    move_in,
+    signal_in,
+    take_terminal,
+)
+from pexpect.fdpexpect import fdspawn
+from root import ROOT
 from samples import WHOLE, sample
-from terminals import in_terminal
 from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
+from hanamachi.policies.networks.checkpoint import load_checkpoint
+from hanamachi.training.best_responses import exploit
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.ownership import LOCK, OWNER, owned
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
+from hanamachi.training.sweep import sweep
 
-KILLS = sample(30, 0.07)
-OTHER_RUNS = [("another_game", KILLS // 3), ("a_clone", KILLS // 3)] if WHOLE else []
+KILLS, TERMS, STEPS = sample(40, 0.05), sample(50, 0.04), sample(200, 0.02)
+OTHER_RUNS = ["another_game", "a_clone"] if WHOLE else []
 FLIPS = sample(1_000, 0.03)
-PATIENCE = 300  # seconds for a run that takes a few
+PATIENCE = 300  # seconds for a run that takes one
+COLLECT = "hanamachi.training.learner.selfplay.SelfPlayPPO.collect"
 
-SETTINGS = {
-    "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
-    "steps": 6_000,
-    "num_games": 16,
-    "opponents": {"self": 0.5, "past": 0.25, "greedy": 0.25},
-    "network": {"hidden": [32]},
-    "ppo": {"batch_size": 128, "n_epochs": 2},
-    "past": {"every": 1_000, "keep": 2},
-    "magnet": {"kind": "refreshed", "kl_coef": 0.1, "every": 1_000},
-    "average": {"decay": 0.99},
-    "export": "average",
-    "evaluation": {
-        "every": 1_000,
-        "games": 20,
-        "opponents": ["random"],
-        "final_games": 20,
-        "final_opponents": ["random", "greedy"],
-    },
-    "save_every": 256,
-}
-ROAD = SETTINGS | {
-    "game": "geishas_road:advanced",
-    "options": {"colours": 2, "item_values": [1, 2, 3, 4], "actions": ["reveal", "gift"]},
-    "steps": 3_000,
-    "critic": "all",
-    "magnet": {"kind": "average", "kl_coef": 0.1},
-    "export": "policy",
-}
-CLONE = SETTINGS | {
-    "game": "hanabi:2p",
-    "options": {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3},
-    "steps": 2_000,
-    "opponents": {"self": 1},
-    "init_from": "expert",
-    "clone": {"steps": 1_000},
-    "critic": "all",
-    "magnet": {"kind": "start", "kl_coef": 0.1},
-    "export": "policy",
-    "network": {"hidden": [32], "features": ["convention"]},
-}
-ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+@pytest.fixture(scope="module", autouse=True)
+def server(tmp_path_factory):
+    begin_server()
+    Run(["games"], tmp_path_factory.mktemp("server") / "said").end()  # it is warm now
 
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory):
     """The file of a small run."""
-    path = tmp_path_factory.mktemp("settings") / "run.yaml"
-    path.write_text(json.dumps(SETTINGS))
+    return written(SETTINGS, tmp_path_factory.mktemp("settings"))
+
+
+def written(settings, folder):
+    path = folder / "run.yaml"
+    path.write_text(json.dumps(settings))
     return path
 
 
 def command(settings, out, *more):
-    module = [sys.executable, "-m", "hanamachi.training.cli.main"]
-    return [*module, "train", str(settings), "--out", str(out), "--resume", *more]
+    return ["train", str(settings), "--out", str(out), "--resume", *more]
 
 
 @pytest.fixture
-def start(settings):
+def start(settings, tmp_path):
     """Starts or resumes the run in a folder; ends it with the test."""
     started = []
 
-    def process(out, settings=settings, **keywords):
-        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-        environment = {**os.environ, **ONE_THREAD}
-        running = subprocess.Popen(command(settings, out), env=environment, **pipes, **keywords)
-        started.append(running)
-        return running
+    def process(out, *prepare, settings=settings, more=()):
+        said = tmp_path / f"said-{len(started)}"
+        started.append(Run(command(settings, out, *more), said, *prepare))
+        return started[-1]
 
     yield process
     for running in started:
-        running.kill()
-        running.communicate()
+        running.process.kill()
+        running.process.join()
 
 
-def finish(process):
-    """Wait for the end; returns the exit code and what was said on stderr."""
-    _, said = process.communicate(timeout=PATIENCE)
-    return process.returncode, said
-
-
-def wait_for(path, process):
+def wait_for(path, run):
     while not path.exists():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.005)
+        assert not run.ends(0.005), run.end()
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(settings, stopped, tmp_path_factory):
-    """The folder of a run that nothing stopped, and after how many seconds it began and ended.
-
-    As `stopped` comes before it, these seconds hold no compilation.
-    """
-    return whole_run(settings, tmp_path_factory.mktemp("uninterrupted") / "run")
+def uninterrupted(settings, tmp_path_factory):
+    """The folder of a run that nothing stopped, and how many seconds it took."""
+    return whole_run(settings, tmp_path_factory.mktemp("uninterrupted"))
 
 
-def whole_run(settings, out):
-    environment, began = {**os.environ, **ONE_THREAD}, time.time()
-    subprocess.run(command(settings, out), env=environment, check=True, capture_output=True)
-    return out, (out / "config.yaml").stat().st_mtime - began, time.time() - began
+def whole_run(settings, folder):
+    out, began = folder / "run", time.time()
+    assert Run(command(settings, out), folder / "said").end()[0] == 0
+    return out, time.time() - began
 
 
 @pytest.fixture(scope="module")
 def another_game(tmp_path_factory):
     """The same of a run that learns another game."""
-    return second_run(ROAD, tmp_path_factory.mktemp("another_game"))
+    folder = tmp_path_factory.mktemp("another_game")
+    return whole_run(written(ROAD, folder), folder)
 
 
 @pytest.fixture(scope="module")
 def a_clone(tmp_path_factory):
     """The same of a run that clones a policy first, for a network with features."""
-    return second_run(CLONE, tmp_path_factory.mktemp("a_clone"))
-
-
-def second_run(settings, folder):
-    """After one that may have had to compile the game."""
-    (folder / "run.yaml").write_text(json.dumps(settings))
-    whole_run(folder / "run.yaml", folder / "first")
-    return whole_run(folder / "run.yaml", folder / "run")
+    folder = tmp_path_factory.mktemp("a_clone")
+    return whole_run(written(CLONE, folder), folder)
 
 
 def assert_same_end(out, uninterrupted):
     for name in ("policy/model.safetensors", "policy/config.json", "evaluation.json"):
         assert (out / name).read_bytes() == (uninterrupted[0] / name).read_bytes(), name
-
-
-# --- Stopped
-
-
-@pytest.mark.parametrize(("run", "wanted"), [("uninterrupted", KILLS), *OTHER_RUNS])
-def test_killed_at_random_moments_it_ends_with_the_same_weights(
-    run, wanted, start, tmp_path, request
-):
-    uninterrupted = whole, begins, ends = request.getfixturevalue(run)
-    start = partial(start, settings=whole / "config.yaml")
-    rng, kills, runs = random.Random(0), 0, 0
-    while kills < wanted:
-        out = tmp_path / str(runs)
-        process = start(out)
-        try:
-            process.wait(rng.uniform(begins, ends))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            kills += 1
-        if process.wait() == 0:
-            assert_same_end(out, uninterrupted)
-            runs += 1
-        assert process.returncode in (0, -signal.SIGKILL), process.communicate()
-        assert_loads_if_there(out / "policy")
-    assert finish(start(out))[0] == 0
-    assert_same_end(out, uninterrupted)
+    assert [path.name for path in out.iterdir() if path.name.startswith(".")] == [LOCK]
 
 
 def assert_loads_if_there(policy):
     if policy.exists():
-        assert load_policy(str(policy)).network.hidden == (32,)
+        assert load_policy(str(policy)).network.hidden == (16,)
 
 
-def test_ctrl_c_is_one_sentence_and_leaves_the_terminal_as_it_was(
-    start, settings, uninterrupted, tmp_path
-):
-    out = tmp_path / "run"
-    program, *arguments = command(settings, out)
-    child = in_terminal(program, arguments, env={**os.environ, **ONE_THREAD}, timeout=PATIENCE)
-    child.expect_exact("left")
-    wait_for_in_terminal(out / "resume.zip", child)
-    child.sendintr()
-    child.expect_exact(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 130
-    assert child.before.endswith("hanamachi: interrupted\r\n")
-    assert "Traceback" not in child.before
-    hidden, shown = "\x1b[?25l", "\x1b[?25h"
-    assert child.before.rfind(shown) > child.before.rfind(hidden)
-    assert finish(start(out))[0] == 0
+# --- Killed
+
+
+@pytest.mark.parametrize("run", ["uninterrupted", *OTHER_RUNS])
+def test_killed_at_random_moments_it_ends_with_the_same_weights(run, start, tmp_path, request):
+    uninterrupted = whole, seconds = request.getfixturevalue(run)
+    start = partial(start, settings=whole / "config.yaml")
+    rng, kills, runs = random.Random(0), 0, 0
+    while kills < KILLS // (1 + len(OTHER_RUNS)):
+        out = tmp_path / str(runs)
+        process = start(out)
+        code, said = process.end(None if process.ends(rng.uniform(0, seconds)) else signal.SIGKILL)
+        if code == 0:
+            assert_same_end(out, uninterrupted)
+            runs += 1
+        else:
+            assert code == -signal.SIGKILL, said
+            kills += 1
+        assert_loads_if_there(out / "policy")
+    assert start(out).end()[0] == 0
     assert_same_end(out, uninterrupted)
 
 
-def wait_for_in_terminal(path, terminal):
-    while not path.exists():
-        assert terminal.isalive()
-        time.sleep(0.005)
+def test_killed_at_any_step_of_a_save_it_ends_with_the_same_weights(start, uninterrupted, tmp_path):
+    code, said = start(tmp_path / "counted", partial(kill_at, -1, tmp_path / "counted")).end()
+    assert code == 0
+    steps = int(said.splitlines()[-1])
+    for step in random.Random(0).sample(range(steps), min(steps, STEPS)):
+        out = tmp_path / str(step)
+        assert start(out, partial(kill_at, step, out)).end()[0] == -signal.SIGKILL
+        assert_loads_if_there(out / "policy")
+        assert start(out).end()[0] == 0
+        assert_same_end(out, uninterrupted)
+        shutil.rmtree(out)
+
+
+# --- Signals
+
+
+def test_terminated_at_random_moments_it_ends_with_the_same_weights(start, uninterrupted, tmp_path):
+    rng, kills, runs, ends = random.Random(0), 0, 0, set()
+    while kills < TERMS:
+        out = tmp_path / str(runs)
+        process = start(out)
+        early = process.ends(rng.uniform(0, uninterrupted[1]))
+        code, said = process.end(None if early else signal.SIGTERM)
+        assert "Traceback" not in said
+        if code == 0:
+            assert_same_end(out, uninterrupted)
+            runs += 1
+        else:
+            assert code in (143, -signal.SIGTERM), said  # the second before the command begins
+            kills += 1
+        ends.add(code)
+    assert start(out).end()[0] == 0
+    assert_same_end(out, uninterrupted)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "place", "call", "decisions"),
+    [
+        (signal.SIGINT, 130, COLLECT, 2, 3 * 64),
+        (signal.SIGTERM, 143, "hanamachi.training.callbacks.PlayThePast.start", 0, 0),
+    ],
+)
+def test_the_first_signal_saves_the_run_and_says_how_to_resume_it(
+    number, code, place, call, decisions, start, settings, uninterrupted, tmp_path
+):
+    out = tmp_path / "run"
+    ended, said = start(out, partial(signal_in, place, number, call=call)).end()
+    assert ended == code
+    assert "Traceback" not in said
+    last = said.splitlines()[-1]
+    assert last.endswith("hanamachi " + " ".join(command(settings, out)))
+    assert resumed_learner(Config(**SETTINGS), out).num_timesteps == decisions
+    assert start(out).end()[0] == 0
+    assert_same_end(out, uninterrupted)
+
+
+def test_a_second_signal_ends_it_at_once(start, uninterrupted, tmp_path):
+    out, twice = tmp_path / "run", (signal.SIGINT, signal.SIGINT)
+    ended, said = start(out, partial(signal_in, COLLECT, *twice, call=3)).end()
+    assert ended == 130
+    assert "Traceback" not in said
+    assert resumed_learner(Config(**SETTINGS), out).num_timesteps == 2 * 64
+    assert start(out).end()[0] == 0
+    assert_same_end(out, uninterrupted)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "hanamachi.training.cli.main.app",
+        "hanamachi.training.run.check_policies",
+        "hanamachi.training.run.begin_run",
+        "hanamachi.training.run.cloning_learner",
+        "hanamachi.training.learner.clone.Cloning.collect",
+        "hanamachi.training.callbacks.KeepTheBest.start",
+        "hanamachi.training.run.final_evaluation",
+        "hanamachi.training.run.write_json",
+    ],
+)
+def test_a_signal_at_any_time_is_one_sentence(place, start, tmp_path):
+    for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)][:: 1 if WHOLE else 2]:
+        out, cloning = (
+            tmp_path / str(code),
+            ("--set", "init_from=greedy", "--set", "clone.steps=64"),
+        )
+        ended, said = start(out, partial(signal_in, place, number), more=cloning).end()
+        assert ended == code
+        assert "Traceback" not in said
+        assert said.splitlines()[-1].startswith("hanamachi: ")
+
+
+def test_another_command_ends_with_143_too(tmp_path):
+    place = "hanamachi.training.evaluation.matches.evaluate"
+    arguments = ["evaluate", "random", "greedy", "--game", "hanamikoji", "--games", "2"]
+    run = Run(arguments, tmp_path / "said", partial(signal_in, place, signal.SIGTERM))
+    code, said = run.end()
+    assert code == 143
+    assert said.count("\n") == 1
+
+
+def test_ctrl_c_in_a_terminal_leaves_it_as_it_was(start, tmp_path):
+    ours, theirs = os.openpty()
+    out, endless, shown = tmp_path / "run", ("--set", "steps=1_000_000"), io.StringIO()
+    run = start(out, partial(take_terminal, os.ttyname(theirs)), more=endless)
+    child = fdspawn(ours, encoding="utf-8", codec_errors="replace", timeout=PATIENCE)
+    child.logfile_read = shown
+    child.expect_exact("left")
+    os.close(theirs)
+    wait_for(out / "resume.zip", run)
+    child.send("\x03")
+    child.expect_exact("again to stop at once")
+    child.expect_exact("hanamachi: interrupted; to resume: hanamachi train ")
+    child.expect_exact(pexpect.EOF)
+    assert run.end()[0] == 130
+    assert "Traceback" not in shown.getvalue()
+    assert shown.getvalue().rfind("\x1b[?25h") > shown.getvalue().rfind("\x1b[?25l")  # the cursor
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch):
+    """Sends Ctrl-C to this process during the third rollout."""
+    collect, calls = SelfPlayPPO.collect, count()
+
+    def interrupted(self):
+        if next(calls) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return collect(self)
+
+    monkeypatch.setattr(SelfPlayPPO, "collect", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_in_code_the_run_is_saved_before_ctrl_c_goes_on(ctrl_c, uninterrupted, tmp_path):
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    with one_thread(), pytest.raises(KeyboardInterrupt) as interrupt:
+        train(Config(**SETTINGS), tmp_path / "run")
+    assert "resume=True" in "".join(interrupt.value.__notes__)
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+    assert resumed_learner(Config(**SETTINGS), tmp_path / "run").num_timesteps == 3 * 64
+    resume(tmp_path / "run")
+    assert_same_end(tmp_path / "run", uninterrupted)
+
+
+def test_in_another_thread_no_signal_is_handled(uninterrupted, tmp_path):
+    ended = []
+    thread = threading.Thread(target=lambda: ended.append(resume(tmp_path / "run")))
+    thread.start()
+    thread.join()
+    assert ended == [tmp_path / "run" / "policy"]
+    assert_same_end(tmp_path / "run", uninterrupted)
+
+
+# --- One owner
+
+
+def test_a_run_folder_has_one_owner_until_it_ends_in_any_way(start, uninterrupted, tmp_path):
+    out = tmp_path / "run"
+    first = start(out)
+    wait_for(out / OWNER, first)
+    os.kill(first.process.pid, signal.SIGSTOP)
+    code, said = start(out).end()
+    assert code == 2
+    assert said.count("\n") == 1
+    assert str(first.process.pid) in said
+    first.end(signal.SIGKILL)
+    assert start(out).end()[0] == 0
+    assert_same_end(out, uninterrupted)
+
+
+def test_an_owned_folder_is_refused_in_one_sentence_with_its_owner(tmp_path):
+    with owned(tmp_path), pytest.raises(UserError) as refused, owned(tmp_path):
+        pass
+    assert len(str(refused.value)) <= 300
+    assert str(os.getpid()) in str(refused.value)
+    with owned(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+
+
+def test_sweeps_and_best_responses_have_one_owner_too(tmp_path):
+    ranges = ROOT / "configs" / "sweeps" / "hanamikoji.yaml"
+    with owned(tmp_path / "sweep"), pytest.raises(UserError, match=str(os.getpid())):
+        sweep(ranges, tmp_path / "sweep")
+    game = Config(game=SETTINGS["game"], options=SETTINGS["options"])
+    with owned(tmp_path / "1"), pytest.raises(UserError, match=str(os.getpid())):
+        exploit("random", tmp_path, 64, 1, config=game)
+
+
+def test_a_file_system_without_locks_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    def fail(self):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("filelock.FileLock.acquire", fail)
+    with pytest.raises(UserError, match="No locks available"), owned(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("place", [COLLECT, COLLECT.replace("collect", "train")])
+def test_a_folder_that_vanishes_ends_the_run_in_one_sentence(place, start, tmp_path):
+    out, away = tmp_path / "run", tmp_path / "away"
+    code, said = start(out, partial(move_in, place, out, away, call=3)).end()
+    assert code == 2
+    assert "Traceback" not in said
+    assert str(out) in said.splitlines()[-1]
+    assert (away / "resume.zip").exists()
+    assert not out.exists()
 
 
 # --- Without room
@@ -231,10 +381,10 @@ class Disk:
         subprocess.run(mount, check=True, capture_output=True)
 
     def fill(self, leave):
-        """Leave a number of bytes; returns how to start a process that is limited to them."""
+        """Leave a number of bytes; returns how to prepare a process that is limited to them."""
         free = os.statvfs(self.folder)
         (self.folder / "filler").write_bytes(bytes(free.f_bavail * free.f_bsize - leave))
-        return {}
+        return ()
 
     def clear(self):
         (self.folder / "filler").unlink()
@@ -251,8 +401,7 @@ class Quota:
         folder.mkdir()
 
     def fill(self, leave):
-        limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (leave, leave))
-        return {"preexec_fn": limit}
+        return (partial(limit_files, leave),)
 
     def clear(self):
         pass
@@ -285,10 +434,9 @@ def test_a_full_disk_ends_in_one_sentence_and_the_save_before_resumes(start, uni
         out = disk.folder / "run"
         process = start(out)
         wait_for(out / "resume.zip", process)
-        process.kill()
-        process.wait()
+        process.end(signal.SIGKILL)
         saved = (out / "resume.zip").read_bytes()
-        code, said = finish(start(out, **disk.fill(leave=len(saved) // 2)))
+        code, said = start(out, *disk.fill(leave=len(saved) // 2)).end()
         assert code == 2
         assert said.splitlines()[-1] in (
             "hanamachi: No space left on device",
@@ -298,7 +446,7 @@ def test_a_full_disk_ends_in_one_sentence_and_the_save_before_resumes(start, uni
         assert (out / "resume.zip").read_bytes() == saved
         assert_loads_if_there(out / "policy")
         disk.clear()
-        assert finish(start(out))[0] == 0
+        assert start(out).end()[0] == 0
         assert_same_end(out, uninterrupted)
 
 
@@ -307,12 +455,12 @@ def test_a_full_disk_ends_in_one_sentence_and_the_save_before_resumes(start, uni
 
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory):
-    """The folder of a run that was interrupted during its fourth save."""
+    """The folder of a run that was interrupted during its third save."""
     out, saves = tmp_path_factory.mktemp("stopped") / "run", []
 
     def save(self):
         saves.append(self.learner.num_timesteps)
-        if len(saves) == 4:
+        if len(saves) == 3:
             raise KeyboardInterrupt
         act(self)
 
@@ -322,7 +470,7 @@ def stopped(tmp_path_factory):
             train(Config(**SETTINGS), out)
     finally:
         SaveRun.act = act
-    assert saves == [256, 512, 768, 1_024]
+    assert saves == [128, 256, 384]
     return out
 
 
@@ -360,7 +508,7 @@ def resume(out):
 
 def test_it_resumes_from_the_last_save_and_not_from_the_beginning(run, rollouts, uninterrupted):
     assert resume(run) == run / "policy"
-    assert rollouts == list(range(768, 6_000, 256))
+    assert rollouts == list(range(256, 384, 64))
     assert_same_end(run, uninterrupted)
 
 
@@ -382,12 +530,20 @@ def test_a_finished_run_stays_as_it_is(uninterrupted, monkeypatch, tmp_path, cap
 
 def test_a_save_cut_between_its_two_renames_is_put_right(run, uninterrupted):
     (run / "policy").rename(run / ".policy.old")
-    (run / ".policy.new").mkdir()
-    (run / ".policy.new" / "config.json").write_text("{")
-    (run / ".resume.zip.new").write_bytes(b"PK")
+    (run / ".policy.0123abcd.new").mkdir()
+    (run / ".policy.0123abcd.new" / "config.json").write_text("{")
+    (run / ".resume.zip.abcd0123.new").write_bytes(b"PK")
     resume(run)
     assert_same_end(run, uninterrupted)
-    assert not any(path.name.startswith(".") for path in run.iterdir())
+
+
+def test_a_checkpoint_can_be_read_between_the_two_renames_of_a_save(run):
+    expected = load_checkpoint(run / "policy").network.state_dict()
+    (run / "policy").rename(run / ".policy.old")
+    policy = load_checkpoint(run / "policy")
+    assert policy.name == "policy"
+    for name, weights in policy.network.state_dict().items():
+        assert torch.equal(weights, expected[name])
 
 
 # --- Refused
@@ -463,5 +619,5 @@ def test_a_changed_bit_in_a_save_is_refused_or_does_no_harm(run):
 def test_without_its_save_a_run_starts_again(run, rollouts, uninterrupted):
     (run / "resume.zip").unlink()
     resume(run)
-    assert rollouts == list(range(0, 6_000, 256))
+    assert rollouts == list(range(0, 384, 64))
     assert_same_end(run, uninterrupted)

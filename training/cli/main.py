@@ -1,21 +1,57 @@
-"""The entry of the command line: a user's mistake ends in one sentence and exit code 2."""
+"""The entry of the command line: a user's mistake ends in one sentence and exit code 2.
+
+Ctrl-C and SIGTERM end in one sentence too, with the exit codes that shells give them.
+"""
 
 import os
+import shlex
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
+from types import FrameType
 from typing import Any
 
 from hanamachi.errors import UserError, missing_extra, shortened
 
-MISTAKE, INTERRUPTED = 2, 130
+MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
+STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
+RESUMABLE = "train", "sweep", "exploit"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `hanamachi` with these arguments, by default those of the process, and exit."""
     read_and_print_all()
     given = sys.argv[1:] if arguments is None else list(arguments)
-    sys.exit(run(lambda: answer(given or ["--help"])))
+    with exit_on_sigterm():
+        code = run(lambda: answer(given or ["--help"]))
+    if code in STOPPED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
+        print(f"hanamachi: {STOPPED[code]}{how_to_resume(given)}", file=sys.stderr)
+    sys.exit(code)
+
+
+@contextmanager
+def exit_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the command as an exception does, so that what it began is put away.
+
+    A handler that is there already stays, as does one that a library such as Ray installs later.
+    """
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        sys.exit(TERMINATED)
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def read_and_print_all() -> None:
@@ -50,16 +86,23 @@ def app() -> Any:
 def run(command: Callable[[], Any]) -> int:
     """Call `command`; returns the exit code, and prints an error on stderr."""
     try:
-        code = command() or 0
+        return int(command() or 0)
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        return INTERRUPTED
+    except SystemExit as ended:  # by SIGTERM; Ray's handler exits with the signal's number
+        return TERMINATED if ended.code in (TERMINATED, signal.SIGTERM) else int(ended.code or 0)
     except ModuleNotFoundError as error:
-        code = complain(str(missing_extra(installed_elsewhere(error), "train")))
+        return complain(str(missing_extra(installed_elsewhere(error), "train")))
     except Exception as error:
-        code = complain(sentence(error))
-    if code == INTERRUPTED:
-        print("hanamachi: interrupted", file=sys.stderr)
-    return int(code)
+        return complain(sentence(error))
+
+
+def how_to_resume(given: Sequence[str]) -> str:
+    """The command that resumes what these arguments began, if anything can be resumed."""
+    if not given or given[0] not in RESUMABLE or "--exact" in given:
+        return ""
+    again = given if "--resume" in given else [*given, "--resume"]
+    return f"; to resume: {shlex.join(['hanamachi', *again])}"
 
 
 def complain(words: str) -> int:

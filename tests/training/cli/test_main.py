@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -225,12 +226,32 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(package):
     )
 
 
-def test_an_interruption_is_one_sentence_and_130(capsys):
+def test_an_interrupted_command_ends_with_130_and_a_terminated_one_with_143():
     def interrupted():
         raise KeyboardInterrupt
 
     assert cli.run(interrupted) == 130
-    assert capsys.readouterr().err == "hanamachi: interrupted\n"
+    before = signal.getsignal(signal.SIGTERM)
+    with cli.exit_on_sigterm():
+        assert cli.run(lambda: signal.raise_signal(signal.SIGTERM)) == 143
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (["train", "a b.yaml", "--set", "seed=1"], "train 'a b.yaml' --set seed=1 --resume"),
+        (["sweep", "x.yaml", "--resume"], "sweep x.yaml --resume"),
+        (["exploit", "expert", "--steps", "9"], "exploit expert --steps 9 --resume"),
+    ],
+)
+def test_a_stopped_command_can_be_resumed_by_the_command_that_is_printed(given, wanted):
+    assert cli.how_to_resume(given).endswith(f"hanamachi {wanted}")
+
+
+@pytest.mark.parametrize("given", [[], ["games"], ["exploit", "expert", "--exact"]])
+def test_what_cannot_be_resumed_names_no_command(given):
+    assert cli.how_to_resume(given) == ""
 
 
 def test_a_mistake_of_ours_is_not_hidden():
