@@ -48,7 +48,9 @@ def connect() -> Any:
                 logging_level=logging.ERROR,
             )
         except Exception as error:  # Ray raises of many classes
-            raise UserError(f"Ray does not start or join the cluster {address!r}: {error}") from error
+            raise UserError(
+                f"Ray does not start or join the cluster {address!r}: {error}"
+            ) from error
     return ray
 
 
