@@ -205,9 +205,9 @@ def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:
         how = f"--ray --workers {len(states)}" if states else "no --ray"
         raise UserError(f"the run was begun with {how}: resume it in the same way")
     if workers:
-        from hanamachi.training.cluster.rollouts import Actors
+        from hanamachi.training.cluster.rollouts import Workers
 
-        learner.workers = Actors(config, workers, states or ())
+        learner.workers = Workers(config, workers, states or ())
 
 
 def log_to(learner: SelfPlayPPO, folder: Path) -> None:

@@ -25,13 +25,12 @@ from rich.table import Table
 from hanamachi.errors import UserError
 from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
-from hanamachi.training.cluster import connect
+from hanamachi.training.cluster import RETRIES, check_cluster, connect
 from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.report import write_json
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import fit, open_run
 
-RETRIES = 10  # of a trial that a lost machine stopped; it resumes from its last save
 Ends = tuple[float, float]
 Choices = Annotated[list[Any], Field(min_length=1)]
 Trials = Sequence[Mapping[str, Any]]  # the settings and the result of each
@@ -130,13 +129,18 @@ def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
             trial,
             param_space={name: space(tune, values) for name, values in wanted.over.items()},
             tune_config=tune.TuneConfig(
-                metric="result", mode="max", num_samples=wanted.trials, search_alg=drawing
+                metric="result",
+                mode="max",
+                num_samples=wanted.trials,
+                search_alg=drawing,
+                reuse_actors=True,  # a new process would import everything again
             ),
             run_config=tune.RunConfig(
                 name=kept.name,
                 storage_path=str(out),
                 verbose=0,
-                failure_config=tune.FailureConfig(max_failures=RETRIES),
+                failure_config=tune.FailureConfig(max_failures=RETRIES),  # resumes from a save
+                callbacks=[watch(tune)],
             ),
         )
     ended = tuner.fit()
@@ -147,6 +151,16 @@ def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
         raise KeyboardInterrupt  # which Tune has taken for itself, to save the sweep
     trials = [{"settings": row.config, "result": (row.metrics or {})["result"]} for row in rows]
     return sorted(trials, key=lambda trial: (-trial["result"], str(trial["settings"])))
+
+
+def watch(tune: Any) -> Any:
+    """A callback that stops the sweep if the cluster is lost."""
+
+    class Watch(tune.Callback):  # type: ignore[misc, name-defined]
+        def on_step_begin(self, iteration: int, trials: Any, **info: Any) -> None:
+            check_cluster()
+
+    return Watch()
 
 
 def result(config: Config, folder: Path) -> float:

@@ -18,7 +18,7 @@ from hanamachi.training.benchmark.measure import (
 )
 from hanamachi.training.benchmark.training import SETTINGS, learning, quiet_learner
 from hanamachi.training.cluster import connect
-from hanamachi.training.cluster.rollouts import Actors, on_cpu
+from hanamachi.training.cluster.rollouts import Workers, on_cpu
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 
@@ -59,11 +59,11 @@ def described(config: Config) -> str:
 
 def rollouts(config: Config, workers: int) -> Work:
     """Each call sends the weights to the workers and fills the buffer with their rollouts."""
-    learner, actors = quiet_learner(config), Actors(config, workers)
+    learner, shared = quiet_learner(config), Workers(config, workers)
     decisions = config.num_games * config.ppo.n_steps
 
     def play() -> int:
-        actors.play(learner.policy, learner.env, learner.rollout_buffer)  # type: ignore[arg-type]
+        shared.play(learner.policy, learner.env, learner.rollout_buffer)  # type: ignore[arg-type]
         return decisions
 
     return Work(play, f"{config.num_games:,} games, {workers} processes of one thread")
@@ -71,7 +71,7 @@ def rollouts(config: Config, workers: int) -> Work:
 
 def training(config: Config, workers: int) -> Work:
     learner: SelfPlayPPO = quiet_learner(config)
-    learner.workers = Actors(config, workers) if workers else None
+    learner.workers = Workers(config, workers) if workers else None
     return learning(learner, config)
 
 

@@ -1,35 +1,56 @@
-"""One run on many processors: Ray's actors play, its tasks evaluate and try settings.
+"""One run on many processors: Ray's tasks play, evaluate and try settings.
 
-Work that is lost with a worker or a machine is repeated elsewhere with the same result, because
-results depend only on seeds and on what the worker was sent.
+Work that is lost with a process or a machine is repeated elsewhere with the same result, because
+results depend only on seeds and on what the task was sent. If the cluster itself is lost, whoever
+waits for a task raises UserError.
 """
 
 import logging
 import os
+import socket
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
-from hanamachi.errors import missing_extra
+from hanamachi.errors import UserError, missing_extra
 
 # environment of every worker, because there is one worker for each processor
 ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+# settings of Ray, unless the user has set them
+QUIET = {
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # prints no messages of its processes
+    "RAY_prestart_worker_first_driver": "0",  # starts no processes without ONE_THREAD
+    # without its head, Ray would end the process after a minute, even in other work
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "600",
+}
+RETRIES = 10  # of work that was lost with a process or a machine
+WAIT = 1.0  # seconds between two looks at the cluster
+PATIENCE = 20.0  # seconds in which the head of a cluster may be restarted
 
 
 def connect() -> Any:
     """Ray's module, connected to the cluster at RAY_ADDRESS or else to one of this machine."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
     try:
         import ray
     except ImportError as error:
         raise missing_extra("ray", "ray") from error
     if not ray.is_initialized():
-        ray.init(
-            address=os.environ.get("RAY_ADDRESS", "local"),
-            runtime_env={"env_vars": ONE_THREAD, "worker_process_setup_hook": same_place()},
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
+        address = os.environ.get("RAY_ADDRESS", "local")
+        try:
+            ray.init(
+                address=address,
+                runtime_env={"env_vars": ONE_THREAD, "worker_process_setup_hook": same_place()},
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        except Exception as error:  # Ray raises of many classes
+            raise UserError(
+                f"Ray does not start or join the cluster {address!r}: {error}"
+            ) from error
     return ray
 
 
@@ -47,4 +68,54 @@ def same_place() -> Callable[[], None]:
 
 def processors() -> int:
     """The number of processors of the cluster."""
-    return int(connect().cluster_resources()["CPU"])
+    found = int(connect().cluster_resources().get("CPU", 0))
+    if not found:
+        raise UserError("the Ray cluster has no processors; add a machine to it with ray start")
+    return found
+
+
+def answer(task: Any) -> Any:
+    """What a task returns; raises its own error, or UserError if the cluster is lost."""
+    import ray
+
+    while True:
+        check_cluster()
+        try:
+            return ray.get(task, timeout=WAIT)
+        except ray.exceptions.GetTimeoutError:
+            continue
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except ray.exceptions.RayError as error:
+            raise lost() from error
+
+
+def check_cluster() -> None:
+    """Raises UserError if the head of the cluster, or Ray on this machine, no longer runs."""
+    import ray
+
+    here, begun = ray.get_runtime_context(), time.monotonic()
+    while not listens(here.gcs_address):
+        if time.monotonic() - begun > PATIENCE:
+            raise lost()
+        time.sleep(WAIT)
+
+
+def listens(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=WAIT).close()
+    except OSError:
+        return False
+    return True
+
+
+def lost() -> UserError:
+    """Leave a cluster that no longer works; the next `connect` joins or starts another one."""
+    import ray
+
+    ray.shutdown()
+    return UserError(
+        "the Ray cluster was lost; run the command again with a new one, and add --resume to "
+        "continue a run, a sweep or best responses"
+    )

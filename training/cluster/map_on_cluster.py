@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from hanamachi.training.cluster import connect, processors
+from hanamachi.training.cluster import RETRIES, answer, connect, processors
 
 PARTS = 4  # for each processor, so that they finish at about the same time
 LEAST = 64  # games in a part; sending fewer takes longer than playing them
@@ -12,12 +12,9 @@ LEAST = 64  # games in a part; sending fewer takes longer than playing them
 def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> list[Any]:
     """`map`, by all processors of the cluster; work that is lost with a machine is repeated."""
     ray = connect()
-    task = ray.remote(called).options(max_retries=-1)
+    task = ray.remote(called).options(max_retries=RETRIES)
     sent = ray.put(function)
-    try:
-        return list(ray.get([task.remote(sent, *row) for row in zip(*rows, strict=True)]))
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from None  # the task's own error, such as a UserError
+    return [answer(task) for task in [task.remote(sent, *row) for row in zip(*rows, strict=True)]]
 
 
 def called(function: Callable[..., Any], *given: Any) -> Any:

@@ -1,98 +1,106 @@
-"""Rollouts by Ray's actors: each plays a share of the games with the learner's policy.
+"""Rollouts by Ray's tasks: each plays a share of the games with the learner's policy.
 
-A rollout begins when all actors have the policy, and ends when all have answered, so it is
-on-policy. An answer holds the rollout and everything that the actor's next games depend on. If an
-actor is lost, a new one continues from its last answer: the rollout is played again, and the result
-is the same.
+A rollout begins when all workers have the policy, and ends when all have answered, so it is
+on-policy. An answer holds the rollout and everything that the next games of its share depend on.
+A task is sent that state, so any process of the cluster can play any share, and Ray repeats a task
+that is lost with the same result. Processes stay for the next task, also of another run.
 
 Notation: T decisions per game and rollout, B games, W workers.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
+from uuid import uuid4
 
 import torch
 
 from hanamachi.errors import UserError
 from hanamachi.policies.networks.network import NetworkPolicy
-from hanamachi.training.build import make_games, new_learner
-from hanamachi.training.cluster import connect
+from hanamachi.training.build import new_learner
+from hanamachi.training.cluster import RETRIES, answer, connect
 from hanamachi.training.config import Config
-from hanamachi.training.learner.selfplay import SelfPlayBuffer, SelfPlayPolicy
+from hanamachi.training.learner.selfplay import SelfPlayBuffer, SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.state import Weights
 from hanamachi.training.learner.vecenv import Games
 
-State = Mapping[str, Any]  # everything that the next games of a worker depend on
+State = Mapping[str, Any]  # everything that the next games of a share depend on
 
 APART = 1 << 16  # difference of two workers' seeds, larger than the seeds that users try
+SIZES = 2  # of a run's shares; they differ by one game
 
 
-class Worker:
-    """Plays its share of the games, on one processor."""
-
-    def __init__(self, config: Config, state: State | None) -> None:
-        torch.set_num_threads(1)
-        self.games = make_games(config)
-        self.learner = new_learner(config, games=self.games)  # it plays, and is never trained
-        if state:
-            self.games.set_state(state["games"])
-            self.learner.generator.set_state(state["generator"])
-
-    def rollout(
-        self, weights: Weights, fixed_opponents: Sequence[Weights]
-    ) -> tuple[dict[str, Any], State]:
-        """A rollout of T decisions of every game, and what the next one depends on."""
-        self.learner.policy.load_state_dict(weights)
-        for opponent, its in zip(network_opponents(self.games), fixed_opponents, strict=True):
-            opponent.network.load_state_dict(its)
-        self.learner.play()
-        generator = self.learner.generator.get_state()
-        state = {"games": self.games.get_state(), "generator": generator}
-        return self.learner.rollout_buffer.played(), state
-
-
-class Actors:
-    """W workers in a Ray cluster; with `states`, they continue where earlier ones stopped."""
+class Workers:
+    """W shares of the games, played in a Ray cluster; with `states`, they continue there."""
 
     def __init__(self, config: Config, workers: int, states: Sequence[State] = ()) -> None:
         """Raises UserError if there are fewer games than workers."""
         self.shares = shares(config.num_games, workers)
         self.configs = [config_of(config, n, share) for n, share in enumerate(self.shares)]
-        self.states: list[Any] = list(states) or [None] * workers
+        self.states: list[State | None] = list(states) or [None] * workers
+        self.run = uuid4().hex
         self.ray = connect()
         # spread, because a lost machine may have been the only one with free processors
-        self.kind = self.ray.remote(Worker).options(scheduling_strategy="SPREAD")
-        self.actors = [self.begun(n) for n in range(workers)]
-
-    def begun(self, number: int) -> Any:
-        """A worker that continues from the last answer of worker `number`."""
-        return self.kind.remote(self.configs[number], self.states[number])
+        how = {"scheduling_strategy": "SPREAD", "max_retries": RETRIES}
+        self.task = self.ray.remote(rollout).options(**how)
 
     def play(self, policy: SelfPlayPolicy, games: Games, buffer: SelfPlayBuffer) -> None:
-        """Let all workers play T decisions, and store them in the buffer."""
-        sent = self.ray.put(on_cpu(policy))
+        """Play T decisions in all games, and store them in the buffer."""
+        weights = self.ray.put(on_cpu(policy))
         fixed_opponents = self.ray.put(
             [on_cpu(policy.network) for policy in network_opponents(games)]
         )
-        asked = [actor.rollout.remote(sent, fixed_opponents) for actor in self.actors]
+        tasks = [
+            self.task.remote(self.run, config, state, weights, fixed_opponents)
+            for config, state in zip(self.configs, self.states, strict=True)
+        ]
         buffer.reset()
-        for number, (share, answer) in enumerate(zip(self.shares, asked, strict=True)):
-            played, self.states[number] = self.answered(number, answer, sent, fixed_opponents)
+        for number, (share, task) in enumerate(zip(self.shares, tasks, strict=True)):
+            played, self.states[number] = answer(task)
             buffer.put(share, played)
 
-    def answered(self, number: int, answer: Any, sent: Any, fixed_opponents: Any) -> Any:
-        """A worker's answer; if the worker is lost, a new one is asked."""
-        while True:
-            try:
-                return self.ray.get(answer)
-            except self.ray.exceptions.RayTaskError as error:
-                raise error.cause from None  # an error that a new worker would repeat
-            except self.ray.exceptions.RayError as error:
-                if getattr(error, "actor_init_failed", False):
-                    raise
-                self.actors[number] = self.begun(number)
-                answer = self.actors[number].rollout.remote(sent, fixed_opponents)
+
+# --- In the processes of the cluster
+
+
+def rollout(
+    run: str,
+    config: Config,
+    state: State | None,
+    weights: Weights,
+    fixed_opponents: Sequence[Weights],
+) -> tuple[dict[str, Any], State]:
+    """A rollout of T decisions of every game of a share, and what the next one depends on."""
+    if state:
+        player = kept_player(run, config.model_copy(update={"seed": 0}).model_dump_json())
+    else:
+        player = new_player(config)
+    games: Games = player.env  # type: ignore[assignment]
+    if state:
+        games.set_state(state["games"])
+        player.generator.set_state(state["generator"])
+    player.policy.load_state_dict(weights)
+    for opponent, its in zip(network_opponents(games), fixed_opponents, strict=True):
+        opponent.network.load_state_dict(its)
+    player.play()
+    after = {"games": games.get_state(), "generator": player.generator.get_state()}
+    return player.rollout_buffer.played(), after
+
+
+@lru_cache(SIZES)
+def kept_player(run: str, settings: str) -> SelfPlayPPO:
+    """A player for any share of this size of this run, whose state is set for each rollout."""
+    return new_player(Config.model_validate_json(settings))
+
+
+def new_player(config: Config) -> SelfPlayPPO:
+    """A learner that plays a share of the games, on one processor, and is never trained."""
+    torch.set_num_threads(1)
+    return new_learner(config)
+
+
+# --- Shares of the games
 
 
 def shares(games: int, workers: int) -> list[slice]:

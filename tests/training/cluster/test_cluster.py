@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,12 @@ import yaml
 from samples import WHOLE, sample
 
 from hanamachi.errors import UserError
+from hanamachi.limits import MESSAGE
 from hanamachi.policies import load_policy
 from hanamachi.training import evaluate
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.cli import main as cli
+from hanamachi.training.cluster import connect
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.cluster.rollouts import shares
 from hanamachi.training.config import Config
@@ -28,8 +31,8 @@ from hanamachi.training.sweep import sweep
 
 ray = pytest.importorskip("ray")
 
-KILLS = sample(20, 0.05)
-PATIENCE = 300  # seconds
+KILLS = sample(40, 0.025)
+HEADS = 50  # in `make verify`
 SMALL = {
     "game": "hanamikoji",
     "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
@@ -51,26 +54,40 @@ SMALL = {
     "save_every": 500,
 }
 WORKERS = 2
+MACHINES = WORKERS if WHOLE else 0  # besides the head, which plays too if there are none
 QUICK = {"health_check_period_ms": 1_000}  # a dead machine is noticed after five of them
-HEAD = {"num_cpus": 0, "include_dashboard": False, "_system_config": QUICK}
+ONE = {"num_cpus": 1, "include_dashboard": False, "_system_config": QUICK}
+
+
+def started(**head):
+    """A cluster on this machine."""
+    from ray.cluster_utils import Cluster
+
+    return Cluster(initialize_head=True, head_node_args={**ONE, **head})
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """A head that only learns, and two machines that play."""
-    from ray.cluster_utils import Cluster
+def folder(tmp_path_factory):
+    """Where the tests connect to the cluster."""
+    return tmp_path_factory.mktemp("folder")
 
-    made = Cluster(initialize_head=True, head_node_args=HEAD)
-    for _ in range(WORKERS):
+
+@pytest.fixture(scope="module")
+def cluster(folder):
+    """A head that only learns and two machines that play, or one machine that does both."""
+    made = started(num_cpus=0 if MACHINES else 1)
+    for _ in range(MACHINES):
         made.add_node(num_cpus=1)
-    threads, seen = torch.get_num_threads(), os.environ.get("RAY_ADDRESS")
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    os.environ["RAY_ADDRESS"] = made.address
-    yield made
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("RAY_ADDRESS", made.address)
+        with chdir(folder):
+            connect()
+        yield made
     ray.shutdown()
     made.shutdown()
     torch.set_num_threads(threads)
-    os.environ.pop("RAY_ADDRESS") if seen is None else os.environ.update(RAY_ADDRESS=seen)
 
 
 def run(out, **changes):
@@ -88,15 +105,8 @@ def weights(checkpoint):
     return (checkpoint / "model.safetensors").read_bytes()
 
 
-def test_workers_are_where_the_command_was_given(cluster, tmp_path):
-    code = (
-        "import os; from hanamachi.training.cluster.map_on_cluster import map_on_cluster; "
-        "print(*map_on_cluster(lambda _: os.getcwd(), range(2)), sep='\\n')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert set(done.stdout.split()) == {str(tmp_path.resolve())}
+def test_workers_are_where_the_command_was_given(cluster, folder):
+    assert set(map_on_cluster(lambda _: os.getcwd(), range(2))) == {str(folder.resolve())}
 
 
 # --- Training
@@ -107,32 +117,38 @@ def test_the_same_seed_and_number_of_workers_give_the_same_policy(undisturbed, t
     assert weights(run(tmp_path / "again")) == weights(undisturbed[0])
 
 
-def test_it_costs_only_rollouts_to_lose_a_machine_at_any_moment(cluster, undisturbed, tmp_path):
+def test_it_costs_only_rollouts_to_lose_a_process_or_a_machine(cluster, undisturbed, tmp_path):
     checkpoint, seconds = undisturbed
     rng = random.Random(0)
     for kill in range(KILLS):
-        unlucky = rng.choice(sorted(cluster.worker_nodes, key=str))
-        stop = threading.Timer(rng.uniform(0, seconds), cluster.remove_node, (unlucky, False))
+        lose = rng.choice([lose_process, lose_machine] if MACHINES else [lose_process])
+        stop = threading.Timer(rng.uniform(0, seconds), lose, (cluster, rng))
         stop.start()
         assert weights(run(tmp_path / str(kill))) == weights(checkpoint)
         stop.join()
-        cluster.add_node(num_cpus=1)
+        while len(cluster.worker_nodes) < MACHINES:
+            cluster.add_node(num_cpus=1)
 
 
-def test_without_its_head_a_run_can_be_resumed(cluster, undisturbed, tmp_path):
-    settings, out = tmp_path / "run.yaml", tmp_path / "run"
-    settings.write_text(json.dumps(SMALL))
-    command = [sys.executable, "-m", "hanamachi.training.cli.main", "train", settings, "--out", out]
-    command += ["--ray", "--workers", str(WORKERS), "--resume"]
-    alone = {**os.environ, "OMP_NUM_THREADS": "1", "HANAMACHI_THREADS": "1"}
-    del alone["RAY_ADDRESS"]  # its own cluster ends with it
-    started = subprocess.Popen(command, env=alone, start_new_session=True, stderr=subprocess.PIPE)
-    while not (out / "resume.zip").exists():
-        assert started.poll() is None, started.communicate()
-        time.sleep(0.01)
-    os.killpg(started.pid, signal.SIGKILL)
-    started.communicate()
-    assert weights(run(out)) == weights(undisturbed[0])
+def lose_machine(cluster, rng):
+    cluster.remove_node(rng.choice(sorted(cluster.worker_nodes, key=str)), False)
+
+
+def lose_process(cluster, rng):
+    os.kill(rng.choice(processes(cluster)), signal.SIGKILL)
+
+
+def processes(cluster):
+    """The ids of the processes that play."""
+    nodes = [cluster.head_node, *cluster.worker_nodes]
+    parents = {node.all_processes["raylet"][0].process.pid for node in nodes}
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True)
+    rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+    return [
+        int(pid)
+        for pid, parent, command in rows
+        if int(parent) in parents and command.startswith("ray::") and "Agent" not in command
+    ]
 
 
 def test_a_run_is_resumed_with_as_many_workers_as_it_had(undisturbed):
@@ -179,12 +195,11 @@ def test_checkpoints_and_searches_play_there_too(cluster, undisturbed):
 
 
 def test_mistakes_come_back_in_the_same_words(cluster):
+    def refuse(_):
+        raise UserError("not here")
+
     with pytest.raises(UserError, match="not here"):
         map_on_cluster(refuse, [1, 2])
-
-
-def refuse(_):
-    raise UserError("not here")
 
 
 def test_best_responses_may_learn_at_once(cluster, tmp_path):
@@ -252,3 +267,96 @@ def test_what_cannot_be_swept_is_said_before_anything_runs(section, words, tmp_p
 
 def test_a_checkpoint_of_a_cluster_run_loads_like_any_other(undisturbed):
     assert load_policy(str(undisturbed[0])).network.hidden == (32,)
+
+
+# --- Without a head
+
+# with less patience than users have
+PROGRAM = (
+    "from hanamachi.training import cluster; from hanamachi.training.cli.main import main; "
+    "cluster.PATIENCE = 1.0; main()"
+)
+LONGEST = 120  # seconds until a command ends that has lost its cluster
+
+
+class Command:
+    """A command in a cluster of its own, whose head may be killed at any moment."""
+
+    def __init__(self, *arguments):
+        self.cluster, self.arguments = started(), [*map(str, arguments)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *self.arguments],
+            env={**os.environ, "RAY_ADDRESS": self.cluster.address, "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def ended(self):
+        """The exit code; what a loss leads to is one sentence, soon."""
+        try:
+            _, said = self.process.communicate(timeout=LONGEST)
+        finally:
+            self.process.kill()
+            self.cluster.shutdown()
+        code, (_, lost, sentence) = self.process.returncode, said.rpartition("hanamachi: ")
+        assert (code, bool(lost)) in ((0, False), (2, True)), (code, said)
+        assert "Traceback" not in said
+        assert not lost or len(sentence.rstrip()) <= MESSAGE
+        return code
+
+    def lose_head(self, process):
+        getattr(self.cluster.head_node, process)(check_alive=False)
+
+
+def arguments(name, folder):
+    """A small command of this name, which writes to `folder`/out."""
+    out = ["--out", folder / "out"]
+    if name == "evaluate":
+        return [name, "greedy", "expert", "--game", "hanamikoji", "--games", 200, "--ray", *out]
+    file = folder / f"{name}.yaml"
+    file.write_text(json.dumps(SMALL if name == "train" else SWEPT))
+    return [name, file, *(["--ray", "--workers", WORKERS] if name == "train" else []), *out]
+
+
+def outcome(name, folder):
+    """The bytes that a command has to write, whatever happens."""
+    files = {"train": "policy/model.safetensors", "evaluate": "evaluation.json"}
+    return (folder / "out" / files.get(name, "sweep.json")).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def expected(cluster, tmp_path_factory):
+    """What each command writes if nothing is lost, and how many seconds it takes."""
+    folders = {name: tmp_path_factory.mktemp(name) for name in ("train", "evaluate", "sweep")}
+    seconds = {}
+    for name, folder in folders.items():
+        command, begun = Command(*arguments(name, folder)), time.perf_counter()
+        assert command.ended() == 0
+        seconds[name] = time.perf_counter() - begun
+    return [(name, seconds[name], outcome(name, folder)) for name, folder in folders.items()]
+
+
+def test_without_its_head_a_run_can_be_resumed(undisturbed, tmp_path):
+    command, out = Command(*arguments("train", tmp_path)), tmp_path / "out"
+    while not (out / "resume.zip").exists():
+        assert command.process.poll() is None, command.process.communicate()
+        time.sleep(0.01)
+    command.lose_head("kill_gcs_server")
+    assert command.ended() == 2
+    assert weights(run(out)) == weights(undisturbed[0])
+
+
+@pytest.mark.skipif(not WHOLE, reason="each starts a cluster")
+@pytest.mark.parametrize("kill", range(HEADS))
+def test_it_costs_only_a_repetition_to_lose_the_head(kill, expected, tmp_path):
+    rng = random.Random(kill)
+    name, seconds, whole = expected[kill % len(expected)]
+    command = Command(*arguments(name, tmp_path))
+    time.sleep(rng.uniform(0, seconds))
+    command.lose_head(rng.choice(["kill_gcs_server", "kill_raylet"]))
+    if command.ended() != 0:
+        resume = [] if name == "evaluate" else ["--resume"]
+        with pytest.raises(SystemExit, match="0"):
+            cli.main([*command.arguments, *resume])
+    assert outcome(name, tmp_path) == whole
