@@ -57,8 +57,8 @@ class Share(NamedTuple):
 
 
 SHARES = {
-    "whole": Share(1_000_000, 50, 40, 100, 24),
-    "tenth": Share(100_000, 20, 10, 20, 8),
+    "whole": Share(1_000_000, 50, 12, 40, 12),
+    "tenth": Share(100_000, 20, 6, 20, 6),
     "small": Share(5_000, 3, 2, 4, 2),
 }
 

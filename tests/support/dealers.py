@@ -162,11 +162,12 @@ class Timeline:
         self.rows, self.cards = np.arange(len(games)), int(variant.rule_set.cards)
         self.hand_size = int(variant.rule_set.hand_size)
         self.second = games["starter"][:, None] != np.arange(2)  # (B, 2) the seat that began not
-        self.turns = np.where(games["counter_to"] == NONE, NEVER, games["counter_to"])  # (B, 2)
+        counter_to = games["counter_to"].astype(np.int64)
+        self.turns = np.where(counter_to == NONE, NEVER, counter_to)  # (B, 2) of Counteroffers
         offerer = (self.turns + games["starter"][:, None]) % 2 == np.arange(2)
         order = 2 * self.turns + offerer  # who answers may counter first
         self.before = (order[:, ::-1] < order).astype(np.int64)  # (B, 2) counters before a seat's
-        self.last = (games["counter_to"] != NONE).sum(1)  # the part that lasts until now
+        self.last = (counter_to != NONE).sum(1)  # the part that lasts until now
         self.when, received = self._received()
         self.laid_in = 2 * (games["used_in"].astype(np.int64) - 1) + self.second[:, :, None]
         laid = np.repeat(self._part_of(self.laid_in)[..., None], road.PLACES, 3)
