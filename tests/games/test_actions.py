@@ -16,3 +16,10 @@ def test_no_two_actions_look_alike(id: str) -> None:
     size, head = variant.actions.size, head_of(variant.actions, variant.observation)
     uses = [entities.uses.reshape(size, -1) for entities in head.entities.values()]
     assert len(np.unique(np.hstack([head.features, *uses]), axis=0)) == size
+
+
+def test_the_longest_catalogue_fits_the_tables() -> None:
+    """Of all item cards that are allowed, these give the most actions."""
+    variant = make_variant("hanamikoji", cards=(3,) * 7)
+    assert variant.actions.size == 527
+    assert variant.rule_set.kind[526] == variant.actions.kind[526]

@@ -18,7 +18,7 @@ from hanamachi.games.four_actions import unused_actions
 SEATS = 2
 GEISHA = 7  # at most; small versions use fewer
 HAND = 7  # cards, at most
-MOVES = 508  # at most
+MOVES = 528  # at most 527 (seven geisha with three items each); a multiple of 16 keeps rows aligned
 NONE = -1
 
 SECRET, TRADE_OFF, GIFT, COMPETITION, TAKE_CARD, TAKE_PAIR = range(6)

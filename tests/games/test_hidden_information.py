@@ -1,0 +1,307 @@
+"""Nothing that a seat is given depends on cards that it cannot know.
+
+An independent dealer (`dealers`) exchanges such cards; whatever the seat gets stays the same.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from dealers import swapped
+from extremes import extreme_variants
+from numpy.typing import NDArray
+from positions import copied, legal, masked, outcomes
+from samples import WHOLE, sample
+
+import hanamachi
+from hanamachi.adapters.aec import AEC
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.games.geishas_road.rules import INTRIGUE
+from hanamachi.policies import load_policy
+from hanamachi.sessions.players import SeatedPlayer, turns_of
+from hanamachi.sessions.worlds import Worlds
+from hanamachi.training.cli import play
+from hanamachi.training.cli.play import Contest, Listener
+
+Games = NDArray[np.void]
+Seats = NDArray[np.int64]  # (B,)
+Show = Callable[[Variant, Games, Seats], list[bytes]]  # what each seat gets, (B,)
+
+POSITIONS, SHOWN = sample(100_000, 0.001), sample(2_000, 0.005)
+HEARD, PAINTED, EXTREMES = sample(200, 0.02), 20, sample(10, 0.1)
+DECISIONS = 80  # of each game, or of several
+SEEDS = np.arange(4, dtype=np.uint64)  # of worlds
+DTYPES = (np.float32, np.int8) if WHOLE else (np.float32,)
+
+
+# --- Positions
+
+
+class Pairs(NamedTuple):
+    """Positions, and others that a seat cannot tell from them."""
+
+    variant: Variant
+    games: Games
+    others: Games
+    seats: Seats  # to move or waiting
+
+    def first(self, count: int) -> "Pairs":
+        return self.part(np.arange(len(self.seats)) < count)
+
+    def going(self) -> "Pairs":
+        """Those in which a seat is to move."""
+        return self.part(self.games["mover"] != OVER)
+
+    def part(self, chosen: NDArray[np.bool_]) -> "Pairs":
+        return Pairs(self.variant, *(array[chosen] for array in self[1:]))
+
+
+def pairs_of(variant: Variant, count: int) -> Pairs:
+    """Decisions and ends of games, (count,), from games by chance and by the expert in turn."""
+    rng = np.random.default_rng(0)
+    games = np.concatenate([*played(variant, max(2 * count // DECISIONS, 4), rng)])
+    games = games[rng.permutation(len(games))[:count]]
+    seats = rng.integers(variant.seats, size=len(games))
+    return Pairs(variant, games, swapped(variant, games, seats, rng), seats)
+
+
+def played(variant: Variant, batch: int, rng: np.random.Generator) -> Iterator[Games]:
+    """All games before each decision, (batch,)."""
+    policies = [load_policy(name, variant.id, **variant.options) for name in ("random", "expert")]
+    players = [SeatedPlayer(policy, variant, batch) for policy in policies]
+    games = variant.new(rng.integers(1 << 63, size=batch, dtype=np.uint64))
+    kernels.reset(variant.rule_set, games)
+    for _ in range(DECISIONS):
+        yield games.copy()
+        over = np.flatnonzero(games["mover"] == OVER)
+        fresh = games[over]
+        kernels.reset(variant.rule_set, fresh)
+        games[over] = fresh
+        for i, player in enumerate(players):
+            player.forget(over)
+            turns = turns_of(variant, games, np.arange(i, batch, len(players)))
+            turns.step(games, player.act(turns, rng))
+
+
+@pytest.fixture(scope="module", params=hanamachi.VARIANTS)
+def pairs(request: pytest.FixtureRequest) -> Pairs:
+    return pairs_of(hanamachi.variant(request.param), POSITIONS)
+
+
+# --- What a seat gets
+
+
+def views(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """Observations of both types, and the mask, which only the mover has."""
+    masks = masked(variant, games)
+    masks[games["mover"] != seats] = 0
+    rows = [masks]
+    for dtype in DTYPES:
+        out = np.empty((len(games), variant.observation.size), dtype)
+        kernels.observations(variant.rule_set, games, seats, out)
+        rows.append(out)
+    return [b"".join(row.tobytes() for row in one) for one in zip(*rows, strict=True)]
+
+
+def agents(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """All that PettingZoo gives an agent."""
+    env, seen = AEC(variant.id, **variant.options), []
+    for game, seat in zip(games, seats.tolist(), strict=True):
+        env.set_state(game)
+        agent = env.possible_agents[seat]
+        arrays = [part.tobytes() for part in env.observe(agent).values()]
+        rest = (env.infos[agent], env.rewards, env.terminations, env.truncations)
+        seen.append(b"".join((*arrays, repr((*rest, env.agent_selection)).encode())))
+    return seen
+
+
+def texts(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """The table as text, and the choices of a human in the seat."""
+    random = load_policy("random", variant.id, **variant.options)
+    contest, seen = Contest(variant, random, seed=0), []
+    for game, seat in zip(games, seats.tolist(), strict=True):
+        contest.session.begin(options={"state": game})
+        contest.seat = seat
+        choices = contest.choices() if contest.my_turn else {}
+        seen.append("\n".join((contest.table(), *choices.values())).encode())
+    return seen
+
+
+def drawings(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """All strokes of the picture for the seat, in order."""
+    render: Any = variant.game.render()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(render, "Canvas", Strokes)
+        pictures = zip(games, seats.tolist(), strict=True)
+        return [render.image(variant, game, seat) for game, seat in pictures]
+
+
+class Strokes:
+    """In place of a canvas: writes down what is drawn."""
+
+    def __init__(self, *size: Any) -> None:
+        self.strokes: list[Any] = [size]
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *where, **how: self.strokes.append((name, where, how))
+
+    def pixels(self) -> bytes:
+        return repr(self.strokes).encode()
+
+
+def images(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    image, pictures = variant.game.render().image, zip(games, seats.tolist(), strict=True)
+    return [image(variant, game, seat).tobytes() for game, seat in pictures]
+
+
+def worlds(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """Worlds that a seat, to move or waiting, gets for the same seeds."""
+    sampled = Worlds(variant, games, seats)
+    return [sampled.sample(row, SEEDS).tobytes() for row in range(len(sampled))]
+
+
+# --- It is the same
+
+
+def unlike(show: Show, pairs: Pairs) -> int:
+    """How many seats get something else in the other position."""
+    variant, games, others, seats = pairs
+    both = zip(show(variant, games, seats), show(variant, others, seats), strict=True)
+    return sum(one != other for one, other in both)
+
+
+def test_views_do_not_depend_on_what_a_seat_cannot_know(pairs: Pairs) -> None:
+    assert unlike(views, pairs) == 0
+
+
+@pytest.mark.parametrize("show", [agents, texts, drawings, worlds])
+def test_what_is_said_drawn_and_imagined_does_not_depend_on_it(pairs: Pairs, show: Show) -> None:
+    assert unlike(show, pairs.going().first(SHOWN)) == 0
+
+
+@pytest.mark.skipif(not WHOLE, reason="pictures take long; their strokes are compared above")
+def test_pixels_do_not_depend_on_it(pairs: Pairs) -> None:
+    assert unlike(images, pairs.first(PAINTED)) == 0
+
+
+@pytest.mark.parametrize("id", hanamachi.VARIANTS)
+def test_views_do_not_depend_on_it_with_extreme_options_either(id: str) -> None:
+    for variant in extreme_variants(id, EXTREMES):
+        assert unlike(views, pairs_of(variant, SHOWN)) == 0
+
+
+def test_words_of_the_others_moves_do_not_depend_on_it(pairs: Pairs) -> None:
+    """A move, and one of the other position that shows the seat the same, are told alike."""
+    variant, games, others, seats = pairs.part(pairs.games["mover"] != pairs.seats).going()
+    rng, told = np.random.default_rng(0), 0
+    for game, other, seat in zip(games[:HEARD], others, seats.tolist(), strict=False):
+        action = rng.choice(np.flatnonzero(legal(variant, game)))
+        choices = np.flatnonzero(legal(variant, other))
+        (look,) = after(variant, game, [action], seat)
+        alike = choices[[seen == look for seen in after(variant, other, choices, seat)]]
+        if len(alike):
+            here, there = (Listener(variant, one[None], seat) for one in (game, other))
+            assert here.words(action) == there.words(rng.choice(alike))
+            told += 1
+    assert told > 0
+
+
+def after(variant: Variant, game: np.record, actions: Any, seat: int) -> list[bytes]:
+    """What the seat sees of each of these actions, before chance, and of the round's end."""
+    results = np.repeat(game[None], len(actions))
+    for result, action in zip(results, actions, strict=True):
+        kernels.apply_one(variant.rule_set, result, action)
+    shown = views(variant, results, np.full(len(actions), seat))
+    ends = [play.round_end(variant, game, int(action), seat) for action in actions]
+    return [view + end.encode() for view, end in zip(shown, ends, strict=True)]
+
+
+# --- The dealer does what it says
+
+
+def test_the_dealer_changes_most_positions_and_keeps_all_cards(pairs: Pairs) -> None:
+    variant, games, others, _ = pairs.going().first(SHOWN)
+    counted = CARDS[variant.game.name]
+    for game, other in zip(games, others, strict=True):
+        assert counted(game) == counted(other)
+    changed = [one.tobytes() != other.tobytes() for one, other in without_generators(games, others)]
+    assert np.mean(changed) > 0.8
+
+
+def without_generators(*batches: Games) -> Iterator[tuple[np.record, ...]]:
+    plain = [games.copy() for games in batches]
+    for games in plain:
+        games["rng"] = 0
+    return zip(*plain, strict=True)
+
+
+def hanamikoji_cards(game: np.record) -> list[int]:
+    """Items of each geisha that are hidden, held or have been on offer."""
+    secrets = np.bincount(game.secret[game.secret >= 0], minlength=7)
+    offered = game.gift.sum(0) + game.pairs.sum((0, 1))
+    cards: NDArray[np.int64] = game.hand.sum(0) + game.trade_off.sum(0) + secrets + offered
+    return (cards + game.unseen).tolist()
+
+
+def geishas_road_cards(game: np.record) -> list[int]:
+    """All cards, ascending; a card that lies in two places counts twice."""
+    hidden = game.laid[:, INTRIGUE].ravel()
+    hidden = hidden[(hidden >= 0) & (game.played_as[hidden] == 0)]
+    waiting = np.setdiff1d(game.offer, hidden)  # an Intrigue card may lie there
+    held = [card for card in (*game.hand.ravel(), *waiting) if card >= 0]
+    deck = [card for card in range(30) if game.unseen >> card & 1]
+    return sorted([*hidden.tolist(), *held, *np.flatnonzero(game.played_as), *deck])
+
+
+def hanabi_cards(game: np.record) -> list[int]:
+    """Copies of each card that are not in a firework."""
+    held = np.bincount(game.hand[game.hand >= 0], minlength=len(game.unseen))
+    copies: list[int] = (held + game.unseen + game.discards).tolist()
+    return copies
+
+
+CARDS: dict[str, Callable[[np.record], list[int]]] = {
+    "hanamikoji": hanamikoji_cards,
+    "geishas_road": geishas_road_cards,
+    "hanabi": hanabi_cards,
+}
+
+
+def test_what_the_dealer_gives_is_reached_by_legal_play_and_can_be_played_on(pairs: Pairs) -> None:
+    variant, _, others, _ = pairs.going().first(SHOWN)
+    for game in others:
+        assert replayed(variant, game).tobytes() == game.tobytes()
+    masks = np.empty((len(others), variant.actions.size), np.int8)
+    earned, decisions = np.empty((len(others), variant.seats)), np.empty(len(others), np.int64)
+    kernels.play_out(variant.rule_set, others, masks, earned, decisions)
+    assert (others["mover"] == OVER).all()
+
+
+def replayed(variant: Variant, game: np.record) -> np.record:
+    """The round again, if the rules allow every event; Hanabi's record does not hold the events."""
+    earlier = copied(game)
+    kernels.rewind_one(variant.rule_set, earlier)
+    while (event := kernels.next_event_of(variant.rule_set, game, earlier)) >= 0:
+        if earlier.mover == CHANCE:
+            assert event in dict(outcomes(variant, earlier))
+            kernels.resolve_one(variant.rule_set, earlier, event)
+        else:
+            assert legal(variant, earlier)[event]
+            kernels.apply_one(variant.rule_set, earlier, event)
+    earlier.rng = game.rng
+    return earlier
+
+
+def test_a_hidden_card_in_a_view_would_be_found(pairs: Pairs) -> None:
+    assert unlike(leaking, pairs) > 0.2 * len(pairs.seats)
+
+
+def leaking(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """The views, and a card that the seat cannot know."""
+    owners = seats if variant.game.cooperative else 1 - seats
+    hands = games["hand"][np.arange(len(games)), owners]
+    cards = hands[:, 0] if variant.game.cooperative else hands.max(1)
+    seen = views(variant, games, seats)
+    return [view + card.tobytes() for view, card in zip(seen, cards, strict=True)]
