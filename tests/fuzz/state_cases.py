@@ -1,0 +1,1 @@
+"""Altered states: what `reset` accepts must be played to its end."""
