@@ -62,5 +62,6 @@ clean:
 
 .venv/train .venv/dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip  # an old one takes a minute longer
 	$(BIN)/python -m pip install --quiet --no-compile $(SHARE) -e ".[$(@F)]"
 	touch $@
