@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.errors import IllegalAction, UserError
+from hanamachi.sessions.worlds import Worlds
 
 Observations = NDArray[np.float32]  # (B, N)
 Masks = NDArray[np.int8]  # (B, A)
@@ -83,6 +84,32 @@ def values_of(policy: Any, observations: Observations, masks: Masks, memory: Mem
     return checked_values(values, len(masks), name_of(policy))
 
 
+def memory_of(policy: Any, rows: int) -> Memory:
+    """`policy.initial_memory`: a memory of its own for each row, (B, M).
+
+    UserError unless it holds numbers in this shape.
+    """
+    memory = np.array(policy.initial_memory(rows))  # a copy: what is written to it stays here
+    if memory.ndim != 2 or len(memory) != rows or memory.dtype.kind not in "fiub":
+        raise UserError(
+            f"{name_of(policy)}: initial_memory({rows}) must return numbers of shape ({rows}, M), "
+            f"not {memory.dtype} of shape {memory.shape}"
+        )
+    return memory
+
+
+def asked_about(policy: Any, worlds: Worlds) -> Any:
+    """`policy.with_worlds`: the policy for these games; UserError if it is none.
+
+    An opponent that does not search needs no `with_worlds`.
+    """
+    searching = getattr(policy, "with_worlds", None)
+    asked = policy if searching is None else searching(worlds)
+    if not callable(getattr(asked, "act", None)):
+        raise UserError(f"{name_of(policy)}: with_worlds must return a policy, not {asked!r}")
+    return asked
+
+
 # --- Checks
 
 
@@ -136,7 +163,8 @@ def checked_memory(after: Any, before: Memory, name: str) -> Memory:
             f"{name} must return a memory like the one it was given, {before.dtype} of shape "
             f"{before.shape}, not {memory.dtype} of shape {memory.shape}"
         )
-    return memory
+    with np.errstate(over="ignore", invalid="ignore"):
+        return memory.astype(before.dtype, copy=False)
 
 
 def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Floats:

@@ -9,7 +9,7 @@ for name in ("OMP_NUM_THREADS", "HANAMACHI_THREADS"):  # a process with threads 
     os.environ[name] = "1"
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
 
-from campaign import campaign, replayed
+from campaign import campaign, replayed  # noqa: E402 (after the lines above)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)

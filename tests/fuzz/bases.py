@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import tempfile
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -53,14 +52,7 @@ GAMES = (
 )  # fmt: skip
 
 
-@cache
-def folder() -> Path:
-    """Where they lie, until the process ends."""
-    kept.append(tempfile.TemporaryDirectory(prefix="hanamachi-bases-"))
-    return Path(kept[-1].name)
-
-
-kept: list[tempfile.TemporaryDirectory[str]] = []
+FOLDER = Path("../bases")  # from the folder of a case: names in a case do not change with the run
 
 
 @cache
@@ -70,7 +62,7 @@ def checkpoints() -> tuple[Path, ...]:
 
 
 def tiny_checkpoint(number: int) -> Path:
-    small, place = SMALL[number], folder() / f"tiny-{number}"
+    small, place = SMALL[number], FOLDER / f"tiny-{number}"
     torch.manual_seed(number)
     game = variant(small.id, **small.options)
     network = for_variant(game, small.hidden, small.features)
@@ -98,7 +90,7 @@ def onnx_files() -> tuple[Path, ...]:
 @cache
 def saved_games() -> tuple[dict[str, Any], ...]:
     """Games played at random, to the end and in part."""
-    path = folder() / "game.json"
+    path = FOLDER / "game.json"
     found = []
     for number, (id, options) in enumerate(GAMES):
         for most in (3, 1_000):

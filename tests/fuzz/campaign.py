@@ -1,39 +1,44 @@
 """Runs of many cases, and of one; what they print and write."""
 
 import json
+import platform
 import time
 import traceback
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import chdir
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from random import Random
 from secrets import randbelow
 from typing import Any
 
-from harness import BATCH, FAILED, Case, Outcome, named, outcomes, temporary
+from harness import ACCEPTED, FAILED, REFUSED, Case, Outcome, named, outcomes, place_of_cases
 from targets import TARGETS
 
 from hanamachi.errors import UserError
+from hanamachi.training.provenance import processor
+
+TURN = 100  # cases of a target before the next target's turn, where time is given
+Results = Mapping[str, dict[str, Any]]  # by target
 
 
 def campaign(given: Namespace) -> int:
     """Run cases of the targets chosen; returns 1 if one failed."""
     chosen = [given.target] if given.target else list(TARGETS)
     seed = randbelow(10**6) if given.seed is None else given.seed
-    for name in chosen:
-        TARGETS[name].prepare()
-    results: dict[str, dict[str, Any]] = {name: empty(seed) for name in chosen}
-    with temporary() as place:
+    results = {name: nothing_yet(seed) for name in chosen}
+    with place_of_cases() as place:
+        for name in chosen:
+            TARGETS[name].prepare()
         for cases in batches(chosen, seed, given.minutes, given.share):
-            for outcome in outcomes(TARGETS, cases, Path(place)):
+            for outcome in outcomes(TARGETS, cases, place):
                 add(results[outcome.case.target], outcome)
-    for name, result in results.items():
-        print(line_of(name, result))
+    print(table(results))
     if given.json:
-        given.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+        write(results, given.json)
     return int(any(result["failures"] for result in results.values()))
 
 
@@ -46,42 +51,64 @@ def batches(
         yield [Case(name, seed, number) for name, size in sizes.items() for number in range(size)]
         return
     end = time.monotonic() + 60 * minutes
-    for first in count(0, BATCH // 5):
+    for first in count(0, TURN):
         for name in chosen:
             if time.monotonic() > end:
                 return
-            yield [Case(name, seed, number) for number in range(first, first + BATCH // 5)]
+            yield [Case(name, seed, number) for number in range(first, first + TURN)]
 
 
-def empty(seed: int) -> dict[str, Any]:
-    return {"seed": seed, "cases": 0, "verdicts": Counter(), "seconds": 0.0, "slowest": 0.0,
-            "failures": []}  # fmt: skip
+def nothing_yet(seed: int) -> dict[str, Any]:
+    counts = Counter({REFUSED: 0, ACCEPTED: 0, FAILED: 0})
+    return {"seed": seed, "verdicts": counts, "seconds": 0.0, "slowest": 0.0, "failures": []}
 
 
 def add(result: dict[str, Any], outcome: Outcome) -> None:
-    result["cases"] += 1
+    """Count an outcome; a failure is printed with the command that replays it."""
     result["verdicts"][outcome.verdict] += 1
-    result["seconds"] = round(result["seconds"] + outcome.seconds, 3)
-    result["slowest"] = round(max(result["slowest"], outcome.seconds), 3)
+    result["seconds"] += outcome.seconds
+    result["slowest"] = max(result["slowest"], outcome.seconds)
     if outcome.verdict == FAILED:
         result["failures"].append({"case": str(outcome.case), "words": outcome.words})
         print(f"{outcome.case} failed: {outcome.words}\n  {outcome.drawn}")
         print(f"  replay it: make fuzz CASE={outcome.case}", flush=True)
 
 
-def line_of(name: str, result: dict[str, Any]) -> str:
-    verdicts = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(result["verdicts"].items()))
-    seconds = f"{result['seconds']:,.0f} s of processor time, {result['slowest']:.1f} s at most"
-    return f"{name}: {result['cases']:,} cases with seed {result['seed']}: {verdicts}; {seconds}"
+# --- Results
+
+
+def table(results: Results) -> str:
+    """As the page on reliability shows it."""
+    rows = ["| target | seed | cases | refused | accepted | failed | longest |", "|---" * 7 + "|"]
+    for name, result in results.items():
+        verdicts = [result["verdicts"][verdict] for verdict in (REFUSED, ACCEPTED, FAILED)]
+        numbers = " | ".join(f"{number:,}" for number in (sum(verdicts), *verdicts))
+        rows.append(f"| `{name}` | {result['seed']} | {numbers} | {result['slowest']:.1f} s |")
+    return "\n".join(rows)
+
+
+def write(results: Results, path: Path) -> None:
+    """The results, and when and where they were found."""
+    about = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "version": version("hanamachi"),
+        "python": platform.python_version(),
+        "machine": f"{platform.system()}, {processor()}",
+    }
+    text = json.dumps(about | {"targets": results}, indent=2) + "\n"
+    path.write_text(text, encoding="utf-8")
+
+
+# --- One case
 
 
 def replayed(text: str) -> int:
     """Run one case here, so that its traceback shows and a debugger can follow it."""
     case = Case.parse(text)
     target = TARGETS[case.target]
-    target.prepare()
-    with temporary() as place, chdir(place):
-        drawn = target.draw(Random(str(case)), Path(place))
+    with place_of_cases():
+        target.prepare()
+        drawn = target.draw(Random(str(case)), Path())
         print(f"{case}: {drawn!r}")
         try:
             target.use(drawn)

@@ -21,7 +21,7 @@ from hanamachi.policies.networks.description import config_digest
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 LARGEST = np.finfo(np.float32).max
-UNDAMAGEABLE = (  # after a first damage
+UNDAMAGEABLE = (
     OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError, SafetensorError,
 )  # fmt: skip
 Tensors = dict[str, NDArray[np.float32]]
@@ -44,10 +44,15 @@ class Damaged(NamedTuple):
 # --- Weights
 
 
+def a_name(rng: Random, tensors: Tensors) -> str:
+    """One of the names, whose order in a file changes from one reading to the next."""
+    return rng.choice(sorted(tensors))
+
+
 def scale(rng: Random, tensors: Tensors) -> None:
     """All weights, or one tensor's, up to the largest numbers that there are."""
     factor = rng.choice([0, -1, 1e-30, 1e-42, 1e3, 1e10, 1e20, 1e30, 1e38])
-    names = rng.choice([list(tensors), [rng.choice(list(tensors))]])
+    names = rng.choice([sorted(tensors), [a_name(rng, tensors)]])
     for name in names:
         with np.errstate(over="ignore"):
             tensors[name] = np.clip(tensors[name] * np.float32(factor), -LARGEST, LARGEST)
@@ -55,17 +60,17 @@ def scale(rng: Random, tensors: Tensors) -> None:
 
 def fill(rng: Random, tensors: Tensors) -> None:
     values = [np.nan, np.inf, -np.inf, LARGEST, -LARGEST, 1e-45, -0.0, 1e19, 3e38]
-    tensors[rng.choice(list(tensors))].fill(rng.choice(values))
+    tensors[a_name(rng, tensors)].fill(rng.choice(values))
 
 
 def put_one_number(rng: Random, tensors: Tensors) -> None:
-    flat = tensors[rng.choice(list(tensors))].reshape(-1)
+    flat = tensors[a_name(rng, tensors)].reshape(-1)
     flat[rng.randrange(flat.size)] = rng.choice([np.nan, np.inf, LARGEST, -LARGEST, 1e-45, 1e30])
 
 
 def put_noise(rng: Random, tensors: Tensors) -> None:
     """Any bits, a few of which are no numbers."""
-    name = rng.choice(list(tensors))
+    name = a_name(rng, tensors)
     bits = np.frombuffer(rng.randbytes(tensors[name].nbytes), np.float32)
     tensors[name] = bits.reshape(tensors[name].shape).copy()
     if rng.random() < 0.8:
@@ -73,36 +78,38 @@ def put_noise(rng: Random, tensors: Tensors) -> None:
 
 
 def exchange(rng: Random, tensors: Tensors) -> None:
-    one, other = rng.choice(list(tensors)), rng.choice(list(tensors))
+    one, other = a_name(rng, tensors), a_name(rng, tensors)
     tensors[one], tensors[other] = tensors[other], tensors[one]
 
 
 def reorder(rng: Random, tensors: Tensors) -> None:
-    np.random.default_rng(rng.randrange(1000)).shuffle(tensors[rng.choice(list(tensors))])
+    np.random.default_rng(rng.randrange(1000)).shuffle(tensors[a_name(rng, tensors)])
 
 
 def reshape(rng: Random, tensors: Tensors) -> None:
-    name = rng.choice(list(tensors))
+    name = a_name(rng, tensors)
     t = tensors[name]
     tensors[name] = rng.choice([t.T, t[None], t.reshape(-1), t[:0], np.concatenate([t, t])])
 
 
 def retype(rng: Random, tensors: Any) -> None:
-    name = rng.choice(list(tensors))
+    name = a_name(rng, tensors)
     with np.errstate(all="ignore"):
         tensors[name] = tensors[name].astype(rng.choice(["f8", "f2", "i4", "i8", "u1", "?"]))
 
 
 def rename(rng: Random, tensors: Tensors) -> None:
-    name = rng.choice(list(tensors))
+    name = a_name(rng, tensors)
     other = rng.choice(
         [f"{name}.x", "", "../x", "\n", "trunk.9.weight", "__metadata__", "k" * 5000]
     )
     tensors[other] = tensors[name].copy() if rng.random() < 0.3 else tensors.pop(name)
 
 
-TENSORS = (scale, scale, scale, fill, put_one_number, put_noise, exchange, reorder, reshape,
-           retype, rename)  # fmt: skip
+TENSORS = (
+    scale, scale, scale, fill, put_one_number, put_noise, exchange, reorder, reshape, retype,
+    rename,
+)  # fmt: skip
 
 
 def change_tensors(rng: Random, folder: Path) -> None:

@@ -55,17 +55,17 @@ def near(rng: Random, value: Any) -> Any:
         )
     if isinstance(value, list) and value:
         at = rng.randrange(len(value))
-        return rng.choice([value[:at], value + [value[at]], value[::-1], value[at:] + value[:at]])
+        return rng.choice([value[:at], [*value, value[at]], value[::-1], value[at:] + value[:at]])
     return odd(rng)
 
 
-def places(data: Any) -> list[Place]:
-    """Every place in the data; of a long list, a few."""
-    if not isinstance(data, dict | list):
+def places(data: Any, depth: int = 50) -> list[Place]:
+    """Every place in the data down to a depth; of a long list, a few."""
+    if not isinstance(data, dict | list) or not depth:
         return []
     keys = list(data) if isinstance(data, dict) else list(range(len(data)))
     found = [(data, key) for key in keys]
-    return found + [place for key in keys[:40] for place in places(data[key])]
+    return found + [place for key in keys[:40] for place in places(data[key], depth - 1)]
 
 
 # --- Structure

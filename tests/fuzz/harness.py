@@ -1,9 +1,8 @@
 """Cases of fuzzing, each judged in a process that may die, freeze or fill the memory.
 
 A case is drawn from (target, seed, number) alone, so its name replays it. A worker is forked for a
-batch of cases; it reports each case when it begins and when it ends, so that a death is known by
-its case. A case that was slow or large is run again in a fresh worker, as the first one may have
-compiled code.
+batch of cases. It reports each case, so that a death is known by its case. A case that was slow or
+large is run again in a fresh worker, as the first one may have compiled code.
 """
 
 import faulthandler
@@ -16,7 +15,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from random import Random
 from shutil import rmtree
@@ -28,8 +27,9 @@ from hanamachi.limits import MESSAGE
 SECONDS = 5.0  # of processor time that a case may take, once everything is compiled
 MEMORY = 500 << 20  # bytes that a case may add to those of its worker
 COMPILING = 180  # seconds of processor time after which the system ends a case
-ASLEEP = 600  # seconds of any kind, for a case that waits
+ASLEEP = 120  # seconds of any kind, after which a case that waits is ended
 BATCH = 500  # cases of one worker
+PROGRESS = "decisions/s"  # on stderr while a run lasts
 REFUSED, ACCEPTED, FAILED = "refused", "accepted", "failed"
 COSTS = ("slow", "large")  # faults that a second run must confirm
 
@@ -76,7 +76,7 @@ def judge(target: Target, case: Case, folder: Path) -> Outcome:
     """Draw a case and use it, in a folder that is empty before and after."""
     rng = Random(str(case))
     with chdir(folder):
-        drawn = target.draw(rng, folder)
+        drawn = target.draw(rng, Path())
         size, start = resident(), time.process_time()
         try:
             target.use(drawn)
@@ -134,21 +134,24 @@ def silenced() -> str:
     for stream in (1, 2):
         os.ftruncate(stream, 0)
         os.lseek(stream, 0, os.SEEK_SET)
-    return text.strip()
+    return "\n".join(line for line in text.splitlines() if PROGRESS not in line).strip()
+
+
+def written_by(folder: Path, stream: int) -> Path:
+    """The file of what a worker writes to a stream."""
+    return folder.with_name(f"{folder.name}.{stream}")
 
 
 def work(targets: dict[str, Target], cases: Sequence[Case], folder: Path, report: int) -> None:
-    """Judge cases one after the other; a line for each on the pipe when it begins and ends."""
+    """Judge cases one after the other; a line for each on the pipe."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream in (1, 2):
-        os.dup2(
-            os.open(folder.parent / f"stream{stream}", os.O_RDWR | os.O_CREAT | os.O_TRUNC), stream
-        )
+        to = os.open(written_by(folder, stream), os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        os.dup2(to, stream)
     for number in (signal.SIGPROF, signal.SIGALRM):  # show where it hangs, then die of it
-        faulthandler.register(number, chain=True)
-    faulthandler.enable()
+        faulthandler.register(number, file=2, chain=True)
+    faulthandler.enable(file=2)
     for case in cases:
-        os.write(report, b"begun\n")
         signal.setitimer(signal.ITIMER_PROF, COMPILING)
         signal.alarm(ASLEEP)
         outcome = judge(targets[case.target], case, folder)
@@ -159,13 +162,13 @@ def work(targets: dict[str, Target], cases: Sequence[Case], folder: Path, report
 
 
 def outcomes(targets: dict[str, Target], cases: Sequence[Case], place: Path) -> Iterator[Outcome]:
-    """What becomes of each case; `place` is a folder for the worker's files."""
+    """What becomes of each case; their folders are made in `place`."""
     left = list(cases)
     while left:
         batch, left = left[:BATCH], left[BATCH:]
         while batch:
             done = 0
-            for outcome in forked(targets, batch, place):
+            for outcome in forked(targets, batch, place / "case"):
                 done += 1
                 yield confirmed(targets, outcome, place)
             batch = batch[done:]
@@ -178,11 +181,9 @@ def confirmed(targets: dict[str, Target], outcome: Outcome, place: Path) -> Outc
     return [*forked(targets, [outcome.case, outcome.case], place / "again")][-1]
 
 
-def forked(targets: dict[str, Target], cases: Sequence[Case], place: Path) -> Iterator[Outcome]:
+def forked(targets: dict[str, Target], cases: Sequence[Case], folder: Path) -> Iterator[Outcome]:
     """The outcomes of one worker, until it has done all cases or died in one."""
-    folder = place / "case"
-    rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(exist_ok=True)
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -195,20 +196,24 @@ def forked(targets: dict[str, Target], cases: Sequence[Case], place: Path) -> It
             os._exit(1)
         os._exit(0)
     os.close(writing)
-    ended = begun = 0
+    ended = 0
     with os.fdopen(reading) as lines:
         for line in lines:
-            if line == "begun\n":
-                begun += 1
-            else:
-                case, *rest = json.loads(line)
-                ended += 1
-                yield Outcome(Case(*case), *rest)
+            case, *rest = json.loads(line)
+            ended += 1
+            yield Outcome(Case(*case), *rest)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if ended < len(cases):
-        last = (place / "stream2").read_text(errors="replace")[-3000:]
-        yield Outcome(cases[ended], FAILED, f"the process ended with {status} ({begun=}): {last}")
+        last = written_by(folder, 2).read_text(errors="replace")[-3000:]
+        empty(folder)
+        yield Outcome(cases[ended], FAILED, f"the process ended with {status}: {last}")
 
 
-def temporary() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="hanamachi-fuzz-", ignore_cleanup_errors=True)
+@contextmanager
+def place_of_cases() -> Iterator[Path]:
+    """A folder for the originals and the cases; the current folder is then that of a case."""
+    with tempfile.TemporaryDirectory(prefix="hanamachi-fuzz-", ignore_cleanup_errors=True) as name:
+        place = Path(name)
+        (place / "case").mkdir()
+        with chdir(place / "case"):
+            yield place

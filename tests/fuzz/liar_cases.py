@@ -63,8 +63,10 @@ LIES: tuple[Callable[[Random, Array], Any], ...] = (
     lambda rng, a: np.roll(a, 1, -1) if a.ndim else a,
     lambda rng, a: np.full_like(a, rng.choice([0, 1, -1, 100])),
 )  # fmt: skip
-PARTS = ("distribution", "probabilities", "values", "memory", "act", "actions", "scores", "value_of",
-         "initial", "worlds", "inputs", "raise", "name")  # fmt: skip
+PARTS = (
+    "distribution", "probabilities", "values", "memory", "act", "actions", "scores", "value_of",
+    "initial", "worlds", "inputs", "raise", "name",
+)  # fmt: skip
 
 
 class Liar(Policy):
@@ -96,7 +98,8 @@ class Liar(Policy):
         if self.part == "inputs":
             self.spoil(observation, mask, memory)
         values = np.zeros(len(mask), np.float32) if self.has_values else None
-        probabilities = self.told("probabilities", uniform(mask))
+        with np.errstate(all="ignore"):  # where it has spoiled the mask
+            probabilities = self.told("probabilities", uniform(mask))
         values = values if values is None else self.told("values", values)
         answer = probabilities, values, self.told("memory", memory)
         return self.something(answer) if self.part == "distribution" else answer

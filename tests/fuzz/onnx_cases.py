@@ -46,7 +46,7 @@ class Damaged(NamedTuple):
 
 
 def change_an_operation(rng: Random, model: Model) -> None:
-    rng.choice(model.graph.node).op_type = rng.choice([*OPERATIONS, *FOREIGN, ""])
+    rng.choice(model.graph.node).op_type = rng.choice([*sorted(OPERATIONS), *FOREIGN, ""])
 
 
 def rewire(rng: Random, model: Model) -> None:

@@ -52,14 +52,20 @@ VARIED: tuple[dict[str, Any], ...] = (
         "evaluation": {"final_opponents": [], "games": 2, "final_games": 2},
     },
 )
-NAMES = ("seed", "steps", "ppo.learning_rate", "ppo.n_steps", "num_games", "network.hidden",
-         "options.cards", "opponents.greedy", "evaluation.games", "init_from", "magnet.kl_coef", "game",
-         "ppo.clip_range", "ppo.gamma", "export", "critic", "x", "ppo", "", "ppo..x", ".")  # fmt: skip
-VALUES = ("1", "0", "-1", "1e-3", "lin_0.1", "[1, 2]", "[1e-3, 0]", "greedy", "null", "true", "{}", "{a: 1}",
-          "", "[", "1e999", ".nan", "9" * 50, "*a", "&a 1", "!!python/name:os.system", "0x10", "1_000",
-          "self", "hanabi:2p", "[8]", "[[8]]", "2020-01-01", "'", "lin_", "lin_nan", "lin_1e400")  # fmt: skip
-SNIPPETS = ("&a ", "*a", "!!python/object:os.system ", "<<: *a\n", "\t", "? ", "- ", ": ", "{", "[" * 50,
-            "'", '"', "|\n", "%YAML 9\n", "---\n", "...\n", "!!binary ", "\x85", "\ufeff", "#", "1:30:00")  # fmt: skip
+NAMES = (
+    "seed", "steps", "ppo.learning_rate", "ppo.n_steps", "num_games", "network.hidden",
+    "options.cards", "opponents.greedy", "evaluation.games", "init_from", "magnet.kl_coef", "game",
+    "ppo.clip_range", "ppo.gamma", "export", "critic", "x", "ppo", "", "ppo..x", ".",
+)  # fmt: skip
+VALUES = (
+    "1", "0", "-1", "1e-3", "lin_0.1", "[1, 2]", "[1e-3, 0]", "greedy", "null", "true", "{}",
+    "{a: 1}", "", "[", "1e999", ".nan", "9" * 50, "*a", "&a 1", "!!python/name:os.system", "0x10",
+    "1_000", "self", "hanabi:2p", "[8]", "[[8]]", "2020-01-01", "'", "lin_", "lin_nan", "lin_1e400",
+)  # fmt: skip
+SNIPPETS = (
+    "&a ", "*a", "!!python/object:os.system ", "<<: *a\n", "\t", "? ", "- ", ": ", "{", "[" * 50,
+    "'", '"', "|\n", "%YAML 9\n", "---\n", "...\n", "!!binary ", "\x85", "\ufeff", "#", "1:30:00",
+)  # fmt: skip
 CHEAP = 4_000  # weights and decisions of a run that is tried out
 
 
