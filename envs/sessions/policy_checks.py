@@ -89,7 +89,8 @@ def memory_of(policy: Any, rows: int) -> Memory:
 
     UserError unless it holds numbers in this shape.
     """
-    memory = np.array(policy.initial_memory(rows))  # a copy: what is written to it stays here
+    given = as_array(policy.initial_memory(rows), "memory", name_of(policy))
+    memory = given.copy()  # what is written to it stays here
     if memory.ndim != 2 or len(memory) != rows or memory.dtype.kind not in "fiub":
         raise UserError(
             f"{name_of(policy)}: initial_memory({rows}) must return numbers of shape ({rows}, M), "
@@ -129,7 +130,7 @@ def checked_distribution(probabilities: Any, masks: Masks, name: str) -> Floats:
 
 def checked_actions(actions: Any, masks: Masks, name: str) -> Actions:
     """Actions as int64, (B,); UserError or IllegalAction unless each is legal in its row."""
-    rows = np.asarray(actions)
+    rows = as_array(actions, "actions", name)
     if rows.shape != (len(masks),) or rows.dtype.kind not in "iu":
         raise UserError(
             f"{name} must choose {len(masks)} whole numbers, one for each game, "
@@ -157,7 +158,7 @@ def checked_values(values: Any, rows: int, name: str) -> Floats:
 
 def checked_memory(after: Any, before: Memory, name: str) -> Memory:
     """The memory after a decision; UserError unless it fits where the one before came from."""
-    memory = np.asarray(after)
+    memory = as_array(after, "memory", name)
     if memory.shape != before.shape or not np.can_cast(memory.dtype, before.dtype, "same_kind"):
         raise UserError(
             f"{name} must return a memory like the one it was given, {before.dtype} of shape "
@@ -167,9 +168,17 @@ def checked_memory(after: Any, before: Memory, name: str) -> Memory:
         return memory.astype(before.dtype, copy=False)
 
 
+def as_array(answer: Any, what: str, name: str) -> NDArray[Any]:
+    """The answer as an array of any type; UserError if its parts differ in length."""
+    try:
+        return np.asarray(answer)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{name} must return {what} as an array of numbers") from error
+
+
 def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Floats:
     """The array as contiguous float32; UserError unless it holds numbers in this shape."""
-    given = np.asarray(array)
+    given = as_array(array, what, name)
     if given.shape != shape or given.dtype.kind not in "fiub":
         raise UserError(
             f"{name} must return {what} of shape {shape}, not {given.dtype} of shape {given.shape}"

@@ -115,3 +115,9 @@ def copied(place: Path, to: Path) -> Path:
     for name in ("model.safetensors", "config.json"):
         shutil.copyfile(place / name, to / name)
     return to
+
+
+def all_files() -> None:
+    """Make all of them."""
+    onnx_files()
+    saved_games()
