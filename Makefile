@@ -7,13 +7,14 @@ TORCH_INDEX ?=
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
+MINUTES ?= 5
 RATIOS ?= --against
 # pip compiles nothing; what is imported, a small part, is compiled by Python once, and kept
 export PYTHONDONTWRITEBYTECODE :=
 # two files of tests at a time, each on one core, in the order of tests/conftest.py
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: train test verify verify-clients coverage bench docs dist lint clean
+.PHONY: train test verify fuzz verify-clients coverage bench docs dist lint clean
 
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
@@ -24,6 +25,11 @@ test: .venv/dev
 
 verify: lint
 	HANAMACHI_VERIFY=1 $(PYTEST)
+
+# random mistakes of users, by fresh seeds: MINUTES=10 TARGET=checkpoints; CASE=... replays one
+fuzz: .venv/dev
+	$(BIN)/python tests/fuzz $(if $(CASE),--case $(CASE),--minutes $(MINUTES)) \
+	  $(if $(TARGET),--target $(TARGET)) $(if $(RESULTS),--json $(RESULTS))
 
 # every example in an environment of its own, with its library as it is today, as one table
 verify-clients:

@@ -14,7 +14,7 @@ from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import IllegalAction, UserError
-from hanamachi.sessions.policy_checks import checked_actions, distribution_of
+from hanamachi.sessions.policy_checks import checked_actions, distribution_of, memory_of
 from hanamachi.sessions.worlds import Worlds
 
 Observations = NDArray[np.float32]  #: (B, N)
@@ -122,7 +122,7 @@ class Policy(ABC):
                 f"{self.name} plays {self.variant.id}: observations have {size} entries, not "
                 f"{rows.shape[1]}, and masks {count} actions, not {masks.shape[1]}"
             )
-        fresh = self.initial_memory(len(rows))
+        fresh = memory_of(self, len(rows))
         memory = fresh if state is None else state
         if episode_start is not None:
             memory = np.where(np.reshape(episode_start, (-1, 1)), fresh, memory)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 TERMINALS_SIGNALS_FORKS = [
+    "fuzz/test_fuzz.py",
     "storage/test_files.py",
     "training/cli/test_play.py",
     "training/cluster/test_cluster.py",
@@ -16,6 +17,7 @@ collect_ignore = [] if os.name == "posix" else TERMINALS_SIGNALS_FORKS
 
 # so that no process is left alone with a long file at the end
 LONGEST = [
+    "fuzz/test_fuzz.py",
     "training/cluster/test_cluster.py",
     "training/test_resume.py",
     "adapters/test_aec.py",

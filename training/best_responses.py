@@ -27,7 +27,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
-from hanamachi.sessions.policy_checks import distribution_of
+from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import Mapper, match, rounded
 from hanamachi.training.evaluation.report import percent, read_rows, write_json
@@ -184,7 +184,7 @@ class MostProbable(Policy):
         self.policy, self.name = policy, policy.name
 
     def initial_memory(self, batch: int) -> Memory:
-        return self.policy.initial_memory(batch)
+        return memory_of(self.policy, batch)
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory

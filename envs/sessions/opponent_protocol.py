@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
+from hanamachi.sessions.policy_checks import memory_of
 
 
 class Opponent(Protocol):
@@ -88,13 +89,9 @@ def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponen
 
 def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
     """What the opponent remembers in each seat of a new game, (B, seats, M)."""
-    begin = getattr(opponent, "initial_memory", None)
-    memory = np.zeros((batch * seats, 0)) if begin is None else np.asarray(begin(batch * seats))
-    if memory.ndim != 2 or len(memory) != batch * seats or memory.dtype.hasobject:
-        raise UserError(
-            f"initial_memory({batch * seats}) must return numbers of shape ({batch * seats}, M), "
-            f"not {memory.dtype} of shape {memory.shape}"
-        )
+    if not hasattr(opponent, "initial_memory"):
+        return np.zeros((batch, seats, 0))
+    memory = memory_of(opponent, batch * seats)
     return memory.reshape(batch, seats, memory.shape[1])
 
 

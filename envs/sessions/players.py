@@ -20,7 +20,13 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
 from hanamachi.sessions.opponent_protocol import Opponent, initial_memory
-from hanamachi.sessions.policy_checks import actions_of, distribution_of
+from hanamachi.sessions.policy_checks import (
+    actions_of,
+    asked_about,
+    checked_memory,
+    distribution_of,
+    name_of,
+)
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
 
@@ -78,7 +84,8 @@ class SeatedPlayer(Generic[P]):
 
     def forget(self, rows: Rows) -> None:
         """New games have begun in these rows."""
-        self.memory[rows] = initial_memory(self.policy, len(rows), self.seats)
+        memory = initial_memory(self.policy, len(rows), self.seats)
+        self.memory[rows] = checked_memory(memory, self.memory[rows], name_of(self.policy))
 
     def act(self, turns: Turns, rng: np.random.Generator) -> NDArray[np.int64]:
         """An action for each turn, (n,); IllegalAction if one is not legal."""
@@ -107,8 +114,7 @@ class SeatedPlayer(Generic[P]):
 
     def _asked(self, turns: Turns) -> Opponent:
         """The policy as it plays in these turns: one that searches needs their worlds."""
-        searching: Any = getattr(self.policy, "with_worlds", None)
-        asked: Opponent = self.policy if searching is None else searching(turns.worlds())
+        asked: Opponent = asked_about(self.policy, turns.worlds())
         return asked
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.errors import IllegalAction, UserError
+from hanamachi.sessions.worlds import Worlds
 
 Observations = NDArray[np.float32]  # (B, N)
 Masks = NDArray[np.int8]  # (B, A)
@@ -83,6 +84,33 @@ def values_of(policy: Any, observations: Observations, masks: Masks, memory: Mem
     return checked_values(values, len(masks), name_of(policy))
 
 
+def memory_of(policy: Any, rows: int) -> Memory:
+    """`policy.initial_memory`: a memory of its own for each row, (B, M).
+
+    UserError unless it holds numbers in this shape.
+    """
+    given = as_array(policy.initial_memory(rows), "memory", name_of(policy))
+    memory = given.copy()  # what is written to it stays here
+    if memory.ndim != 2 or len(memory) != rows or memory.dtype.kind not in "fiub":
+        raise UserError(
+            f"{name_of(policy)}: initial_memory({rows}) must return numbers of shape ({rows}, M), "
+            f"not {memory.dtype} of shape {memory.shape}"
+        )
+    return memory
+
+
+def asked_about(policy: Any, worlds: Worlds) -> Any:
+    """`policy.with_worlds`: the policy for these games; UserError if it is none.
+
+    An opponent that does not search needs no `with_worlds`.
+    """
+    searching = getattr(policy, "with_worlds", None)
+    asked = policy if searching is None else searching(worlds)
+    if not callable(getattr(asked, "act", None)):
+        raise UserError(f"{name_of(policy)}: with_worlds must return a policy, not {asked!r}")
+    return asked
+
+
 # --- Checks
 
 
@@ -102,7 +130,7 @@ def checked_distribution(probabilities: Any, masks: Masks, name: str) -> Floats:
 
 def checked_actions(actions: Any, masks: Masks, name: str) -> Actions:
     """Actions as int64, (B,); UserError or IllegalAction unless each is legal in its row."""
-    rows = np.asarray(actions)
+    rows = as_array(actions, "actions", name)
     if rows.shape != (len(masks),) or rows.dtype.kind not in "iu":
         raise UserError(
             f"{name} must choose {len(masks)} whole numbers, one for each game, "
@@ -130,18 +158,27 @@ def checked_values(values: Any, rows: int, name: str) -> Floats:
 
 def checked_memory(after: Any, before: Memory, name: str) -> Memory:
     """The memory after a decision; UserError unless it fits where the one before came from."""
-    memory = np.asarray(after)
+    memory = as_array(after, "memory", name)
     if memory.shape != before.shape or not np.can_cast(memory.dtype, before.dtype, "same_kind"):
         raise UserError(
             f"{name} must return a memory like the one it was given, {before.dtype} of shape "
             f"{before.shape}, not {memory.dtype} of shape {memory.shape}"
         )
-    return memory
+    with np.errstate(over="ignore", invalid="ignore"):
+        return memory.astype(before.dtype, copy=False)
+
+
+def as_array(answer: Any, what: str, name: str) -> NDArray[Any]:
+    """The answer as an array of any type; UserError if its parts differ in length."""
+    try:
+        return np.asarray(answer)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{name} must return {what} as an array of numbers") from error
 
 
 def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Floats:
     """The array as contiguous float32; UserError unless it holds numbers in this shape."""
-    given = np.asarray(array)
+    given = as_array(array, what, name)
     if given.shape != shape or given.dtype.kind not in "fiub":
         raise UserError(
             f"{name} must return {what} of shape {shape}, not {given.dtype} of shape {given.shape}"

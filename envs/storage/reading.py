@@ -6,7 +6,7 @@ from stat import S_ISREG
 from typing import Any
 
 from hanamachi.errors import UserError
-from hanamachi.limits import NESTING
+from hanamachi.limits import DIGITS, NESTING
 
 
 def read_bounded(path: str | os.PathLike[str], largest: int) -> bytes:
@@ -33,9 +33,12 @@ def opened_at_once(path: str, flags: int) -> int:
 
 
 def parse_json(content: bytes) -> Any:
-    """The value that JSON spells; UserError if it is none, repeats a key or is nested deep."""
+    """The value that JSON spells; the caller bounds the content.
+
+    UserError if it is none, repeats a key, is nested deep or has a number of many digits.
+    """
     try:
-        value = json.loads(content, object_pairs_hook=without_repetition)
+        value = json.loads(content, object_pairs_hook=without_repetition, parse_int=bounded_int)
     except (ValueError, RecursionError):
         raise UserError("it is not JSON, or was cut") from None
     if is_nested(value, NESTING):
@@ -48,6 +51,12 @@ def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a key is given twice")
     return dict(pairs)
+
+
+def bounded_int(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise ValueError("a number has too many digits")
+    return int(digits)
 
 
 def is_nested(value: Any, levels: int) -> bool:

@@ -19,7 +19,7 @@ from hanamachi.policies.networks.description import (
     refused,
 )
 from hanamachi.storage.files import read_folder, replacing_folder
-from hanamachi.storage.strict_json import read_json
+from hanamachi.storage.reading import parse_json
 
 try:
     import torch
@@ -76,7 +76,7 @@ def check_header(folder: Path, network: Network, weights: bytes) -> None:
     if length > HEADER_BYTES:
         raise not_safetensors(folder)
     try:
-        header = read_json(weights[LENGTH : LENGTH + length])
+        header = parse_json(weights[LENGTH : LENGTH + length])
     except ValueError as error:
         raise not_safetensors(folder) from error
     if not isinstance(header, dict) or not all(isinstance(t, dict) for t in header.values()):

@@ -19,7 +19,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import FEATURE_SETS, LAYERS, WIDTH
 from hanamachi.policies.features.base import Features
-from hanamachi.storage.strict_json import read_json
+from hanamachi.storage.reading import opened_at_once, parse_json
 
 FORMAT = 1
 TYPES: dict[str, type] = {  # of the fields of a description
@@ -90,7 +90,7 @@ def read_file(path: Path, checkpoint: Path, most: int) -> bytes:
             raise refused(checkpoint, f"{name} must be a file, not a link")
         if found.st_size > most:
             raise refused(checkpoint, f"{name} is larger than the {most} bytes that it can have")
-        with open(path, "rb", opener=without_waiting) as file:
+        with open(path, "rb", opener=opened_at_once) as file:
             content = file.read(found.st_size + 1)
             if not samestat(found, os.fstat(file.fileno())) or len(content) != found.st_size:
                 raise refused(checkpoint, f"{name} changes while it is read")
@@ -101,15 +101,10 @@ def read_file(path: Path, checkpoint: Path, most: int) -> bytes:
         raise refused(checkpoint, f"there is too little memory for {name}") from error
 
 
-def without_waiting(path: str, flags: int) -> int:
-    """Open a file, even if a pipe, on which opening would wait, took its place meanwhile."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
 def read_description(text: bytes, checkpoint: Path) -> dict[str, Any]:
     """Parse a description; UserError unless it is complete and unchanged."""
     try:
-        config = read_json(text)
+        config = parse_json(text)
     except ValueError as error:
         raise refused(checkpoint, "its description is not JSON") from error
     if not isinstance(config, dict) or type(config.get("format")) is not int:

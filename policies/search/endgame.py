@@ -23,7 +23,7 @@ from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.policies.search.search import Decision, Search
 from hanamachi.sessions.players import observe
-from hanamachi.sessions.policy_checks import distribution_of
+from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 PORTION = 64  # worlds of one tree
 NONE = -1  # the information set of a position in which the seat has no choice
@@ -144,7 +144,7 @@ class Tree:
     def _replies(self, games: NDArray[Any]) -> NDArray[np.float32]:
         """The probabilities of the others' actions, (n, A); memories are the initial ones."""
         seen = observe(self.variant, games, games["mover"].astype(np.int64))
-        return distribution_of(self.policy, *seen, self.policy.initial_memory(len(games)))[0]
+        return distribution_of(self.policy, *seen, memory_of(self.policy, len(games)))[0]
 
     def _information_sets(
         self, games: NDArray[Any], root: np.record, events: Events

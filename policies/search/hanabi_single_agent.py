@@ -23,7 +23,7 @@ from hanamachi.policies.search.hanabi_belief import Belief, first_belief, next_b
 from hanamachi.policies.search.hanabi_value import RemainingPoints
 from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
-from hanamachi.sessions.policy_checks import distribution_of
+from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 PORTION = 16  # worlds in one batch of playouts, each with all actions that are left
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
@@ -63,7 +63,7 @@ class SingleAgent(Search):
     def initial_memory(self, batch: int) -> Memory:
         """The bytes of `memory_record`, (B, size)."""
         fresh = np.zeros(batch, self.memory_record)
-        fresh["own"] = self._start.initial_memory(batch)
+        fresh["own"] = memory_of(self._start, batch)
         return fresh.view(np.uint8).reshape(batch, self.memory_record.itemsize)
 
     def distribution(
@@ -155,7 +155,7 @@ def memory_record(policy: Policy, hands: int) -> np.dtype[Any]:
 
     The belief is that of the last position; hidden cards in the positions are not used.
     """
-    variant, own = policy.variant, policy.initial_memory(1)
+    variant, own = policy.variant, memory_of(policy, 1)
     return np.dtype(
         [
             ("own", own.dtype, own.shape[1:]),

@@ -13,7 +13,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample
 from hanamachi.sessions.players import SeatedPlayer, observe, step, turns_of
-from hanamachi.sessions.policy_checks import values_of
+from hanamachi.sessions.policy_checks import memory_of, values_of
 
 Returns = NDArray[np.float64]  # (B, S) what each seat earns
 
@@ -72,7 +72,7 @@ def add_values(policy: Policy, games: NDArray[Any], rounds: NDArray[Any], earned
     if rows.size:
         seats = games["mover"][rows].astype(np.int64)
         seen = observe(policy.variant, games[rows], seats)
-        values = values_of(policy, *seen, policy.initial_memory(len(rows)))
+        values = values_of(policy, *seen, memory_of(policy, len(rows)))
         earned[rows, seats] += values
         earned[rows, 1 - seats] -= values
 

@@ -18,7 +18,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Masks, Observations, Policy
 from hanamachi.sessions.players import observe
-from hanamachi.sessions.policy_checks import distribution_of
+from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 RANDOM_SHARE = 0.4  # share of the others' decisions that is assumed to be uniformly random
 
@@ -68,7 +68,7 @@ def smoothed(
     """The policy's probabilities mixed with uniform play, (B, A); its memory is the initial one."""
     if len(seen) == 0:
         return np.zeros(masks.shape)
-    probabilities = distribution_of(policy, seen, masks, policy.initial_memory(len(seen)))[0]
+    probabilities = distribution_of(policy, seen, masks, memory_of(policy, len(seen)))[0]
     uniform = masks / np.count_nonzero(masks, axis=1)[:, None]
     return (1 - random_share) * probabilities + random_share * uniform
 

@@ -15,7 +15,7 @@ from hanamachi.engine import kernels
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.playout import play_out
 from hanamachi.sessions.players import observe
-from hanamachi.sessions.policy_checks import actions_of, values_of
+from hanamachi.sessions.policy_checks import actions_of, memory_of, values_of
 
 DEALS = 32  # of each position, with the same seeds for all positions
 
@@ -43,7 +43,7 @@ class RoundValue:
         """The value for each seat in game[0], (S,)."""
         deals = self._dealt(game)
         seats = deals["mover"].astype(np.int64)
-        seen = *observe(self.policy.variant, deals, seats), self.policy.initial_memory(len(deals))
+        seen = *observe(self.policy.variant, deals, seats), memory_of(self.policy, len(deals))
         if self.policy.has_values:
             values = values_of(self.policy, *seen)
             first = float(np.where(seats == 0, values, -values).mean())

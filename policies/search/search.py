@@ -31,7 +31,7 @@ from hanamachi.policies.policy import (
     RandomPolicy,
 )
 from hanamachi.policies.search.budget import Budget
-from hanamachi.sessions.policy_checks import distribution_of, scores_of
+from hanamachi.sessions.policy_checks import distribution_of, memory_of, scores_of
 from hanamachi.sessions.worlds import Worlds
 
 KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
@@ -127,7 +127,7 @@ class Search(Policy):
 
     def initial_memory(self, batch: int) -> Memory:
         """The blueprint's memory."""
-        return self._start.initial_memory(batch)
+        return memory_of(self._start, batch)
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory

@@ -25,6 +25,7 @@ from hanamachi.training.config import Config
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
     ROOT / "benchmarks" / "README.md",
     *sorted((ROOT / "envs" / "games").glob("*/RULES.md")),
     *(

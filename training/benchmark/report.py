@@ -90,7 +90,7 @@ def figures_table(unit: str, figures: Sequence[Figure]) -> Table:
     table = Table("measured", *measures, title=f"In {unit}")
     cells = {(figure.what, figure.measure): interval_text(figure.values) for figure in figures}
     for what in dict.fromkeys(figure.what for figure in figures):
-        table.add_row(what, *(cells[what, measure] for measure in measures))
+        table.add_row(what, *(cells.get((what, measure), "") for measure in measures))
     return table
 
 

@@ -31,6 +31,7 @@ from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy, best, sample
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
+from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.statistics import (
     Cycle,
@@ -449,7 +450,7 @@ def play_deals_together(
 
 def games_at_once(policies: Sequence[Policy], variant: Variant, batch: int) -> int:
     """How many games are played at the same time: fewer than `batch` for large memories."""
-    remembered = variant.seats * sum(policy.initial_memory(1).nbytes for policy in policies)
+    remembered = variant.seats * sum(memory_of(policy, 1).nbytes for policy in policies)
     return max(1, min(batch, MEMORY // max(1, remembered)))
 
 

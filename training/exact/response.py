@@ -15,7 +15,7 @@ import numpy as np
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities, Values
-from hanamachi.sessions.policy_checks import distribution_of
+from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.training.exact.tree import Floats, Integers, Tree
 
 BATCH = 8192  # information sets in one call of a policy
@@ -91,7 +91,7 @@ def tabulate(tree: Tree, policy: Distribution) -> Floats:
     previous one of the seat. UserError if the policy does not return distributions.
     """
     table = np.ones(len(tree.action))
-    fresh = policy.initial_memory(1)
+    fresh = memory_of(policy, 1)
     memory = np.empty((tree.sets, fresh.shape[1]), fresh.dtype)
     order = np.argsort(tree.depth, kind="stable")
     edges = np.searchsorted(tree.depth[order], np.arange(tree.depth.max() + 2))
@@ -107,7 +107,7 @@ def tabulate_batch(
 ) -> None:
     """Write the policy's probabilities and memories in one batch of information sets."""
     previous, masks = tree.set_of[tree.before[sets]], tree.masks(sets)
-    previous_memory = policy.initial_memory(len(sets))
+    previous_memory = memory_of(policy, len(sets))
     previous_memory[previous >= 0] = memory[previous[previous >= 0]]
     probabilities, _, memory[sets] = distribution_of(
         policy, tree.observations(sets), masks, previous_memory
