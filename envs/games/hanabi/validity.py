@@ -369,7 +369,7 @@ def take_from_firework(rule_set: np.record, game: np.record, seat: int) -> bool:
     game.fireworks[suit] -= 1
     if game.regained[seat]:
         game.clues -= 1
-        return rank == rule_set.ranks - 1 and game.clues >= 0
+        return bool(rank == rule_set.ranks - 1 and int(game.clues) >= 0)
     return bool(rank < rule_set.ranks - 1 or game.clues == rule_set.max_clues)
 
 
@@ -380,10 +380,10 @@ def take_from_discards(rule_set: np.record, game: np.record, seat: int) -> bool:
     game.discards[card] -= 1
     if game.did[seat] == DISCARD:
         game.clues -= 1
-        return bool(game.regained[seat] == 1 and game.clues >= 0 and game.discards[card] >= 0)
+        return bool(game.regained[seat] == 1 and int(game.clues) >= 0 and game.discards[card] >= 0)
     game.errors -= 1
     suit, rank = card // rule_set.ranks, card % rule_set.ranks
-    fits = game.regained[seat] == 0 and game.errors >= 0 and game.discards[card] >= 0
+    fits = game.regained[seat] == 0 and int(game.errors) >= 0 and game.discards[card] >= 0
     return bool(fits and game.fireworks[suit] != rank)
 
 
