@@ -3,20 +3,21 @@
 import json
 from typing import Any
 
+from hanamachi.errors import UserError
 from hanamachi.limits import DIGITS, NESTING
 
 
 def read_json(text: bytes) -> Any:
-    """Parse JSON; ValueError if it is wrong, repeats a key, is nested too deep or has huge numbers.
+    """Parse JSON; UserError if it is wrong, repeats a key, is nested too deep or has huge numbers.
 
     The caller limits the size of the text.
     """
     try:
         parsed = json.loads(text, object_pairs_hook=without_repetition, parse_int=whole_number)
-    except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError("this is not JSON, repeats a key, or has too long a number") from error
     if not nested_within(NESTING, parsed):
-        raise ValueError("it is nested too deep")
+        raise UserError(f"this JSON is nested in more than {NESTING} levels")
     return parsed
 
 
