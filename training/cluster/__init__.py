@@ -42,7 +42,7 @@ def connect() -> Any:
         try:
             ray.init(
                 address=address,
-                runtime_env={"env_vars": ONE_THREAD, "worker_process_setup_hook": same_place()},
+                runtime_env={"env_vars": {**ONE_THREAD}, "worker_process_setup_hook": same_place()},
                 include_dashboard=False,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
