@@ -1,8 +1,8 @@
 """One run on many processors: Ray's tasks play, evaluate and try settings.
 
 Work that is lost with a process or a machine is repeated elsewhere with the same result, because
-results depend only on seeds and on what the task was sent. If the cluster itself is lost, waiting for
-a task raises UserError.
+results depend only on seeds and on what the task was sent. If the cluster itself is lost, waiting
+for a task raises UserError.
 """
 
 import logging
