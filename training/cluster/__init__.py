@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from hanamachi.errors import UserError, missing_extra
@@ -99,6 +100,17 @@ def check_cluster() -> None:
         if time.monotonic() - begun > PATIENCE:
             raise lost()
         time.sleep(WAIT)
+    if not listens(raylet_address(here.get_node_id())):  # Ray ends a process that needs it
+        raise lost()
+
+
+@lru_cache
+def raylet_address(node: str) -> str:
+    """Where Ray's process on a machine listens."""
+    import ray
+
+    (own,) = (known for known in ray.nodes() if known["NodeID"] == node)
+    return f"{own['NodeManagerAddress']}:{own['NodeManagerPort']}"
 
 
 def listens(address: str) -> bool:
