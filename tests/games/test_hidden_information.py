@@ -30,7 +30,7 @@ Seats = NDArray[np.int64]  # (B,)
 Show = Callable[[Variant, Games, Seats], list[bytes]]  # what each seat gets, (B,)
 
 POSITIONS, SHOWN = sample(100_000, 0.001), sample(2_000, 0.005)
-HEARD, PAINTED, EXTREMES = sample(200, 0.02), 20, sample(10, 0.1)
+HEARD, PAINTED, EXTREMES = sample(200, 0.01), 20, sample(10, 0.1)
 DECISIONS = 80  # of each game, or of several
 SEEDS = np.arange(4, dtype=np.uint64)  # of worlds
 DTYPES = (np.float32, np.int8) if WHOLE else (np.float32,)
