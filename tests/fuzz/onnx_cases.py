@@ -16,7 +16,7 @@ from roles import use
 
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.description import config_digest
-from hanamachi.policies.networks.onnx_check import DESCRIPTION, OPERATIONS
+from hanamachi.policies.networks.onnx_graph import DESCRIPTION
 
 FOREIGN = (
     "Loop",
@@ -46,7 +46,7 @@ class Damaged(NamedTuple):
 
 
 def change_an_operation(rng: Random, model: Model) -> None:
-    rng.choice(model.graph.node).op_type = rng.choice([*sorted(OPERATIONS), *FOREIGN, ""])
+    rng.choice(model.graph.node).op_type = rng.choice([*OPERATIONS, *FOREIGN, ""])
 
 
 def rewire(rng: Random, model: Model) -> None:
