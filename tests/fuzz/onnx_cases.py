@@ -18,6 +18,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.onnx_graph import DESCRIPTION
 
+OPERATIONS = ("Add", "Mul", "MatMul", "Relu", "Reshape", "Gather", "Where", "Softmax")
 FOREIGN = (
     "Loop",
     "If",
