@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from bases import onnx_files
 from damage import as_json, damaged, near, odd, scrambled
+from google.protobuf.message import Message
 from onnx import TensorProto, helper
 from roles import use
 
@@ -150,27 +151,23 @@ def change_the_description(rng: Random, model: Model) -> None:
 
 
 def change_any_number(rng: Random, model: Model) -> None:
-    """An integer somewhere in the file."""
+    """An integer somewhere in the file, if the way leads to one."""
     message: Any = model
-    while True:
-        parts = message.ListFields()
-        if not parts:
+    while fields := message.ListFields():
+        field, value = rng.choice(fields)
+        if isinstance(value, int):
+            setattr(message, field.name, rng.choice([near(rng, value), odd(rng)]))
             return
-        field, value = rng.choice(parts)
-        if field.label == field.LABEL_REPEATED:
-            index = rng.randrange(len(value))
-            if field.message_type is None:
-                if isinstance(value[index], int):
-                    value[index] = near(rng, value[index])
-                return
-            message = value[index]
-        elif field.message_type is not None:
-            message = value
-        else:
-            if isinstance(value, int):
-                with suppress(ValueError):
-                    setattr(message, field.name, rng.choice([near(rng, value), odd(rng)]))
+        if isinstance(value, str | bytes | float):
             return
+        if not isinstance(value, Message):  # a field that is repeated
+            at = rng.randrange(len(value))
+            if isinstance(value[at], int):
+                value[at] = near(rng, value[at])
+            value = value[at]
+        if not isinstance(value, Message):
+            return
+        message = value
 
 
 DAMAGES = (
