@@ -323,7 +323,7 @@ class Yaml(yaml.SafeLoader):
         if self.level > NESTING:
             raise refused("lists and mappings are nested too deep", event)
         self.level += 1
-        node = super().compose_node(parent, index)
+        node: Any = super().compose_node(parent, index)
         self.level -= 1
         if node.tag in NUMBERS and len(node.value) > DIGITS:
             raise refused(f"a number has more than {DIGITS} digits", event)
