@@ -27,7 +27,10 @@ Results = Mapping[str, dict[str, Any]]  # by target
 
 def campaign(given: Namespace) -> int:
     """Run cases of the targets chosen; returns 1 if one failed."""
-    chosen = [given.target] if given.target else list(TARGETS)
+    for name in given.target:
+        if name not in TARGETS:
+            raise UserError(f"there is no target {name}; choose from {', '.join(TARGETS)}")
+    chosen = given.target or list(TARGETS)
     seed = randbelow(10**6) if given.seed is None else given.seed
     results = {name: nothing_yet(seed) for name in chosen}
     with place_of_cases() as place:
@@ -36,9 +39,10 @@ def campaign(given: Namespace) -> int:
         for cases in batches(chosen, seed, given.minutes, given.share):
             for outcome in outcomes(TARGETS, cases, place):
                 add(results[outcome.case.target], outcome)
-    print(table(results))
+    found = described(results)
+    print(section(found), end="")
     if given.json:
-        write(results, given.json)
+        given.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return int(any(result["failures"] for result in results.values()))
 
 
@@ -87,16 +91,23 @@ def table(results: Results) -> str:
     return "\n".join(rows)
 
 
-def write(results: Results, path: Path) -> None:
+def described(results: Results) -> dict[str, Any]:
     """The results, and when and where they were found."""
-    about = {
+    return {
         "date": datetime.now(UTC).date().isoformat(),
         "version": version("hanamachi"),
         "python": platform.python_version(),
         "machine": f"{platform.system()}, {processor()}",
+        "targets": results,
     }
-    text = json.dumps(about | {"targets": results}, indent=2) + "\n"
-    path.write_text(text, encoding="utf-8")
+
+
+def section(found: Mapping[str, Any]) -> str:
+    """What the page on reliability shows of the results."""
+    return (
+        f"Of {found['date']}: hanamachi {found['version']}, Python {found['python']}, "
+        f"{found['machine']}.\n\n{table(found['targets'])}\n"
+    )
 
 
 # --- One case

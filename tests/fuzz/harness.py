@@ -27,7 +27,7 @@ from hanamachi.limits import MESSAGE
 SECONDS = 5.0  # of processor time that a case may take, once everything is compiled
 MEMORY = 500 << 20  # bytes that a case may add to those of its worker
 COMPILING = 180  # seconds of processor time after which the system ends a case
-ASLEEP = 120  # seconds of any kind, after which a case that waits is ended
+ASLEEP = 1200  # seconds of any kind, after which a case that waits is ended
 BATCH = 500  # cases of one worker
 PROGRESS = "decisions/s"  # on stderr while a run lasts
 REFUSED, ACCEPTED, FAILED = "refused", "accepted", "failed"

@@ -11,13 +11,15 @@ import numpy as np
 import onnx
 from bases import onnx_files
 from damage import as_json, damaged, near, odd, scrambled
+from google.protobuf.message import Message
 from onnx import TensorProto, helper
 from roles import use
 
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.description import config_digest
-from hanamachi.policies.networks.onnx_check import DESCRIPTION, OPERATIONS
+from hanamachi.policies.networks.onnx_graph import DESCRIPTION
 
+OPERATIONS = ("Add", "Mul", "MatMul", "Relu", "Reshape", "Gather", "Where", "Softmax")
 FOREIGN = (
     "Loop",
     "If",
@@ -46,7 +48,7 @@ class Damaged(NamedTuple):
 
 
 def change_an_operation(rng: Random, model: Model) -> None:
-    rng.choice(model.graph.node).op_type = rng.choice([*sorted(OPERATIONS), *FOREIGN, ""])
+    rng.choice(model.graph.node).op_type = rng.choice([*OPERATIONS, *FOREIGN, ""])
 
 
 def rewire(rng: Random, model: Model) -> None:
@@ -76,26 +78,31 @@ def change_an_attribute(rng: Random, model: Model) -> None:
         node.attribute.append(helper.make_attribute(name, value))
 
 
+def scale_weights(rng: Random, model: Model) -> None:
+    """All numbers, up to the largest ones; only this leaves an exported network."""
+    factor = np.float32(rng.choice([0, -1, 1e-42, 1e3, 1e10, 1e20, 1e38]))
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT:
+            with np.errstate(over="ignore"):
+                values = np.frombuffer(tensor.raw_data, "<f4") * factor
+            tensor.raw_data = np.nan_to_num(values).tobytes()
+
+
 def change_weights(rng: Random, model: Model) -> None:
     """Numbers as large as there are, other shapes, other types, constants that mean places."""
     tensor = rng.choice(model.graph.initializer)
-    kind = rng.randrange(5)
+    kind = rng.randrange(4)
     if kind == 0 and tensor.data_type == TensorProto.FLOAT:
-        values = np.frombuffer(tensor.raw_data, "<f4") * np.float32(
-            rng.choice([0, -1, 1e30, 1e-42])
-        )
-        tensor.raw_data = np.nan_to_num(values).tobytes()
-    elif kind == 1 and tensor.data_type == TensorProto.FLOAT:
         count = len(tensor.raw_data) // 4
         tensor.raw_data = np.full(count, rng.choice([np.nan, np.inf, 3e38, 1e-45]), "<f4").tobytes()
-    elif kind == 2 and tensor.data_type == TensorProto.INT64:
+    elif kind == 1 and tensor.data_type == TensorProto.INT64:
         values = np.frombuffer(tensor.raw_data, "<i8").copy()
         if values.size:
             values[rng.randrange(values.size)] = rng.choice(
                 [-1, 0, 1, 10**6, 2**31, 2**62, -(2**63)]
             )
         tensor.raw_data = values.tobytes()
-    elif kind == 3:
+    elif kind == 2:
         sizes = list(tensor.dims) or [1]
         tensor.dims[:] = rng.choice([sizes[::-1], sizes[:-1], [*sizes, 1], [2**40], [-1], [0]])
     else:
@@ -149,32 +156,28 @@ def change_the_description(rng: Random, model: Model) -> None:
 
 
 def change_any_number(rng: Random, model: Model) -> None:
-    """An integer somewhere in the file."""
+    """An integer somewhere in the file, if the way leads to one."""
     message: Any = model
-    while True:
-        parts = message.ListFields()
-        if not parts:
+    while fields := message.ListFields():
+        field, value = rng.choice(fields)
+        if isinstance(value, int):
+            setattr(message, field.name, rng.choice([near(rng, value), odd(rng)]))
             return
-        field, value = rng.choice(parts)
-        if field.label == field.LABEL_REPEATED:
-            index = rng.randrange(len(value))
-            if field.message_type is None:
-                if isinstance(value[index], int):
-                    value[index] = near(rng, value[index])
-                return
-            message = value[index]
-        elif field.message_type is not None:
-            message = value
-        else:
-            if isinstance(value, int):
-                with suppress(ValueError):
-                    setattr(message, field.name, rng.choice([near(rng, value), odd(rng)]))
+        if isinstance(value, str | bytes | float):
             return
+        if not isinstance(value, Message):  # a field that is repeated
+            at = rng.randrange(len(value))
+            if isinstance(value[at], int):
+                value[at] = near(rng, value[at])
+            value = value[at]
+        if not isinstance(value, Message):
+            return
+        message = value
 
 
 DAMAGES = (
     change_an_operation, rewire, leave_out_a_node, repeat_a_node, change_an_attribute,
-    change_weights, change_weights, change_weights, rename_weights, change_a_port,
+    *(scale_weights,) * 4, change_weights, change_weights, rename_weights, change_a_port,
     change_the_versions, lead_elsewhere, change_the_description, change_the_description,
     change_any_number,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from campaign import table
+from campaign import section
 from harness import ACCEPTED, FAILED, REFUSED, Case, Target, outcomes, place_of_cases
 from root import ROOT
 from samples import WHOLE
@@ -42,12 +42,11 @@ def test_every_case_is_refused_in_one_sentence_or_works(target, results):
     assert results[target]["failures"] == []
 
 
-def test_the_page_shows_the_results_that_were_written():
+def test_the_page_shows_the_last_results():
     page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
-    written = json.loads((ROOT / "docs" / "reliability.json").read_text(encoding="utf-8"))
-    assert table(written["targets"]) in page
-    assert written["date"] in page
-    assert written["targets"].keys() == TARGETS.keys()
+    last = json.loads((ROOT / "docs" / "reliability.json").read_text(encoding="utf-8"))
+    assert section(last) in page
+    assert last["targets"].keys() <= TARGETS.keys()
 
 
 # --- The harness notices what it is there for

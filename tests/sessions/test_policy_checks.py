@@ -13,7 +13,7 @@ from hanamachi.policies.networks.network import NetworkPolicy, for_variant
 from hanamachi.policies.policy import Policy, sample, uniform
 from hanamachi.policies.search.search import new_search
 from hanamachi.sessions.players import turns_of
-from hanamachi.sessions.policy_checks import actions_of, distribution_of, scores_of, values_of
+from hanamachi.sessions.policy_checks import actions_of, asked_about, distribution_of, memory_of, scores_of, values_of
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training import Config, evaluate, train
 
@@ -94,6 +94,56 @@ def test_an_answer_of_another_kind_is_refused(answer):
 
     with pytest.raises(UserError, match="Odd"):
         actions_of(Odd(), SEEN, MASKS, MEMORY, RNG)
+
+
+@pytest.mark.parametrize(
+    "memory", [None, 3, np.zeros(3), np.zeros((2, 1)), np.zeros((3, 1), "U4"), [[1], [1, 2], []]]
+)
+def test_a_first_memory_must_hold_numbers_for_every_row(memory):
+    class Forgetful(Wrong):
+        def initial_memory(self, batch):
+            return memory
+
+    with pytest.raises(UserError, match="wrong"):
+        memory_of(Forgetful(nothing), 3)
+
+
+def test_a_first_memory_is_the_games_own_also_where_the_policy_keeps_it():
+    kept = np.zeros((3, 2))
+    kept.flags.writeable = False
+
+    class Keeping(Wrong):
+        def initial_memory(self, batch):
+            return kept
+
+    memory_of(Keeping(nothing), 3)[:] = 1
+    assert not kept.any()
+
+
+def test_a_memory_too_large_for_its_type_is_infinite_without_a_warning(recwarn):
+    before = np.zeros((3, 1), np.float32)
+    policy = Wrong(nothing, memory=lambda memory: np.full(memory.shape, 1e300))
+    after = distribution_of(policy, SEEN, MASKS, before)[2]
+    assert after.dtype == before.dtype
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("asked", [None, 3, "x"])
+def test_what_a_policy_gives_for_worlds_must_be_a_policy(asked):
+    class Absent(Wrong):
+        def with_worlds(self, worlds):
+            return asked
+
+    with pytest.raises(UserError, match="wrong"):
+        asked_about(Absent(nothing), None)
+
+
+def test_an_answer_whose_rows_differ_in_length_is_refused():
+    ragged = [[0.5, 0.5], [1.0], []]
+    with pytest.raises(UserError, match="wrong"):
+        distribution_of(Wrong(nothing, memory=lambda _: ragged), SEEN, MASKS, MEMORY)
+    with pytest.raises(UserError, match="wrong"):
+        distribution_of(Wrong(nothing, ragged), SEEN, MASKS, MEMORY)
 
 
 def test_scores_must_be_finite_where_legal_and_below_all_elsewhere():

@@ -233,7 +233,11 @@ def test_the_page_names_every_baseline():
 @pytest.fixture
 def report():
     compared = Comparison("ours", "much", "theirs", "little", [30, 40, 90], [3, 2, 3])
-    figures = [Figure("game", "record", "bytes", [160]), Figure("import", "time", "s", [1, 3, 2])]
+    figures = [
+        Figure("game", "record", "bytes", [160]),
+        Figure("import", "time", "s", [1, 3, 2]),
+        Figure("game", "two games", "s", [5]),  # whose measures differ from those of the import
+    ]
     machine = {"processor": "abacus", "cores": 1}
     curves = [Curve("game", f"threads: {n}", [1, 64], [[5, 7, 6], [8 * n] * 3]) for n in (1, 2)]
     return Report(machine, 0.1, 0.2, [compared], figures, curves, ["no PGX: hanamachi[bench]"])
