@@ -5,7 +5,7 @@ import os
 import pytest
 
 from hanamachi.errors import UserError
-from hanamachi.limits import MESSAGE, NESTING
+from hanamachi.limits import DIGITS, MESSAGE, NESTING
 from hanamachi.storage.reading import parse_json, read_bounded
 
 pytestmark = pytest.mark.uncompiled
@@ -59,7 +59,14 @@ def test_json_is_read_down_to_the_deepest_level_and_refused_below():
             parse_json(nested(levels))
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff", b'{"a": 1, "a": 1}', b"9" * 5_000, b"1 2"])
+def test_numbers_are_read_up_to_their_digits():
+    assert parse_json(b"9" * DIGITS) == 10**DIGITS - 1
+    for digits in (DIGITS + 1, 5_000):
+        with pytest.raises(UserError):
+            parse_json(b"9" * digits)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff", b'{"a": 1, "a": 1}', b"1 2"])
 def test_what_is_no_json_or_repeats_a_key_is_refused(text):
     with pytest.raises(UserError):
         parse_json(text)
