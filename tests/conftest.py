@@ -29,8 +29,11 @@ LONGEST = [
     "training/learner/test_learning.py",
 ]
 
+LAST = ["fuzz/test_fuzz.py"]  # when other tests have compiled what it needs
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
-    places = {here / name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path, len(places)))
+    order = [*LONGEST, None, *LAST]  # None stands for all other files
+    places = {here / name if name else None: place for place, name in enumerate(order)}
+    items.sort(key=lambda item: places.get(item.path, places[None]))
