@@ -13,7 +13,7 @@ from campaign import campaign, replayed  # noqa: E402 (after the lines above)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
-parser.add_argument("--target", nargs="*", default=[], help="targets; all by default")
+    parser.add_argument("--target", nargs="*", default=[], help="targets; all by default")
     parser.add_argument(
         "--minutes", type=float, help="how long; the samples of make verify by default"
     )
