@@ -35,6 +35,6 @@ COEFFICIENT = 1e6  # any weight in the loss, and the learning rate
 POLICIES = 64  # named in one list of a YAML file
 TRIALS = 10_000  # of a sweep
 RUNS = 1000  # best responses to one policy
-WORKERS = 10_000  # Ray actors
+WORKERS = 10_000  # that play on a Ray cluster
 ROUNDS = 10_000  # of a benchmark
 SECONDS = 3600.0  # of a round

@@ -45,7 +45,7 @@ def train(config: Config, out: Path | str, resume: bool = False, workers: int = 
     """Train one policy by self-play, and export its best state to `out`/policy.
 
     With `resume`, the run continues from the last save in `out`, or begins if there is none; a
-    finished run stays as it is. With `workers`, that many actors of a Ray cluster play the games.
+    finished run stays as it is. With `workers`, that many tasks of a Ray cluster play the games.
     The final evaluation goes to `out`/evaluation.json. Raises UserError if something does not fit,
     or another process trains in `out`. While the policy learns, Ctrl-C and SIGTERM take effect
     after the iteration, when the run is saved; a second one takes effect at once.
@@ -199,7 +199,7 @@ def clone(config: Config, out: Path) -> None:
 
 
 def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:
-    """Attach `workers` rollout actors; a resumed run needs the same number."""
+    """Let `workers` tasks of a Ray cluster play the games; a resumed run needs the same number."""
     states = learner.run_state.workers
     if states is not None and len(states) != workers:
         how = f"--ray --workers {len(states)}" if states else "no --ray"

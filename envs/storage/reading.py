@@ -40,7 +40,7 @@ def parse_json(content: bytes) -> Any:
     try:
         value = json.loads(content, object_pairs_hook=without_repetition, parse_int=bounded_int)
     except (ValueError, RecursionError):
-        raise UserError("it is not JSON, or was cut") from None
+        raise UserError("it is not JSON, repeats a key, or has too long a number") from None
     if is_nested(value, NESTING):
         raise UserError("it is nested too deep")
     return value

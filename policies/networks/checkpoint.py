@@ -77,7 +77,7 @@ def check_header(folder: Path, network: Network, weights: bytes) -> None:
         raise not_safetensors(folder)
     try:
         header = parse_json(weights[LENGTH : LENGTH + length])
-    except ValueError as error:
+    except UserError as error:
         raise not_safetensors(folder) from error
     if not isinstance(header, dict) or not all(isinstance(t, dict) for t in header.values()):
         raise not_safetensors(folder)

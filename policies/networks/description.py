@@ -105,8 +105,8 @@ def read_description(text: bytes, checkpoint: Path) -> dict[str, Any]:
     """Parse a description; UserError unless it is complete and unchanged."""
     try:
         config = parse_json(text)
-    except ValueError as error:
-        raise refused(checkpoint, "its description is not JSON") from error
+    except UserError as error:
+        raise refused(checkpoint, f"its description: {error}") from error
     if not isinstance(config, dict) or type(config.get("format")) is not int:
         raise refused(checkpoint, "its description has missing, extra or wrong fields")
     if config["format"] != FORMAT:

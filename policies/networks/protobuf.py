@@ -28,7 +28,7 @@ def encoded(message: Message) -> bytes:
     return b"".join(part for number, content in message for part in encoded_field(number, content))
 
 
-def encoded_field(number: int, content: Any) -> tuple[bytes, ...]:
+def encoded_field(number: int, content: Content) -> tuple[bytes, ...]:
     if isinstance(content, int):
         return encoded_number(number << 3 | VARINT), encoded_number(content % NUMBERS)
     if isinstance(content, tuple):

@@ -7,6 +7,7 @@ import pytest
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import MESSAGE
 from hanamachi.policies import load_policy
 
 RULE_POLICIES = ("random", "greedy", "expert")
@@ -63,6 +64,45 @@ def test_what_cannot_be_loaded_is_refused_in_one_sentence(spec, options, named):
     with pytest.raises(UserError, match=named) as caught:
         load_policy(spec, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["a\0b", "a/b\0c", "a\0.onnx", "a/\ud800", "\ud800.onnx", "\ud800:factory", "x" * 5_000_000,
+     "search:mcts:expert:" + "worlds=1," * 1_000_000, "search:mcts:" * 1_000 + "expert",
+     "search:mcts:" * 300 + "expert", "search:mcts:search:mcts:expert:worlds=2:worlds=2",
+     "search:mcts:expert:worlds=99999999999999999999", "search:mcts:expert:seconds=1e300",
+     "search:mcts:expert:worlds=2,explore=" + "9" * 400, "search:mcts:expert:worlds=nan",
+     ":", ".x:y", "x:", "search:", "search::", "search:mcts:", "/" * 5_000],
+)  # fmt: skip
+def test_no_name_breaks_the_process(spec):
+    with pytest.raises(UserError) as caught:
+        load_policy(spec, game="hanamikoji")
+    assert len(str(caught.value)) <= MESSAGE
+
+
+def leaves(variant):
+    sys.exit(3)
+
+
+def fails(variant):
+    return 1 // 0
+
+
+@pytest.mark.parametrize(
+    "statement", ["1 // 0", "import sys; sys.exit(3)", "def", "raise KeyError"]
+)
+def test_a_module_that_fails_is_named(statement, tmp_path, monkeypatch):
+    (tmp_path / "failing_module.py").write_text(statement)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match="failing_module:factory"):
+        load_policy("failing_module:factory", game="hanamikoji")
+
+
+@pytest.mark.parametrize("factory", [leaves, fails])
+def test_a_factory_that_fails_is_named(factory):
+    with pytest.raises(UserError, match=factory.__name__):
+        load_policy(f"{__name__}:{factory.__name__}", game="hanamikoji")
 
 
 def test_rule_policies_need_no_learning_library():

@@ -13,7 +13,14 @@ from hanamachi.policies.networks.network import NetworkPolicy, for_variant
 from hanamachi.policies.policy import Policy, sample, uniform
 from hanamachi.policies.search.search import new_search
 from hanamachi.sessions.players import turns_of
-from hanamachi.sessions.policy_checks import actions_of, asked_about, distribution_of, memory_of, scores_of, values_of
+from hanamachi.sessions.policy_checks import (
+    actions_of,
+    asked_about,
+    distribution_of,
+    memory_of,
+    scores_of,
+    values_of,
+)
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training import Config, evaluate, train
 

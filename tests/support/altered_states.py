@@ -29,9 +29,9 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "geishas_road:2021": [
         {"item_values": (1, 2, 3, 4, 5, 6), "start_marker": "random"},
         {"rounds_to_win": 1, "starter": 1, "loser_picks_starter": "before_deal"},
-        {"rounds_to_win": 100, "light": (), "dark": (9,), "tiebreaker_alone_wins": False},
+        {"rounds_to_win": 4, "light": (), "dark": (9,), "tiebreaker_alone_wins": False},
     ],
-    "geishas_road:introductory": [{"rounds": 1, "starter": 0}, {"rounds": 100, "instant_win": 5}],
+    "geishas_road:introductory": [{"rounds": 1, "starter": 0}, {"rounds": 6, "instant_win": 5}],
     "geishas_road:standard": [
         {"colours": 3, "actions": ("intrigue", "gift"), "rounds": 3},
         {"decline_collecting": True, "rounds": 5, "loser_picks_starter": "before_deal"},
@@ -98,7 +98,7 @@ def pool(variant: Variant, games: int = 6) -> NDArray[Any]:
 
 def numbers(row: Row, rng: np.random.Generator) -> NDArray[Any]:
     """All entries of a random field, flat."""
-    names = [name for name in row.dtype.names or () if name != "rng"]
+    names = [name for name in row.dtype.names or () if name != "rng" and row[name].size]
     flat: NDArray[Any] = row[names[rng.integers(len(names))]].reshape(-1)
     return flat
 

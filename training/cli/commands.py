@@ -52,7 +52,7 @@ def train(
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, max=WORKERS, help="Number of Ray actors; one for each processor by default."
+            min=1, max=WORKERS, help="Number of workers; one for each processor by default."
         ),
     ] = None,
 ) -> None:
@@ -61,14 +61,14 @@ def train(
     from hanamachi.training.run import train
 
     if workers and not on_ray:
-        raise UserError("--workers is the number of Ray actors: add --ray")
+        raise UserError("--workers is the number of workers on a Ray cluster: add --ray")
     run = Config.load(config, settings or ())
-    actors = 0
+    wanted = 0
     if on_ray:
         from hanamachi.training.cluster import processors
 
-        actors = workers or processors()
-    train(run, out or Path("runs", config.stem), resume=resume, workers=actors)
+        wanted = workers or processors()
+    train(run, out or Path("runs", config.stem), resume=resume, workers=wanted)
 
 
 @app.command()

@@ -1,8 +1,8 @@
 """One run on many processors: Ray's tasks play, evaluate and try settings.
 
 Work that is lost with a process or a machine is repeated elsewhere with the same result, because
-results depend only on seeds and on what the task was sent. If the cluster itself is lost, whoever
-waits for a task raises UserError.
+results depend only on seeds and on what the task was sent. If the cluster itself is lost, waiting
+for a task raises UserError.
 """
 
 import logging
@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from hanamachi.errors import UserError, missing_extra
@@ -42,7 +43,7 @@ def connect() -> Any:
         try:
             ray.init(
                 address=address,
-                runtime_env={"env_vars": ONE_THREAD, "worker_process_setup_hook": same_place()},
+                runtime_env={"env_vars": {**ONE_THREAD}, "worker_process_setup_hook": same_place()},
                 include_dashboard=False,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
@@ -99,6 +100,17 @@ def check_cluster() -> None:
         if time.monotonic() - begun > PATIENCE:
             raise lost()
         time.sleep(WAIT)
+    if not listens(raylet_address(here.get_node_id())):  # Ray ends a process that needs it
+        raise lost()
+
+
+@lru_cache
+def raylet_address(node: str) -> str:
+    """Where Ray's process on a machine listens."""
+    import ray
+
+    (own,) = (known for known in ray.nodes() if known["NodeID"] == node)
+    return f"{own['NodeManagerAddress']}:{own['NodeManagerPort']}"
 
 
 def listens(address: str) -> bool:

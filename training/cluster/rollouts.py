@@ -19,7 +19,7 @@ import torch
 from hanamachi.errors import UserError
 from hanamachi.policies.networks.network import NetworkPolicy
 from hanamachi.training.build import new_learner
-from hanamachi.training.cluster import RETRIES, answer, connect
+from hanamachi.training.cluster import RETRIES, answer, check_cluster, connect
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayBuffer, SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.state import Weights
@@ -47,6 +47,7 @@ class Workers:
 
     def play(self, policy: SelfPlayPolicy, games: Games, buffer: SelfPlayBuffer) -> None:
         """Play T decisions in all games, and store them in the buffer."""
+        check_cluster()
         weights = self.ray.put(on_cpu(policy))
         fixed_opponents = self.ray.put(
             [on_cpu(policy.network) for policy in network_opponents(games)]

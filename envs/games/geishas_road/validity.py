@@ -146,7 +146,7 @@ def is_first_round(rule_set: np.record, game: np.record) -> bool:
         away += game.steps[c]
     nothing = game.wins[0] == game.wins[1] == game.points[0] == game.points[1] == away == 0
     as_given = rule_set.starter == NONE or game.starter == rule_set.starter
-    return nothing and as_given and game.starter != NONE and game.chooser == NONE
+    return bool(nothing and as_given and game.starter != NONE and game.chooser == NONE)
 
 
 @inline
@@ -157,7 +157,7 @@ def wins_fit(rule_set: np.record, game: np.record) -> bool:
         return False
     if rule_set.rounds == 0 and max(wins0, wins1) >= rule_set.rounds_to_win:
         return False
-    return game.wins[1 - game.chooser] > 0
+    return bool(game.wins[1 - game.chooser] > 0)
 
 
 @inline
@@ -176,7 +176,8 @@ def points_fit(rule_set: np.record, game: np.record) -> bool:
 @inline
 def points_of_rounds(rule_set: np.record, rounds: int) -> int:
     """The points of all geisha, tokens and guests in the first rounds."""
-    a_round = int(rule_set.guest_points[len(rule_set.guest_points) - 1]) * (rule_set.guests > 0)
+    guests = int(rule_set.guest_points[len(rule_set.guest_points) - 1])
+    a_round = guests if rule_set.guests > 0 else 0
     for worth in range(WORTHS):
         a_round += worth * int(rule_set.tokens[worth])
     for row in range(2):
@@ -184,5 +185,5 @@ def points_of_rounds(rule_set: np.record, rounds: int) -> int:
             a_round += int(worth)
     points = a_round * rounds
     for number in range(rounds):
-        points += rule_set.colours * int(rule_set.base_points[min(number, ROUNDS - 1)])
+        points += int(rule_set.colours) * int(rule_set.base_points[min(number, ROUNDS - 1)])
     return points

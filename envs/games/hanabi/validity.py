@@ -368,8 +368,9 @@ def take_from_firework(rule_set: np.record, game: np.record, seat: int) -> bool:
         return False
     game.fireworks[suit] -= 1
     if game.regained[seat]:
+        fits = rank == rule_set.ranks - 1 and game.clues > 0
         game.clues -= 1
-        return rank == rule_set.ranks - 1 and game.clues >= 0
+        return bool(fits)
     return bool(rank < rule_set.ranks - 1 or game.clues == rule_set.max_clues)
 
 
@@ -377,14 +378,15 @@ def take_from_firework(rule_set: np.record, game: np.record, seat: int) -> bool:
 def take_from_discards(rule_set: np.record, game: np.record, seat: int) -> bool:
     """It was discarded for a clue token, or by an error."""
     card = game.card[seat]
+    suit, rank = card // rule_set.ranks, card % rule_set.ranks
     game.discards[card] -= 1
     if game.did[seat] == DISCARD:
+        fits = game.regained[seat] == 1 and game.clues > 0
         game.clues -= 1
-        return bool(game.regained[seat] == 1 and game.clues >= 0 and game.discards[card] >= 0)
-    game.errors -= 1
-    suit, rank = card // rule_set.ranks, card % rule_set.ranks
-    fits = game.regained[seat] == 0 and game.errors >= 0 and game.discards[card] >= 0
-    return bool(fits and game.fireworks[suit] != rank)
+    else:
+        fits = game.regained[seat] == 0 and game.errors > 0 and game.fireworks[suit] != rank
+        game.errors -= 1
+    return bool(fits and game.discards[card] >= 0)
 
 
 # --- What remains

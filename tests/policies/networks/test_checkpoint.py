@@ -6,6 +6,8 @@ import pickle
 import random
 import shutil
 import stat
+import tracemalloc
+from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -22,9 +24,11 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import FEATURE_SETS, LAYERS, WIDTH
 from hanamachi.policies import load_policy
+from hanamachi.policies.networks import checkpoint
 from hanamachi.policies.networks.checkpoint import save_checkpoint
-from hanamachi.policies.networks.description import config_digest
+from hanamachi.policies.networks.description import config_digest, describes_network
 from hanamachi.policies.networks.network import Network, for_variant
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.cli import main as cli
@@ -393,7 +397,7 @@ def put_a_wrong_network(rng, folder):
     hidden = rng.choice(
         [[], [32], [16, 32], [32, 16, 16], [0], [-1], [32, 0], [1 << 40], [16_384] * 100,
          [1] * 100_000, [32, True], [32.0, 16.0], ["32", "16"], [[32], 16], "32", 32, None, {},
-         [None], [10**400]]
+         [None], [10**400], [1] * 65]
     )  # fmt: skip
     seal(folder, network={"hidden": hidden})
 
@@ -488,12 +492,10 @@ def contents(folder):
     return found
 
 
-@pytest.mark.parametrize("checkpoint", ["whole", "road"])
+@pytest.mark.parametrize("which", ["whole", "road"])
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_a_damaged_checkpoint_is_refused_and_nothing_else_happens(
-    checkpoint, tmp_path, damage, request
-):
-    rng, whole = random.Random(damage.__name__), request.getfixturevalue(checkpoint)
+def test_a_damaged_checkpoint_is_refused_and_nothing_else_happens(which, tmp_path, damage, request):
+    rng, whole = random.Random(damage.__name__), request.getfixturevalue(which)
     for i in range(max(1, MUTATIONS // len(DAMAGES))):
         folder = Path(shutil.copytree(whole, tmp_path / str(i) / "policy"))
         damage(rng, folder)
@@ -523,3 +525,94 @@ def evaluated(folder):
     with pytest.raises(SystemExit) as ended:
         cli.main(arguments)
     return ended.value.code
+
+
+# --- What it costs to refuse
+
+
+def bytes_allocated(action):
+    """The most memory that Python had in use at once during an action."""
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [[1] * 300_000, [1] * 65, [16_384] * 64, [16_385], [16_384] * 3],
+    ids=["countless", "too many", "all too wide", "too wide", "too large"],
+)
+def test_a_network_that_is_too_large_is_refused_before_it_is_built(hidden, folder, monkeypatch):
+    forge(folder, bytes(3_000_000))
+    seal(folder, network={"hidden": hidden})
+    monkeypatch.setattr(torch.nn.Linear, "__init__", must_not_happen)
+    refusal(folder)
+
+
+def test_a_description_that_is_too_large_is_not_read(folder):
+    (folder / CONFIG).write_text('{"format": 1, "list": [' + "1," * 10_000_000 + "1]}")
+    assert bytes_allocated(lambda: refusal(folder)) < 2**20
+
+
+def test_weights_larger_than_the_network_are_not_read(folder):
+    with (folder / WEIGHTS).open("r+b") as file:
+        file.truncate(2**30)
+    assert bytes_allocated(lambda: refusal(folder)) < 2**20
+
+
+def test_a_file_that_says_nothing_of_its_size_is_not_read(folder, monkeypatch):
+    """As files of the kernel do, or one that is written meanwhile."""
+    status = Path.lstat
+    monkeypatch.setattr(Path, "lstat", lambda path: with_size(100, status(path)))
+    assert bytes_allocated(lambda: refusal(folder)) < 2**20
+
+
+def with_size(size, status):
+    return os.stat_result((*status[:6], size, *status[7:10]))
+
+
+@pytest.mark.parametrize("levels", [600, 5_000])
+def test_a_description_nested_too_deep_is_refused(levels, folder):
+    text = (folder / CONFIG).read_text()
+    (folder / CONFIG).write_text(text.replace('"secret"', "[" * levels + "]" * levels))
+    refusal(folder)
+
+
+def test_a_header_of_countless_tensors_is_refused_before_any_is_made(folder, monkeypatch):
+    tensor = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    header = json.dumps({str(i): tensor for i in range(1_000)}).encode()
+    monkeypatch.setattr(checkpoint, "load", must_not_happen)
+    forge(folder, len(header).to_bytes(8, "little") + header)
+    refusal(folder)
+
+
+def test_a_header_that_promises_less_than_the_file_holds_is_refused(folder):
+    content = (folder / WEIGHTS).read_bytes()
+    forge(folder, content + bytes(100))
+    refusal(folder)
+
+
+def test_a_network_without_memory_for_it_is_refused(folder, monkeypatch):
+    for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")):
+        monkeypatch.setattr(checkpoint, "load", partial(must_not_happen, error=error))
+        refusal(folder)
+
+
+def must_not_happen(*_, error=None):
+    raise error or AssertionError("it was built")
+
+
+def test_loading_initialises_no_weights_and_leaves_random_numbers_alone(whole, monkeypatch):
+    state = torch.get_rng_state()
+    monkeypatch.setattr(torch.nn.init, "orthogonal_", must_not_happen)
+    assert load_policy(str(whole)).network.hidden == HIDDEN
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_the_largest_networks_that_can_be_trained_can_be_described():
+    assert describes_network({"hidden": [WIDTH] * LAYERS})
+    assert not describes_network({"hidden": []})
+    assert not describes_network({"hidden": [1], "features": ["advice"] * (FEATURE_SETS + 1)})
