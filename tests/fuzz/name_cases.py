@@ -31,7 +31,7 @@ BUDGETS = (
 ENTRIES = (
     "os:getcwd", "os:system", "nothing:x", "json:loads", ":", "a:", ":b", "a.b:c", "os.path:join",
     "builtins:int", "builtins:print", "hanamachi.policies:Policy", "..:x", "a:b:c", "é:x",
-    "sys:exit", "hanamachi.policies.policy:RandomPolicy",
+    "hanamachi.policies.policy:RandomPolicy",
 )  # fmt: skip
 
 

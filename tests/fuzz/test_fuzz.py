@@ -21,7 +21,7 @@ from targets import TARGETS
 from hanamachi.errors import UserError
 
 SEED = 1
-SHARE = 1.0 if WHOLE else 0.001  # of the cases of each target
+SHARE = 1.0 if WHOLE else 0.0005  # of the cases of each target
 
 
 @pytest.fixture(scope="module")
