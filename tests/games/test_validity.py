@@ -17,7 +17,7 @@ from samples import UNCOMPILED, sample
 
 import hanamachi
 from hanamachi.engine import kernels
-from hanamachi.engine.game import Variant
+from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
 from hanamachi.limits import MESSAGE
 from hanamachi.sessions.states import checked_state
@@ -82,3 +82,18 @@ def test_a_position_with_one_number_changed_is_seldom_a_position(game: str) -> N
         accepted += kernels.is_valid(variant.rule_set_array, row)
         judged += 1
     assert accepted <= judged // 5
+
+
+@every_game
+def test_before_the_end_nobody_has_won_and_the_last_action_brought_what_it_shows(
+    game: str,
+) -> None:
+    for variant in variants_of(game)[:2]:
+        for row in pool(variant)[:40]:
+            altered = np.array([row])
+            altered["rewards"][0, 0] += 1
+            assert not kernels.is_valid(variant.rule_set_array, altered)
+            if "winner" in row.dtype.names and row["mover"] != OVER:
+                altered = np.array([row])
+                altered["winner"] = 0
+                assert not kernels.is_valid(variant.rule_set_array, altered)

@@ -42,6 +42,8 @@ def valid(rule_set: np.record, game: np.record) -> bool:
     if game.phase == ENDED:
         take_scoring_back(rule_set, world)
     copies[1] = world
+    earlier.winner = NONE
+    earlier.rewards[:] = 0
     rewind(rule_set, earlier)
     if not can_begin(rule_set, earlier):
         return False

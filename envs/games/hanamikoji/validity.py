@@ -35,6 +35,8 @@ def valid(rule_set: np.record, game: np.record) -> bool:
         move_markers_back(earlier[0])
     if not can_begin(rule_set, earlier[0]):
         return False
+    earlier[0].winner = NONE
+    earlier[0].rewards[:] = 0
     rewind(rule_set, earlier[0])
     mask = np.empty(rule_set.first[TAKE_PAIR + 1], np.int8)
     return leads_to(rule_set, earlier[0], game, game, mask)
