@@ -122,6 +122,7 @@ def take_terminal(name: str) -> None:
     terminal = os.open(name, os.O_RDWR)
     for number in range(3):
         os.dup2(terminal, number)
+    sys.stdin = os.fdopen(0, closefd=False)  # the old one was a file, in which one can seek
 
 
 def before_call(place: str, act: Callable[[int], Any]) -> None:
