@@ -29,7 +29,7 @@ VARIANTS = {
     )
 }
 every_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
-GAMES = sample(400, share=0.025)
+GAMES = sample(400)
 WORLDS = 2 if UNCOMPILED else 8
 
 
