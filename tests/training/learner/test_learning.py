@@ -51,7 +51,7 @@ def test_connect_four_is_learned_through_the_same_learner():
 
 def test_signed_credit_learns_what_unsigned_credit_does_not():
     measure = runpy.run_path(str(ROOT / "scripts" / "credit.py"))["measure"]
-    steps, games = sample(1_500_000, 0.04), sample(10_000, 0.1)
+    steps, games = sample(1_500_000, 0.03), sample(10_000, 0.1)
     ours = measure("mover-signed", "hanamikoji", steps, 0, games)
     theirs = measure("unsigned", "hanamikoji", steps, 0, games)
     assert theirs["high"] < ours["low"]
