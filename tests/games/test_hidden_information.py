@@ -21,6 +21,7 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.geishas_road.rules import INTRIGUE
 from hanamachi.policies import load_policy
 from hanamachi.sessions.players import SeatedPlayer, turns_of
+from hanamachi.sessions.states import state_of
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.cli import play
 from hanamachi.training.cli.play import Contest, Listener
@@ -108,8 +109,8 @@ def views(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
 def agents(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
     """All that PettingZoo gives an agent."""
     env, seen = AEC(variant.id, **variant.options), []
-    for game, seat in zip(games, seats.tolist(), strict=True):
-        env.set_state(game)
+    for game, seat in enumerate(seats.tolist()):
+        env.set_state(state_of(variant, games[game:]))
         agent = env.possible_agents[seat]
         arrays = [part.tobytes() for part in env.observe(agent).values()]
         rest = (env.infos[agent], env.rewards, env.terminations, env.truncations)
@@ -121,8 +122,8 @@ def texts(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
     """The table as text, and the choices of a human in the seat."""
     random = load_policy("random", variant.id, **variant.options)
     contest, seen = Contest(variant, random, seed=0), []
-    for game, seat in zip(games, seats.tolist(), strict=True):
-        contest.session.begin(options={"state": game})
+    for game, seat in enumerate(seats.tolist()):
+        contest.session.begin(options={"state": state_of(variant, games[game:])})
         contest.seat = seat
         choices = contest.choices() if contest.my_turn else {}
         seen.append("\n".join((contest.table(), *choices.values())).encode())
