@@ -161,7 +161,7 @@ def test_the_table_shows_every_response(responses, capsys):
 
 
 def test_what_does_not_fit_is_refused_in_one_sentence(victim, tmp_path):
-    with pytest.raises(UserError, match="0 and 3"):
+    with pytest.raises(UserError, match="steps"):
         exploit("random", tmp_path, 0, config=CONFIG)
     with pytest.raises(UserError, match="hanabi:2p"):
         exploit("random", tmp_path, 10, game="hanabi:2p")

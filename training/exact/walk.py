@@ -218,10 +218,10 @@ def observed(variant: Variant, games: NDArray[Any]) -> NDArray[np.float32]:
 
 def too_large(variant: Variant, counted: int) -> UserError:
     """The error for a variant with too many states."""
-    settings = " or ".join(command_line(small) for small in small_versions(variant.game.name))
+    small = min((command_line(small) for small in small_versions(variant.game.name)), key=len)
     return UserError(
-        f"{variant.id} with these options is too large to solve exactly: it has more than "
-        f"{counted:,} states; small versions are {settings}"
+        f"{variant.id} is too large to solve exactly: it has more than {counted:,} states; "
+        f"a small version is {small}"
     )
 
 

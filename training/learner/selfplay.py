@@ -474,8 +474,9 @@ class SelfPlayPPO(MaskablePPO):
     def _record(self, sums: dict[str, Tensor], steps: int, scheduled: Mapping[str, float]) -> None:
         for name, total in sums.items():
             self.logger.record(f"train/{name}", float(total) / steps)
-        errors = self.rollout_buffer.returns - self.rollout_buffer.values[:-1]
-        variance = float(self.rollout_buffer.returns.var())
+        returns = self.rollout_buffer.returns.astype(np.float64)  # whose squares do not overflow
+        errors = returns - self.rollout_buffer.values[:-1]
+        variance = float(returns.var())
         explained = 1 - float(errors.var()) / variance if variance else float("nan")
         self.logger.record("train/explained_variance", explained)
         for name, value in scheduled.items():

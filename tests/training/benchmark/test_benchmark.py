@@ -273,7 +273,7 @@ def test_the_file_holds_every_round(report, tmp_path):
     assert row["baseline_gives"] == "little"
     assert content["machine"]["processor"] == "abacus"
     assert (content["load_before"], content["load_after"]) == (0.1, 0.2)
-    assert [figure["values"] for figure in content["figures"]] == [[160], [1, 3, 2]]
+    assert [figure["values"] for figure in content["figures"]] == [[160], [1, 3, 2], [5]]
     assert content["curves"][1]["rates"] == [[5, 7, 6], [16, 16, 16]]
     for image in (picture, curves):
         assert image.read_bytes().startswith(b"\x89PNG")

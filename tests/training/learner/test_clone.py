@@ -17,6 +17,7 @@ from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence, mover_signed_advantages
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
+from hanamachi.training.ownership import LOCK, owned
 from hanamachi.training.run import train
 
 GAME = {
@@ -164,9 +165,15 @@ def test_the_teacher_plays_fewer_and_fewer_of_the_games():
     assert [guided(left) for left in (1, 0.75, 0.5, 0.25, 0)] == [1, 0.5, 0, 0, 0]
 
 
+def clone_in(folder, **settings):
+    """Clone as a run does, which owns its folder."""
+    with owned(folder):
+        run.clone(Config(**RUN, **settings), folder)
+
+
 def test_a_seed_gives_the_same_clone_to_the_bit(tmp_path):
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        run.clone(Config(**RUN, seed=seed), tmp_path / name)
+        clone_in(tmp_path / name, seed=seed)
     a, b, c = (weights(tmp_path / name / "clone") for name in "abc")
     assert a == b != c
 
@@ -226,7 +233,7 @@ def test_a_clone_of_another_run_is_not_taken_for_this_ones(tmp_path):
     (tmp_path / "clone").mkdir()
     with pytest.raises(UserError, match="clone"):
         train(Config(**RUN), tmp_path)
-    assert list(tmp_path.iterdir()) == [tmp_path / "clone"]
+    assert {path.name for path in tmp_path.iterdir()} == {"clone", LOCK}
 
 
 def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
@@ -241,7 +248,7 @@ def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
 
 
 def test_self_play_stays_nearer_to_the_clone_if_that_is_wished(tmp_path):
-    run.clone(Config(**RUN), tmp_path)
+    clone_in(tmp_path)
     free, held = (distance_from(tmp_path / "clone", kl_coef) for kl_coef in (0, 1))
     assert 0 < held < free / 2
 
