@@ -122,7 +122,9 @@ def take_terminal(name: str) -> None:
     terminal = os.open(name, os.O_RDWR)
     for number in range(3):
         os.dup2(terminal, number)
-    sys.stdin = os.fdopen(0, closefd=False)  # the old one was a file, in which one can seek
+    # the old ones were files, in which one can seek
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
 
 
 def before_call(place: str, act: Callable[[int], Any]) -> None:
