@@ -143,7 +143,11 @@ def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
                 callbacks=[watch(tune)],
             ),
         )
-    ended = tuner.fit()
+    return best_first(tuner.fit())
+
+
+def best_first(ended: Any) -> Trials:
+    """The settings and the result of each trial; raises the error of one that failed."""
     if ended.errors:
         raise ended.errors[0]
     rows = [ended[n] for n in range(len(ended))]

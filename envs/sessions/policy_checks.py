@@ -2,7 +2,7 @@
 
 Environments, training, evaluation, searches, exact solving and play in the terminal ask policies
 only through these functions, so that no kernel ever meets an illegal action, a NaN, or
-probabilities that do not sum to 1, whoever wrote the policy.
+probabilities that do not sum to 1, from any policy.
 
 Notation: B observations, N entries of an observation, A actions, M entries of a memory.
 """

@@ -49,7 +49,7 @@ def campaign(given: Namespace) -> int:
 def batches(
     chosen: list[str], seed: int, minutes: float | None, share: float
 ) -> Iterator[list[Case]]:
-    """The cases of the samples; or for so many minutes, a part of each target in turn."""
+    """The cases of the samples; or for some minutes, a part of each target in turn."""
     if minutes is None:
         sizes = {name: max(1, round(TARGETS[name].cases * share)) for name in chosen}
         yield [Case(name, seed, number) for name, size in sizes.items() for number in range(size)]
