@@ -100,7 +100,7 @@ def saved_games() -> tuple[dict[str, Any], ...]:
 
 
 def random_game(game: Variant, seed: int, most: int) -> Session:
-    """A game of at most so many decisions."""
+    """A game in progress, after `most` decisions or fewer."""
     session, rng = Session(game), np.random.default_rng(seed)
     session.begin(seed)
     while session.mover != OVER and len(session.actions) < most:

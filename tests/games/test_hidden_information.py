@@ -194,7 +194,7 @@ def test_views_do_not_depend_on_it_with_extreme_options_either(id: str) -> None:
 
 
 def test_words_of_the_others_moves_do_not_depend_on_it(pairs: Pairs) -> None:
-    """A move, and one of the other position that shows the seat the same, are said in the same words."""
+    """A move, and one of the other position that looks the same to the seat: the same words."""
     variant, games, others, seats = pairs.part(pairs.games["mover"] != pairs.seats).going()
     rng, told = np.random.default_rng(0), 0
     for game, other, seat in zip(games, others, seats.tolist(), strict=True):
