@@ -9,6 +9,7 @@ RECORD_BYTES = 1 << 20  # a saved game
 RESULTS_BYTES = 16 << 20  # evaluation.json of a run
 SETTINGS_BYTES = 64 << 10  # a YAML file, or a value on the command line
 NESTING = 32  # levels of lists and objects within each other, in JSON and YAML
+LINE = 10_000  # characters of an answer to a prompt
 DIGITS = 40  # of a number that is written out
 NAME = 1000  # characters of a policy's name or path in a YAML file
 

@@ -12,6 +12,7 @@ from hanamachi.limits import POLICY_NAME
 from hanamachi.policies.entry_point import load_entry_point, named
 from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import NAMES, rule_policy
+from hanamachi.storage.reading import may_name_a_file
 
 SEARCH, ONNX = "search:", ".onnx"
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
@@ -61,12 +62,8 @@ def checked_name(spec: str) -> str:
     """The name of a policy; UserError if no file and no module could have it."""
     if len(spec) > POLICY_NAME:
         raise UserError(f"a policy's name has at most {POLICY_NAME} characters, not {len(spec)}")
-    try:
-        os.fsencode(spec)
-    except UnicodeEncodeError as error:
-        raise UserError(f"{spec!r} has characters that no policy's name can have") from error
-    if "\0" in spec:
-        raise UserError(f"{spec!r} has characters that no policy's name can have")
+    if not may_name_a_file(spec):
+        raise UserError(f"{spec} has characters that no policy's name can have")
     return spec
 
 

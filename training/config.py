@@ -7,11 +7,11 @@ place and, if there is one, the most similar name.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -376,20 +376,19 @@ def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> Non
 def explain(error: ValidationError, model: type[Model]) -> str:
     """The first mistake as one sentence."""
     first = min(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
-    place = ".".join(named(part) for part in first["loc"] if isinstance(part, str) and known(part))
+    keys = [part for part in first["loc"] if not is_branch(part)]
     if first["type"] == "extra_forbidden":
-        return (
-            f"{'.'.join(map(named, first['loc']))}: no such setting ({hint(model, first['loc'])})"
-        )
+        return f"{'.'.join(map(named, keys))}: no such setting ({hint(model, keys)})"
+    place = ".".join(named(part) for part in keys if isinstance(part, str))
     if first["type"] == "missing":
         return f"{place} is missing"
     message = first["msg"].removeprefix("Value error, ")
     return f"{place}: {message} (not {shown(first['input'])})" if place else message
 
 
-def known(part: str) -> bool:
-    """Whether a part of a place is a setting; pydantic adds the branches of unions."""
-    return part.isidentifier() or ":" in part
+def is_branch(part: int | str) -> bool:
+    """Whether a part of a place is what pydantic calls one type of a union, such as list[any]."""
+    return str(part).endswith((")", "]"))
 
 
 def named(part: int | str) -> str:
@@ -398,20 +397,21 @@ def named(part: int | str) -> str:
     return text if text.isprintable() and 0 < len(text) < SHOWN else shown(text)
 
 
-def hint(model: type[Model], place: tuple[int | str, ...]) -> str:
+def hint(model: type[Model], keys: Sequence[int | str]) -> str:
     """The most similar setting, or all settings at this place."""
-    names = list(settings(model, place[:-1]))
-    similar = nearest(place[-1], names)
+    names = settings(model, keys[:-1])
+    similar = nearest(keys[-1], names)
     return f"did you mean {similar}?" if similar else f"choose from {', '.join(names)}"
 
 
-def settings(model: Any, place: tuple[int | str, ...]) -> Iterator[str]:
-    """The names of the settings at a place."""
-    for part in place:
-        model = model.model_fields[str(part)].annotation
-        if isinstance(model, UnionType):
+def settings(model: Any, keys: Sequence[int | str]) -> list[str]:
+    """The names of the settings below these keys."""
+    for key in keys:
+        fields = getattr(model, "model_fields", None)
+        model = fields[str(key)].annotation if fields else get_args(model)[-1]  # of a mapping
+        if get_origin(model) in (Union, UnionType):
             model = get_args(model)[0]
-    yield from model.model_fields
+    return list(model.model_fields)
 
 
 def schema() -> str:

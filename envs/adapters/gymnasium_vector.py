@@ -211,10 +211,10 @@ def checked_threads(threads: Any) -> int | None:
 
 
 def checked_dtype(dtype: Any) -> np.dtype[Any]:
-    if dtype not in (np.float32, np.int8, "float32", "int8"):
-        raise UserError(f"dtype must be float32 or int8, not {shown(dtype)}")
-    checked: np.dtype[Any] = np.dtype(dtype)
-    return checked
+    for known in (np.float32, np.int8):
+        if isinstance(dtype, type | str | np.dtype) and dtype in (known, known.__name__):
+            return np.dtype(known)
+    raise UserError(f"dtype must be float32 or int8, not {shown(dtype)}")
 
 
 def space_of(layout: Layout, dtype: np.dtype[Any]) -> spaces.Box:

@@ -14,9 +14,9 @@ Frame = str | NDArray[np.uint8] | None
 
 
 def checked_render_mode(mode: str | None) -> str | None:
-    if mode is not None and mode not in RENDER_MODES:
-        raise unknown("render mode", mode, RENDER_MODES)
-    return mode
+    if mode is None or (isinstance(mode, str) and mode in RENDER_MODES):
+        return mode
+    raise unknown("render mode", mode, RENDER_MODES)
 
 
 def frame(variant: Variant, game: np.record, mode: str) -> Frame:

@@ -66,7 +66,8 @@ def aside_of(path: Path) -> Path:
 
 def old_of(path: Path) -> Path:
     """Where the folder `path` is between the two renames of a save."""
-    return path.with_name(f".{path.name}.old")
+    whole = path.absolute()  # "." has no name of its own
+    return whole.with_name(f".{whole.name}.old")
 
 
 def flush_names(folder: Path) -> None:
@@ -109,8 +110,9 @@ def read_folder(path: Path, read: Callable[[Path], Read]) -> Read:
     """
     while True:
         before, old = identities(path), old_of(path)
+        renaming = os.path.exists(old) and not os.path.exists(path)
         try:
-            return read(old if old.exists() and not path.exists() else path)
+            return read(old if renaming else path)
         except Exception:
             if identities(path) == before:
                 raise

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
@@ -25,6 +26,20 @@ def read_bounded(path: str | os.PathLike[str], largest: int) -> bytes:
     if len(content) > largest:
         raise UserError(f"{path} cannot be read: it has more than {largest:,} bytes")
     return content
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """The path; UserError if no file or folder can have this name."""
+    if not may_name_a_file(path):
+        raise UserError(f"no file can have the characters of the name {path}")
+    return Path(path)
+
+
+def may_name_a_file(path: str | os.PathLike[str]) -> bool:
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def opened_at_once(path: str, flags: int) -> int:

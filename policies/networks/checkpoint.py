@@ -19,7 +19,7 @@ from hanamachi.policies.networks.description import (
     refused,
 )
 from hanamachi.storage.files import read_folder, replacing_folder
-from hanamachi.storage.reading import parse_json
+from hanamachi.storage.reading import checked_path, parse_json
 
 try:
     import torch
@@ -51,8 +51,9 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
     A run may replace the checkpoint meanwhile: the policy is the old one or the new one. Raises
     UserError if the checkpoint is refused.
     """
-    policy = read_folder(Path(folder), lambda there: read_checkpoint(there, game, options))
-    policy.name = Path(folder).name
+    path = checked_path(folder)
+    policy = read_folder(path, lambda there: read_checkpoint(there, game, options))
+    policy.name = path.absolute().name
     return policy
 
 

@@ -37,6 +37,7 @@ from hanamachi.policies.networks.protobuf import Message, Unfit, compare, fields
 from hanamachi.policies.networks.trained import CHUNK, Trained
 from hanamachi.policies.policy import Observations, Probabilities, Values
 from hanamachi.sessions.policy_checks import checked_distribution, checked_values
+from hanamachi.storage.reading import checked_path
 
 SILENT = 4  # log level of onnxruntime at which it prints nothing
 
@@ -86,7 +87,7 @@ def load_onnx(path: Path | str, game: str | None = None, **options: Any) -> Onnx
 
     Raises UserError if the file is refused, or if onnxruntime is not installed.
     """
-    path = Path(path)
+    path = checked_path(path)
     real = Path(os.path.realpath(path))  # a link stands for its file
     file = read_file(real, path, WEIGHTS_BYTES)
     try:

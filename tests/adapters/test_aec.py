@@ -334,6 +334,7 @@ def test_after_the_end_only_none_is_left_and_then_reset():
         (lambda: hanamachi.make("hanamikouji"), "did you mean hanamikoji"),
         (lambda: hanamachi.make("hanamikoji", max_round=3), "did you mean max_rounds"),
         (lambda: hanamachi.make("hanamikoji", render_mode="rgb"), "did you mean rgb_array"),
+        (lambda: hanamachi.make("hanamikoji", render_mode=[1]), "no render mode"),
         (lambda: AEC("hanamikoji").reset(seed=-1), "from 0 to"),
         (lambda: AEC("hanamikoji").reset(seed="a"), "whole number"),
         (lambda: AEC("hanamikoji").reset(options={"deal": 3}), "must list outcomes"),

@@ -69,6 +69,8 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         ),
         (lambda: VectorSeatEnv("hanamikoji", 0), "num_envs .* not 0"),
         (lambda: VectorSeatEnv("hanamikoji", dtype=np.int16), "float32 or int8, not .*int16"),
+        (lambda: VectorSeatEnv("hanamikoji", dtype=np.zeros(3)), "float32 or int8"),
+        (lambda: VectorSeatEnv("hanamikoji", render_mode=np.zeros(3)), "no render mode"),
         (lambda: VectorSeatEnv("hanamikoji").step(np.zeros(1, int)), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji").reset(options={"deal": []}), "no options"),
     ],

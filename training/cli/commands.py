@@ -3,11 +3,12 @@
 A command imports what it needs when it runs, so that `--help` answers at once.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -16,7 +17,7 @@ from rich.table import Table
 
 from hanamachi.engine.game import Game
 from hanamachi.errors import UserError, shown
-from hanamachi.limits import WORKERS
+from hanamachi.limits import LINE, WORKERS
 
 app = typer.Typer(
     help="Card games with hidden information: train policies, evaluate them, play against them.",
@@ -385,10 +386,19 @@ def ask(prompt: str) -> str:
     with suppress(ImportError):
         import readline  # noqa: F401
     try:
-        return input(prompt)
+        return input(prompt) if sys.stdin.isatty() else line_of(sys.stdin, prompt)
     except (EOFError, KeyboardInterrupt):
         say("")  # the next output begins a new line
         raise
+
+
+def line_of(stream: TextIO, prompt: str) -> str:
+    """A line of a file; EOFError after its last, and where a line is too long to be an answer."""
+    print(prompt, end="", flush=True)
+    line = stream.readline(LINE + 1)
+    if not line or len(line) > LINE:
+        raise EOFError
+    return line.removesuffix("\n")
 
 
 def left(prompt: str) -> bool:

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from hanamachi.errors import UserError, missing_extra, shortened
+from hanamachi.storage.reading import may_name_a_file
 
 MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
 STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
@@ -68,13 +69,6 @@ def answer(arguments: Sequence[str]) -> Any:
             raise UserError(f"no argument can hold the characters of {argument}")
     sys.path.append(os.getcwd())  # to import a user's own module:factory from there
     return app()(arguments, prog_name="hanamachi", standalone_mode=False)
-
-
-def may_name_a_file(text: str) -> bool:
-    try:
-        return b"\0" not in os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
 
 
 def app() -> Any:

@@ -27,9 +27,10 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import FEATURE_SETS, LAYERS, WIDTH
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks import checkpoint
-from hanamachi.policies.networks.checkpoint import save_checkpoint
+from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.description import config_digest, describes_network
 from hanamachi.policies.networks.network import Network, for_variant
+from hanamachi.policies.networks.onnx_policy import load_onnx
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.cli import main as cli
 
@@ -120,6 +121,18 @@ def test_a_checkpoint_is_weights_a_description_and_a_card(whole):
 def test_a_link_to_the_folder_is_the_folder(whole, tmp_path):
     (tmp_path / "link").symlink_to(whole, target_is_directory=True)
     assert load_policy(str(tmp_path / "link")).network.hidden == HIDDEN
+
+
+def test_a_checkpoint_loads_from_within_its_folder(whole, monkeypatch):
+    monkeypatch.chdir(whole)
+    assert load_checkpoint(".").name == whole.name
+
+
+@pytest.mark.parametrize("load", [load_checkpoint, load_onnx])
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000, ""])
+def test_a_name_that_no_file_can_have_is_refused(load, name):
+    with pytest.raises(UserError):
+        load(name)
 
 
 def test_a_save_that_fails_leaves_the_one_before(network, folder):

@@ -1,5 +1,6 @@
 """The command line does what it says, and a mistake ends in one sentence and exit code 2."""
 
+import io
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import pytest
 from root import ROOT
 
 from hanamachi.games.registry import GAMES, variant
+from hanamachi.limits import LINE
 from hanamachi.sessions.saved_games import record_of, save
 from hanamachi.sessions.session import Session
 from hanamachi.training.cli import main as cli
@@ -123,19 +125,18 @@ def test_replay_shows_a_finished_round_before_the_next(hanamachi, tmp_path):
 
 def test_replay_steps_by_enter_and_ends_with_the_input(hanamachi, saved_game, monkeypatch):
     path, words = saved_game
-    lines = iter([""])
-    monkeypatch.setattr("builtins.input", lambda prompt: next_line(lines))
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
     code, out, _ = hanamachi("replay", path)
     assert code == 0
     assert words in out
     assert "the cards are dealt" in out
 
 
-def next_line(lines):
-    try:
-        return next(lines)
-    except StopIteration:
-        raise EOFError from None
+@pytest.mark.parametrize("command", [["play", "hanamikoji"], ["replay"]])
+def test_a_line_without_an_end_ends_the_input(hanamachi, saved_game, monkeypatch, command):
+    monkeypatch.setattr("sys.stdin", io.StringIO("\0" * 2 * LINE))
+    code, _, err = hanamachi(*command, *saved_game[:1] * (command == ["replay"]))
+    assert (code, err) == (0, "")
 
 
 def test_without_arguments_the_help_is_shown(hanamachi):
@@ -192,6 +193,14 @@ def test_a_mistake_ends_in_one_sentence_and_code_2(hanamachi, arguments, words):
     assert words in err
     assert err.startswith("hanamachi: ")
     assert err.count("\n") == 1
+
+
+def test_a_misspelt_range_of_a_sweep_names_its_setting(hanamachi, tmp_path):
+    path = tmp_path / "sweep.yaml"
+    path.write_text("game: hanamikoji\nsweep: {over: {ppo.learning_rate: {logg: [1, 2]}}}\n")
+    code, _, err = hanamachi("sweep", path, "--out", tmp_path / "out")
+    assert code == 2
+    assert "sweep.over.ppo.learning_rate.logg: no such setting (did you mean log?)" in err
 
 
 def test_a_folder_that_cannot_be_written_ends_in_one_sentence(hanamachi, tmp_path):
