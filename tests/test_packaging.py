@@ -175,7 +175,7 @@ from hanamachi.policies import load_policy
 
 assert hanamachi.__file__.startswith(sys.argv[1]), hanamachi.__file__
 print(envs.OWN, training.OWN, policies.OWN, configs.OWN)
-print(load_policy("runs/own/policy").network.hidden)
+print(load_policy("runs/own/policy").checkpoint.hidden)
 print(load_policy("policies.first:legal", "hanamikoji").variant.id)
 """,
 }

@@ -19,6 +19,7 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
+from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import replacing
 from hanamachi.training import provenance
@@ -195,7 +196,7 @@ def clone(config: Config, out: Path) -> None:
             learner.improve()
     card = model_card(config, provenance.of_run(config), 0, [])
     check_owned(out)
-    save_checkpoint(out / "clone", learner.policy.network, config.variant(), card)
+    save_checkpoint(out / "clone", checkpoint_of(learner.policy.network, config.variant()), card)
 
 
 def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:

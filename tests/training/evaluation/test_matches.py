@@ -10,7 +10,8 @@ from rich.console import Console
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import BatchPolicy, load_policy
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import Policy, RandomPolicy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training import Config, evaluate, train
@@ -191,7 +192,7 @@ def test_each_plays_with_itself_and_every_two_together():
 
 
 def test_partners_play_what_is_most_probable_unless_told_and_rivals_sample():
-    network = NetworkPolicy(TOGETHER, for_variant(TOGETHER, [16]))
+    network = CompiledPolicy(checkpoint_of(for_variant(TOGETHER, [16]), TOGETHER))
     usual, mode, sampled = (
         evaluate([network], TOGETHER.id, 200, play=play, **TOGETHER.options).results
         for play in (None, "argmax", "sample")
@@ -239,7 +240,7 @@ def test_a_run_of_partners_keeps_and_reports_the_policy_by_its_score(tmp_path):
 
 @pytest.mark.parametrize("play", ["sample", "argmax"])
 def test_batch_size_changes_no_bit(play):
-    network = NetworkPolicy(ONE_ROUND, for_variant(ONE_ROUND, [16]))
+    network = CompiledPolicy(checkpoint_of(for_variant(ONE_ROUND, [16]), ONE_ROUND))
 
     def text(batch):
         policies = [network, "random", "greedy"]
@@ -253,7 +254,7 @@ def test_batch_size_changes_no_bit(play):
 
 @pytest.mark.parametrize("play", ["sample", "argmax"])
 def test_batch_size_changes_no_bit_among_partners(play):
-    network = NetworkPolicy(TOGETHER, for_variant(TOGETHER, [16]))
+    network = CompiledPolicy(checkpoint_of(for_variant(TOGETHER, [16]), TOGETHER))
 
     def text(batch):
         how = {"play": play, "batch": batch, **TOGETHER.options}
