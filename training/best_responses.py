@@ -30,7 +30,8 @@ from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Proba
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import Mapper, match, rounded
-from hanamachi.training.evaluation.report import percent, read_rows, write_json
+from hanamachi.training.evaluation.report import percent
+from hanamachi.training.evaluation.results import read_rows, write_json
 from hanamachi.training.evaluation.statistics import interval
 from hanamachi.training.run import refuse_begun, train
 

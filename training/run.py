@@ -34,7 +34,8 @@ from hanamachi.training.callbacks import (
 )
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
-from hanamachi.training.evaluation.report import print_rows, read_rows, write_json, write_rows
+from hanamachi.training.evaluation.report import print_rows
+from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
 from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
@@ -61,7 +62,7 @@ def train(config: Config, out: Path | str, resume: bool = False, workers: int = 
             policy = load_checkpoint(out / "policy", config.game, **config.options)
             rows = final_evaluation(config, policy)
             write_results(config, out, learner.run_state.best_decisions, rows)
-    print_rows(rows, config)
+    print_rows(rows, config.game)
     return out / "policy"
 
 

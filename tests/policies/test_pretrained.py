@@ -15,7 +15,7 @@ from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training.best_responses import read_exploitation
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import evaluate
-from hanamachi.training.evaluation.report import read_rows
+from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.exact import SMALL
 from hanamachi.training.run import train
 
