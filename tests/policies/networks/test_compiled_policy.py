@@ -12,6 +12,8 @@ from hanamachi.policies.load import agents
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import for_variant
 from hanamachi.policies.networks.tables import weight_shapes
+from hanamachi.policies.policy import sample as drawn
+from hanamachi.policies.policy import uniform
 
 POSITIONS = sample(100_000, 0.01)
 GAMES = 1_000
