@@ -1,6 +1,7 @@
 """An exported policy decides as its checkpoint does, needs no PyTorch, and is loaded or refused."""
 
 import copy
+import io
 import json
 import pickle
 import random
@@ -213,7 +214,7 @@ def test_evaluate_takes_its_path(exported, checkpoint, tmp_path):
 
 
 def test_play_takes_its_path(exported, monkeypatch, capsys):
-    monkeypatch.setattr("builtins.input", lambda prompt: "quit")
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
     assert command("play", "hanamikoji", "--opponent", exported, *OPTIONS) == 0
     assert "policy.onnx" in capsys.readouterr().out
 
