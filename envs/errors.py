@@ -66,6 +66,14 @@ def missing_extra(package: str, extra: str) -> UserError:
     return UserError(f"{package} is not installed; run: pip install 'hanamachi[{extra}]'")
 
 
+def missing_package(error: ModuleNotFoundError) -> str:
+    """The package that is not installed; a missing module of ours is a bug, and is raised."""
+    package = (error.name or "").partition(".")[0]
+    if package in ("", "hanamachi"):
+        raise error
+    return package
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> UserError:
     """The error for a name that is not in a list, with the nearest one that is."""
     known = sorted(known)

@@ -12,15 +12,15 @@ def export(spec: str, out: Path | None = None) -> Path:
     Without `out` the file is written to the current folder. UserError if `spec` is not a
     checkpoint, or if the name of the file does not end in .onnx.
     """
-    from hanamachi.policies.networks.network import NetworkPolicy
+    from hanamachi.policies.networks.compiled_policy import CompiledPolicy
     from hanamachi.policies.networks.onnx_export import write_onnx
 
     if not is_checkpoint(spec):
         raise UserError(f"only a checkpoint can be exported, and {spec} is not one")
     policy = load_policy(spec)
-    assert isinstance(policy, NetworkPolicy), "checkpoints are networks"
+    assert isinstance(policy, CompiledPolicy), "only checkpoints have weights"
     path = out or Path(policy.name.replace(":", "-") + ONNX)
     if path.suffix != ONNX:
         raise UserError(f"the name of an ONNX file must end in {ONNX}, and {path.name} does not")
-    write_onnx(policy, path)
+    write_onnx(policy.checkpoint, path)
     return path

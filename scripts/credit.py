@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.policies.networks.network import NetworkPolicy
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import make_games, new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus
@@ -43,7 +44,7 @@ def measure(credit: str, game: str, steps: int, seed: int, games: int) -> dict[s
     learner = new_learner(config, games=played)
     learner.set_logger(quiet())
     learner.learn(steps, reset_num_timesteps=False)
-    policy = NetworkPolicy(config.variant(), learner.policy.network)
+    policy = CompiledPolicy(checkpoint_of(learner.policy.network, config.variant()))
     (row,) = versus(policy, ["random"], game, games, seed=seed + 1, plays=("sample",))
     return {"credit": credit, "seed": seed, "rate": row.rate, "low": row.low, "high": row.high}
 

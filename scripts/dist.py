@@ -2,9 +2,9 @@
 
     python scripts/dist.py
 
-The wheel and the source distribution go to dist/. For each Python that is at hand, both are
-installed with the extra `onnx`, and so without PyTorch, and an exported agent plays a game; then
-the wheel is with the extra `train`, and every agent that ships does.
+The wheel and the source distribution go to dist/. Both are installed in a fresh environment for
+each Python that is at hand, without extras, and so without PyTorch: every agent that ships plays
+there. Then the wheel is installed with the extra `onnx`, and an exported agent plays.
 """
 
 import os
@@ -23,28 +23,28 @@ DIST = ROOT / "dist"
 PYTHONS = ("python3.11", "python3.12", "python3.13")
 BIN = "Scripts" if os.name == "nt" else "bin"
 AGENT = "agent.onnx"
-PLAYED = f"""
+ALL_PLAYED = """
 import importlib.util
-import gymnasium
 import hanamachi
-from hanamachi.policies import load_policy
+from hanamachi.games.registry import VARIANTS
+from hanamachi.policies.load import agents
+from hanamachi.training import evaluate
 
 assert "site-packages" in hanamachi.__file__, hanamachi.__file__
 assert importlib.util.find_spec("torch") is None
+for id in agents():
+    evaluate([id] if VARIANTS[id].cooperative else [id, "random"], id, games=2)
+"""
+EXPORTED_PLAYED = f"""
+import gymnasium
+from hanamachi.policies import load_policy
+
 agent = load_policy({AGENT!r})
 env, over = gymnasium.make("hanamachi/Hanamikoji-v0", opponent=agent), False
 seen, info = env.reset(seed=0)
 while not over:
     action, _ = agent.predict(seen, action_masks=info["action_mask"])
     seen, _, over, _, info = env.step(int(action))
-"""
-ALL_PLAYED = """
-from hanamachi.games.registry import VARIANTS
-from hanamachi.policies.load import agents
-from hanamachi.training import evaluate
-
-for id in agents():
-    evaluate([id] if VARIANTS[id].cooperative else [id, "random"], id, games=2)
 """
 
 
@@ -60,11 +60,11 @@ def main() -> None:
             fresh = Path(folder, Path(python).stem)
             run(python, "-m", "venv", fresh)
             installed = fresh / BIN / "python"
-            for how in ([f"{wheel}[onnx]"], ["--force-reinstall", "--no-deps", source]):
+            for how in ([wheel], ["--force-reinstall", "--no-deps", source]):
                 run(installed, "-m", "pip", "install", "--quiet", *how)
-                run(installed, "-c", PLAYED, cwd=folder)
-            run(installed, "-m", "pip", "install", "--quiet", f"{wheel}[train]")
-            run(installed, "-c", ALL_PLAYED, cwd=folder)
+                run(installed, "-c", ALL_PLAYED, cwd=folder)
+            run(installed, "-m", "pip", "install", "--quiet", f"{wheel}[onnx]")
+            run(installed, "-c", EXPORTED_PLAYED, cwd=folder)
             print(f"{python} plays what is in {wheel.name} and {source.name}", flush=True)
 
 

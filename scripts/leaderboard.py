@@ -27,7 +27,8 @@ from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training.cli.main import run
 from hanamachi.training.evaluation.matches import evaluate, play_games, rounded
-from hanamachi.training.evaluation.report import bars, write_json
+from hanamachi.training.evaluation.report import bars
+from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats, normal_interval
 
 SEARCHES = {"hanamikoji": 1_000, "hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long

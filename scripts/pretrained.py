@@ -26,7 +26,7 @@ from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit, read_exploitation, summary
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.report import read_rows, write_json
+from hanamachi.training.evaluation.results import read_rows, write_json
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.run import train
 

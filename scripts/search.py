@@ -36,7 +36,7 @@ from hanamachi.training.evaluation.matches import (
     team_score,
     versus,
 )
-from hanamachi.training.evaluation.report import write_json
+from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.provenance import processor
 
 SEED = 30_000  # of deals that no training and no other evaluation has seen

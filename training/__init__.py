@@ -6,6 +6,8 @@ Each is imported when it is first used, so that the command line starts quickly.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hanamachi.errors import missing_extra, missing_package
+
 if TYPE_CHECKING:
     from hanamachi.training.best_responses import exploit
     from hanamachi.training.config import Config
@@ -25,4 +27,7 @@ HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+    try:
+        return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        raise missing_extra(missing_package(error), "train") from error

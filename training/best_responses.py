@@ -25,12 +25,13 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import RUNS, STEPS
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint
-from hanamachi.policies.networks.network import NetworkPolicy
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import Mapper, match, rounded
-from hanamachi.training.evaluation.report import percent, read_rows, write_json
+from hanamachi.training.evaluation.report import percent
+from hanamachi.training.evaluation.results import read_rows, write_json
 from hanamachi.training.evaluation.statistics import interval
 from hanamachi.training.run import refuse_begun, train
 
@@ -150,7 +151,7 @@ def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int
     """The run of the first response: the settings given, against the victim only."""
     settings = {**SETTINGS, **{name: given[name] for name in KEPT if name in given}}
     settings["ppo"] = {**SETTINGS["ppo"], **given.get("ppo", {})}
-    if isinstance(victim, NetworkPolicy):
+    if isinstance(victim, CompiledPolicy):
         settings.setdefault("network", shape(victim))
     versus = {"opponents": [spec], "final_opponents": [spec]}
     settings["evaluation"] = {**given.get("evaluation", {}), **versus}
@@ -161,7 +162,7 @@ def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int
 def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int) -> Config:
     """The same run with another seed; it starts from the victim's weights, if there are any."""
     settings = first.model_dump() | {"seed": first.seed + number}
-    if isinstance(victim, NetworkPolicy):
+    if isinstance(victim, CompiledPolicy):
         (spec,) = first.opponents
         settings |= {"init_from": spec, "network": shape(victim)}
         settings |= {"steps": max(1, first.steps // SHORTER)}
@@ -169,8 +170,8 @@ def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int
     return Config.from_dict(settings)
 
 
-def shape(victim: NetworkPolicy) -> dict[str, Any]:
-    return {"hidden": victim.network.hidden, "features": victim.network.feature_sets}
+def shape(victim: CompiledPolicy) -> dict[str, Any]:
+    return {"hidden": victim.checkpoint.hidden, "features": victim.checkpoint.feature_sets}
 
 
 # --- Measuring

@@ -10,8 +10,9 @@ from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.head import head_of
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import Policy
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.config import Network as NetworkSettings
@@ -32,7 +33,8 @@ def make_games(config: Config) -> Games:
         if name == PAST:
             torch.manual_seed(config.seed)  # these weights open the first games
             weights = for_variant(variant, network.hidden, network.features)
-            fixed_opponents.append((NetworkPolicy(variant, weights, PAST), share))
+            past = CompiledPolicy(checkpoint_of(weights, variant), PAST)
+            fixed_opponents.append((past, share))
         elif name != SELF:
             fixed_opponents.append((load_policy(name, game=config.game, **config.options), share))
     games = SelfPlayVecEnv(variant, config.num_games, config.seed, fixed_opponents)
@@ -40,11 +42,11 @@ def make_games(config: Config) -> Games:
     return FeaturedVecEnv(games, features) if network.features else games
 
 
-def past_self(games: Games) -> NetworkPolicy:
+def past_self(games: Games) -> CompiledPolicy:
     """The opponent whose weights are those of a past self."""
     policies = (opponent.policy for opponent in games.fixed_opponents)
     (policy,) = (policy for policy in policies if policy.name == PAST)
-    assert isinstance(policy, NetworkPolicy), "past selves are networks"
+    assert isinstance(policy, CompiledPolicy), "past selves are networks"
     return policy
 
 
@@ -137,19 +139,17 @@ def track_average(learner: SelfPlayPPO, config: Config) -> None:
 def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
     """The weights of the checkpoint `start`, whose network must have the shape of `config`."""
     policy = load_policy(str(start), config.game, **config.options)
-    assert isinstance(policy, NetworkPolicy), "only a checkpoint has weights"
-    network = policy.network
-    if network.hidden != config.network.hidden:
+    assert isinstance(policy, CompiledPolicy), "only a checkpoint has weights"
+    _, hidden, feature_sets, weights = policy.checkpoint
+    if hidden != config.network.hidden:
         raise UserError(
-            f"init_from: {start} has hidden layers {list(network.hidden)}; "
-            f"set network.hidden to them"
+            f"init_from: {start} has hidden layers {list(hidden)}; set network.hidden to them"
         )
-    if network.feature_sets != config.network.features:
+    if feature_sets != config.network.features:
         raise UserError(
-            f"init_from: {start} has features {list(network.feature_sets)}; "
-            f"set network.features to them"
+            f"init_from: {start} has features {list(feature_sets)}; set network.features to them"
         )
-    return network.state_dict()
+    return {name: torch.tensor(array) for name, array in weights.items()}
 
 
 def quiet() -> Logger:

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hanamachi.policies.networks.checkpoint import save_checkpoint
-from hanamachi.policies.networks.network import Network, NetworkPolicy
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import Network, checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.training import provenance
 from hanamachi.training.build import past_self
@@ -62,13 +63,13 @@ class PlayThePast(Periodic):
 
     def act(self) -> None:
         network, state = self.learner.policy.network, self.learner.run_state
-        weights = {name: t.cpu().clone() for name, t in network.state_dict().items()}
+        weights = checkpoint_of(network, self.config.variant()).weights
         state.past = [*state.past, weights][-self.config.past.keep :]
 
     def seat(self) -> None:
         """Let the next snapshot play, all of them in turn."""
         past = self.learner.run_state.past
-        self.opponent.network.load_state_dict(past[self.learner.updates % len(past)])
+        self.opponent.load(past[self.learner.updates % len(past)])
 
 
 class KeepTheBest(Periodic):
@@ -84,8 +85,9 @@ class KeepTheBest(Periodic):
 
     def act(self) -> None:
         decisions, state = self.learner.num_timesteps, self.learner.run_state
-        policy = NetworkPolicy(self.config.variant(), exported(self.learner, self.config))
-        results = self.results(policy)
+        network = exported(self.learner, self.config)
+        checkpoint = checkpoint_of(network, self.config.variant())
+        results = self.results(CompiledPolicy(checkpoint))
         check_owned(self.out)
         for name, result in results.items():
             self.learner.logger.record(f"selfplay/{name}", result)
@@ -94,7 +96,7 @@ class KeepTheBest(Periodic):
         if state.best is None or mean > state.best:
             state.best, state.best_decisions = mean, decisions
             card = model_card(self.config, provenance.of_run(self.config), decisions, [])
-            save_checkpoint(self.out / "policy", policy.network, policy.variant, card)
+            save_checkpoint(self.out / "policy", checkpoint, card)
 
     def results(self, policy: Policy) -> dict[str, float]:
         """The policy's mean score in a cooperative game, else its win rate versus each opponent."""

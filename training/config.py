@@ -5,8 +5,6 @@ place and, if there is one, the most similar name.
 """
 
 import json
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +19,6 @@ from hanamachi.errors import SHOWN, UserError, nearest, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import (
     COEFFICIENT,
-    DIGITS,
     EPOCHS,
     FEATURE_SETS,
     GAMES,
@@ -38,6 +35,7 @@ from hanamachi.limits import (
 )
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.load import is_checkpoint
+from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.schedules import Schedule
 
@@ -279,74 +277,6 @@ def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, 
     for override in overrides:
         override_setting(data, override)
     return data
-
-
-def parse_yaml(text: str, source: str) -> Any:
-    """The value that YAML spells; UserError if it is none, or no plain data."""
-    if len(text) > SETTINGS_BYTES:
-        raise UserError(f"{source} is longer than {SETTINGS_BYTES:,} characters")
-    try:
-        return yaml.load(text, Loader=Yaml)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        raise UserError(f"{source}{where} is not YAML: {first_line(error)}") from error
-    except ValueError as error:
-        raise UserError(f"{source} is not YAML: {first_line(error)}") from error
-
-
-def first_line(error: Exception) -> str:
-    problem = getattr(error, "problem", None) or str(error) or type(error).__name__
-    return problem.splitlines()[0]
-
-
-NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
-PLAIN = NUMBERS | {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"}
-
-
-class Yaml(yaml.SafeLoader):
-    """Plain data only: no aliases, tags, dates or merges, no key twice, and nothing huge.
-
-    1e-3 is a number, as in YAML 1.2.
-    """
-
-    yaml_implicit_resolvers = {  # noqa: RUF012
-        first: [(tag, pattern) for tag, pattern in resolvers if tag in PLAIN]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    level = 0  # of lists and mappings around the next node
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
-            raise refused("aliases and tags are not allowed", event)
-        if self.level > NESTING:
-            raise refused("lists and mappings are nested too deep", event)
-        self.level += 1
-        node: Any = super().compose_node(parent, index)
-        self.level -= 1
-        if node.tag in NUMBERS and len(node.value) > DIGITS:
-            raise refused(f"a number has more than {DIGITS} digits", event)
-        return node
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        if len(set(keys)) < len(keys):
-            twice, _ = Counter(keys).most_common(1)[0]
-            raise refused(f"{twice} is given twice", node)
-        return super().construct_mapping(node, deep)
-
-
-def refused(problem: str, place: Any) -> yaml.MarkedYAMLError:
-    """The error for a node or an event of a YAML file that makes no setting."""
-    return yaml.MarkedYAMLError(problem=problem, problem_mark=place.start_mark)
-
-
-Yaml.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
-    list("-+0123456789"),
-)
 
 
 def override_setting(data: dict[str, Any], override: str) -> None:

@@ -19,6 +19,7 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
+from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import replacing
 from hanamachi.training import provenance
@@ -33,7 +34,8 @@ from hanamachi.training.callbacks import (
 )
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
-from hanamachi.training.evaluation.report import print_rows, read_rows, write_json, write_rows
+from hanamachi.training.evaluation.report import print_rows
+from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
 from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
@@ -60,7 +62,7 @@ def train(config: Config, out: Path | str, resume: bool = False, workers: int = 
             policy = load_checkpoint(out / "policy", config.game, **config.options)
             rows = final_evaluation(config, policy)
             write_results(config, out, learner.run_state.best_decisions, rows)
-    print_rows(rows, config)
+    print_rows(rows, config.game)
     return out / "policy"
 
 
@@ -195,7 +197,7 @@ def clone(config: Config, out: Path) -> None:
             learner.improve()
     card = model_card(config, provenance.of_run(config), 0, [])
     check_owned(out)
-    save_checkpoint(out / "clone", learner.policy.network, config.variant(), card)
+    save_checkpoint(out / "clone", checkpoint_of(learner.policy.network, config.variant()), card)
 
 
 def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:

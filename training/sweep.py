@@ -27,7 +27,7 @@ from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
 from hanamachi.training.cluster import RETRIES, check_cluster, connect
 from hanamachi.training.config import Config, Model, put_setting, read_settings
-from hanamachi.training.evaluation.report import write_json
+from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import fit, open_run
 

@@ -33,9 +33,7 @@ from hanamachi.policies.networks.head import (
     trunk_entries,
 )
 from hanamachi.policies.networks.legal_softmax import LegalDistribution, legal_softmax
-from hanamachi.policies.networks.trained import Trained
-
-META = "meta"  # PyTorch's device for arrays that have a shape and no memory
+from hanamachi.policies.networks.tables import Checkpoint
 
 
 def orthogonal(layer: nn.Linear) -> nn.Linear:
@@ -51,13 +49,13 @@ class EntityScores(nn.Module):
     uses: Tensor
     entries: Tensor
 
-    def __init__(self, entities: Entities, width: int, device: str | None = None) -> None:
+    def __init__(self, entities: Entities, width: int) -> None:
         super().__init__()
         (_, self.roles, _), depth = entities.uses.shape, entities.entries.shape[1]
         self.register_buffer("uses", torch.as_tensor(entities.uses).flatten(1), persistent=False)
         self.register_buffer("entries", torch.as_tensor(entities.entries), persistent=False)
         outputs = self.roles * depth
-        self.weights = nn.Linear(width, outputs, bias=False, device=device)  # R; names a tensor
+        self.weights = nn.Linear(width, outputs, bias=False)  # R; names a tensor
 
     def forward(self, observation: Tensor, h: Tensor) -> Tensor:
         """(B, N), (B, W) -> the score of each entity in each role, (B, R * H)."""
@@ -73,13 +71,12 @@ class ActionScoreGate(nn.Module):
 
     advice: Tensor
 
-    def __init__(self, advice: NDArray[np.int64], width: int, device: str | None = None) -> None:
+    def __init__(self, advice: NDArray[np.int64], width: int) -> None:
         super().__init__()
         self.register_buffer("advice", torch.as_tensor(advice), persistent=False)
-        self.weights = nn.Linear(width, advice.shape[1], device=device)  # t; names a tensor
-        if device != META:
-            nn.init.normal_(self.weights.weight, std=0.01)
-            nn.init.zeros_(self.weights.bias)
+        self.weights = nn.Linear(width, advice.shape[1])  # t; names a tensor
+        nn.init.normal_(self.weights.weight, std=0.01)
+        nn.init.zeros_(self.weights.bias)
 
     def forward(self, observation: Tensor, h: Tensor) -> Tensor:
         """(B, N), (B, W) -> the gated advice, which is added to the logits, (B, A)."""
@@ -123,11 +120,9 @@ class Network(nn.Module):
         head: Head,
         hidden: Sequence[int],
         feature_sets: Sequence[str] = (),
-        device: str | None = None,
     ) -> None:
         """`bound` (N,) is the largest magnitude of each entry, those of feature sets last.
 
-        On the device META the weights have shapes but no values, until others are assigned.
         UserError if the layers have more weights than a checkpoint can hold.
         """
         super().__init__()
@@ -141,15 +136,14 @@ class Network(nn.Module):
         # checkpoints name their tensors after these attributes
         self.trunk = nn.Sequential()
         for size, next_size in pairwise(sizes):
-            self.trunk.extend([nn.Linear(size, next_size, device=device), nn.ReLU()])
-        self.kinds = nn.Linear(features.shape[1], width, bias=False, device=device)  # E
-        self.free = nn.Parameter(torch.zeros(len(features), width, device=device))  # e
-        entities = {k: EntityScores(t, width, device) for k, t in head.entities.items()}
+            self.trunk.extend([nn.Linear(size, next_size), nn.ReLU()])
+        self.kinds = nn.Linear(features.shape[1], width, bias=False)  # E
+        self.free = nn.Parameter(torch.zeros(len(features), width))  # e
+        entities = {k: EntityScores(t, width) for k, t in head.entities.items()}
         self.worths = nn.ModuleDict(entities)
-        self.trust = ActionScoreGate(head.advice, width, device) if head.advice.size else None
-        self.value = nn.Linear(width, 1, device=device)
-        if device != META:
-            self.reset_parameters()
+        self.trust = ActionScoreGate(head.advice, width) if head.advice.size else None
+        self.value = nn.Linear(width, 1)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Initialise orthogonal layers and an almost uniform policy."""
@@ -174,15 +168,18 @@ class Network(nn.Module):
 
 
 def for_variant(
-    variant: Variant,
-    hidden: Sequence[int],
-    feature_sets: Sequence[str] = (),
-    device: str | None = None,
+    variant: Variant, hidden: Sequence[int], feature_sets: Sequence[str] = ()
 ) -> Network:
-    """A fresh network for this variant; on the device META it has no weights yet."""
+    """A network for this variant with random weights."""
     layout = Features(variant, feature_sets).layout
     head = head_of(variant.actions, layout)
-    return Network(entry_bounds(layout.low, layout.high), head, hidden, feature_sets, device)
+    return Network(entry_bounds(layout.low, layout.high), head, hidden, feature_sets)
+
+
+def checkpoint_of(network: Network, variant: Variant) -> Checkpoint:
+    """What a checkpoint of the network holds: copies of its weights."""
+    weights = {name: np.array(t.numpy(force=True)) for name, t in network.state_dict().items()}
+    return Checkpoint(variant, network.hidden, network.feature_sets, weights)
 
 
 def check_size(sizes: Sequence[int]) -> None:
@@ -193,20 +190,3 @@ def check_size(sizes: Sequence[int]) -> None:
             f"a network may have {WEIGHTS_BYTES >> 20} MiB of weights, and these layers would need "
             f"{size >> 20} MiB: make network.hidden smaller"
         )
-
-
-class NetworkPolicy(Trained):
-    """A policy that runs its network with PyTorch, on the device of the weights."""
-
-    def __init__(self, variant: Variant, network: Network, name: str = "network") -> None:
-        super().__init__(variant, network.feature_sets, name)
-        self.network = network.eval()
-
-    @torch.no_grad()
-    def infer(
-        self, observation: NDArray[np.float32], legal: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        device = self.network.features.device
-        mask = torch.from_numpy(legal).to(device)
-        distribution, values = self.network(torch.from_numpy(observation).to(device), mask)
-        return distribution.table(mask).cpu().numpy(), values.cpu().numpy()

@@ -11,15 +11,14 @@ of the last hidden layer, H entities with D entries each in R roles.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.policies.networks.head import ILLEGAL, Head, trunk_entries
 from hanamachi.policies.networks.protobuf import Message
-
-Floats = NDArray[np.float32]
+from hanamachi.policies.networks.tables import EntityTables, Floats, GateTables, Linear, Tables
 
 DESCRIPTION = "hanamachi"  # the key of our metadata
 OBSERVATION, MASK = "observation", "mask"  # inputs: (B, N) float32, (B, A) bool
@@ -30,40 +29,6 @@ FLOAT, INT64, BOOL = 1, 7, 9  # types of arrays
 INT = 2  # type of an attribute
 FIELDS, GRAPH, METADATA = 6, 7, 14  # of a file: how many, and the numbers of two of them
 METADATA_VALUE = 2
-
-
-class Linear(NamedTuple):
-    """A linear layer."""
-
-    weight: Floats  # (inputs, outputs)
-    bias: Floats | None  # (outputs,)
-
-
-class EntityTables(NamedTuple):
-    """What scores the entities of one kind."""
-
-    entries: NDArray[np.int64]  # (H, D)
-    uses: Floats  # (R * H, A)
-    linear: Linear  # (W, R * D)
-
-
-class GateTables(NamedTuple):
-    """What weighs the advice."""
-
-    entries: NDArray[np.int64]  # (A, D)
-    linear: Linear  # (W, D)
-
-
-class Tables(NamedTuple):
-    """All arrays of a network."""
-
-    entries: NDArray[np.int64]  # (I,)
-    scale: Floats  # (I,)
-    trunk: Sequence[Linear]
-    keys: Floats  # (W, A)
-    entities: Sequence[EntityTables]
-    gate: GateTables | None  # None without advice
-    value: Linear  # (W, 1)
 
 
 def without_weights(head: Head, size: int, hidden: Sequence[int]) -> Tables:

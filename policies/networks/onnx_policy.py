@@ -34,11 +34,12 @@ from hanamachi.policies.networks.onnx_graph import (
     without_weights,
 )
 from hanamachi.policies.networks.protobuf import Message, Unfit, compare, fields
-from hanamachi.policies.networks.trained import CHUNK, Trained
-from hanamachi.policies.policy import Observations, Probabilities, Values
+from hanamachi.policies.networks.trained import Trained
+from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
 from hanamachi.sessions.policy_checks import checked_distribution, checked_values
 from hanamachi.storage.reading import checked_path
 
+CHUNK = 128  # rows in every call of onnxruntime, so that a result never depends on the batch
 SILENT = 4  # log level of onnxruntime at which it prints nothing
 
 
@@ -52,9 +53,28 @@ class OnnxPolicy(Trained):
         self.file = file
         self.session = session_of(file)
 
+    def evaluate(self, observation: Observations, mask: Masks) -> tuple[Probabilities, Values]:
+        batch = len(observation)
+        probabilities = np.empty(mask.shape, np.float32)
+        values = np.empty(batch, np.float32)
+        rows = np.zeros((CHUNK, observation.shape[1]), np.float32)
+        legal = np.zeros((CHUNK, mask.shape[1]), np.bool_)
+        for start in range(0, batch, CHUNK):
+            part = slice(start, min(start + CHUNK, batch))
+            size = part.stop - start
+            rows[:size] = observation[part]
+            legal[:size], legal[size:] = mask[part] != 0, False
+            chunk_probabilities, chunk_values = self.infer(rows, legal)
+            probabilities[part], values[part] = chunk_probabilities[:size], chunk_values[:size]
+        return probabilities, values
+
     def infer(
         self, observation: Observations, legal: NDArray[np.bool_]
     ) -> tuple[Probabilities, Values]:
+        """Probabilities (CHUNK, A) and values (CHUNK,) of observations with their features.
+
+        Rows without a legal action only fill the chunk; their results are not used.
+        """
         inputs = {OBSERVATION: observation, MASK: legal}
         probabilities, values = self.session.run([PROBABILITIES, VALUE], inputs)
         used = legal.any(1)

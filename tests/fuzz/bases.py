@@ -15,7 +15,7 @@ from hanamachi.games.registry import variant
 from hanamachi.policies.export import export
 from hanamachi.policies.load import agent_folder, agents
 from hanamachi.policies.networks.checkpoint import save_checkpoint
-from hanamachi.policies.networks.network import for_variant
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.sessions.saved_games import record_of, save
 from hanamachi.sessions.session import Session
 
@@ -68,7 +68,7 @@ def tiny_checkpoint(number: int) -> Path:
     network = for_variant(game, small.hidden, small.features)
     for weights in network.parameters():
         torch.nn.init.normal_(weights, std=0.3)
-    save_checkpoint(place, network, game, "# A card\n")
+    save_checkpoint(place, checkpoint_of(network, game), "# A card\n")
     return place
 
 

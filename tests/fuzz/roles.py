@@ -5,13 +5,13 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import torch
 from searching import answers, midgame
 
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine.game import Variant
-from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.network import NetworkPolicy
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Policy, RandomPolicy
 from hanamachi.policies.search.search import KINDS, new_search
 from hanamachi.training.build import learner_settings, new_learner, quiet
@@ -101,19 +101,18 @@ def teach(policy: Policy, rng: Random) -> None:
     clone = Cloning(SelfPlayPolicy, games, teacher=policy, **settings)
     clone.begin_games()
     learn(clone)
-    if isinstance(policy, NetworkPolicy):
+    if isinstance(policy, CompiledPolicy):
         start_a_run(policy, rng)
 
 
-def start_a_run(policy: NetworkPolicy, rng: Random) -> None:
-    network = policy.network
-    shape = {"hidden": list(network.hidden), "features": list(network.feature_sets)}
+def start_a_run(policy: CompiledPolicy, rng: Random) -> None:
+    _, hidden, feature_sets, weights = policy.checkpoint
+    shape = {"hidden": list(hidden), "features": list(feature_sets)}
     config = tiny_config(policy.variant, network=shape, seed=rng.randrange(100))
     plain = SelfPlayVecEnv(policy.variant, config.num_games, config.seed)
-    features = Features(policy.variant, network.feature_sets)
-    games: Games = FeaturedVecEnv(plain, features) if network.feature_sets else plain
+    games: Games = FeaturedVecEnv(plain, policy.features) if feature_sets else plain
     learner = new_learner(config, games=games)
-    learner.policy.network.load_state_dict(network.state_dict())
+    learner.policy.network.load_state_dict({n: torch.tensor(w) for n, w in weights.items()})
     learn(learner)
 
 

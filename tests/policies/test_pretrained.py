@@ -3,6 +3,7 @@
 import json
 import runpy
 
+import numpy as np
 import pytest
 from root import ROOT
 
@@ -14,7 +15,7 @@ from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training.best_responses import read_exploitation
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import evaluate
-from hanamachi.training.evaluation.report import read_rows
+from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.exact import SMALL
 from hanamachi.training.run import train
 
@@ -92,15 +93,16 @@ def test_its_card_says_nothing_but_what_its_papers_say(id):
 @each_agent
 def test_its_settings_still_train(id, tmp_path):
     policy = load_checkpoint(train(a_moment(id), tmp_path / "run"))
-    assert policy.network.feature_sets == load_policy(id).network.feature_sets
+    assert policy.checkpoint.feature_sets == load_policy(id).checkpoint.feature_sets
 
 
 def test_an_agent_plays_the_variants_that_look_the_same():
     for id, played_by in PLAYED_BY.items():
         own, borrowed = load_policy(played_by), load_policy(id)
         assert (borrowed.variant.id, borrowed.name) == (id, id)
-        for mine, its in zip(own.network.parameters(), borrowed.network.parameters(), strict=True):
-            assert mine.equal(its)
+        assert own.checkpoint.weights.keys() == borrowed.checkpoint.weights.keys()
+        for name, weights in own.checkpoint.weights.items():
+            np.testing.assert_array_equal(weights, borrowed.checkpoint.weights[name])
 
 
 def test_a_game_without_an_agent_says_which_have_one():
@@ -117,7 +119,7 @@ def test_an_agent_is_refused_by_rules_that_look_otherwise():
 def test_an_agent_can_be_trained_on(tmp_path):
     settings = [f"{name}={value}" for name, value in A_MOMENT.items() if "clone" not in name]
     policy = train(settings_of("hanamikoji", [*settings, "init_from=hanamikoji"]), tmp_path / "run")
-    assert load_checkpoint(policy).network.hidden == load_policy("hanamikoji").network.hidden
+    assert load_checkpoint(policy).checkpoint.hidden == load_policy("hanamikoji").checkpoint.hidden
 
 
 def test_they_are_small_enough_to_ship():
@@ -132,7 +134,7 @@ def test_the_script_ships_a_run_with_its_papers(tmp_path):
     SCRIPT["find_responses"](config, policy, tmp_path / "responses")
     SCRIPT["ship"](config, run, tmp_path / "responses", shipped)
     assert {path.name for path in shipped.iterdir()} == PAPERS
-    assert load_policy(str(shipped)).network.hidden == (16,)
+    assert load_policy(str(shipped)).checkpoint.hidden == (16,)
     made = json.loads((shipped / "run.json").read_text(encoding="utf-8"))
     curve = json.loads((shipped / "curve.json").read_text(encoding="utf-8"))
     assert made["decisions"] in [steps for steps, _ in curve["rate_against_greedy"]]

@@ -9,7 +9,8 @@ import hanamachi
 from hanamachi.engine import kernels
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.policies import load_policy
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import Policy, sample, uniform
 from hanamachi.policies.search.search import new_search
 from hanamachi.sessions.players import turns_of
@@ -180,7 +181,7 @@ def overflowing(variant):
     network = for_variant(variant, [8])
     for weights in network.parameters():
         weights.data.fill_(1e37)
-    return NetworkPolicy(variant, network)
+    return CompiledPolicy(checkpoint_of(network, variant))
 
 
 def masked(variant):

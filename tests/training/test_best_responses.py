@@ -56,7 +56,7 @@ def test_a_response_to_random_play_wins_and_is_a_checkpoint_like_any_other(respo
     for response in found.responses:
         assert (response.start, response.steps, response.games) == ("random", STEPS, 2_000)
         assert 0.5 < response.low < response.rate < response.high
-        assert load_policy(str(out / response.policy)).network.hidden == (32,)
+        assert load_policy(str(out / response.policy)).checkpoint.hidden == (32,)
         assert list((out / "1" / "tensorboard").iterdir())
 
 

@@ -13,8 +13,9 @@ from samples import sample
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import MESSAGE, SETTINGS_BYTES
+from hanamachi.storage.plain_yaml import Yaml, parse_yaml
 from hanamachi.training.cli import main as cli
-from hanamachi.training.config import PPO, Clone, Config, Yaml, parse_yaml, schema
+from hanamachi.training.config import PPO, Clone, Config, schema
 from hanamachi.training.schedules import schedule
 
 CONFIGS = ROOT / "configs"

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from hanamachi.engine.game import Variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.training.benchmark.measure import Figure
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import match
@@ -19,7 +20,7 @@ def figures(variants: Sequence[Variant], rounds: int, most: int) -> Iterator[Fig
     for variant in variants:
         hidden = Config.from_dict({"game": variant.id}).network.hidden
         pair = (
-            NetworkPolicy(variant, for_variant(variant, hidden)),
+            CompiledPolicy(checkpoint_of(for_variant(variant, hidden), variant)),
             load_policy("greedy", variant.id),
         )
         seconds = []

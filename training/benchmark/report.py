@@ -14,7 +14,8 @@ from rich.text import Text
 
 from hanamachi.storage.files import replacing
 from hanamachi.training.benchmark.measure import Comparison, Curve, Figure, Finding, LeftOut
-from hanamachi.training.evaluation.report import ACCENT, FAINT, INK, write_json
+from hanamachi.training.evaluation.pictures import ACCENT, FAINT, INK
+from hanamachi.training.evaluation.results import write_json
 
 
 @dataclass

@@ -120,12 +120,15 @@ def evaluate(
     from hanamachi.training.evaluation import report
     from hanamachi.training.evaluation.matches import evaluate
 
+    if out:  # which needs an extra: better missed before the games than after them
+        from hanamachi.training.evaluation import pictures
     with console.status(f"{games:,} games a pairing"):
         how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
         how |= in_batches(games) if on_ray else {}
         evaluation = evaluate(policies, game, games, seed, **how, **options_of(evaluate, options))
     console.print(report.tables(evaluation))
-    written(*(report.write(evaluation, out) if out else ()))
+    if out:
+        written(*pictures.write(evaluation, out))
 
 
 @app.command()
@@ -339,7 +342,7 @@ def written(*paths: Path) -> None:
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
     """Texts of the form `name=value` as options; values are read as YAML."""
-    from hanamachi.training.config import parse_yaml
+    from hanamachi.storage.plain_yaml import parse_yaml
 
     options = {}
     for text in texts or ():

@@ -14,7 +14,7 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
-from hanamachi.errors import UserError, missing_extra, shortened
+from hanamachi.errors import UserError, missing_extra, missing_package, shortened
 from hanamachi.storage.reading import may_name_a_file
 
 MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -86,7 +86,7 @@ def run(command: Callable[[], Any]) -> int:
     except SystemExit as ended:  # by SIGTERM; Ray's handler exits with the signal's number
         return TERMINATED if ended.code in (TERMINATED, signal.SIGTERM) else int(ended.code or 0)
     except ModuleNotFoundError as error:
-        return complain(str(missing_extra(installed_elsewhere(error), "train")))
+        return complain(str(missing_extra(missing_package(error), "train")))
     except Exception as error:
         return complain(sentence(error))
 
@@ -102,14 +102,6 @@ def how_to_resume(given: Sequence[str]) -> str:
 def complain(words: str) -> int:
     print(f"hanamachi: {shortened(words)}", file=sys.stderr)
     return MISTAKE
-
-
-def installed_elsewhere(error: ModuleNotFoundError) -> str:
-    """The package that is missing; a missing module of ours is a bug, and is raised."""
-    package = (error.name or "").partition(".")[0]
-    if package in ("", "hanamachi"):
-        raise error
-    return package
 
 
 def sentence(error: Exception) -> str:

@@ -17,7 +17,7 @@ from uuid import uuid4
 import torch
 
 from hanamachi.errors import UserError
-from hanamachi.policies.networks.network import NetworkPolicy
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.training.build import new_learner
 from hanamachi.training.cluster import RETRIES, answer, check_cluster, connect
 from hanamachi.training.config import Config
@@ -50,7 +50,7 @@ class Workers:
         check_cluster()
         weights = self.ray.put(on_cpu(policy))
         fixed_opponents = self.ray.put(
-            [on_cpu(policy.network) for policy in network_opponents(games)]
+            [policy.checkpoint.weights for policy in network_opponents(games)]
         )
         tasks = [
             self.task.remote(self.run, config, state, weights, fixed_opponents)
@@ -83,7 +83,7 @@ def rollout(
         player.generator.set_state(state["generator"])
     player.policy.load_state_dict(weights)
     for opponent, its in zip(network_opponents(games), fixed_opponents, strict=True):
-        opponent.network.load_state_dict(its)
+        opponent.load(its)
     player.play()
     after = {"games": games.get_state(), "generator": player.generator.get_state()}
     return player.rollout_buffer.played(), after
@@ -118,10 +118,10 @@ def config_of(config: Config, number: int, share: slice) -> Config:
     return config.model_copy(update={**own, "device": "cpu"})
 
 
-def network_opponents(games: Games) -> list[NetworkPolicy]:
+def network_opponents(games: Games) -> list[CompiledPolicy]:
     """The fixed opponents with weights, which the learner's process may have changed."""
     policies = [opponent.policy for opponent in games.fixed_opponents]
-    return [policy for policy in policies if isinstance(policy, NetworkPolicy)]
+    return [policy for policy in policies if isinstance(policy, CompiledPolicy)]
 
 
 def on_cpu(module: torch.nn.Module) -> Weights:

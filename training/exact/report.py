@@ -11,7 +11,7 @@ from rich.text import Text
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.training.evaluation.matches import rounded
-from hanamachi.training.evaluation.report import write_json
+from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import exploitability, nash_conv, tabulate
 from hanamachi.training.exact.team import best_team

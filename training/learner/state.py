@@ -6,7 +6,9 @@ from typing import Any
 
 from torch import Tensor
 
-Weights = Mapping[str, Tensor]
+from hanamachi.policies.networks.tables import Floats
+
+Weights = Mapping[str, Floats]
 
 
 @dataclass

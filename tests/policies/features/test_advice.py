@@ -11,7 +11,8 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.checkpoint import save_checkpoint
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.training.learner.critic import Critic
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 
@@ -73,7 +74,7 @@ def test_it_keeps_within_its_bounds(games):
 def test_a_network_with_an_open_gate_plays_like_the_expert(games):
     network = for_variant(games.variant, (16,), ["advice"])
     torch.nn.init.constant_(network.trust.weights.bias, 1_000)
-    policy = NetworkPolicy(games.variant, network)
+    policy = CompiledPolicy(checkpoint_of(network, games.variant))
     chosen, expected = policy.distribution(*views(games))[0].argmax(1), expert_scores(games)
     taken = expected[np.arange(games.num_envs), chosen]
     np.testing.assert_allclose(taken, expected.max(1), atol=1e-4)
@@ -115,7 +116,7 @@ def test_a_learner_learns_to_open_the_gate():
 def test_with_it_a_learner_that_sees_all_hands_exports_a_policy_that_loads(tmp_path):
     learner = advised(critic="all")
     variant, network = learner.env.variant, learner.policy.network
-    save_checkpoint(tmp_path / "policy", network, variant, "")
+    save_checkpoint(tmp_path / "policy", checkpoint_of(network, variant), "")
     policy, games = load_policy(str(tmp_path / "policy")), learner.env
     given = games.seen, games.masks, policy.initial_memory(games.num_envs)
     inputs = torch.from_numpy(games.observations), torch.from_numpy(games.masks != 0)

@@ -17,8 +17,9 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import FEATURE_SETS, Features
 from hanamachi.policies.networks.checkpoint import save_checkpoint
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.description import config_digest
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant, head_of
+from hanamachi.policies.networks.network import checkpoint_of, for_variant, head_of
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import SaveRun
@@ -333,7 +334,7 @@ def saved(folder, names):
     network = for_variant(variant, (16,), names)
     for weights in network.parameters():
         torch.nn.init.normal_(weights, std=0.3)
-    save_checkpoint(folder, network, variant, "")
+    save_checkpoint(folder, checkpoint_of(network, variant), "")
     return folder
 
 
@@ -343,7 +344,7 @@ def description(folder):
 
 def test_a_checkpoint_with_features_plays_the_same_in_every_batch_size(checkpoint):
     policy = load_policy(str(checkpoint))
-    assert policy.network.feature_sets == NAMES
+    assert policy.checkpoint.feature_sets == NAMES
     games = ("hanabi:2p", 60)
     scores = [with_partners(policy, [], *games, batch=batch, **SMALL) for batch in (60, 7)]
     assert scores[0] == scores[1]
@@ -429,7 +430,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, tmp_path, monke
 def test_the_exported_policy_decides_as_the_learners_network(run, tmp_path):
     learner = resumed_learner(Config(**SETTINGS), run)
     env, network = learner.env, learner.policy.network
-    save_checkpoint(tmp_path / "policy", network, env.variant, "")
+    save_checkpoint(tmp_path / "policy", checkpoint_of(network, env.variant), "")
     policy = load_policy(str(tmp_path / "policy"))
     memory = env.memory[np.arange(env.num_envs), env.plain.games["mover"].astype(int)]
     chances, values, after = policy.distribution(env.seen, env.masks, memory)
@@ -446,4 +447,4 @@ def test_the_card_of_a_policy_names_its_features(run):
     card = (run / "policy" / "README.md").read_text()
     assert "convention" in card
     assert "belief" in card
-    assert isinstance(load_policy(str(run / "policy")), NetworkPolicy)
+    assert isinstance(load_policy(str(run / "policy")), CompiledPolicy)

@@ -6,6 +6,8 @@ import pickle
 import random
 import shutil
 import stat
+import subprocess
+import sys
 import tracemalloc
 from functools import partial
 from hashlib import sha256
@@ -29,7 +31,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.networks import checkpoint
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.description import config_digest, describes_network
-from hanamachi.policies.networks.network import Network, for_variant
+from hanamachi.policies.networks.network import Network, checkpoint_of, for_variant
 from hanamachi.policies.networks.onnx_policy import load_onnx
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.cli import main as cli
@@ -72,7 +74,9 @@ def some_network(variant, hidden) -> Network:
 def whole(network, tmp_path_factory):
     """A checkpoint as it was written."""
     folder = tmp_path_factory.mktemp("whole") / "policy"
-    save_checkpoint(folder, network, make_variant("hanamikoji", **SMALL), "# A card\n")
+    save_checkpoint(
+        folder, checkpoint_of(network, make_variant("hanamikoji", **SMALL)), "# A card\n"
+    )
     return folder
 
 
@@ -83,7 +87,7 @@ def road(tmp_path_factory):
         tmp_path_factory.mktemp("road") / "policy",
         make_variant("geishas_road:advanced", **ROAD),
     )
-    save_checkpoint(folder, some_network(variant, HIDDEN), variant, "# A card\n")
+    save_checkpoint(folder, checkpoint_of(some_network(variant, HIDDEN), variant), "# A card\n")
     return folder
 
 
@@ -108,19 +112,19 @@ def refusal(folder, game=None, **options):
 def test_what_is_loaded_is_what_was_saved(network, whole):
     policy = load_policy(str(whole))
     assert policy.variant is make_variant("hanamikoji", **SMALL)
-    assert policy.network.hidden == HIDDEN
+    assert policy.checkpoint.hidden == HIDDEN
     for name, weights in network.state_dict().items():
-        assert torch.equal(policy.network.state_dict()[name], weights)
+        np.testing.assert_array_equal(policy.checkpoint.weights[name], weights)
 
 
 def test_a_checkpoint_is_weights_a_description_and_a_card(whole):
     assert {path.name for path in whole.iterdir()} == {WEIGHTS, CONFIG, "README.md"}
-    assert load_file(whole / WEIGHTS).keys() == load_policy(str(whole)).network.state_dict().keys()
+    assert load_file(whole / WEIGHTS).keys() == load_policy(str(whole)).checkpoint.weights.keys()
 
 
 def test_a_link_to_the_folder_is_the_folder(whole, tmp_path):
     (tmp_path / "link").symlink_to(whole, target_is_directory=True)
-    assert load_policy(str(tmp_path / "link")).network.hidden == HIDDEN
+    assert load_policy(str(tmp_path / "link")).checkpoint.hidden == HIDDEN
 
 
 def test_a_checkpoint_loads_from_within_its_folder(whole, monkeypatch):
@@ -138,7 +142,7 @@ def test_a_name_that_no_file_can_have_is_refused(load, name):
 def test_a_save_that_fails_leaves_the_one_before(network, folder):
     before = contents(folder.parent)
     with pytest.raises(UnicodeEncodeError):
-        save_checkpoint(folder, network, make_variant("hanamikoji"), "\ud800")
+        save_checkpoint(folder, checkpoint_of(network, make_variant("hanamikoji")), "\ud800")
     assert contents(folder.parent) == before
     assert load_policy(str(folder)).variant.options["cards"] == SMALL["cards"]
 
@@ -151,7 +155,7 @@ def test_a_save_that_fails_leaves_the_one_before(network, folder):
 def test_the_policy_equals_the_network_in_every_batch_size_to_the_bit(id, options, tmp_path):
     variant = make_variant(id, **options)
     network = some_network(variant, HIDDEN)
-    save_checkpoint(tmp_path / "policy", network, variant, "")
+    save_checkpoint(tmp_path / "policy", checkpoint_of(network, variant), "")
     policy = load_policy(str(tmp_path / "policy"))
     observations, masks = positions(variant, 1_000)
     together, values, _ = policy.distribution(observations, masks, policy.initial_memory(1_000))
@@ -561,7 +565,7 @@ def bytes_allocated(action):
 def test_a_network_that_is_too_large_is_refused_before_it_is_built(hidden, folder, monkeypatch):
     forge(folder, bytes(3_000_000))
     seal(folder, network={"hidden": hidden})
-    monkeypatch.setattr(torch.nn.Linear, "__init__", must_not_happen)
+    monkeypatch.setattr(checkpoint, "load", must_not_happen)
     refusal(folder)
 
 
@@ -609,20 +613,29 @@ def test_a_header_that_promises_less_than_the_file_holds_is_refused(folder):
 
 
 def test_a_network_without_memory_for_it_is_refused(folder, monkeypatch):
-    for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")):
-        monkeypatch.setattr(checkpoint, "load", partial(must_not_happen, error=error))
-        refusal(folder)
+    monkeypatch.setattr(checkpoint, "load", partial(must_not_happen, error=MemoryError()))
+    refusal(folder)
 
 
 def must_not_happen(*_, error=None):
     raise error or AssertionError("it was built")
 
 
-def test_loading_initialises_no_weights_and_leaves_random_numbers_alone(whole, monkeypatch):
-    state = torch.get_rng_state()
-    monkeypatch.setattr(torch.nn.init, "orthogonal_", must_not_happen)
-    assert load_policy(str(whole)).network.hidden == HIDDEN
-    assert torch.equal(torch.get_rng_state(), state)
+def test_an_agent_loads_and_plays_without_pytorch():
+    program = """
+import sys
+import hanamachi
+from hanamachi.policies import load_policy
+env = hanamachi.make("hanamikoji")
+env.reset(seed=0)
+observation = env.observe(env.agent_selection)
+agent = load_policy("hanamikoji")
+action, _ = agent.predict(observation["observation"], action_masks=observation["action_mask"])
+assert observation["action_mask"][action]
+print("torch" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"False\n"
 
 
 def test_the_largest_networks_that_can_be_trained_can_be_described():

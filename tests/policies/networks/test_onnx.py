@@ -1,6 +1,7 @@
 """An exported policy decides as its checkpoint does, needs no PyTorch, and is loaded or refused."""
 
 import copy
+import io
 import json
 import pickle
 import random
@@ -32,10 +33,10 @@ from hanamachi.policies.networks import protobuf
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.head import head_of
-from hanamachi.policies.networks.network import for_variant
-from hanamachi.policies.networks.onnx_export import tables_of
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.networks.onnx_graph import DESCRIPTION, graph_of, without_weights
 from hanamachi.policies.networks.protobuf import compare, encoded
+from hanamachi.policies.networks.tables import tables_of
 from hanamachi.policies.policy import sample as draw
 from hanamachi.sessions.players import observe
 from hanamachi.training.cli import main as cli
@@ -65,7 +66,7 @@ def checkpoint(tmp_path_factory):
     network = for_variant(variant, (32, 16), ("advice",))
     for weights in network.parameters():
         torch.nn.init.normal_(weights, std=0.3)
-    save_checkpoint(folder, network, variant, "# A card\n")
+    save_checkpoint(folder, checkpoint_of(network, variant), "# A card\n")
     return folder
 
 
@@ -213,7 +214,7 @@ def test_evaluate_takes_its_path(exported, checkpoint, tmp_path):
 
 
 def test_play_takes_its_path(exported, monkeypatch, capsys):
-    monkeypatch.setattr("builtins.input", lambda prompt: "quit")
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
     assert command("play", "hanamikoji", "--opponent", exported, *OPTIONS) == 0
     assert "policy.onnx" in capsys.readouterr().out
 
@@ -233,7 +234,7 @@ def test_runs_learn_against_it_and_from_it(exported, tmp_path):
     judged = {"games": 2, "final_games": 2, "opponents": [it], "final_opponents": [it]}
     learning = {"opponents": {"self": 0.5, it: 0.5}, "init_from": it, "evaluation": judged}
     policy = train(Config.from_dict(tiny | learning), tmp_path / "run")
-    assert load_policy(str(policy)).network.hidden == (16,)
+    assert load_policy(str(policy)).checkpoint.hidden == (16,)
 
 
 # --- Exporting
@@ -550,10 +551,10 @@ def test_a_large_intermediate_is_refused_before_onnxruntime_starts(file, monkeyp
 def test_the_graphs_of_all_agents_follow_from_their_descriptions():
     """Apart from the weights: this is what loading accepts."""
     for id in agents():
-        network, layout = load_policy(id).network, load_policy(id).features.layout
-        head = head_of(load_policy(id).variant.actions, layout)
-        ours = graph_of(without_weights(head, layout.size, network.hidden), layout.size)
-        theirs = encoded(graph_of(tables_of(network), layout.size))
+        checkpoint, layout = load_policy(id).checkpoint, load_policy(id).features.layout
+        head = head_of(checkpoint.variant.actions, layout)
+        ours = graph_of(without_weights(head, layout.size, checkpoint.hidden), layout.size)
+        theirs = encoded(graph_of(tables_of(checkpoint, layout), layout.size))
         compare(memoryview(theirs), ours)
 
 

@@ -13,7 +13,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import save_checkpoint
-from hanamachi.policies.networks.network import for_variant
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.tabular import TabularPolicy
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import match
@@ -42,7 +42,7 @@ def overflowing(folder, variant):
     network = for_variant(variant, (16,))
     for weights in network.parameters():
         torch.nn.init.normal_(weights, std=HUGE)
-    save_checkpoint(folder, network, variant, "")
+    save_checkpoint(folder, checkpoint_of(network, variant), "")
     return str(folder)
 
 

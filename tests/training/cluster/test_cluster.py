@@ -268,7 +268,7 @@ def test_what_cannot_be_swept_is_said_before_anything_runs(section, words, tmp_p
 
 
 def test_a_checkpoint_of_a_cluster_run_loads_like_any_other(undisturbed):
-    assert load_policy(str(undisturbed[0])).network.hidden == (32,)
+    assert load_policy(str(undisturbed[0])).checkpoint.hidden == (32,)
 
 
 # --- Without a head

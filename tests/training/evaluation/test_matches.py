@@ -10,11 +10,12 @@ from rich.console import Console
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import BatchPolicy, load_policy
-from hanamachi.policies.networks.network import NetworkPolicy, for_variant
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import Policy, RandomPolicy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training import Config, evaluate, train
-from hanamachi.training.evaluation import matches, report
+from hanamachi.training.evaluation import matches, pictures, report, results
 from hanamachi.training.evaluation.matches import (
     Evaluation,
     Row,
@@ -191,7 +192,7 @@ def test_each_plays_with_itself_and_every_two_together():
 
 
 def test_partners_play_what_is_most_probable_unless_told_and_rivals_sample():
-    network = NetworkPolicy(TOGETHER, for_variant(TOGETHER, [16]))
+    network = CompiledPolicy(checkpoint_of(for_variant(TOGETHER, [16]), TOGETHER))
     usual, mode, sampled = (
         evaluate([network], TOGETHER.id, 200, play=play, **TOGETHER.options).results
         for play in (None, "argmax", "sample")
@@ -239,7 +240,7 @@ def test_a_run_of_partners_keeps_and_reports_the_policy_by_its_score(tmp_path):
 
 @pytest.mark.parametrize("play", ["sample", "argmax"])
 def test_batch_size_changes_no_bit(play):
-    network = NetworkPolicy(ONE_ROUND, for_variant(ONE_ROUND, [16]))
+    network = CompiledPolicy(checkpoint_of(for_variant(ONE_ROUND, [16]), ONE_ROUND))
 
     def text(batch):
         policies = [network, "random", "greedy"]
@@ -253,7 +254,7 @@ def test_batch_size_changes_no_bit(play):
 
 @pytest.mark.parametrize("play", ["sample", "argmax"])
 def test_batch_size_changes_no_bit_among_partners(play):
-    network = NetworkPolicy(TOGETHER, for_variant(TOGETHER, [16]))
+    network = CompiledPolicy(checkpoint_of(for_variant(TOGETHER, [16]), TOGETHER))
 
     def text(batch):
         how = {"play": play, "batch": batch, **TOGETHER.options}
@@ -316,7 +317,7 @@ def displayed(result):
 def test_results_against_opponents_are_shown_and_written(variant, policies, tmp_path):
     given = {"opponents": [last_legal, "random"], "play": "both", **variant.options}
     result = evaluate(policies, variant.id, 20, **given)
-    data, picture = report.write(result, tmp_path)
+    data, picture = pictures.write(result, tmp_path)
     rows = json.loads(data.read_text())["results"]
     assert len(rows) == len(result.results) == displayed(result).count("20 │")
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -336,7 +337,7 @@ def test_cycles_are_shown_and_written(tmp_path):
     assert "rock beats scissors in 100.0, scissors beats paper in 100.0" in words
     assert "beyond noise" in words
     assert "cyclic: 100.0% of the log odds" in words
-    content = json.loads(report.write(result, tmp_path)[0].read_text())["results"][0]
+    content = json.loads(pictures.write(result, tmp_path)[0].read_text())["results"][0]
     assert content["cycle"]["policies"] == names
     assert content["cyclic"] == 1
     two = cross_play("sample", names[:2], pairs[:1], scores[:1])
@@ -345,7 +346,7 @@ def test_cycles_are_shown_and_written(tmp_path):
 
 def test_json_and_picture_are_written(tmp_path):
     result = evaluate([*POLICIES, last_legal], "hanamikoji", 40, play="both", max_rounds=1)
-    data, picture = report.write(result, tmp_path / "new")
+    data, picture = pictures.write(result, tmp_path / "new")
     content = json.loads(data.read_text())
     assert content["policies"] == ["random", "greedy", "last_legal"]
     assert content["options"]["max_rounds"] == 1
@@ -358,7 +359,7 @@ def test_json_and_picture_are_written(tmp_path):
 @pytest.mark.parametrize("policies", [["random"], ["random", last_legal]], ids=len)
 def test_scores_are_shown_and_written(policies, tmp_path):
     result = evaluate(policies, TOGETHER.id, 40, play="both", **TOGETHER.options)
-    data, picture = report.write(result, tmp_path)
+    data, picture = pictures.write(result, tmp_path)
     rows = json.loads(data.read_text())["results"]
     assert list(rows[0]) == [
         "policy", "partners", "play", "games",
@@ -381,7 +382,7 @@ def test_a_histogram_shows_the_least_that_occurs():
 
 def test_rows_are_written_as_a_list(tmp_path):
     rows = versus("random", POLICIES, "hanamikoji", 40)
-    report.write_rows(rows, tmp_path / "evaluation.json")
+    results.write_rows(rows, tmp_path / "evaluation.json")
     content = json.loads((tmp_path / "evaluation.json").read_text())
     assert [(r["opponent"], r["play"]) for r in content] == [
         (name, play) for name in POLICIES for play in ("sample", "argmax")
@@ -391,8 +392,8 @@ def test_rows_are_written_as_a_list(tmp_path):
 
 def test_written_rows_are_read_as_the_same(tmp_path):
     rows = versus("random", POLICIES, "hanamikoji", 40)
-    report.write_rows(rows, tmp_path / "evaluation.json")
-    assert report.read_rows(tmp_path / "evaluation.json") == rows
+    results.write_rows(rows, tmp_path / "evaluation.json")
+    assert results.read_rows(tmp_path / "evaluation.json") == rows
 
 
 @pytest.mark.parametrize(
@@ -401,7 +402,7 @@ def test_written_rows_are_read_as_the_same(tmp_path):
 def test_damaged_rows_are_refused(text, tmp_path):
     (tmp_path / "evaluation.json").write_bytes(text)
     with pytest.raises(UserError, match=re.escape("evaluation.json")):
-        report.read_rows(tmp_path / "evaluation.json")
+        results.read_rows(tmp_path / "evaluation.json")
 
 
 def test_policies_of_the_same_name_are_told_apart():

@@ -6,8 +6,8 @@ import torch
 from threads import one_thread
 
 from hanamachi.errors import UserError
-from hanamachi.policies import load_policy
-from hanamachi.policies.networks.network import NetworkPolicy
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training import run
 from hanamachi.training.build import cloning_learner, new_learner, quiet
 from hanamachi.training.callbacks import KeepTheBest, SaveRun
@@ -80,7 +80,7 @@ def cloned(config):
 
 
 def policy(learner):
-    return NetworkPolicy(learner.env.variant, learner.policy.network)
+    return CompiledPolicy(checkpoint_of(learner.policy.network, learner.env.variant))
 
 
 def weights(folder):
@@ -257,7 +257,7 @@ def distance_from(clone, kl_coef):
     """KL(policy || clone) in the last rollout of some self-play that begins with the clone."""
     config = Config(**RUN | {"magnet": {"kind": "start", "kl_coef": kl_coef}})
     learner = new_learner(config, start=clone)
-    reference = load_policy(str(clone)).network
+    reference = new_learner(config, start=clone).policy.network
     learner.set_logger(quiet())
     learner.learn(8_000, reset_num_timesteps=False)
     (batch,) = learner.rollout_buffer.get(None, learner.generator)

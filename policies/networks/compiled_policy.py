@@ -1,0 +1,204 @@
+"""Play with a network by compiled loops, without PyTorch.
+
+Most entries of an observation and half of the units of a hidden layer are 0, and only a few of the
+actions are legal: the loops pass over the others. So a single decision takes some microseconds,
+where calls of matrix products take longer than the products. The result for a row depends on
+nothing but the row.
+
+Notation: B decisions, A actions, N entries of an observation, I of them for the trunk, K entries of
+a query or key, R roles, H entities with D entries each.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.threads import parallel_for
+from hanamachi.policies.networks.tables import Checkpoint, Floats, Linear, Tables, tables_of
+from hanamachi.policies.networks.trained import Trained
+from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
+
+Integers = NDArray[np.int64]
+
+
+class Network(NamedTuple):
+    """The arrays of a network, as few and as flat as compiled loops like them.
+
+    After the hidden layers comes the layer `read`, without activation: the roles of all entities,
+    the weights of the advice, and the value.
+    """
+
+    entries: Integers  # (I,) of an observation, which the trunk reads
+    scale: Floats  # (I,)
+    sizes: Integers  # of the input and of each layer
+    layers: Floats  # of each layer its weights (inputs, outputs), then its biases
+    keys: Floats  # (A, K)
+    kinds: Integers  # (G, 3): R, H and D of each kind of entities
+    described: Integers  # of each kind (H, D), one after another
+    advice: Integers  # (A, D) the entries of an observation that advise on each action
+
+
+def flat(tables: Tables) -> Network:
+    """The arrays for compiled loops."""
+    gate, entities = tables.gate, tables.entities
+    reading = [*(each.linear for each in entities), *([gate.linear] if gate else []), tables.value]
+    read = Linear(
+        np.hstack([layer.weight for layer in reading]), np.hstack(list(map(bias, reading)))
+    )
+    layers = [*tables.trunk, read]
+    keys = np.vstack([tables.keys, *(each.uses for each in entities)]).T
+    kinds = [(each.uses.shape[0] // len(each.entries), *each.entries.shape) for each in entities]
+    nothing = np.empty(0, np.int64)
+    return Network(
+        tables.entries,
+        tables.scale,
+        np.array([len(tables.entries), *(layer.weight.shape[1] for layer in layers)]),
+        np.concatenate([part.ravel() for layer in layers for part in (layer.weight, bias(layer))]),
+        np.ascontiguousarray(keys),
+        np.array(kinds, np.int64).reshape(-1, 3),
+        np.concatenate([nothing, *(each.entries.ravel() for each in entities)]),
+        gate.entries if gate else np.empty((keys.shape[0], 0), np.int64),
+    )
+
+
+def bias(layer: Linear) -> Floats:
+    return np.zeros(layer.weight.shape[1], np.float32) if layer.bias is None else layer.bias
+
+
+class CompiledPolicy(Trained):
+    """A policy that plays a checkpoint with compiled loops, on the processor."""
+
+    def __init__(self, checkpoint: Checkpoint, name: str = "network") -> None:
+        super().__init__(checkpoint.variant, checkpoint.feature_sets, name)
+        self.checkpoint = checkpoint
+        self.load(checkpoint.weights)
+
+    def load(self, weights: Mapping[str, Any]) -> None:
+        """Play with these weights from now on."""
+        arrays = {name: np.asarray(array, np.float32) for name, array in weights.items()}
+        self.checkpoint = self.checkpoint._replace(weights=arrays)
+        with np.errstate(all="ignore"):  # what is not finite is found in the results
+            self.network = flat(tables_of(self.checkpoint, self.features.layout))
+
+    def evaluate(self, observation: Observations, mask: Masks) -> tuple[Probabilities, Values]:
+        probabilities = np.zeros(mask.shape, np.float32)
+        values = np.empty(len(mask), np.float32)
+        rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
+        parallel_for(decide, self.network, *rows, probabilities, values)
+        return probabilities, values
+
+
+# --- Compiled loops
+
+# the terms of a sum may be added in any order, so that vector instructions can be used
+compiled = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+
+
+@compiled
+def decide(
+    network: Network, observations: Floats, masks: Masks, probabilities: Floats, values: Floats
+) -> None:
+    """Write the probabilities of the legal actions of each row, and its value."""
+    widest = network.sizes.max()
+    h, outputs = np.empty(widest, np.float32), np.empty(widest, np.float32)
+    query, used = np.empty(network.keys.shape[1], np.float32), np.empty(widest + 1, np.int64)
+    last = len(network.sizes) - 2
+    for b in range(len(observations)):
+        observation = observations[b]
+        for i in range(len(network.entries)):
+            h[i] = observation[network.entries[i]] * network.scale[i]
+        start = 0
+        for layer in range(last):
+            start = add_layer(network, layer, start, h, used, outputs)
+            for j in range(network.sizes[layer + 1]):
+                h[j] = np.float32(0) if outputs[j] <= 0 else outputs[j]  # a NaN stays one
+        add_layer(network, last, start, h, used, outputs)
+        write_query(network, observation, h, outputs, query)
+        softmax(network, observation, masks[b], query, outputs, probabilities[b])
+        values[b] = outputs[network.sizes[last + 1] - 1]
+
+
+@compiled
+def add_layer(
+    network: Network, layer: int, start: int, inputs: Floats, used: Integers, outputs: Floats
+) -> int:
+    """Write the outputs of a layer; returns where the next one begins.
+
+    Four inputs at a time, so that outputs are loaded and stored a quarter as often.
+    """
+    n, m = network.sizes[layer], network.sizes[layer + 1]
+    weights = network.layers[start : start + n * m].reshape(n, m)
+    outputs[:m] = network.layers[start + n * m : start + n * m + m]
+    count = 0
+    for i in range(n):
+        used[count] = i
+        count += inputs[i] != 0
+    for i in range(0, count - 3, 4):
+        a, b, c, d = used[i], used[i + 1], used[i + 2], used[i + 3]
+        x, y, z, w = inputs[a], inputs[b], inputs[c], inputs[d]
+        for j in range(m):
+            outputs[j] += (
+                x * weights[a, j] + y * weights[b, j] + z * weights[c, j] + w * weights[d, j]
+            )
+    for i in range(count - count % 4, count):
+        for j in range(m):
+            outputs[j] += inputs[used[i]] * weights[used[i], j]
+    return start + n * m + m
+
+
+@compiled
+def write_query(
+    network: Network, observation: Floats, h: Floats, read: Floats, query: Floats
+) -> None:
+    """What keys are multiplied with: the last hidden layer, then the scores of all entities."""
+    k = network.sizes[-2]
+    query[:k] = h[:k]
+    first_role, first_entry = 0, 0
+    for kind in range(len(network.kinds)):
+        roles, entities, depth = network.kinds[kind]
+        for role in range(roles):
+            weights = read[first_role + role * depth : first_role + (role + 1) * depth]
+            for entity in range(entities):
+                place = first_entry + entity * depth
+                score = np.float32(0)
+                for d in range(depth):
+                    score += weights[d] * observation[network.described[place + d]]
+                query[k] = score
+                k += 1
+        first_role += roles * depth
+        first_entry += entities * depth
+
+
+@compiled
+def softmax(
+    network: Network,
+    observation: Floats,
+    mask: Masks,
+    query: Floats,
+    read: Floats,
+    probabilities: Floats,
+) -> None:
+    """Write the probabilities of the legal actions."""
+    depth = network.advice.shape[1]
+    gate = read[network.sizes[-1] - 1 - depth :]
+    largest, total = np.float32(-np.inf), np.float32(0)
+    for action in range(len(mask)):
+        if mask[action]:
+            logit = np.float32(0)
+            for k in range(len(query)):
+                logit += query[k] * network.keys[action, k]
+            for d in range(depth):
+                logit += gate[d] * observation[network.advice[action, d]]
+            probabilities[action] = logit
+            if logit > largest:
+                largest = logit
+    for action in range(len(mask)):
+        if mask[action]:
+            probabilities[action] = np.exp(probabilities[action] - largest)
+            total += probabilities[action]
+    for action in range(len(mask)):
+        if mask[action]:
+            probabilities[action] /= total

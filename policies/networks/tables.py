@@ -1,0 +1,107 @@
+"""The weights of a checkpoint, and the arrays that ONNX files and compiled play make of them.
+
+Notation: A actions, N entries of an observation with its features, I of them for the trunk, W units
+of the last hidden layer, H entities with D entries each in R roles, F features of an action.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.game import Variant
+from hanamachi.engine.layout import Layout
+from hanamachi.policies.networks.head import Head, entry_bounds, head_of, trunk_entries
+
+Floats = NDArray[np.float32]
+Shapes = dict[str, tuple[int, ...]]
+
+
+class Checkpoint(NamedTuple):
+    """What a checkpoint holds."""
+
+    variant: Variant
+    hidden: tuple[int, ...]  # units of each hidden layer
+    feature_sets: tuple[str, ...]
+    weights: Mapping[str, Floats]  # by name
+
+
+class Linear(NamedTuple):
+    """A linear layer."""
+
+    weight: Floats  # (inputs, outputs)
+    bias: Floats | None  # (outputs,)
+
+
+class EntityTables(NamedTuple):
+    """What scores the entities of one kind."""
+
+    entries: NDArray[np.int64]  # (H, D)
+    uses: Floats  # (R * H, A)
+    linear: Linear  # (W, R * D)
+
+
+class GateTables(NamedTuple):
+    """What weighs the advice."""
+
+    entries: NDArray[np.int64]  # (A, D)
+    linear: Linear  # (W, D)
+
+
+class Tables(NamedTuple):
+    """All arrays of a network."""
+
+    entries: NDArray[np.int64]  # (I,)
+    scale: Floats  # (I,)
+    trunk: Sequence[Linear]
+    keys: Floats  # (W, A)
+    entities: Sequence[EntityTables]
+    gate: GateTables | None  # None without advice
+    value: Linear  # (W, 1)
+
+
+def weight_shapes(head: Head, size: int, hidden: Sequence[int]) -> Shapes:
+    """The shapes of all weights of a network, by the names that checkpoints give them.
+
+    `size` is that of an observation with its features.
+    """
+    (actions, features), width = head.features.shape, hidden[-1]
+    shapes: Shapes = {"free": (actions, width), "kinds.weight": (width, features)}
+    for n, (inputs, outputs) in enumerate(pairwise([size - head.advice.size, *hidden])):
+        shapes |= {f"trunk.{2 * n}.weight": (outputs, inputs), f"trunk.{2 * n}.bias": (outputs,)}
+    for kind, entities in head.entities.items():
+        outputs = entities.uses.shape[1] * entities.entries.shape[1]
+        shapes[f"worths.{kind}.weights.weight"] = (outputs, width)
+    if head.advice.size:
+        depth = head.advice.shape[1]
+        shapes |= {"trust.weights.weight": (depth, width), "trust.weights.bias": (depth,)}
+    return shapes | {"value.weight": (1, width), "value.bias": (1,)}
+
+
+def tables_of(checkpoint: Checkpoint, layout: Layout) -> Tables:
+    """The arrays of a network whose observations, with their features, have this layout."""
+    variant, hidden, _, weights = checkpoint
+    head, bounds = head_of(variant.actions, layout), entry_bounds(layout.low, layout.high)
+    entries = trunk_entries(len(bounds), head.advice)
+    gate = GateTables(head.advice, linear("trust.weights", weights)) if head.advice.size else None
+    return Tables(
+        entries,
+        (1 / np.sqrt(np.maximum(bounds[entries], 1))).astype(np.float32),
+        [linear(f"trunk.{2 * n}", weights) for n in range(len(hidden))],
+        weights["kinds.weight"] @ head.features.T + weights["free"].T,
+        [entity_tables(head, kind, weights) for kind in head.entities],
+        gate,
+        linear("value", weights),
+    )
+
+
+def entity_tables(head: Head, kind: str, weights: Mapping[str, Floats]) -> EntityTables:
+    uses, entries = head.entities[kind]
+    columns = np.ascontiguousarray(uses.reshape(len(uses), -1).T, np.float32)
+    return EntityTables(entries, columns, linear(f"worths.{kind}.weights", weights))
+
+
+def linear(name: str, weights: Mapping[str, Floats]) -> Linear:
+    return Linear(weights[f"{name}.weight"].T, weights.get(f"{name}.bias"))

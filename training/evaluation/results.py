@@ -1,0 +1,34 @@
+"""Results of evaluations as JSON files."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from hanamachi.errors import UserError
+from hanamachi.limits import RESULTS_BYTES
+from hanamachi.storage.files import replacing
+from hanamachi.storage.reading import read_bounded
+from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
+
+
+def write_rows(rows: Rows, path: Path) -> None:
+    """Write one policy's results as a list of {policy, opponent, play, games, rate, low, high}, or
+    of {policy, partners, ...} in a cooperative game."""
+    write_json([asdict(row) for row in rows], path)
+
+
+def read_rows(path: Path) -> Rows:
+    """The rows that `write_rows` wrote to this file; UserError if it holds anything else."""
+    from pydantic import Field, TypeAdapter, ValidationError  # of the extra `train`
+
+    Written = Annotated[list[Row] | list[TeamScore], Field(min_length=1)]
+    try:
+        return TypeAdapter(Written).validate_json(read_bounded(path, RESULTS_BYTES))
+    except ValidationError:
+        raise UserError(f"{path} is damaged: it does not hold the results of a policy") from None
+
+
+def write_json(content: Any, path: Path) -> None:
+    with replacing(path) as file:
+        file.write((json.dumps(content, indent=2) + "\n").encode())
