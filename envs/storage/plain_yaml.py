@@ -46,7 +46,7 @@ class Yaml(yaml.SafeLoader):
     level = 0  # of lists and mappings around the next node
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()
+        event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
             raise refused("aliases and tags are not allowed", event)
         if self.level > NESTING:

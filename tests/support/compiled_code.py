@@ -162,6 +162,7 @@ def one_game(variant: Variant, seed: int) -> None:
     while session.mover != OVER and len(session.actions) < 300:
         masks = [session.observe(seat)[1] for seat in range(variant.seats)]
         before = session.games.copy()
+        assert kernels.is_valid(variant.rule_set_array, before)
         action = int(rng.choice(np.flatnonzero(masks[session.mover])))
         kernels.apply_one(variant.rule_set, before[0], action)
         if before["mover"][0] == CHANCE:
@@ -214,6 +215,8 @@ def searches(variant: Variant, count: int) -> None:
             games = midgame(variant, decisions, games=max(1, count // 3), seed=decisions)
             if len(games):
                 answers(search, games)
+        if variant.game.cooperative:  # a whole game, through which it carries its belief
+            evaluate([search], variant.id, games=2, play="argmax")
 
 
 def searches_of(variant: Variant) -> list[str]:
