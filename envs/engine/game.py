@@ -22,6 +22,7 @@ from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
+from operator import itemgetter
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
@@ -54,11 +55,31 @@ def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
     return with_attributes(filled)
 
 
+class Record(np.record):
+    """A record whose fields are read and written as attributes, several times as fast as numpy's.
+
+    Each field of any game is a property of this class.
+    """
+
+    __getattribute__ = np.void.__getattribute__
+    __setattr__ = np.void.__setattr__
+    __getitem__ = np.void.__getitem__
+
+
 def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
     """A dtype whose records let `game.mover` be written in Python as in compiled code."""
-    taken = {name for name, *_ in fields} & set(dir(np.void))
-    assert not taken, f"numpy's records have attributes {taken}"
-    return np.dtype((np.record, np.dtype(fields, align=True)))
+    names = {name for name, *_ in fields}
+    assert not names & set(dir(np.record)), names & set(dir(np.record))
+    for name in names:
+        setattr(Record, name, field_property(name))
+    return np.dtype((Record, np.dtype(fields, align=True)))
+
+
+def field_property(name: str) -> property:
+    def write(record: Record, value: Any) -> None:
+        record[name] = value
+
+    return property(itemgetter(name), write)
 
 
 def rule_set_dtype(*fields: tuple[Any, ...]) -> np.dtype[Any]:

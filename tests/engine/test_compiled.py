@@ -14,7 +14,7 @@ SOURCES = Path(hanamachi.__file__).parent
 
 FIRST_GAME = """
 import hanamachi
-env = hanamachi.make("hanamikoji")
+env = hanamachi.make("hanabi:2p")
 env.reset(seed=1)
 env.last()
 env.step(int(env.last()[0]["action_mask"].argmax()))
@@ -48,6 +48,7 @@ def run(program, package):
         **os.environ,
         "PYTHONPATH": str(package),
         "NUMBA_CACHE_DIR": str(package / "cache"),
+        "NUMBA_OPT": "0",  # which is soon compiled
     }
     done = subprocess.run(
         [sys.executable, "-c", program],

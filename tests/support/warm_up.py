@@ -14,12 +14,17 @@ from hanamachi.training import evaluate
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 
+COMPETITIVE = ["greedy", "expert", "search:mcts:worlds=2", "search:endgame:greedy:worlds=2"]
+COOPERATIVE = ["greedy", "expert", "hat", "search:single_agent:expert:worlds=2,hands=2"]
+
+
 def main(game: str) -> None:
     variant = hanamachi.variant(next(iter(hanamachi.GAMES[game].variants)))
     play_one(variant.id)
     play_many(variant)
     deal_worlds(variant)
-    evaluate(["greedy", "expert"], variant.id, games=2)
+    for policy in COOPERATIVE if variant.game.cooperative else COMPETITIVE:
+        evaluate([policy, "random"], variant.id, games=2)
 
 
 def play_one(id: str) -> None:
