@@ -14,8 +14,13 @@ from hanamachi.training import evaluate
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 
-COMPETITIVE = ["greedy", "expert", "search:mcts:worlds=2", "search:endgame:greedy:worlds=2"]
-COOPERATIVE = ["greedy", "expert", "hat", "search:single_agent:expert:worlds=2,hands=2"]
+SEARCHES = "search:mcts:worlds=2", "search:endgame:greedy:worlds=2"
+POLICIES = {  # by the variant that they play
+    "hanamikoji": ("greedy", "expert", *SEARCHES),
+    "geishas_road:2021": ("greedy", "expert", *SEARCHES),
+    "hanabi:2p": ("greedy", "expert", "search:single_agent:expert:worlds=2,hands=2"),
+    "hanabi:4p": ("hat",),
+}
 
 
 def main(game: str) -> None:
@@ -23,8 +28,9 @@ def main(game: str) -> None:
     play_one(variant.id)
     play_many(variant)
     deal_worlds(variant)
-    for policy in COOPERATIVE if variant.game.cooperative else COMPETITIVE:
-        evaluate([policy, "random"], variant.id, games=2)
+    for id, policies in POLICIES.items():
+        if hanamachi.VARIANTS[id].name == game:
+            evaluate(["random", *policies], id, games=2)
 
 
 def play_one(id: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from positions import Histories, Node, View, any_kind, batch, copied, legal, merged, outcomes
 from posteriors import DRAWS, p_value, redealt, rejected, worlds
-from samples import UNCOMPILED
+from samples import UNCOMPILED, WHOLE
 
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.hanabi.rules import NONE
@@ -26,9 +26,9 @@ SMALL = [
         ("hanabi:2p", {"colours": 1, "ranks": 4, "hand_size": 3, "multicolour": "ten"}),
     )
 ]
-GAMES = 2 if UNCOMPILED else 12  # of each small version
+GAMES = 2 if UNCOMPILED else 12 if WHOLE else 6  # of each small version
 OF_EACH_STAGE = 3  # positions
-EVERY = 10 if UNCOMPILED else 1  # one position of so many is drawn from
+EVERY = 10 if UNCOMPILED else 1 if WHOLE else 3  # one position of so many is drawn from
 FIELDS = ["hand", "unseen"]  # all that a seat does not see
 
 
