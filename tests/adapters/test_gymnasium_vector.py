@@ -18,9 +18,9 @@ from positions import masked, observed
 from samples import WHOLE
 
 from hanamachi import IllegalAction, UserError
+from hanamachi import variant as make_variant
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
-from hanamachi import variant as make_variant
 from hanamachi.engine import kernels, memory
 from hanamachi.engine.game import below
 from hanamachi.engine.kernels import LEARNER

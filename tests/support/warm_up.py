@@ -13,7 +13,6 @@ from hanamachi.sessions.worlds import Worlds
 from hanamachi.training import evaluate
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
-
 SEARCHES = "search:mcts:worlds=2", "search:endgame:greedy:worlds=2"
 POLICIES = {  # by the variant that they play
     "hanamikoji": ("greedy", "expert", *SEARCHES),
