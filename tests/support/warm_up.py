@@ -1,6 +1,8 @@
 """Compile what most tests need of a game: `make test` does this once, while it lints."""
 
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from tempfile import TemporaryDirectory
 
 import gymnasium
@@ -92,7 +94,7 @@ def learn(variant: Variant) -> None:
     """A moment of training, and the solution of a small version."""
     tiny = {"game": variant.id, "steps": 8, "num_games": 4, "network": {"hidden": [4]}}
     judged = {"games": 2, "final_games": 2, "opponents": ["random"], "final_opponents": ["random"]}
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
         train(Config.from_dict({**tiny, "ppo": {"batch_size": 4}, "evaluation": judged}), folder)
     tree = tree_of(small_versions(variant.game.name)[0].variant())
     nash_conv(tree, solve(tree, 1).policy)
