@@ -14,14 +14,12 @@ from environments import (
 )
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from positions import masked, observed
 from samples import WHOLE
 
 from hanamachi import IllegalAction, UserError
-from hanamachi import variant as make_variant
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
-from hanamachi.engine import kernels, memory
+from hanamachi.engine import memory
 from hanamachi.engine.game import below
 from hanamachi.engine.kernels import LEARNER
 from hanamachi.limits import MESSAGE
@@ -225,7 +223,7 @@ def test_sampled_actions_are_legal_and_each_as_likely():
 
 
 @pytest.mark.parametrize("opponent", [None, last_legal])
-@pytest.mark.parametrize("id", SHORT if WHOLE else ["hanamikoji"])  # all is compiled for them
+@pytest.mark.parametrize("id", SHORT if WHOLE else ["hanamikoji"])  # all is compiled for it
 def test_observations_may_come_as_whole_numbers(id, opponent):
     options = {"seat": 0, "opponent": opponent, **SHORT[id]}
     whole, envs = VectorSeatEnv(id, 5, dtype=np.int8, **options), VectorSeatEnv(id, 5, **options)
@@ -242,23 +240,6 @@ def test_observations_may_come_as_whole_numbers(id, opponent):
             assert (abs(seen[-1]["final_obs"][row] - last) < 0.501).all()
             ended += 1
     assert ended > 5
-
-
-@every
-def test_every_game_observes_in_whole_numbers(id):
-    """Without compiling, which takes long for another type."""
-    uncompiled = getattr(kernels.observations, "py_func", kernels.observations)
-    variant = make_variant(id, **SHORT[id])
-    games = variant.new(np.arange(20, dtype=np.uint64))
-    kernels.reset(variant.rule_set, games)
-    for _ in range(8):
-        masks, seats = masked(variant, games), np.arange(len(games)) % variant.seats
-        whole = np.empty((len(games), variant.observation.size), np.int8)
-        uncompiled(variant.rule_set, games, seats, whole)
-        expected = observed(variant, games, seats) * variant.observation.units
-        assert (abs(whole - np.minimum(expected, 127)) < 0.501).all()
-        kernels.step(variant.rule_set, games, masks.argmax(1))
-        games = games[games["mover"] >= 0]
 
 
 @pytest.mark.parametrize("opponent", [None, last_legal])

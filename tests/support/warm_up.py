@@ -23,7 +23,7 @@ SEARCHES = "search:mcts:worlds=2", "search:endgame:greedy:worlds=2"
 POLICIES = {  # by the variant that they play
     "hanamikoji": ("greedy", "expert", *SEARCHES),
     "geishas_road:2021": ("greedy", "expert", *SEARCHES),
-    "hanabi:2p": ("greedy", "expert", "search:single_agent:expert:worlds=2,hands=2"),
+    "hanabi:2p": ("greedy", "expert", "hanabi:2p", "search:single_agent:expert:worlds=2,hands=2"),
     "hanabi:4p": ("hat",),
 }
 
@@ -66,6 +66,8 @@ def play_many(variant: Variant) -> None:
     batch = SelfPlayVecEnv(variant, 2)
     batch.reset()
     batch.advance(batch.masks.argmax(1))
+    whole = np.empty(batch.observations.shape, np.int8)
+    kernels.observations(variant.rule_set, batch.games, batch.movers, whole)
 
 
 def deal_worlds(variant: Variant) -> None:
