@@ -48,7 +48,6 @@ def run(program, package):
         **os.environ,
         "PYTHONPATH": str(package),
         "NUMBA_CACHE_DIR": str(package / "cache"),
-        "NUMBA_OPT": "0",  # which is soon compiled
     }
     done = subprocess.run(
         [sys.executable, "-c", program],
