@@ -39,8 +39,9 @@ class Rule(types.Dispatcher):
     """The type of a rule, which is compiled once for all constants that it is called with."""
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        any_numbers = {name: types.unliteral(kind) for name, kind in dict(kws).items()}
-        return super().get_call_type(context, [*map(types.unliteral, args)], any_numbers)
+        unliteral: Any = types.unliteral
+        any_numbers = {name: unliteral(kind) for name, kind in dict(kws).items()}
+        return super().get_call_type(context, tuple(map(unliteral, args)), any_numbers)
 
 
 register_model(Rule)(models.OpaqueModel)

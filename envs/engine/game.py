@@ -15,6 +15,7 @@ Notation: B games, S seats, A actions, N entries of an observation.
 
 import functools
 import inspect
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
-from operator import itemgetter
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
@@ -55,7 +55,7 @@ def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
     return with_attributes(filled)
 
 
-class Record(np.record):
+class Record(np.record):  # type: ignore[misc]
     """A record whose fields are read and written as attributes, several times as fast as numpy's.
 
     Each field of any game is a property of this class.
@@ -63,7 +63,7 @@ class Record(np.record):
 
     __getattribute__ = np.void.__getattribute__
     __setattr__ = np.void.__setattr__
-    __getitem__ = np.void.__getitem__
+    __getitem__ = np.void.__getitem__  # type: ignore[assignment]
 
 
 def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
@@ -79,7 +79,7 @@ def field_property(name: str) -> property:
     def write(record: Record, value: Any) -> None:
         record[name] = value
 
-    return property(itemgetter(name), write)
+    return property(operator.itemgetter(name), write)
 
 
 def rule_set_dtype(*fields: tuple[Any, ...]) -> np.dtype[Any]:
@@ -182,7 +182,7 @@ def apply(rule_set: Any, game: np.record, action: int) -> None:
 
 
 @generic
-def observe(rule_set: Any, game: np.record, seat: int, out: NDArray[Any]) -> None:
+def observe(rule_set: Any, game: np.record, seat: int | np.int64, out: NDArray[Any]) -> None:
     """Write all that `seat` may know, (N,); any seat may be to move."""
 
 
