@@ -82,8 +82,8 @@ def title(path: Path) -> str:
     return f"`{path.relative_to(ROOT).as_posix()}`"
 
 
-def content(path: Path, anchor: str) -> str:
-    """The text that replaces a link on the site."""
+def content(path: Path, anchor: str, brief: bool = False) -> str:
+    """The text that replaces a link on the site; of code, if brief, the first line."""
     if anchor:
         return section(path, anchor)
     if path.suffix == ".md":
@@ -92,6 +92,8 @@ def content(path: Path, anchor: str) -> str:
     if path.is_dir():
         return listing(path)
     text = path.read_text(encoding="utf-8").strip()
+    if brief:
+        return f"````text\n{text.partition(chr(10))[0]}\n````"
     return f"````{LANGUAGES.get(path.suffix, '')}\n{text}\n````"
 
 
@@ -144,8 +146,8 @@ def shown(path: Path) -> Path:
 class Pages:
     """The pages of the site, and the files that they link to."""
 
-    def __init__(self) -> None:
-        self.homes = homes()
+    def __init__(self, brief: bool) -> None:
+        self.homes, self.brief = homes(), brief
         self.wanted: set[Path] = set()  # files that need a page
 
     def complete(self, text: str, page: Path) -> str:
@@ -153,7 +155,7 @@ class Pages:
         pieces = INCLUDE.split(text)
         own = [self.linked(piece, page.parent, page) for piece in pieces[::2]]
         places = [place_of(target, page.parent) for target in pieces[1::2]]
-        taken = [self.linked(content(*at), folder_of(at[0]), page) for at in places]
+        taken = [self.linked(content(*at, self.brief), folder_of(at[0]), page) for at in places]
         whole = "".join(chain.from_iterable(zip(own, [*taken, ""], strict=True)))
         return CONTENTS.sub(with_toctree, whole)
 
@@ -192,7 +194,7 @@ def folder_of(path: Path) -> Path:
 
 def show_files(app: Sphinx) -> None:
     """Make a page for every file that a page links to and no page includes."""
-    pages, done = Pages(), set()
+    pages, done = Pages(app.config.brief), set()
     for page in own_pages():
         pages.complete(text_of(page), page)
     written = set()
@@ -211,16 +213,45 @@ def show_files(app: Sphinx) -> None:
         page.unlink()
 
 
-def complete_page(app: Sphinx, docname: str, source: list[str]) -> None:
-    page = Path(app.env.doc2path(docname))
-    if page.suffix == ".md":
-        text = text_of(page)
-        for target in [*INCLUDE.findall(text), *PROGRAM.findall(source[0])]:
-            app.env.note_dependency(str(page.parent / target.partition("#")[0]))
-        source[0] = Pages().complete(text, page)
+class Completion:
+    """Completes the pages as Sphinx reads them; where each place is included is found once."""
+
+    def __init__(self) -> None:
+        self.pages: Pages | None = None
+
+    def __call__(self, app: Sphinx, docname: str, source: list[str]) -> None:
+        page = Path(app.env.doc2path(docname))
+        if page.suffix == ".md":
+            text = text_of(page)
+            for target in [*INCLUDE.findall(text), *PROGRAM.findall(source[0])]:
+                app.env.note_dependency(str(page.parent / target.partition("#")[0]))
+            self.pages = self.pages or Pages(app.config.brief)
+            source[0] = self.pages.complete(text, page)
+
+
+class Sidebars:
+    """The sidebar of pages that are not in it, drawn once for all pages of a folder."""
+
+    def __init__(self) -> None:
+        self.drawn: dict[str, str] = {}
+
+    def __call__(
+        self, app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+    ) -> None:
+        folder, draw = os.path.dirname(page), context.get("toctree")
+        if draw and page not in chain.from_iterable(app.env.toctree_includes.values()):
+
+            def toctree(**kwargs: Any) -> str:
+                if folder not in self.drawn:
+                    self.drawn[folder] = draw(**kwargs)
+                return self.drawn[folder]
+
+            context["toctree"] = toctree
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_config_value("brief", False, "env", bool)  # -D brief=1 shows no code but first lines
     app.connect("builder-inited", show_files)
-    app.connect("source-read", complete_page)
+    app.connect("source-read", Completion())
+    app.connect("html-page-context", Sidebars(), priority=400)  # before the theme asks for it
     return {"parallel_read_safe": True}

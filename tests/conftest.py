@@ -20,13 +20,13 @@ LONGEST = [
     "fuzz/test_fuzz.py",
     "training/cluster/test_cluster.py",
     "training/test_resume.py",
-    "adapters/test_aec.py",
+    "engine/test_compiled.py",
+    "training/learner/test_learning.py",
+    "docs/test_adding_a_game.py",
+    "test_packaging.py",
+    "docs/test_site.py",
     "games/test_render.py",
     "docs/test_readme.py",
-    "test_packaging.py",
-    "engine/test_compiled.py",
-    "policies/networks/test_onnx.py",
-    "training/learner/test_learning.py",
 ]
 
 LAST = ["fuzz/test_fuzz.py"]  # when other tests have compiled what it needs

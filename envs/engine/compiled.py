@@ -16,6 +16,7 @@ import numba
 import numpy as np
 from numba import types
 from numba.core.typing.templates import infer_global
+from numba.extending import models, register_model
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,6 +35,18 @@ def sources_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
+class Rule(types.Dispatcher):
+    """The type of a rule, which is compiled once for all constants that it is called with."""
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        unliteral: Any = types.unliteral
+        any_numbers = {name: unliteral(kind) for name, kind in dict(kws).items()}
+        return super().get_call_type(context, tuple(map(unliteral, args)), any_numbers)
+
+
+register_model(Rule)(models.OpaqueModel)
+
+
 def inline(function: F) -> F:
     """Compile a rule as part of the kernels that call it; inline it if it takes arrays.
 
@@ -47,7 +60,7 @@ def inline(function: F) -> F:
     compiled = njit(function, forceinline=in_place, no_cpython_wrapper=True, no_cfunc_wrapper=True)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT=1
         RULES.append(compiled)
-        infer_global(function, types.Dispatcher(compiled))  # type: ignore[no-untyped-call]
+        infer_global(function, Rule(compiled))  # type: ignore[no-untyped-call]
     return function
 
 

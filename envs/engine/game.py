@@ -15,6 +15,7 @@ Notation: B games, S seats, A actions, N entries of an observation.
 
 import functools
 import inspect
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -54,11 +55,31 @@ def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
     return with_attributes(filled)
 
 
+class Record(np.record):  # type: ignore[misc]
+    """A record whose fields are read and written as attributes, several times as fast as numpy's.
+
+    Each field of any game is a property of this class.
+    """
+
+    __getattribute__ = np.void.__getattribute__
+    __setattr__ = np.void.__setattr__
+    __getitem__ = np.void.__getitem__  # type: ignore[assignment]
+
+
 def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
     """A dtype whose records let `game.mover` be written in Python as in compiled code."""
-    taken = {name for name, *_ in fields} & set(dir(np.void))
-    assert not taken, f"numpy's records have attributes {taken}"
-    return np.dtype((np.record, np.dtype(fields, align=True)))
+    names = {name for name, *_ in fields}
+    assert not names & set(dir(np.record)), names & set(dir(np.record))
+    for name in names:
+        setattr(Record, name, field_property(name))
+    return np.dtype((Record, np.dtype(fields, align=True)))
+
+
+def field_property(name: str) -> property:
+    def write(record: Record, value: Any) -> None:
+        record[name] = value
+
+    return property(operator.itemgetter(name), write)
 
 
 def rule_set_dtype(*fields: tuple[Any, ...]) -> np.dtype[Any]:
@@ -161,7 +182,7 @@ def apply(rule_set: Any, game: np.record, action: int) -> None:
 
 
 @generic
-def observe(rule_set: Any, game: np.record, seat: int, out: NDArray[Any]) -> None:
+def observe(rule_set: Any, game: np.record, seat: int | np.int64, out: NDArray[Any]) -> None:
     """Write all that `seat` may know, (N,); any seat may be to move."""
 
 

@@ -1,7 +1,8 @@
 """The compiled loops over batches of games, which serve every game.
 
 Notation: B games, S seats, A actions, N entries of an observation. All arrays are written in
-place; rows are independent, so `parallel_for` may give each thread its share of them.
+place; rows are independent, so `parallel_for` may give each thread its share of them. Seats that
+observe are int64 in every call: for another type all that observes would be compiled again.
 """
 
 from typing import Any, NamedTuple
@@ -133,7 +134,8 @@ def outcomes_of(
             outcomes[n] = outcome
             chances[n] = weights[outcome]
             n += 1
-    chances[:n] /= total
+    for i in range(n):  # a loop, as a quotient of arrays takes seconds to compile
+        chances[i] /= total
     return n
 
 
@@ -247,7 +249,7 @@ def advance(
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
         game = games[b]
-        mover = game.mover
+        mover = np.int64(game.mover)
         action = actions[b]
         rewards[b] = 0
         terminated[b] = False
@@ -267,7 +269,7 @@ def advance(
                 break
             if choices == 1:
                 action = nth_legal(masks[b], 0)
-        observe(rule_set, game, game.mover, observations[b])
+        observe(rule_set, game, np.int64(game.mover), observations[b])
 
 
 @kernel
@@ -292,7 +294,7 @@ def play_randomly(
                 settle(rule_set, game, weights)
             choices = legal(rule_set, game, masks[b])
             if choices > 1:
-                observe(rule_set, game, game.mover, observations[b])
+                observe(rule_set, game, np.int64(game.mover), observations[b])
                 left -= 1
             apply(rule_set, game, nth_legal(masks[b], below(game, choices)))
             settle(rule_set, game, weights)
@@ -356,7 +358,7 @@ def show_mover(
     if game.mover == OVER:
         mask[:] = 0
     else:
-        observe(rule_set, game, game.mover, observation)
+        observe(rule_set, game, np.int64(game.mover), observation)
         legal(rule_set, game, mask)
     mover: int = game.mover
     return mover

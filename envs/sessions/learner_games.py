@@ -149,7 +149,7 @@ class AgainstOpponent(LearnerGames):
             rewards[rows] += of_seats(earned, seats[rows])
 
     def _observe(self, shown: Shown) -> None:
-        seats = self.learners["seat"]
+        seats = self.learners["seat"].copy()  # in one piece, as in all calls of the kernel
         self.parallel_for(kernels.observations, self.games, seats, shown.observations)
         self.parallel_for(kernels.masks, self.games, shown.masks)
 

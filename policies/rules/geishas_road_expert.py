@@ -283,9 +283,9 @@ def destinations(rule_set: np.record, seen: Seen, kind: int) -> tuple[float, flo
     for action in range(4):
         used = seen[at[entry.USED_IN] + 4 * action :]
         if rule_set.in_use[action] and action != now and used[:4].sum() == 0:
-            mine += CARDS[action]
+            add(mine, CARDS[action])
         if rule_set.in_use[action] and used[16:20].sum() == 0:
-            theirs += CARDS[action]
+            add(theirs, CARDS[action])
         elif rule_set.in_use[action] and action == rules.INTRIGUE:
             kept = 1.0
     unseen = max(seen[at[entry.UNSEEN] :][: rule_set.cards].sum(), 1)
@@ -295,3 +295,10 @@ def destinations(rule_set: np.record, seen: Seen, kind: int) -> tuple[float, flo
     unseen_foe = (draws * foe + theirs[BRINGS_ME] + kept) / unseen
     better = SKILL * unseen_me * unseen_foe
     return me, foe, unseen_me - better, unseen_foe + better
+
+
+@inline
+def add(markers: NDArray[np.float64], one: Array) -> None:
+    """A loop, as a sum of arrays takes seconds to compile."""
+    for i in range(len(markers)):
+        markers[i] += one[i]

@@ -13,6 +13,7 @@ Notation: `seen` is one observation, (N,).
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
@@ -106,25 +107,31 @@ def score_after(
 
 @inline
 def replies(rule_set: np.record, seen: Array, action: np.intp, swings: Array) -> int:
-    """Write how each reply changes the leads, one row for each; returns their number."""
+    """Write how each reply changes the leads, one row for each; returns their number.
+
+    Loops, as sums of arrays take seconds to compile.
+    """
     at, n, kind = rule_set.at, rule_set.geisha, rule_set.kind[action]
     first, second = rule_set.piles[action, 0, :n], rule_set.piles[action, 1, :n]
-    swings[0] = first * (kind == rules.SECRET)
     if kind == rules.COMPETITION:
-        swings[0] = first - second
-        swings[1] = second - first
+        for g in range(n):
+            swings[0, g] = first[g] - second[g]
+            swings[1, g] = second[g] - first[g]
         return 2
     if kind == rules.GIFT:
-        for i, g in enumerate(np.flatnonzero(first)):
-            swings[i] = first
-            swings[i, g] -= 2
-        return int(np.count_nonzero(first))
-    if kind == rules.TAKE_CARD:
-        swings[0] = 2 * first - seen[at[entry.GIFTS] + n : at[entry.GIFTS] + 2 * n]
-    elif kind == rules.TAKE_PAIR:
-        pairs = seen[at[entry.PAIRS] + 2 * n : at[entry.PAIRS] + 4 * n].reshape(2, n)
-        pair = action - rule_set.first[rules.TAKE_PAIR]
-        swings[0] = pairs[pair] - pairs[1 - pair]
+        offered = np.flatnonzero(first)
+        for i, taken in enumerate(offered):
+            for g in range(n):
+                swings[i, g] = first[g] - 2 * (g == taken)
+        return len(offered)
+    for g in range(n):
+        swings[0, g] = first[g] * (kind == rules.SECRET)
+        if kind == rules.TAKE_CARD:
+            swings[0, g] = 2 * first[g] - seen[at[entry.GIFTS] + n + g]
+        elif kind == rules.TAKE_PAIR:
+            pair = action - rule_set.first[rules.TAKE_PAIR]
+            pairs = at[entry.PAIRS] + 2 * n + g
+            swings[0, g] = seen[pairs + pair * n] - seen[pairs + (1 - pair) * n]
     return 1
 
 
@@ -195,9 +202,9 @@ def destinations(rule_set: np.record, seen: Array, kind: int) -> tuple[float, fl
     for k in range(4):
         used = seen[at[entry.USED_IN] + 4 * k :]
         if rule_set.in_use[k] and k != kind and used[:4].sum() == 0:
-            mine += TILES[k]
+            add(mine, TILES[k])
         if rule_set.in_use[k] and used[16:20].sum() == 0:
-            theirs += TILES[k]
+            add(theirs, TILES[k])
         elif rule_set.in_use[k] and k == rules.SECRET:
             secret = 1.0
     unseen = max(seen[at[entry.UNSEEN] : at[entry.UNSEEN] + n].sum(), 1)
@@ -207,3 +214,10 @@ def destinations(rule_set: np.record, seen: Array, kind: int) -> tuple[float, fl
     unseen_foe = (draws * foe + theirs[BRINGS_ME] + secret) / unseen
     better = SKILL * unseen_me * unseen_foe
     return me, foe, unseen_me - better, unseen_foe + better
+
+
+@inline
+def add(tiles: NDArray[np.float64], one: Array) -> None:
+    """A loop, as a sum of arrays takes seconds to compile."""
+    for i in range(len(tiles)):
+        tiles[i] += one[i]

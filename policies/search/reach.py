@@ -42,7 +42,8 @@ def log_reach(policy: Policy, worlds: NDArray[Any], seat: int, random_share: flo
     """The log-probability, (K,), of the actions of the other seats in this round."""
     positions, actions = decisions_of_others(policy.variant, worlds, seat)
     reach = np.zeros(positions.shape)
-    seen, masks = observe(policy.variant, positions.ravel(), positions["mover"].ravel())
+    movers = positions["mover"].ravel().astype(np.int64)
+    seen, masks = observe(policy.variant, positions.ravel(), movers)
     open_ = np.flatnonzero(np.count_nonzero(masks, axis=1) > 1)
     probabilities = smoothed(policy, seen[open_], masks[open_], random_share)
     reach.ravel()[open_] = np.log(probabilities[np.arange(len(open_)), actions.ravel()[open_]])

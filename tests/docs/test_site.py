@@ -7,9 +7,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from root import ROOT
+from samples import WHOLE
 
 DOCS = ROOT / "docs"
 BUILD = ["-m", "sphinx", "--quiet", "--nitpicky", "--fail-on-warning", "--keep-going"]
+BRIEF = [] if WHOLE else ["-D", "brief=1"]
 
 
 class Page(HTMLParser):
@@ -31,7 +33,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, *BUILD, DOCS, folder]
+    command = [sys.executable, *BUILD, *BRIEF, DOCS, folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder

@@ -14,7 +14,7 @@ SOURCES = Path(hanamachi.__file__).parent
 
 FIRST_GAME = """
 import hanamachi
-env = hanamachi.make("hanamikoji")
+env = hanamachi.make("hanabi:2p")
 env.reset(seed=1)
 env.last()
 env.step(int(env.last()[0]["action_mask"].argmax()))

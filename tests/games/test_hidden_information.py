@@ -277,7 +277,8 @@ def test_what_the_dealer_gives_is_reached_by_legal_play_and_can_be_played_on(pai
     for game in others:
         assert replayed(variant, game).tobytes() == game.tobytes()
     masks = np.empty((len(others), variant.actions.size), np.int8)
-    earned, decisions = np.empty((len(others), variant.seats)), np.empty(len(others), np.int64)
+    earned = np.empty((len(others), variant.seats), np.float32)
+    decisions = np.empty(len(others), np.int64)
     kernels.play_out(variant.rule_set, others, masks, earned, decisions)
     assert (others["mover"] == OVER).all()
 

@@ -120,7 +120,7 @@ class GeishasRoadHistories(Histories):
         before, move = node.game, self.variant.actions.moves[action]
         views = told(node.views, lambda me: self.move(before, game, move, me))
         for card in plays(before, game):
-            views = told(views, lambda me, card=card: played(before, game, card, me))
+            views = told(views, played(before, game, card))
         return views
 
     def move(self, before: np.record, game: np.record, move: Move, me: int) -> Event:
@@ -172,14 +172,17 @@ def carried(game: np.record, name: str, me: int) -> Any:
 
 def plays(before: np.record, game: np.record) -> Iterator[int]:
     """The cards played between two positions of a round, in order."""
-    for number in range(before.plays + 1, game.plays + 1):
-        yield int(np.flatnonzero(game.played_as == number)[0])
+    first, last = int(before.plays) + 1, int(game.plays)
+    if first <= last:
+        order = game.played_as.tolist()
+        yield from (order.index(number) for number in range(first, last + 1))
 
 
-def played(before: np.record, game: np.record, card: int, me: int) -> Event:
+def played(before: np.record, game: np.record, card: int) -> Callable[[int], Event]:
     """A card is played: by whom, and whose it was if it lay face down until then."""
     by = int(game.played_by[card])
-    down: Any = [s for s in (0, 1) if card in before.offer[before.face_down == s]]
+    offer = zip(before.offer.tolist(), before.face_down.tolist(), strict=True)
+    down = [seat for offered, seat in offer if offered == card and seat != NONE]
     if not down and card == game.laid[by, INTRIGUE, 0]:
         down = [by]
-    return ("play", by == me, card, *(seat == me for seat in down))
+    return lambda me: ("play", by == me, card, *(seat == me for seat in down))

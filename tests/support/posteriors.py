@@ -24,8 +24,9 @@ def redealt(variant: Variant, node: Node, seed: int) -> NDArray[np.void]:
 
 def worlds(games: NDArray[np.void], fields: list[str]) -> list[bytes]:
     """What tells games apart, as far as these fields go."""
-    columns = [games[name].reshape(len(games), -1) for name in fields]
-    return [row.tobytes() for row in np.column_stack(columns).astype(np.int32)]
+    columns = np.column_stack([games[name].reshape(len(games), -1) for name in fields])
+    rows = np.ascontiguousarray(columns, np.int32)
+    return rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist()
 
 
 def p_value(drawn: list[bytes], likely: dict[bytes, float]) -> float:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from positions import Histories, Node, View, any_kind, batch, copied, legal, merged, outcomes
 from posteriors import DRAWS, p_value, redealt, rejected, worlds
-from samples import UNCOMPILED
+from samples import UNCOMPILED, WHOLE
 
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.hanabi.rules import NONE
@@ -26,9 +26,9 @@ SMALL = [
         ("hanabi:2p", {"colours": 1, "ranks": 4, "hand_size": 3, "multicolour": "ten"}),
     )
 ]
-GAMES = 2 if UNCOMPILED else 12  # of each small version
+GAMES = 2 if UNCOMPILED else 12 if WHOLE else 6  # of each small version
 OF_EACH_STAGE = 3  # positions
-EVERY = 10 if UNCOMPILED else 1  # one position of so many is drawn from
+EVERY = 10 if UNCOMPILED else 1 if WHOLE else 3  # one position of so many is drawn from
 FIELDS = ["hand", "unseen"]  # all that a seat does not see
 
 
@@ -133,15 +133,18 @@ def naive(position: Position, seed: int) -> NDArray[np.void]:
     """The newest card first, which does not leave the older ones their due."""
     rng = np.random.default_rng(seed)
     games, me = batch(position.small, [position.node] * DRAWS), int(position.node.game.mover)
-    for game in games:
-        held, copies = game.held[me], game.unseen.astype(int)
-        np.add.at(copies, game.hand[me, :held], 1)
-        for slot in reversed(range(held)):
-            fits = copies * (game.possible[me, slot] >> np.arange(len(copies)) & 1)
-            fits = fits if fits.any() else copies
-            game.hand[me, slot] = rng.choice(len(copies), p=fits / fits.sum())
-            copies[game.hand[me, slot]] -= 1
-        game.unseen = copies
+    rows, held = np.arange(DRAWS), int(position.node.game.held[me])
+    copies = games["unseen"].astype(int)  # (DRAWS, cards)
+    for slot in range(held):
+        np.add.at(copies, (rows, games["hand"][:, me, slot]), 1)
+    for slot in reversed(range(held)):
+        possible = int(position.node.game.possible[me, slot]) >> np.arange(copies.shape[1]) & 1
+        fits = copies * possible
+        fits = np.where(fits.any(1, keepdims=True), fits, copies).cumsum(1)
+        drawn = (fits <= rng.integers(fits[:, -1])[:, None]).sum(1)
+        games["hand"][:, me, slot] = drawn
+        copies[rows, drawn] -= 1
+    games["unseen"] = copies
     return games
 
 

@@ -9,7 +9,7 @@ from hanamikoji_positions import HanamikojiHistories, spelled
 from numpy.typing import NDArray
 from positions import Node, View, batch
 from posteriors import DRAWS, p_value, redealt, rejected, worlds
-from samples import UNCOMPILED
+from samples import UNCOMPILED, WHOLE
 
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji.rules import NONE, RECORD
@@ -27,7 +27,7 @@ SMALL = [
         ((5, 5), ("trade_off", "gift")),
     )
 ]
-WALKED = SMALL[2::2] if UNCOMPILED else SMALL  # every action is in one of the two
+WALKED = SMALL[2::2] if UNCOMPILED else SMALL if WHOLE else SMALL[2:]  # each with all actions
 OF_EACH_STAGE = 8  # information sets
 EVERY = 20 if UNCOMPILED else 1  # one information set of so many is drawn from
 

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pexpect
 import pytest
+from samples import sample
 from terminals import in_terminal
 
 from hanamachi.errors import UserError
@@ -145,7 +146,7 @@ def test_a_game_is_played_to_its_end_and_shows_what_was_hidden(seed, seat):
 @pytest.mark.parametrize("players", PLAYERS)
 def test_partners_are_told_what_they_have_made_together(players):
     ends = set()
-    for seed in range(8):
+    for seed in range(sample(8, 0.6)):
         options = {"strikeout_score": "fireworks", "colours": 2, "ranks": 3, "hand_size": 2}
         game = contest(seed, "random", seed % players, f"hanabi:{players}p", **options)
         script = FirstChoice(game)
@@ -168,7 +169,7 @@ def test_the_same_seed_and_lines_give_the_same_game():
 def test_what_the_opponent_hides_is_never_said():
     """Whatever its hidden cards are, the words for its Secret and Trade-off are the same."""
     variant = make_variant("hanamikoji", starter=1)
-    for seed in range(40):
+    for seed in range(sample(40, 0.2)):
         game = Contest(variant, RandomPolicy(variant), seat=0, seed=seed)
         while not game.terminated and game.position.round_number == 1:
             if game.my_turn:
@@ -196,7 +197,7 @@ def test_in_geishas_road_what_the_opponent_hides_is_never_said():
     """Neither an Intrigue nor the card of a Hidden Offer; all that lies face up is."""
     variant = make_variant("geishas_road:advanced")
     heard = Counter()
-    for seed in range(12):
+    for seed in range(sample(12, 0.34)):
         for full, told, before in replies(Contest(variant, RandomPolicy(variant), seed % 2, seed)):
             verb, hides = full.split()[0], "(" in full
             if verb == "intrigue" and before.turn < 6:  # then nobody can have counted the cards
@@ -212,7 +213,7 @@ def test_in_geishas_road_what_the_opponent_hides_is_never_said():
 def test_in_hanabi_all_that_the_others_do_is_told_in_full(players):
     variant = make_variant(f"hanabi:{players}p")
     heard = set()
-    for seed in range(5):
+    for seed in range(sample(5, 0.4)):
         for full, told, before in replies(
             Contest(variant, RandomPolicy(variant), players - 1, seed)
         ):
@@ -249,7 +250,8 @@ def test_a_forced_answer_that_all_can_see_is_told_in_full():
 
 
 def test_a_finished_round_is_shown_with_its_secrets_before_the_next():
-    ends = [end for seed in range(25) for end in ends_of_rounds(contest(seed, opponent="random"))]
+    games = [contest(seed, opponent="random") for seed in range(sample(25, 0.6))]
+    ends = [end for game in games for end in ends_of_rounds(game)]
     assert len(ends) > 3
     for number, finished, following in ends:
         lines = finished.splitlines()
