@@ -6,10 +6,11 @@ weight to give to the advice, so it is free to disagree.
 
 import numpy as np
 
+from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.policies.features.base import FeatureSet
-from hanamachi.policies.policy import Masks, Memory, Observations
+from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 from hanamachi.policies.rules.registry import rule_policy
 
 UNIT = 0.1  # of the score; the second best action is often about half a unit worse than the best
@@ -28,9 +29,21 @@ class Advice(FeatureSet):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Observations, Memory]:
         scores, memory = self.expert.scores(observation, mask, memory)
-        best = scores.max(1, keepdims=True)
-        gaps = np.where(mask, (scores - best).clip(-MAX_GAP * UNIT, 0) / UNIT, 0)
-        return np.hstack((gaps, best.clip(-1, 1))).astype(np.float32), memory
+        features = np.zeros((len(mask), self.layout.size), np.float32)
+        write_gaps(scores, np.ascontiguousarray(mask, np.int8), features)
+        return features, memory
+
+
+@kernel
+def write_gaps(scores: Scores, masks: Masks, features: Observations) -> None:
+    """Write the gap of each legal action, then the best score; the features are 0 before."""
+    for b in range(len(masks)):
+        best = scores[b].max()
+        for action in range(masks.shape[1]):
+            if masks[b, action]:
+                gap = max(scores[b, action] - best, np.float32(-MAX_GAP * UNIT))
+                features[b, action] = gap / np.float32(UNIT)
+        features[b, masks.shape[1]] = min(max(best, np.float32(-1)), np.float32(1))
 
 
 def advice_layout(actions: int) -> Layout:
