@@ -159,6 +159,8 @@ def checked_values(values: Any, rows: int, name: str) -> Floats:
 def checked_memory(after: Any, before: Memory, name: str) -> Memory:
     """The memory after a decision; UserError unless it fits where the one before came from."""
     memory = as_array(after, "memory", name)
+    if memory.shape == before.shape and memory.dtype == before.dtype:
+        return memory
     if memory.shape != before.shape or not np.can_cast(memory.dtype, before.dtype, "same_kind"):
         raise UserError(
             f"{name} must return a memory like the one it was given, {before.dtype} of shape "
@@ -183,6 +185,8 @@ def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Float
         raise UserError(
             f"{name} must return {what} of shape {shape}, not {given.dtype} of shape {given.shape}"
         )
+    if given.dtype == np.float32:
+        return np.ascontiguousarray(given)
     with np.errstate(over="ignore"):  # a number too large for float32 is found to be infinite
         return np.ascontiguousarray(given, np.float32)
 

@@ -109,7 +109,7 @@ def take_scoring_back(rule_set: np.record, game: np.record) -> None:
 def take_markers_back(rule_set: np.record, game: np.record) -> None:
     """Each player's first marker: where the scoring left it, else on any geisha that it moved to.
 
-    A later round needs none of this: whoever held a marker there, it could not be collected.
+    A later round needs none of this: no marker that is held there could be collected.
     """
     for c in range(rule_set.colours):
         if game.influence[0, c] != game.influence[1, c]:
