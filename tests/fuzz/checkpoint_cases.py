@@ -22,7 +22,8 @@ from hanamachi.policies.networks.description import config_digest
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 LARGEST = np.finfo(np.float32).max
 UNDAMAGEABLE = (
-    OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError, SafetensorError,
+    OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError, OverflowError,
+    SafetensorError,
 )  # fmt: skip
 Tensors = dict[str, NDArray[np.float32]]
 

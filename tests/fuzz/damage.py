@@ -1,6 +1,7 @@
 """Damage by structure, to plain data such as JSON and YAML hold, and by bits, to any bytes."""
 
 import json
+import sys
 from collections.abc import Callable
 from copy import deepcopy
 from random import Random
@@ -8,6 +9,7 @@ from typing import Any
 
 Place = tuple[Any, Any]  # a list or dict, and a key in it
 
+DEEP = 50_000  # calls within each other
 SIZES = (7, 8, 15, 16, 31, 32, 53, 63, 64, 127)  # in bits, near which numbers overflow
 ODD_NUMBERS = (0, -1, 1, 0.5, -0.0, 5e-324, 1e-45, 1e39, 1e300, float("inf"), float("nan"), 10**300)
 ODD_TEXTS = (
@@ -92,7 +94,7 @@ def add_a_key(rng: Random, container: Any, key: Any, data: Any) -> None:
 
 def exchange_values(rng: Random, container: Any, key: Any, data: Any) -> None:
     other, its_key = rng.choice(places(data))
-    container[key], other[its_key] = deepcopy(other[its_key]), deepcopy(container[key])
+    container[key], other[its_key] = copied(other[its_key]), copied(container[key])
 
 
 def wrap(rng: Random, container: Any, key: Any, data: Any) -> None:
@@ -105,9 +107,19 @@ STRUCTURAL: tuple[Callable[..., None], ...] = (
 )  # fmt: skip
 
 
+def copied(data: Any) -> Any:
+    """A copy, also of what earlier damages have nested deep."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(DEEP)
+    try:
+        return deepcopy(data)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def damaged(rng: Random, data: Any, protected: tuple[str, ...] = ()) -> Any:
     """The data, changed in one place or a few, never at the keys that are protected."""
-    data = deepcopy(data)
+    data = copied(data)
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
         found = [place for place in places(data) if place[1] not in protected]
         if found:

@@ -127,7 +127,8 @@ def guide_searches(policy: Policy, rng: Random) -> None:
         ["single_agent"] if variant.game.cooperative else [k for k in KINDS if k != "single_agent"]
     )
     for kind in kinds if len(games) else ():
-        search = new_search(kind, variant, policy, "worlds=2", name=kind)
+        settings = "worlds=2,hands=100" if variant.game.cooperative else "worlds=2"
+        search = new_search(kind, variant, policy, settings, name=kind)
         answers(search, games)
 
 

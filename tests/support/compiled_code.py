@@ -87,10 +87,10 @@ def check_variant(variant: Variant, share: Share) -> None:
 
 
 def with_an_end(variant: Variant) -> Variant:
-    """At most 50 rounds, where there may be any number: with some options nobody ever wins."""
-    if variant.options.get("max_rounds", 0) is None:
-        return hanamachi.variant(variant.id, **{**variant.options, "max_rounds": 50})
-    return variant
+    """At most 50 rounds of Hanamikoji: with some options nobody ever wins."""
+    if (variant.options.get("max_rounds", 1) or 1000) <= 50:
+        return variant
+    return hanamachi.variant(variant.id, **{**variant.options, "max_rounds": 50})
 
 
 # --- Batches

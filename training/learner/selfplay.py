@@ -52,10 +52,11 @@ def mover_signed_advantages(
     advantages = np.zeros_like(rewards)
     carry = gamma * signs * ~terminated
     following = np.zeros_like(rewards[0])
-    for t in reversed(range(len(rewards))):
-        delta = rewards[t] + carry[t] * values[t + 1] - values[t]
-        following = delta + gae_lambda * carry[t] * following
-        advantages[t] = following
+    with np.errstate(over="ignore", invalid="ignore"):  # weights so large are found where they play
+        for t in reversed(range(len(rewards))):
+            delta = rewards[t] + carry[t] * values[t + 1] - values[t]
+            following = delta + gae_lambda * carry[t] * following
+            advantages[t] = following
     return advantages
 
 
