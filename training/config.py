@@ -306,9 +306,11 @@ def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> Non
 def explain(error: ValidationError, model: type[Model]) -> str:
     """The first mistake as one sentence."""
     first = min(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
-    keys = [part for part in first["loc"] if not is_branch(part)]
     if first["type"] == "extra_forbidden":
-        return f"{'.'.join(map(named, keys))}: no such setting ({hint(model, keys)})"
+        *path, wrong = first["loc"]
+        keys = [part for part in path if not is_branch(part)]
+        return f"{'.'.join(map(named, [*keys, wrong]))}: no such setting{hint(model, keys, wrong)}"
+    keys = [part for part in first["loc"] if not is_branch(part)]
     place = ".".join(named(part) for part in keys if isinstance(part, str))
     if first["type"] == "missing":
         return f"{place} is missing"
@@ -327,21 +329,26 @@ def named(part: int | str) -> str:
     return text if text.isprintable() and 0 < len(text) < SHOWN else shown(text)
 
 
-def hint(model: type[Model], keys: Sequence[int | str]) -> str:
-    """The most similar setting, or all settings at this place."""
-    names = settings(model, keys[:-1])
-    similar = nearest(keys[-1], names)
-    return f"did you mean {similar}?" if similar else f"choose from {', '.join(names)}"
+def hint(model: type[Model], keys: Sequence[int | str], wrong: int | str) -> str:
+    """The most similar setting, or all settings below these keys, if any are known."""
+    names = settings(model, keys)
+    similar = nearest(wrong, names)
+    if similar:
+        return f" (did you mean {similar}?)"
+    return f" (choose from {', '.join(names)})" if names else ""
 
 
 def settings(model: Any, keys: Sequence[int | str]) -> list[str]:
-    """The names of the settings below these keys."""
+    """The names of the settings below these keys; none where any names may stand."""
     for key in keys:
-        fields = getattr(model, "model_fields", None)
-        model = fields[str(key)].annotation if fields else get_args(model)[-1]  # of a mapping
+        fields = getattr(model, "model_fields", {})
+        if key in fields:
+            model = fields[str(key)].annotation
+        else:  # one of a mapping
+            model = next(reversed(get_args(model)), None)
         if get_origin(model) in (Union, UnionType):
             model = get_args(model)[0]
-    return list(model.model_fields)
+    return list(getattr(model, "model_fields", ()))
 
 
 def schema() -> str:

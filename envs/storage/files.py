@@ -66,8 +66,8 @@ def aside_of(path: Path) -> Path:
 
 def old_of(path: Path) -> Path:
     """Where the folder `path` is between the two renames of a save."""
-    whole = path.absolute()  # "." has no name of its own
-    return whole.with_name(f".{whole.name}.old")
+    whole = path.absolute()  # "." has no name of its own, and "/" has none at all
+    return whole.parent / f".{whole.name}.old"
 
 
 def flush_names(folder: Path) -> None:

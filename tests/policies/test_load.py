@@ -73,7 +73,7 @@ def test_what_cannot_be_loaded_is_refused_in_one_sentence(spec, options, named):
      "search:mcts:" * 300 + "expert", "search:mcts:search:mcts:expert:worlds=2:worlds=2",
      "search:mcts:expert:worlds=99999999999999999999", "search:mcts:expert:seconds=1e300",
      "search:mcts:expert:worlds=2,explore=" + "9" * 400, "search:mcts:expert:worlds=nan",
-     ":", ".x:y", "x:", "search:", "search::", "search:mcts:", "/" * 5_000],
+     "/", ":", ".x:y", "x:", "search:", "search::", "search:mcts:", "/" * 5_000],
 )  # fmt: skip
 def test_no_name_breaks_the_process(spec):
     with pytest.raises(UserError) as caught:

@@ -141,15 +141,30 @@ def hidden(variant: Variant, games: NDArray[Any]) -> None:
 
 
 def in_one_call(variant: Variant) -> None:
-    """The loops that play many decisions in a call."""
+    """The loops that play many decisions in a call; random play needs a game with choices."""
     games = variant.new(np.arange(BATCH, dtype=np.uint64))
     kernels.reset(variant.rule_set, games)
     masks = np.empty((BATCH, variant.actions.size), np.int8)
-    for dtype in (np.float32, np.int8):
+    for dtype in (np.float32, np.int8) if has_choices(variant) else ():
         out = np.empty((BATCH, variant.observation.size), dtype)
         kernels.play_randomly(variant.rule_set, games, 4, out, masks)
     earned, decisions = np.empty((BATCH, variant.seats)), np.empty(BATCH, np.int64)
     kernels.play_out(variant.rule_set, games, masks, earned, decisions)
+
+
+def has_choices(variant: Variant) -> bool:
+    """Whether some decision of a game has more than one legal action."""
+    games = variant.new(np.arange(BATCH, dtype=np.uint64))
+    kernels.reset(variant.rule_set, games)
+    masks = np.empty((BATCH, variant.actions.size), np.int8)
+    for _ in range(100):
+        kernels.masks(variant.rule_set, games, masks)
+        if (masks.sum(1) > 1).any():
+            return True
+        playing = games[games["mover"] != OVER]
+        kernels.step(variant.rule_set, playing, masks[games["mover"] != OVER].argmax(1))
+        games[games["mover"] != OVER] = playing
+    return False
 
 
 # --- One game

@@ -314,6 +314,13 @@ def test_any_value_from_python_is_refused_in_a_sentence(setting, value):
     assert len(one_line(error.value)) <= MESSAGE
 
 
+@pytest.mark.parametrize("key", ["'[]'", "'x)'", "a.b", "[5]", "{}"])
+def test_an_odd_key_is_no_setting(key, load):
+    with pytest.raises(UserError) as error:
+        load(f"{SMALL}\n? {key}\n: 1\n".encode())
+    assert len(one_line(error.value)) <= MESSAGE
+
+
 def test_a_file_may_begin_with_a_byte_order_mark(load):
     assert load(b"\xef\xbb\xbf" + SMALL.encode()) == load(SMALL)
 
