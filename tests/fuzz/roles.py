@@ -13,6 +13,7 @@ from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine.game import Variant
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Policy, RandomPolicy
+from hanamachi.policies.search import hanabi_value
 from hanamachi.policies.search.search import KINDS, new_search
 from hanamachi.training.build import learner_settings, new_learner, quiet
 from hanamachi.training.cli.play import Contest, play
@@ -23,6 +24,7 @@ from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv
 
 STEPS = 4
+hanabi_value.GAMES = 50  # of the 1,000 that a search's estimate of points is fitted to
 
 
 # --- A policy in a game
