@@ -62,8 +62,7 @@ def read_checkpoint(folder: Path, game: str | None, options: dict[str, Any]) -> 
     variant = fitting_variant(folder, config, game, options)
     hidden, features = config["network"]["hidden"], config["network"]["features"]
     shapes = expected_shapes(folder, variant, hidden, features)
-    size = 4 * sum(map(prod, shapes.values()))
-    weights = read_file(folder / WEIGHTS, folder, size + HEADER_BYTES)
+    weights = read_file(folder / WEIGHTS, folder, size_of(shapes) + HEADER_BYTES)
     if sha256(weights).hexdigest() != config["weights"]:
         raise refused(folder, f"{WEIGHTS} is not the file that {CONFIG} describes")
     check_header(folder, shapes, weights)
@@ -76,9 +75,14 @@ def expected_shapes(
     """The shapes of the weights that are described; UserError if these are too large to be read."""
     layout = Features(variant, features).layout
     shapes = weight_shapes(head_of(variant.actions, layout), layout.size, hidden)
-    if 4 * sum(map(prod, shapes.values())) > WEIGHTS_BYTES:
+    if size_of(shapes) > WEIGHTS_BYTES:
         raise refused(folder, f"its network has more than {WEIGHTS_BYTES >> 20} MiB of weights")
     return shapes
+
+
+def size_of(shapes: Shapes) -> int:
+    """The bytes of float32 weights of these shapes."""
+    return 4 * sum(map(prod, shapes.values()))
 
 
 def check_header(folder: Path, shapes: Shapes, weights: bytes) -> None:

@@ -69,7 +69,7 @@ def rollout(
     run: str,
     config: Config,
     state: State | None,
-    weights: Weights,
+    weights: Mapping[str, torch.Tensor],
     fixed_opponents: Sequence[Weights],
 ) -> tuple[dict[str, Any], State]:
     """A rollout of T decisions of every game of a share, and what the next one depends on."""
@@ -124,5 +124,5 @@ def network_opponents(games: Games) -> list[CompiledPolicy]:
     return [policy for policy in policies if isinstance(policy, CompiledPolicy)]
 
 
-def on_cpu(module: torch.nn.Module) -> Weights:
+def on_cpu(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: tensor.cpu() for name, tensor in module.state_dict().items()}

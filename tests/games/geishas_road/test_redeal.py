@@ -47,7 +47,7 @@ SMALL = [
 GAMES = 5 if UNCOMPILED else 25 if WHOLE else 10  # of each small version
 OF_EACH_STAGE = 2  # positions
 MOST_WORLDS = 500
-EVERY = 40 if UNCOMPILED else 1 if WHOLE else 3  # one position of so many is drawn from
+EVERY = 40 if UNCOMPILED else 1 if WHOLE else 3  # one position in this many is drawn from
 
 ALL_FIELDS = [name for name in RECORD.names if name != "rng"]
 ASPECTS = [ALL_FIELDS, ["received"], ["hand"], ["unseen"], ["laid", "counter_in"]]

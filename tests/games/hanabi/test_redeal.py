@@ -28,7 +28,7 @@ SMALL = [
 ]
 GAMES = 2 if UNCOMPILED else 12 if WHOLE else 6  # of each small version
 OF_EACH_STAGE = 3  # positions
-EVERY = 10 if UNCOMPILED else 1 if WHOLE else 3  # one position of so many is drawn from
+EVERY = 10 if UNCOMPILED else 1 if WHOLE else 3  # one position in this many is drawn from
 FIELDS = ["hand", "unseen"]  # all that a seat does not see
 
 
