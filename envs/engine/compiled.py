@@ -18,6 +18,8 @@ from numba import types
 from numba.core.typing.templates import infer_global
 from numba.extending import models, register_model
 
+from hanamachi.engine.kernel_files import KernelFiles
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parents[1]
@@ -64,13 +66,19 @@ def inline(function: F) -> F:
     return function
 
 
-def kernel(function: F) -> F:
-    """Compile a batch loop, kept on disk between processes and free of the interpreter's lock."""
-    compiled: Any = numba.njit(cache=True, nogil=True)(function)
+def kernel(function: F, fastmath: bool | set[str] = False) -> F:
+    """Compile a batch loop, kept on disk between processes and free of the interpreter's lock.
+
+    `fastmath` says which rules of floating-point numbers may be broken: with "reassoc" the terms of
+    a sum may be added in any order, so that vector instructions can be used.
+    """
+    compiled: Any = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT=1
-        entry = compiled._cache._cache_file
+        cache = compiled._cache
         own_folder = Path(function.__code__.co_filename).parent
         digests = [sources_digest(folder) for folder in (PACKAGE, own_folder)]
-        entry._source_stamp = (entry._source_stamp, *digests)
+        sources = (cache._impl.locator.get_source_stamp(), *digests)
+        folder, name = Path(cache.cache_path), cache._impl.filename_base
+        cache._cache_file = KernelFiles(folder, name, sources)
     result: F = compiled
     return result

@@ -7,6 +7,7 @@ probabilities that do not sum to 1, from any policy.
 Notation: B observations, N entries of an observation, A actions, M entries of a memory.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -196,20 +197,18 @@ def name_of(policy: Any) -> str:
     return str(getattr(policy, "name", None) or type(policy).__name__)
 
 
-@kernel
+@partial(kernel, fastmath={"reassoc"})
 def faulty_row(probabilities: Floats, masks: Masks) -> int:
-    """The first row that is no distribution over its legal actions, or FINE; a NaN is a fault."""
+    """The first row that is no distribution over its legal actions, or FINE; a NaN is a fault.
+
+    No branch inside the loop over actions: so compilers make vectors of it.
+    """
     for b in range(len(probabilities)):
-        total = 0.0
+        total, faulty = np.float32(0), False
         for action in range(probabilities.shape[1]):
             probability = probabilities[b, action]
-            if masks[b, action] == 0:
-                if probability != 0:
-                    return b
-            elif probability >= 0:
-                total += probability
-            else:
-                return b
-        if not abs(total - 1) < ROUNDING:
+            total += probability
+            faulty |= (probability < 0) | ((masks[b, action] == 0) & (probability != 0))
+        if faulty or not abs(total - 1) < ROUNDING:
             return b
     return FINE

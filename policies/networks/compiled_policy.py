@@ -10,12 +10,13 @@ a query or key, R roles, H entities with D entries each.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.compiled import kernel
 from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.networks.tables import Checkpoint, Floats, Linear, Tables, tables_of
 from hanamachi.policies.networks.trained import Trained
@@ -94,7 +95,7 @@ class CompiledPolicy(Trained):
 # --- Compiled loops
 
 # the terms of a sum may be added in any order, so that vector instructions can be used
-compiled = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+compiled = partial(kernel, fastmath={"reassoc", "contract", "nsz"})
 
 
 @compiled

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hanamachi.engine.compiled import kernel
 from hanamachi.engine.threads import WORTH_A_THREAD, default_threads, parallel_for, pool
 from hanamachi.policies.networks.head import ILLEGAL
 
@@ -126,7 +126,7 @@ def run_in_parallel(rows: int, *tasks: Callable[[], None]) -> None:
 # --- Compiled loops; the result for one decision never depends on the others
 
 # fastmath lets the terms of a sum be added in any order, so that vector instructions can be used
-compiled = numba.njit(cache=True, nogil=True, fastmath=True)
+compiled = partial(kernel, fastmath=True)
 
 
 @compiled

@@ -20,7 +20,7 @@ from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
 from hanamachi.games.geishas_road.from_observation import FOE, ME, Seen, act, lay_out, points, reply
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
-from hanamachi.policies.rules.lead_changes import Array, add_card, write_outcomes
+from hanamachi.policies.rules.lead_changes import Array, add, add_card, write_outcomes
 
 MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
 SKILL = 0.5  # how much better than at random the foe places the cards that I cannot see
@@ -295,10 +295,3 @@ def destinations(rule_set: np.record, seen: Seen, kind: int) -> tuple[float, flo
     unseen_foe = (draws * foe + theirs[BRINGS_ME] + kept) / unseen
     better = SKILL * unseen_me * unseen_foe
     return me, foe, unseen_me - better, unseen_foe + better
-
-
-@inline
-def add(markers: NDArray[np.float64], one: Array) -> None:
-    """A loop, as a sum of arrays takes seconds to compile."""
-    for i in range(len(markers)):
-        markers[i] += one[i]

@@ -13,14 +13,13 @@ Notation: `seen` is one observation, (N,).
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji import observation as entry
 from hanamachi.games.hanamikoji import rules
 from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, Values
-from hanamachi.policies.rules.lead_changes import Array, add_card, write_outcomes
+from hanamachi.policies.rules.lead_changes import Array, add, add_card, write_outcomes
 
 CHARM, GEISHA = 0.07, 0.09  # weight of a lead in either for the next round
 MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
@@ -214,10 +213,3 @@ def destinations(rule_set: np.record, seen: Array, kind: int) -> tuple[float, fl
     unseen_foe = (draws * foe + theirs[BRINGS_ME] + secret) / unseen
     better = SKILL * unseen_me * unseen_foe
     return me, foe, unseen_me - better, unseen_foe + better
-
-
-@inline
-def add(tiles: NDArray[np.float64], one: Array) -> None:
-    """A loop, as a sum of arrays takes seconds to compile."""
-    for i in range(len(tiles)):
-        tiles[i] += one[i]

@@ -32,3 +32,10 @@ def write_outcomes(gains: Array, ends: Array) -> None:
         tie = gains[len(gains) - 1 - i]
         ends[i, 0], ends[i, 1], ends[i, 2] = tie, win, 1 - win - tie
         win += tie
+
+
+@inline
+def add(sums: NDArray[np.float64], terms: Array) -> None:
+    """Add in place; a loop, as a sum of arrays takes seconds to compile."""
+    for i in range(len(sums)):
+        sums[i] += terms[i]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -24,12 +25,13 @@ from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv
 
 STEPS = 4
-hanabi_value.GAMES = 50  # of the 1,000 that a search's estimate of points is fitted to
+quick_fits = patch.object(hanabi_value, "GAMES", 50)  # a search fits its estimate to 1,000
 
 
 # --- A policy in a game
 
 
+@quick_fits
 def play_a_game(policy: Policy, rng: Random) -> None:
     """A match, and at times a game in the terminal."""
     variant = policy.variant
@@ -121,6 +123,7 @@ def start_a_run(policy: CompiledPolicy, rng: Random) -> None:
 # --- The blueprint of searches
 
 
+@quick_fits
 def guide_searches(policy: Policy, rng: Random) -> None:
     """The blueprint of every kind of search for its game, in one position."""
     variant = policy.variant

@@ -135,11 +135,11 @@ class Walk:
         games, counts = level.games(self.variant), np.empty(len(level), np.int64)
         mask = np.empty(self.variant.actions.size, np.int8)
         count_choices(self.rule_set, games, mask, counts)
+        after = self.repeated(level, counts)  # first, as it refuses a variant that is too large
         sets = self.information_sets(level)
         assert (np.diff(self.first)[sets] == counts).all(), (
             "states of one information set differ in legal actions"
         )
-        after = self.repeated(level, counts)
         apply_all(self.rule_set, games, mask, after.games(self.variant))
         seats = np.repeat(self.movers(level), counts)
         after.sequences[np.arange(len(after)), seats] = runs(self.first[sets], counts)

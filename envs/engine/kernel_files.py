@@ -1,0 +1,57 @@
+"""Compiled kernels on disk: a file for each kernel and each signature that it is called with.
+
+Numba numbers these files, and keeps the numbers in an index. Two processes that compile the same
+kernel at the same time, each for another game, can then give two signatures the same file; and a
+process that dies between index and file leaves old code under a new number. Either way machine code
+runs on arrays that it was not compiled for. Here a file is named after its signature, and begins
+with a digest of what it was compiled from: any process may write it at any time.
+"""
+
+import pickle
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from numba import __version__ as VERSION
+from numba.core.serialize import dumps
+
+from hanamachi.storage.files import replacing
+
+DIGEST = sha256().digest_size
+
+
+class KernelFiles:
+    """The files of one kernel, in place of `numba.core.caching.IndexDataCacheFile`.
+
+    A key is what Numba looks a kernel up by: signature, processor, and digest of its bytecode.
+    """
+
+    def __init__(self, folder: Path, kernel: str, sources: Any) -> None:
+        """`kernel` begins the names of the files; `sources` stands for all that it is made from."""
+        self.folder = folder
+        self.kernel = kernel
+        self.sources = sources
+
+    def load(self, key: Any) -> Any:
+        """The compiled kernel; None if none was saved, or if it is damaged or out of date."""
+        try:
+            content = self._path(key).read_bytes()
+        except OSError:
+            return None
+        digest, code = content[:DIGEST], content[DIGEST:]
+        return pickle.loads(code) if digest == self._digest(key, code) else None
+
+    def save(self, key: Any, compiled: Any) -> None:
+        """Keep a compiled kernel; where the disk is full, the next process compiles it again."""
+        code: bytes = dumps(compiled)  # type: ignore[no-untyped-call]
+        with suppress(OSError), replacing(self._path(key)) as file:
+            file.write(self._digest(key, code) + code)
+
+    def _path(self, key: Any) -> Path:
+        signature = sha256(repr(key).encode()).hexdigest()[:16]
+        return self.folder / f"{self.kernel}.{signature}.nbc"
+
+    def _digest(self, key: Any, code: bytes) -> bytes:
+        made_from = repr((VERSION, self.sources, key))
+        return sha256(made_from.encode() + b"\0" + code).digest()

@@ -1,0 +1,79 @@
+"""Compiled code on disk is never run for another signature, or after its sources have changed."""
+
+import errno
+from multiprocessing import get_context
+
+import pytest
+
+from hanamachi.engine import kernel_files
+from hanamachi.engine.kernel_files import KernelFiles
+
+KEY, OTHER = ("record of Hanamikoji", "x86-64"), ("record of Hanabi", "x86-64")
+
+
+@pytest.fixture
+def files(tmp_path):
+    return KernelFiles(tmp_path, "step", "sources")
+
+
+def test_what_is_saved_is_loaded_for_its_key_alone(files, tmp_path):
+    files.save(KEY, "code")
+    assert KernelFiles(tmp_path, "step", "sources").load(KEY) == "code"
+    assert files.load(OTHER) is None
+
+
+def test_code_from_other_sources_is_compiled_again_in_the_same_file(files, tmp_path):
+    files.save(KEY, "old")
+    edited = KernelFiles(tmp_path, "step", "edited")
+    assert edited.load(KEY) is None
+    edited.save(KEY, "new")
+    assert edited.load(KEY) == "new"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_file_under_the_name_of_another_is_not_loaded(files):
+    files.save(KEY, "code")
+    files._path(KEY).rename(files._path(OTHER))
+    assert files.load(OTHER) is None
+
+
+@pytest.mark.parametrize("kept", [0, 10, 40, -1])
+def test_a_damaged_file_is_compiled_again(files, kept):
+    files.save(KEY, "code")
+    path = files._path(KEY)
+    path.write_bytes(path.read_bytes()[:kept])
+    assert files.load(KEY) is None
+
+
+def test_a_full_disk_costs_only_what_would_be_kept(files, monkeypatch):
+    def full(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(kernel_files, "replacing", full)
+    files.save(KEY, "code")
+    assert files.load(KEY) is None
+
+
+def test_processes_that_compile_at_once_never_mix_their_code(tmp_path):
+    many = get_context("spawn")
+    writers = [many.Process(target=compile_all, args=(tmp_path, who)) for who in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    files = KernelFiles(tmp_path, "step", "sources")
+    for key in keys_of_all():
+        assert files.load(key) == key
+
+
+def compile_all(folder, who):
+    """As Numba does: look for the code, and save it if it is not there."""
+    files = KernelFiles(folder, "step", "sources")
+    for key in keys_of_all():
+        if key[0] == who and files.load(key) is None:
+            files.save(key, key)
+
+
+def keys_of_all():
+    return [(who, i) for i in range(30) for who in range(3)]
