@@ -207,7 +207,8 @@ class RulePolicy(Policy):
     """Plays the action that a kernel `score(tables, observations, masks, scores)` scores highest.
 
     The kernel writes the score of every legal action; tied actions are equally likely. If the
-    policy has values, scores are expected results.
+    policy has values, scores are expected results. Rule sets in the tables are arrays (1,), which a
+    call hands over ten times as fast as a record.
     """
 
     is_stochastic = False
@@ -227,13 +228,20 @@ class RulePolicy(Policy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """The scores, and the new memory."""
-        scores = np.full(np.shape(mask), -np.inf, np.float32)
+        scores = unscored(mask)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         parallel_for(self.score, self.tables, *rows, scores)
         return scores, memory
 
 
 # --- From scores and probabilities to actions
+
+
+def unscored(mask: Masks) -> Scores:
+    """The scores, (B, A), before any legal action has one."""
+    scores = np.empty(np.shape(mask), np.float32)
+    scores.fill(-np.inf)
+    return scores
 
 
 def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:

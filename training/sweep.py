@@ -1,4 +1,4 @@
-"""Search for settings with Ray Tune: the YAML file of a run with a section of ranges.
+"""Search for settings on a Ray cluster: the YAML file of a run with a section of ranges.
 
     sweep:
       trials: 8
@@ -12,12 +12,12 @@ the run; the deals of the final evaluation are never used.
 """
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import yaml
 from pydantic import Field, model_validator
 from rich.table import Table
@@ -25,7 +25,7 @@ from rich.table import Table
 from hanamachi.errors import UserError
 from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
-from hanamachi.training.cluster import RETRIES, check_cluster, connect
+from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.ownership import owned
@@ -34,6 +34,8 @@ from hanamachi.training.run import fit, open_run
 Ends = tuple[float, float]
 Choices = Annotated[list[Any], Field(min_length=1)]
 Trials = Sequence[Mapping[str, Any]]  # the settings and the result of each
+
+TRIALS_FOLDER = "trials"  # which holds a run for each
 
 
 class Range(Model):
@@ -87,7 +89,7 @@ def sweep(
     for name, values in wanted.over.items():
         for value in values.ends if isinstance(values, Range) else values:
             Config.from_dict(with_settings(data, {name: value}), str(file))
-    if (out / "tune").exists() and not resume:
+    if (out / TRIALS_FOLDER).exists() and not resume:
         raise UserError(f"{out} holds a sweep already; add --resume, or name another folder")
     with owned(out):
         trials = tried(data, wanted, out)
@@ -110,76 +112,38 @@ def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[st
 
 
 def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
-    """Run all trials, or those that are left; the best comes first."""
-    os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # the new output cannot be silenced
-    connect()
-    from ray import tune
-    from ray.tune.search.basic_variant import BasicVariantGenerator
-
-    def trial(chosen: Mapping[str, Any]) -> dict[str, Any]:
-        folder = out / "trials" / tune.get_context().get_trial_id()
-        return {"result": result(Config.from_dict(with_settings(data, chosen)), folder)}
-
-    kept = out / "tune"
-    if kept.exists():
-        tuner = tune.Tuner.restore(str(kept), trial, resume_unfinished=True, restart_errored=True)
-    else:
-        drawing = BasicVariantGenerator(random_state=int(data.get("seed", 0)))
-        tuner = tune.Tuner(
-            trial,
-            param_space={name: space(tune, values) for name, values in wanted.over.items()},
-            tune_config=tune.TuneConfig(
-                metric="result",
-                mode="max",
-                num_samples=wanted.trials,
-                search_alg=drawing,
-                reuse_actors=True,  # a new process would import everything again
-            ),
-            run_config=tune.RunConfig(
-                name=kept.name,
-                storage_path=str(out),
-                verbose=0,
-                failure_config=tune.FailureConfig(max_failures=RETRIES),  # resumes from a save
-                callbacks=[watch(tune)],
-            ),
-        )
-    return best_first(tuner.fit())
-
-
-def best_first(ended: Any) -> Trials:
-    """The settings and the result of each trial; raises the error of one that failed."""
-    if ended.errors:
-        raise ended.errors[0]
-    rows = [ended[n] for n in range(len(ended))]
-    if not all("result" in (row.metrics or {}) for row in rows):
-        raise KeyboardInterrupt  # which Tune has taken for itself, to save the sweep
-    trials = [{"settings": row.config, "result": (row.metrics or {})["result"]} for row in rows]
+    """Run all trials, or what is left of them; the best comes first."""
+    rng = np.random.default_rng(int(data.get("seed", 0)))
+    chosen = [
+        {name: drawn(values, rng) for name, values in wanted.over.items()}
+        for _ in range(wanted.trials)
+    ]
+    configs = [Config.from_dict(with_settings(data, settings)) for settings in chosen]
+    folders = [out / TRIALS_FOLDER / str(trial) for trial in range(wanted.trials)]
+    results = map_on_cluster(result, configs, folders)
+    trials = [
+        {"settings": settings, "result": best}
+        for settings, best in zip(chosen, results, strict=True)
+    ]
     return sorted(trials, key=lambda trial: (-trial["result"], str(trial["settings"])))
 
 
-def watch(tune: Any) -> Any:
-    """A callback that stops the sweep if the cluster is lost."""
-
-    class Watch(tune.Callback):  # type: ignore[misc, name-defined]
-        def on_step_begin(self, iteration: int, trials: Any, **info: Any) -> None:
-            check_cluster()
-
-    return Watch()
+def drawn(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
+    """A value from a range, or one of several."""
+    if not isinstance(values, Range):
+        return values[int(rng.integers(len(values)))]
+    low, high = values.ends
+    if values.log:
+        return math.exp(rng.uniform(math.log(low), math.log(high)))
+    return rng.uniform(low, high)
 
 
 def result(config: Config, folder: Path) -> float:
-    """The best evaluation during the run."""
+    """The best evaluation during the run, which is resumed if it has begun."""
     with open_run(config, folder, resume=True):
         best = fit(config, folder, resume=True).run_state.best
     assert best is not None, "every run is evaluated at its end"
     return best
-
-
-def space(tune: Any, values: Range | Sequence[Any]) -> Any:
-    """A range in Tune's terms."""
-    if not isinstance(values, Range):
-        return tune.choice(values)
-    return (tune.loguniform if values.log else tune.uniform)(*values.ends)
 
 
 # --- In the terminal

@@ -52,9 +52,10 @@ class FeatureSet(ABC):
 
 
 class Compiled(FeatureSet):
-    """Features that a kernel `write(rule_set, observations, memory, features)` computes.
+    """Features that a kernel `write(tables, observations, memory, features)` computes.
 
-    The kernel updates the memory and fills the features, which are 0 at first.
+    `tables` (1,) holds the rule set. The kernel updates the memory and fills the features, which
+    are 0 at first.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Compiled(FeatureSet):
         rows = np.ascontiguousarray(observation, np.float32)
         features = np.zeros((len(rows), self.layout.size), np.float32)
         memory = np.array(memory, np.int32, order="C")
-        parallel_for(self.write, self.variant.rule_set, rows, memory, features)
+        parallel_for(self.write, self.variant.rule_set_array, rows, memory, features)
         return features, memory
 
 
@@ -86,11 +87,13 @@ class Features:
             tuple(segment for layout in layouts for segment in layout.segments),
             blocks=tuple(block for layout in layouts for block in layout.blocks),
         )
-        self.ends = np.cumsum([0, *(one.memory_size for one in self.sets)])  # of the memories
+        sizes = [layout.size for layout in layouts]
+        self.edges = np.cumsum([0, *sizes]).tolist()  # of the observation and each set's features
+        self.memory_edges = np.cumsum([0, *(one.memory_size for one in self.sets)]).tolist()
 
     def initial_memory(self, batch: int) -> Memory:
         """The memory at the start of a game, (B, M)."""
-        return np.zeros((batch, self.ends[-1]), np.int32)
+        return np.zeros((batch, self.memory_edges[-1]), np.int32)
 
     def extend(
         self, observation: Observations, mask: Masks, memory: Memory
@@ -98,12 +101,14 @@ class Features:
         """Observations with their features, (B, N + F), and the new memory (B, M)."""
         if not self.sets:
             return observation, memory
-        parts = [memory[:, a:b] for a, b in pairwise(self.ends)]
-        computed = [
-            one.compute(observation, mask, part) for one, part in zip(self.sets, parts, strict=True)
-        ]
-        features, memories = zip(*computed, strict=True)
-        return np.hstack((observation, *features)), np.hstack(memories)
+        extended = np.empty((len(mask), self.edges[-1]), np.float32)
+        extended[:, : self.edges[1]] = observation
+        after = np.empty_like(memory)
+        places = zip(pairwise(self.edges[1:]), pairwise(self.memory_edges), strict=True)
+        for one, ((begin, end), (first, last)) in zip(self.sets, places, strict=True):
+            features, after[:, first:last] = one.compute(observation, mask, memory[:, first:last])
+            extended[:, begin:end] = features
+        return extended, after
 
 
 def feature_set(variant: Variant, name: str) -> FeatureSet:

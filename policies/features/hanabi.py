@@ -9,6 +9,8 @@ learned to read them.
 Digests of checkpoints cover the names and words of the layouts, so these never change.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -127,9 +129,10 @@ def hands_of(rule_set: np.record) -> tuple[int, int]:
 
 @kernel
 def write_card_beliefs(
-    rule_set: np.record, observations: Observations, memory: Memory, features: Observations
+    tables: NDArray[Any], observations: Observations, memory: Memory, features: Observations
 ) -> None:
     """Write the features of `CardBeliefs`; there is no memory."""
+    rule_set = tables[0]
     game = np.zeros(1, rules.RECORD)[0]
     each = rule_set.cards + GROUPS
     for b in range(len(observations)):
@@ -185,9 +188,10 @@ def weight(rule_set: np.record, copies: NDArray[np.int64], cards: int) -> int:
 
 @kernel
 def write_convention(
-    rule_set: np.record, observations: Observations, memory: Memory, features: Observations
+    tables: NDArray[Any], observations: Observations, memory: Memory, features: Observations
 ) -> None:
     """Write the features of `Convention` and update the memory."""
+    rule_set = tables[0]
     games = np.zeros(rules.SEATS + 2, rules.RECORD)  # before each turn, now, and after a clue
     for b in range(len(observations)):
         meant = memory[b].reshape(rule_set.seats, rule_set.hand_size)
@@ -268,7 +272,8 @@ def write_clue_effects(
         if after.touched[ME] or rule_set.empty_clues:
             changes = -before[seat]
             count_effects(rule_set, after, known_then, then, seat, changes)
-            left[:CLUE_EFFECTS] = changes
+            for i in range(CLUE_EFFECTS):  # a loop, as to copy slices takes seconds to compile
+                left[i] = changes[i]
         left = left[CLUE_EFFECTS:]
 
 

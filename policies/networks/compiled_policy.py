@@ -132,7 +132,8 @@ def add_layer(
     """
     n, m = network.sizes[layer], network.sizes[layer + 1]
     weights = network.layers[start : start + n * m].reshape(n, m)
-    outputs[:m] = network.layers[start + n * m : start + n * m + m]
+    for j in range(m):  # a loop, as to copy slices takes seconds to compile
+        outputs[j] = network.layers[start + n * m + j]
     count = 0
     for i in range(n):
         used[count] = i
@@ -156,7 +157,8 @@ def write_query(
 ) -> None:
     """What keys are multiplied with: the last hidden layer, then the scores of all entities."""
     k = network.sizes[-2]
-    query[:k] = h[:k]
+    for i in range(k):
+        query[i] = h[i]
     first_role, first_entry = 0, 0
     for kind in range(len(network.kinds)):
         roles, entities, depth = network.kinds[kind]

@@ -163,17 +163,22 @@ def log_softmax(tables: Any, queries: Floats, begins: Integers, ends: Integers) 
 def through_softmax(of_logits: Floats, log_probabilities: Floats, edges: Integers) -> None:
     """Turn gradients of the log-probabilities into gradients of the logits, in place."""
     for b in range(len(edges) - 1):
-        row, total = slice(edges[b], edges[b + 1]), np.float32(0)
-        for gradient in of_logits[row]:
-            total += gradient
-        of_logits[row] -= np.exp(log_probabilities[row]) * total
+        total = np.float32(0)
+        for i in range(edges[b], edges[b + 1]):
+            total += of_logits[i]
+        for i in range(edges[b], edges[b + 1]):
+            of_logits[i] -= np.exp(log_probabilities[i]) * total
 
 
 @compiled
 def add_products(
     slopes: Floats, places: Integers, vectors: Floats, sources: Integers, sums: Floats
 ) -> None:
-    """For each i, add slopes[i] * vectors[sources[i]] to sums[places[i]]."""
+    """For each i, add slopes[i] * vectors[sources[i]] to sums[places[i]].
+
+    What the inner loop only reads is read before it, or no vector instructions are used.
+    """
     for i in range(len(slopes)):
+        slope, place, source = slopes[i], places[i], sources[i]
         for k in range(sums.shape[1]):
-            sums[places[i], k] += slopes[i] * vectors[sources[i], k]
+            sums[place, k] += slope * vectors[source, k]

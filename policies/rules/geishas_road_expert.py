@@ -9,7 +9,7 @@ value of an action is that after the reply, mostly the worst one, plus a bonus f
 are played early and Competitions late. Equally good actions are equally likely.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ COUNTS = 2  # the row that `at_least` writes
 
 
 class Tables(NamedTuple):
-    rule_set: np.record
+    rule_set: NDArray[Any]  # (1,)
     landings: Array  # (2^V, N, 2) see `landings`
 
 
@@ -57,7 +57,7 @@ class Expert(RulePolicy):
     has_values = True
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, Tables(variant.rule_set, landings(variant.rule_set)))
+        super().__init__(variant, score, Tables(variant.rule_set_array, landings(variant.rule_set)))
 
 
 def landings(rule_set: np.record) -> Array:
@@ -93,7 +93,7 @@ def landings_after(
 @kernel
 def score(tables: Tables, observations: Observations, masks: Masks, scores: Scores) -> None:
     """Write the value of every legal action, (B, A)."""
-    rule_set = tables.rule_set
+    rule_set = tables.rule_set[0]
     subsets, leads = 1 << rule_set.values, 2 * rule_set.value[: rule_set.values].sum() + 1
     gains = np.zeros((subsets, leads), np.float32)
     ends = np.zeros((rule_set.colours, subsets, leads, 3), np.float32)
@@ -142,7 +142,7 @@ def score_after(
     probabilities: GeishaProbabilities,
 ) -> float:
     """The value after an action and its reply."""
-    rule_set, kind = tables.rule_set, tables.rule_set.kind[action]
+    rule_set, kind = tables.rule_set[0], tables.rule_set[0].kind[action]
     games[1] = games[0]
     replies = act(rule_set, seen, games[1], action)
     write_cards_after(rule_set, games[0], action, cards)
@@ -160,8 +160,12 @@ def score_after(
 
 @inline
 def write_cards_after(rule_set: np.record, game: np.record, action: np.intp, cards: Ranks) -> None:
-    """Write which cards are in my hand, and which have yet to move, after an action."""
-    cards[HELD_THEN], cards[TO_MOVE_THEN] = cards[HELD], cards[TO_MOVE]
+    """Write which cards are in my hand, and which have yet to move, after an action.
+
+    A loop, as to copy slices takes seconds to compile.
+    """
+    for c in range(rule_set.colours):
+        cards[HELD_THEN, c], cards[TO_MOVE_THEN, c] = cards[HELD, c], cards[TO_MOVE, c]
     kind = rule_set.kind[action]
     for place in range(rules.PLACES):
         slot = rule_set.slots[action, place]
@@ -183,7 +187,7 @@ def table_value(
     probabilities: GeishaProbabilities,
 ) -> float:
     """The value of the table, from -1 to 1, as if geisha were independent."""
-    rule_set = tables.rule_set
+    rule_set = tables.rule_set[0]
     mean, variance = earlier_and_later(rule_set, seen)
     mean += points(rule_set, game, ME) - points(rule_set, game, FOE)
     for c in range(rule_set.colours):

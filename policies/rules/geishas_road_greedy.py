@@ -5,7 +5,10 @@ come may bring), so that a lead counts more the fewer cards are to come. Guests 
 count as they score. Equally good actions are equally likely.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
@@ -23,11 +26,12 @@ class Greedy(RulePolicy):
     name = "greedy"
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, variant.rule_set)
+        super().__init__(variant, score, variant.rule_set_array)
 
 
 @kernel
-def score(rule_set: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
+def score(tables: NDArray[Any], observations: Observations, masks: Masks, scores: Scores) -> None:
+    rule_set = tables[0]
     games = np.zeros(3, rules.RECORD)  # now, after an action, and after its reply
     for b in range(len(masks)):
         seen = observations[b]

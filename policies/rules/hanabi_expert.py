@@ -62,13 +62,14 @@ class Expert(RememberingPolicy):
     name = "expert"
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, variant.rule_set)
+        super().__init__(variant, score, variant.rule_set_array)
 
 
 @kernel
 def score(
-    rule_set: np.record, observations: Observations, masks: Masks, memory: Memory, scores: Scores
+    tables: NDArray[Any], observations: Observations, masks: Masks, memory: Memory, scores: Scores
 ) -> None:
+    rule_set = tables[0]
     games = np.zeros(rules.SEATS + 2, rules.RECORD)  # before each turn, now, and after a clue
     for b in range(len(masks)):
         meant, game = memory[b].reshape(rule_set.seats, rule_set.hand_size), games[rule_set.seats]

@@ -4,7 +4,10 @@ Of the clues, it prefers the one after which the owner is surest that a playable
 It takes clues literally. Equally good actions are equally likely.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline, kernel
@@ -20,11 +23,12 @@ class Greedy(RulePolicy):
     name = "greedy"
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, variant.rule_set)
+        super().__init__(variant, score, variant.rule_set_array)
 
 
 @kernel
-def score(rule_set: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
+def score(tables: NDArray[Any], observations: Observations, masks: Masks, scores: Scores) -> None:
+    rule_set = tables[0]
     games = np.zeros(2, rules.RECORD)  # now, and after a clue
     for b in range(len(masks)):
         lay_out(rule_set, observations[b], games[0])

@@ -65,13 +65,14 @@ class Hat(RememberingPolicy):
             raise UserError(
                 f"hat needs four or five players: choose hanabi:4p or hanabi:5p, not {variant.id}"
             )
-        super().__init__(variant, score, variant.rule_set)
+        super().__init__(variant, score, variant.rule_set_array)
 
 
 @kernel
 def score(
-    rule_set: np.record, observations: Observations, masks: Masks, memory: Memory, scores: Scores
+    tables: NDArray[Any], observations: Observations, masks: Masks, memory: Memory, scores: Scores
 ) -> None:
+    rule_set = tables[0]
     games = np.zeros(rules.SEATS + 1, rules.RECORD)
     for b in range(len(masks)):
         ruled_out = memory[b].reshape(rule_set.seats, rule_set.hand_size)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.threads import parallel_for
 from hanamachi.games.hanabi import rules
-from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores
+from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, unscored
 
 Sets = NDArray[np.int32]  # (P, H) one set of cards for each slot, all empty at first
 
@@ -27,7 +27,7 @@ class RememberingPolicy(RulePolicy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """The scores, and the new memory."""
-        scores = np.full(np.shape(mask), -np.inf, np.float32)
+        scores = unscored(mask)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         memory = np.array(memory, np.int32)
         parallel_for(self.score, self.tables, *rows, memory, scores)

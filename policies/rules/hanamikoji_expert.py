@@ -10,9 +10,10 @@ that Gifts are played early and Competitions late. Equally good actions are equa
 Notation: `seen` is one observation, (N,).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
@@ -32,7 +33,7 @@ BRINGS_ME, BRINGS_FOE, USES = range(3)
 
 
 class Tables(NamedTuple):
-    rule_set: np.record
+    rule_set: NDArray[Any]  # (1,)
     marker_values: Array  # (2, 3^G) of each state of the markers; [1] in the last round
 
 
@@ -41,7 +42,8 @@ class Expert(RulePolicy):
     has_values = True
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, Tables(variant.rule_set, marker_values(variant.rule_set)))
+        tables = Tables(variant.rule_set_array, marker_values(variant.rule_set))
+        super().__init__(variant, score, tables)
 
     def values(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
         """The value of the markers at the start of a round."""
@@ -77,7 +79,8 @@ def marker_values(rule_set: np.record) -> Array:
 @kernel
 def score(tables: Tables, observations: Observations, masks: Masks, scores: Scores) -> None:
     """Write the value of every legal action, (B, A)."""
-    rule_set, most = tables.rule_set, tables.rule_set.cards.max()
+    rule_set = tables.rule_set[0]
+    most = rule_set.cards.max()
     ends = np.zeros((most + 1, most + 1, 2 * most + 1, 3), np.float32)
     swings = np.zeros((3, rule_set.geisha), np.float32)
     cache = np.empty((most + 1, 2 * most + 1, tables.marker_values.shape[1] // 3), np.float32)
@@ -96,11 +99,12 @@ def score_after(
     tables: Tables, seen: Array, action: np.intp, swings: Array, ends: Array, cache: Array
 ) -> float:
     """The value after an action and its reply."""
-    worst, total, count = np.inf, 0.0, replies(tables.rule_set, seen, action, swings)
+    rule_set = tables.rule_set[0]
+    worst, total, count = np.inf, 0.0, replies(rule_set, seen, action, swings)
     for i in range(count):
         after = table_value(tables, seen, action, swings[i], ends, cache)
         worst, total = min(worst, after), total + after
-    timing = TIMING[tables.rule_set.kind[action]] * seen[tables.rule_set.at[entry.TO_COME] + 2]
+    timing = TIMING[rule_set.kind[action]] * seen[rule_set.at[entry.TO_COME] + 2]
     return timing + (1 - MEAN_WEIGHT) * worst + MEAN_WEIGHT * total / count
 
 
@@ -142,7 +146,8 @@ def table_value(
 
     `cache` holds results for the first marker, two thirds of the work; NaN is not yet computed.
     """
-    rule_set, at, n = tables.rule_set, tables.rule_set.at, tables.rule_set.geisha
+    rule_set = tables.rule_set[0]
+    at, n = rule_set.at, rule_set.geisha
     values = tables.marker_values[
         int(rule_set.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)
     ]
@@ -193,11 +198,7 @@ def write_final_leads(rule_set: np.record, seen: Array, kind: int, ends: Array) 
 def destinations(rule_set: np.record, seen: Array, kind: int) -> tuple[float, float, float, float]:
     """The probabilities that a card of my hand, and an unseen one, ends with me or the foe."""
     at, n = rule_set.at, rule_set.geisha
-    mine, theirs, secret = (
-        np.zeros(3),
-        np.zeros(3),
-        0.0,
-    )  # free tiles; foe's used Secret
+    mine, theirs, secret = np.zeros(3), np.zeros(3), 0.0  # free tiles; foe's used Secret
     for k in range(4):
         used = seen[at[entry.USED_IN] + 4 * k :]
         if rule_set.in_use[k] and k != kind and used[:4].sum() == 0:

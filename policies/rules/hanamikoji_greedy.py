@@ -6,6 +6,8 @@ majority to an unsafe one. The player's Secret counts as played. Equally good ac
 likely.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,11 +22,12 @@ class Greedy(RulePolicy):
     name = "greedy"
 
     def __init__(self, variant: Variant) -> None:
-        super().__init__(variant, score, variant.rule_set)
+        super().__init__(variant, score, variant.rule_set_array)
 
 
 @kernel
-def score(rule_set: np.record, observations: Observations, masks: Masks, scores: Scores) -> None:
+def score(tables: NDArray[Any], observations: Observations, masks: Masks, scores: Scores) -> None:
+    rule_set = tables[0]
     for b in range(len(masks)):
         for action in np.flatnonzero(masks[b]):
             scores[b, action] = score_after(rule_set, observations[b], action)

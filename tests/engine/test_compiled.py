@@ -20,18 +20,14 @@ env.last()
 env.step(int(env.last()[0]["action_mask"].argmax()))
 """
 
-ROUNDS = """
+FIRST_ROUND = """
 import numpy as np
 from hanamachi import variant
 from hanamachi.engine import kernels
-chosen = variant("hanamikoji", starter=0)
-games = chosen.new(np.arange(300, dtype=np.uint64))
+chosen = variant("hanamikoji")
+games = chosen.new(np.arange(1, dtype=np.uint64))
 kernels.reset(chosen.rule_set, games)
-masks = np.zeros((300, chosen.actions.size), np.int8)
-while (games["mover"] >= 0).all() and (games["round_number"] == 1).all():
-    kernels.masks(chosen.rule_set, games, masks)
-    kernels.step(chosen.rule_set, games, masks.argmax(1))
-print((games["mover"] < 0).sum())
+print(*games["round_number"])
 """
 
 
@@ -74,12 +70,9 @@ def compiled(package):
 
 
 def test_an_edited_rule_is_at_work_in_the_next_process(package):
-    ended = int(run(ROUNDS, package))
-    assert int(run(ROUNDS, package)) == ended
+    assert [int(run(FIRST_ROUND, package)) for _ in range(2)] == [1, 1]
     rules = package / "hanamachi" / "games" / "hanamikoji" / "rules.py"
-    edited = rules.read_text().replace(
-        "CHARM_GOAL, GEISHA_GOAL = 11, 4", "CHARM_GOAL, GEISHA_GOAL = 1, 1"
-    )
+    edited = rules.read_text().replace("game.round_number += 1", "game.round_number += 7")
     assert edited != rules.read_text()
     rules.write_text(edited)
-    assert int(run(ROUNDS, package)) > ended + 100
+    assert int(run(FIRST_ROUND, package)) == 7

@@ -29,7 +29,7 @@ VARIANTS = {
     )
 }
 every_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
-GAMES = sample(400, 0.005)
+GAMES = sample(400, 0.0025)
 WORLDS = 2 if UNCOMPILED else 8
 
 

@@ -60,9 +60,11 @@ def play_many(variant: Variant) -> None:
     """A step in every environment of many games."""
     title = "".join(word.capitalize() for word in variant.game.name.split("_"))
     for opponent in (None, load_policy("greedy", variant.id)):
-        games = gymnasium.make_vec(f"hanamachi/{title}-v0", num_envs=2, opponent=opponent)
-        games.reset(seed=0)
-        games.step(games.unwrapped.sample_actions())
+        for dtype in (np.float32, np.int8) if variant.game.name == "hanamikoji" else (np.float32,):
+            kind = {"opponent": opponent, "dtype": dtype}
+            games = gymnasium.make_vec(f"hanamachi/{title}-v0", num_envs=2, **kind)
+            games.reset(seed=0)
+            games.step(games.unwrapped.sample_actions())
     batch = SelfPlayVecEnv(variant, 2)
     batch.reset()
     batch.advance(batch.masks.argmax(1))

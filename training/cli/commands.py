@@ -81,7 +81,7 @@ def sweep(
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the sweep in OUT.")] = False,
 ) -> None:
-    """Search for settings with Ray Tune, and write the best to OUT/best.yaml."""
+    """Search for settings on a Ray cluster, and write the best to OUT/best.yaml."""
     from hanamachi.training import sweep
 
     best, trials = sweep.sweep(config, out or Path("runs", config.stem), resume, settings or ())

@@ -11,7 +11,10 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from functools import lru_cache
+from threading import Thread
 from typing import Any
 
 from hanamachi.errors import UserError, missing_extra
@@ -39,20 +42,45 @@ def connect() -> Any:
     except ImportError as error:
         raise missing_extra("ray", "ray") from error
     if not ray.is_initialized():
-        address = os.environ.get("RAY_ADDRESS", "local")
-        try:
-            ray.init(
-                address=address,
-                runtime_env={"env_vars": {**ONE_THREAD}, "worker_process_setup_hook": same_place()},
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
-        except Exception as error:  # Ray raises of many classes
-            raise UserError(
-                f"Ray does not start or join the cluster {address!r}: {error}"
-            ) from error
+        join(os.environ.get("RAY_ADDRESS", "local"))
     return ray
+
+
+def join(address: str) -> None:
+    """Join a cluster, or start one; UserError if that fails.
+
+    A thread joins, because Ray waits for minutes for a head that is lost meanwhile.
+    """
+    joined: Future[None] = Future()
+    Thread(target=start_ray, args=(address, joined), daemon=True).start()
+    heard = time.monotonic()
+    while True:
+        with suppress(TimeoutError):
+            return joined.result(WAIT)
+        if ":" not in address or listens(address):
+            heard = time.monotonic()
+        elif time.monotonic() - heard > PATIENCE:
+            raise UserError(f"no Ray cluster answers at {address}: start one with ray start")
+
+
+def start_ray(address: str, joined: "Future[None]") -> None:
+    """Start Ray in this process, and set the future."""
+    import ray
+
+    try:
+        ray.init(
+            address=address,
+            runtime_env={"env_vars": {**ONE_THREAD}, "worker_process_setup_hook": same_place()},
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    except Exception as error:  # Ray raises of many classes
+        joined.set_exception(
+            UserError(f"Ray does not start or join the cluster {address!r}: {error}")
+        )
+    else:
+        joined.set_result(None)
 
 
 def same_place() -> Callable[[], None]:

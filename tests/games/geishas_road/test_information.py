@@ -165,7 +165,7 @@ def test_what_is_said_of_a_slot_is_said_of_the_card_in_it(variant: Variant) -> N
 
 # --- Small versions walked whole, or from some deals; in `make test` a part of each walk
 
-LONGEST_WALK = sample(1_000_000, 0.005)
+LONGEST_WALK = sample(1_000_000, 0.0025)
 FEW_DEALS, FEW_ACTIONS = 4, 2  # of that part
 
 ONE_ROUND = {"rounds_to_win": 1, "light": (3,), "dark": (2,)}

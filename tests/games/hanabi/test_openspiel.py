@@ -33,7 +33,7 @@ FIELDS = (
     "trait", "touched",
 )  # fmt: skip
 PLAYERS = (2, 3, 4, 5)
-GAMES = sample(1_000_000, 0.004)
+GAMES = sample(1_000_000, 0.002)
 LENGTH = 12  # positions that a game has at least, on average
 BATCH = 256
 EVENTS = (
@@ -259,7 +259,7 @@ def test_rare_events_were_met_in_these_games(capsys: pytest.CaptureFixture[str])
 # --- The canonical encoding
 
 
-POSITIONS = sample(100_000, share=0.03)
+POSITIONS = sample(100_000, share=0.015)
 ENCODED = [
     {"players": players, **options}
     for players in PLAYERS

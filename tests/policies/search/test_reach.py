@@ -22,7 +22,7 @@ from hanamachi.policies.search.reach import effective_size, resampled, weights
 SMALL = make_variant(
     "hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1, starter=0
 )
-SETS = max(4, sample(1000, share=0.02))
+SETS = max(4, sample(1000, share=0.01))
 FIELDS = [name for name in RECORD.names if name != "rng"]
 
 

@@ -252,7 +252,7 @@ def test_the_value_of_a_policy_in_the_tree_is_its_mean_result_in_play(name):
     tree = tree_of(small)
     policies = [load_policy(name, small.id, **small.options) for name in (name, "random")]
     mixed = np.where(seat_of(tree) == 0, tabulate(tree, policies[0]), tree.uniform)
-    games = sample(400_000, 0.05)
+    games = sample(400_000, 0.02)
     seating = np.tile([0, 1], (games, 1))
     deals = np.arange(games, dtype=np.uint64)
     returns, _ = play_games(policies, small, seating, deals, 0, "sample")
