@@ -23,8 +23,9 @@ def parallel_for(
     `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors.
     """
     batch = len(rows[0])
-    threads = min(threads or default_threads(), batch // WORTH_A_THREAD)
-    if threads <= 1:
+    most = batch // WORTH_A_THREAD
+    threads = min(threads or default_threads(), most) if most > 1 else 1
+    if threads == 1:
         loop(rule_set, *rows)
         return
     edges = [batch * i // threads for i in range(threads + 1)]

@@ -60,7 +60,10 @@ def join(address: str) -> None:
         if ":" not in address or listens(address):
             heard = time.monotonic()
         elif time.monotonic() - heard > PATIENCE:
-            raise UserError(f"no Ray cluster answers at {address}: start one with ray start")
+            raise UserError(
+                f"no Ray cluster answers at {address}: start one with ray start, "
+                "or unset RAY_ADDRESS"
+            )
 
 
 def start_ray(address: str, joined: "Future[None]") -> None:
