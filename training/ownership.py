@@ -20,12 +20,14 @@ from hanamachi.storage.files import remove_leftovers, replacing, restore_folder
 
 LOCK, OWNER = ".lock", ".owner.json"
 
+patience = 0.0  # seconds to wait for another owner's end
+
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
     """Own a folder, and create it if it is missing; UserError if another process owns it."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK, timeout=0)
+    lock = FileLock(folder / LOCK, timeout=patience)
     try:
         lock.acquire()
     except Timeout:

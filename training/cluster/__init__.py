@@ -5,6 +5,7 @@ results depend only on seeds and on what the task was sent. If the cluster itsel
 for a task raises UserError.
 """
 
+import atexit
 import logging
 import os
 import socket
@@ -13,7 +14,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
+from subprocess import PIPE, Popen
 from threading import Thread
 from typing import Any
 
@@ -31,6 +33,10 @@ QUIET = {
 RETRIES = 10  # of work that was lost with a process or a machine
 WAIT = 1.0  # seconds between two looks at the cluster
 PATIENCE = 20.0  # seconds in which the head of a cluster may be restarted
+AGAIN = (
+    "run the command again with a new one, and add --resume to continue a run, a sweep or best "
+    "responses"
+)
 
 
 def connect() -> Any:
@@ -43,6 +49,7 @@ def connect() -> Any:
         raise missing_extra("ray", "ray") from error
     if not ray.is_initialized():
         join(os.environ.get("RAY_ADDRESS", "local"))
+        announce_end()
     return ray
 
 
@@ -84,6 +91,19 @@ def start_ray(address: str, joined: "Future[None]") -> None:
         )
     else:
         joined.set_result(None)
+
+
+@cache
+def announce_end() -> None:
+    """Start a process that speaks if Ray ends this one, as it does without a word.
+
+    It waits for the end of its input, and for a word before that if this process exits by itself.
+    """
+    words = f"hanamachi: the process has ended, as if the Ray cluster was lost; {AGAIN}"
+    program = f"import sys; sys.stdin.read() or print({words!r}, file=sys.stderr)"
+    command = [sys.executable, "-I", "-S", "-c", program]
+    speaker = Popen(command, stdin=PIPE, start_new_session=True)
+    atexit.register(speaker.communicate, b"exit")
 
 
 def same_place() -> Callable[[], None]:
@@ -158,7 +178,4 @@ def lost() -> UserError:
     import ray
 
     ray.shutdown()
-    return UserError(
-        "the Ray cluster was lost; run the command again with a new one, and add --resume to "
-        "continue a run, a sweep or best responses"
-    )
+    return UserError(f"the Ray cluster was lost; {AGAIN}")

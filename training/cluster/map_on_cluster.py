@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from hanamachi.training import ownership
 from hanamachi.training.cluster import RETRIES, answer, connect, processors
 
 PARTS = 4  # for each processor, so that they finish at about the same time
 LEAST = 64  # games in a part; sending fewer takes longer than playing them
+GIVEN_UP = 60.0  # seconds until a process has ended whose cluster was lost
 
 
 def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> list[Any]:
@@ -18,6 +20,8 @@ def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> list[A
 
 
 def called(function: Callable[..., Any], *given: Any) -> Any:
+    """Call it in a process of the cluster; one that was given up may own a folder for a while."""
+    ownership.patience = GIVEN_UP
     return function(*given)
 
 

@@ -22,7 +22,7 @@ from hanamachi.policies import load_policy
 from hanamachi.training import evaluate
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.cli import main as cli
-from hanamachi.training.cluster import connect
+from hanamachi.training.cluster import connect, join
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.cluster.rollouts import shares
 from hanamachi.training.config import Config
@@ -273,6 +273,27 @@ def test_a_checkpoint_of_a_cluster_run_loads_like_any_other(undisturbed):
 
 # --- Without a head
 
+
+def test_a_head_that_is_lost_while_a_process_joins_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("hanamachi.training.cluster.WAIT", 0.1)
+    monkeypatch.setattr("hanamachi.training.cluster.PATIENCE", 0.2)
+    stuck = threading.Event()
+    monkeypatch.setattr("hanamachi.training.cluster.start_ray", lambda *_: stuck.wait())
+    with pytest.raises(UserError, match=r"127\.0\.0\.1:9"):
+        join("127.0.0.1:9")
+    stuck.set()
+
+
+@pytest.mark.parametrize(("end", "speaks"), [("os._exit(1)", True), ("sys.exit(1)", False)])
+def test_a_process_that_ray_ends_does_not_go_without_a_word(end, speaks):
+    program = (
+        f"import os, sys; from hanamachi.training import cluster; cluster.announce_end(); {end}"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ("--resume" in done.stderr, done.returncode) == (speaks, 1)
+    assert len(done.stderr) <= MESSAGE
+
+
 # with less patience than users have
 PROGRAM = (
     "from hanamachi.training import cluster; from hanamachi.training.cli.main import main; "
@@ -302,7 +323,8 @@ class Command:
             self.process.kill()
             self.cluster.shutdown()
         code, (_, lost, sentence) = self.process.returncode, said.rpartition("hanamachi: ")
-        assert (code, bool(lost)) in ((0, False), (2, True)), (code, said)
+        # with code 1 Ray has ended the process
+        assert (code, bool(lost)) in ((0, False), (1, True), (2, True)), (code, said)
         assert "Traceback" not in said
         assert not lost or len(sentence.rstrip()) <= MESSAGE
         return code
