@@ -102,9 +102,10 @@ def play(variant: Variant, decisions: int, every: int) -> None:
     games = variant.new(np.arange(BATCH, dtype=np.uint64))
     kernels.reset(rule_set, games)
     masks = np.empty((BATCH, variant.actions.size), np.int8)
-    actions = np.empty(BATCH, np.int64)
+    actions, chosen = np.empty(BATCH, np.int64), False
     for step in range(-(-decisions // BATCH)):
         kernels.masks(rule_set, games, masks)
+        chosen |= bool((masks.sum(1) > 1).any())
         look(variant, games, rng)
         if step % every == 0:
             hidden(variant, games)
@@ -115,7 +116,7 @@ def play(variant: Variant, decisions: int, every: int) -> None:
         again = games[over]
         kernels.reset(rule_set, again)
         games[over] = again
-    in_one_call(variant)
+    in_one_call(variant, chosen)
 
 
 def look(variant: Variant, games: NDArray[Any], rng: np.random.Generator) -> None:
@@ -140,31 +141,16 @@ def hidden(variant: Variant, games: NDArray[Any]) -> None:
         kernels.next_event_of(variant.rule_set, worlds[0], earlier)
 
 
-def in_one_call(variant: Variant) -> None:
-    """The loops that play many decisions in a call; random play needs a game with choices."""
+def in_one_call(variant: Variant, chosen: bool) -> None:
+    """The loops that play many decisions in a call; random play only if there was ever a choice."""
     games = variant.new(np.arange(BATCH, dtype=np.uint64))
     kernels.reset(variant.rule_set, games)
     masks = np.empty((BATCH, variant.actions.size), np.int8)
-    for dtype in (np.float32, np.int8) if has_choices(variant) else ():
+    for dtype in (np.float32, np.int8) if chosen else ():
         out = np.empty((BATCH, variant.observation.size), dtype)
         kernels.play_randomly(variant.rule_set, games, 4, out, masks)
     earned, decisions = np.empty((BATCH, variant.seats)), np.empty(BATCH, np.int64)
     kernels.play_out(variant.rule_set, games, masks, earned, decisions)
-
-
-def has_choices(variant: Variant) -> bool:
-    """Whether some decision of a game has more than one legal action."""
-    games = variant.new(np.arange(BATCH, dtype=np.uint64))
-    kernels.reset(variant.rule_set, games)
-    masks = np.empty((BATCH, variant.actions.size), np.int8)
-    for _ in range(100):
-        kernels.masks(variant.rule_set, games, masks)
-        if (masks.sum(1) > 1).any():
-            return True
-        playing = games[games["mover"] != OVER]
-        kernels.step(variant.rule_set, playing, masks[games["mover"] != OVER].argmax(1))
-        games[games["mover"] != OVER] = playing
-    return False
 
 
 # --- One game
