@@ -58,13 +58,14 @@ def join(address: str) -> None:
 
     A thread joins, because Ray waits for minutes for a head that is lost meanwhile.
     """
+    names_a_head = ":" in address and "://" not in address
     joined: Future[None] = Future()
     Thread(target=start_ray, args=(address, joined), daemon=True).start()
     heard = time.monotonic()
     while True:
         with suppress(TimeoutError):
             return joined.result(WAIT)
-        if ":" not in address or listens(address):
+        if not names_a_head or listens(address):
             heard = time.monotonic()
         elif time.monotonic() - heard > PATIENCE:
             raise UserError(
