@@ -27,8 +27,8 @@ ONE_THREAD = {"HANAMACHI_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS
 QUIET = {
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # prints no messages of its processes
     "RAY_prestart_worker_first_driver": "0",  # starts no processes without ONE_THREAD
-    # without its head, Ray would end the process after a minute, even in other work
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "600",
+    # ends a process that waits for a lost head where Python cannot interrupt it
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "30",
 }
 RETRIES = 10  # of work that was lost with a process or a machine
 WAIT = 1.0  # seconds between two looks at the cluster
@@ -48,8 +48,8 @@ def connect() -> Any:
     except ImportError as error:
         raise missing_extra("ray", "ray") from error
     if not ray.is_initialized():
-        join(os.environ.get("RAY_ADDRESS", "local"))
         announce_end()
+        join(os.environ.get("RAY_ADDRESS", "local"))
     return ray
 
 
