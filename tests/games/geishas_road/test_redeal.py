@@ -44,7 +44,7 @@ SMALL = [
         (EDITION_2021, (1, 2, 3, 4, 5), ("intrigue", "gift"), {}),
     )
 ]
-GAMES = 5 if UNCOMPILED else 25 if WHOLE else 6  # of each small version
+GAMES = 5 if UNCOMPILED else 25 if WHOLE else 10  # of each small version
 OF_EACH_STAGE = 2  # positions
 MOST_WORLDS = 500
 EVERY = 40 if UNCOMPILED else 1 if WHOLE else 3  # one position in this many is drawn from

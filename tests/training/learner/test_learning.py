@@ -42,7 +42,7 @@ def test_connect_four_is_learned_through_the_same_learner():
         SelfPlayPolicy, games, n_steps=32, batch_size=256, n_epochs=4, gamma=1.0, seed=0,
         learning_rate=1e-3, ent_coef=0.1, device="cpu", policy_kwargs={"hidden": (128, 128)},
     )  # fmt: skip
-    model.learn(sample(400_000, 0.06))
+    model.learn(sample(400_000, 0.1))
     played = sample(1000, 0.2)
     rate = rate_against_random(model, played)
     margin = 1.96 * (rate * (1 - rate) / played) ** 0.5
@@ -51,7 +51,7 @@ def test_connect_four_is_learned_through_the_same_learner():
 
 def test_signed_credit_learns_what_unsigned_credit_does_not():
     measure = runpy.run_path(str(ROOT / "scripts" / "credit.py"))["measure"]
-    steps, games = sample(1_500_000, 0.02), sample(10_000, 0.1)
+    steps, games = sample(1_500_000, 0.03), sample(10_000, 0.1)
     ours = measure("mover-signed", "hanamikoji", steps, 0, games)
     theirs = measure("unsigned", "hanamikoji", steps, 0, games)
     assert theirs["high"] < ours["low"]
