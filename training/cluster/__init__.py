@@ -49,23 +49,27 @@ def connect() -> Any:
         raise missing_extra("ray", "ray") from error
     if not ray.is_initialized():
         announce_end()
-        join(os.environ.get("RAY_ADDRESS", "local"))
+        address = os.environ.get("RAY_ADDRESS", "local")
+        if ":" in address and "://" not in address:
+            join(address)
+        else:
+            start_ray(address)
     return ray
 
 
 def join(address: str) -> None:
-    """Join a cluster, or start one; UserError if that fails.
+    """Join the cluster whose head has this address; UserError if that fails.
 
-    A thread joins, because Ray waits for minutes for a head that is lost meanwhile.
+    A thread joins, because Ray waits for minutes for a head that is lost meanwhile. To start a
+    cluster would not do there: its processes end with the thread that starts them.
     """
-    names_a_head = ":" in address and "://" not in address
     joined: Future[None] = Future()
-    Thread(target=start_ray, args=(address, joined), daemon=True).start()
+    Thread(target=set_when_joined, args=(address, joined), daemon=True).start()
     heard = time.monotonic()
     while True:
         with suppress(TimeoutError):
             return joined.result(WAIT)
-        if not names_a_head or listens(address):
+        if listens(address):
             heard = time.monotonic()
         elif time.monotonic() - heard > PATIENCE:
             raise UserError(
@@ -74,8 +78,18 @@ def join(address: str) -> None:
             )
 
 
-def start_ray(address: str, joined: "Future[None]") -> None:
-    """Start Ray in this process, and set the future."""
+def set_when_joined(address: str, joined: "Future[None]") -> None:
+    """Set the future when Ray has started, or with its error."""
+    try:
+        start_ray(address)
+    except UserError as error:
+        joined.set_exception(error)
+    else:
+        joined.set_result(None)
+
+
+def start_ray(address: str) -> None:
+    """Start Ray in this process; UserError if it does not start or join a cluster."""
     import ray
 
     try:
@@ -87,11 +101,7 @@ def start_ray(address: str, joined: "Future[None]") -> None:
             logging_level=logging.ERROR,
         )
     except Exception as error:  # Ray raises of many classes
-        joined.set_exception(
-            UserError(f"Ray does not start or join the cluster {address!r}: {error}")
-        )
-    else:
-        joined.set_result(None)
+        raise UserError(f"Ray does not start or join the cluster {address!r}: {error}") from error
 
 
 @cache

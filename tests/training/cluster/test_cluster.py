@@ -76,6 +76,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def cluster(folder):
     """A head that only learns and two machines that play, or one machine that does both."""
+    handler = signal.getsignal(signal.SIGTERM)  # in place of which Ray's cluster sets its own
     made = started(0 if MACHINES else 1)
     for _ in range(MACHINES):
         made.add_node(num_cpus=1)
@@ -88,6 +89,7 @@ def cluster(folder):
         yield made
     ray.shutdown()
     made.shutdown()
+    signal.signal(signal.SIGTERM, handler)
     torch.set_num_threads(threads)
 
 
@@ -193,6 +195,17 @@ def test_checkpoints_and_searches_play_there_too(cluster, undisturbed):
     how = {"games": 12, **SMALL["options"]}
     there = evaluate(policies, "hanamikoji", **how, mapper=map_on_cluster, batch=4).as_json()
     assert there == evaluate(policies, "hanamikoji", **how).as_json()
+
+
+def test_without_an_address_a_cluster_is_started_on_this_machine(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments("evaluate", tmp_path))],
+        env={name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr.count("hanamachi: ")) == (0, 0), done.stderr
+    assert (tmp_path / "out" / "evaluation.json").exists()
 
 
 def test_mistakes_come_back_in_the_same_words(cluster):
