@@ -252,11 +252,15 @@ def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArr
     actions = np.empty(len(probabilities), np.int64)
     inverse_cdf(np.ascontiguousarray(probabilities, np.float32), uniforms, actions)
     if (actions == NO_ACTION).any():
-        raise UserError(
-            "no action has a probability above 0, as the network's weights are too large; "
-            "where it is being trained, lower ppo.learning_rate"
-        )
+        raise nothing_to_draw()
     return actions
+
+
+def nothing_to_draw() -> UserError:
+    return UserError(
+        "no action has a probability above 0, as the network's weights are too large; "
+        "where it is being trained, lower ppo.learning_rate"
+    )
 
 
 @kernel

@@ -71,6 +71,16 @@ def new_learner(
     return learner
 
 
+def check_device(wanted: str) -> None:
+    """UserError if this machine does not have the device."""
+    missing = {
+        "cuda": not torch.cuda.is_available(),
+        "mps": not torch.backends.mps.is_available(),
+    }
+    if missing.get(wanted):
+        raise UserError(f"device {wanted} is not there; set device to cpu or auto")
+
+
 def check_rollout(config: Config) -> None:
     """Raise UserError if the machine has no memory for the decisions of a rollout."""
     variant, decisions = config.variant(), config.num_games * config.ppo.n_steps

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import torch
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from hanamachi.errors import UserError
@@ -23,7 +22,12 @@ from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import replacing
 from hanamachi.training import provenance
-from hanamachi.training.build import cloning_learner, new_learner, starting_weights
+from hanamachi.training.build import (
+    check_device,
+    cloning_learner,
+    new_learner,
+    starting_weights,
+)
 from hanamachi.training.callbacks import (
     KeepTheBest,
     Periodic,
@@ -100,15 +104,6 @@ def fit(config: Config, out: Path, resume: bool, workers: int = 0) -> SelfPlayPP
 
 
 # --- Opening the folder
-
-
-def check_device(wanted: str) -> None:
-    missing = {
-        "cuda": not torch.cuda.is_available(),
-        "mps": not torch.backends.mps.is_available(),
-    }
-    if missing.get(wanted):
-        raise UserError(f"device {wanted} is not there; set device to cpu or auto")
 
 
 @contextmanager

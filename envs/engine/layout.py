@@ -24,10 +24,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class Layout:
-    """All segments of an observation, or of features, in order."""
+    """All segments of an observation, or of features, in order.
+
+    `private` names those that depend on cards which other seats do not see; None means all.
+    """
 
     segments: tuple[Segment, ...]
     blocks: tuple[tuple[str, str], ...] = ()  # (kind, name): it describes all of a kind, in turn
+    private: tuple[str, ...] | None = None
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -70,6 +74,12 @@ class Layout:
         """Where the segment of this name lies."""
         index = [s.name for s in self.segments].index(name)
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+
+    @cached_property
+    def private_entries(self) -> NDArray[np.int64]:
+        """The entries of the private segments, ascending."""
+        kept = [self.private is None or s.name in self.private for s in self.segments]
+        return np.flatnonzero(np.repeat(kept, [s.size for s in self.segments]))
 
     def describing(self, kind: str, count: int) -> NDArray[np.int64]:
         """The entries that describe each of `count` things of a kind, such as slots, (H, D)."""

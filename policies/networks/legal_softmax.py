@@ -7,7 +7,6 @@ compute these few logits and their gradients; matrix products would compute all 
 Notation: B decisions, A actions, L legal actions of all decisions, K entries of a query or key.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.threads import WORTH_A_THREAD, default_threads, parallel_for, pool
 from hanamachi.policies.networks.head import ILLEGAL
+from hanamachi.policies.policy import nothing_to_draw, sample
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
@@ -37,11 +36,32 @@ class LegalDistribution(NamedTuple):
         assert len(log_probabilities) == len(taken), "an action that was taken is not legal"
         return log_probabilities
 
+    def draw(self, mask: Tensor, uniforms: Tensor) -> Tensor:
+        """An action for each decision, (B,), by inverting its CDF at a number in [0, 1).
+
+        UserError if a decision has no probability above 0.
+        """
+        table = self.table(mask).detach()
+        if mask.device.type == "cpu":
+            return torch.from_numpy(sample(table.numpy(), uniforms.numpy()))
+        return drawn_by_search(table, uniforms.to(table))
+
     def table(self, mask: Tensor) -> Tensor:
         """The probabilities of all actions, (B, A); 0 where `mask` (of this distribution) is 0."""
         table = torch.zeros_like(mask, dtype=self.log_probabilities.dtype)
         table[self.rows, self.actions] = self.log_probabilities.exp()
         return table
+
+
+def drawn_by_search(table: Tensor, uniforms: Tensor) -> Tensor:
+    """An action for each row of probabilities, (B,), by searching its CDF for `uniforms` (B,)."""
+    edges = table.cumsum(-1)
+    total = edges[:, -1]
+    if not bool((total > 0).all()):  # nor if it is NaN
+        raise nothing_to_draw()
+    below = torch.nextafter(total, torch.zeros_like(total))  # so that rounding cannot leave the row
+    places = torch.minimum(uniforms * total, below).unsqueeze(-1)
+    return torch.searchsorted(edges, places, right=True).squeeze(-1)
 
 
 def legal_softmax(
@@ -94,7 +114,7 @@ class LegalLogSoftmax(torch.autograd.Function):
         _, actions = places
         log_probabilities = bias.detach().clone()
         tables = keys.detach().numpy(), actions, log_probabilities.numpy()
-        parallel_for(log_softmax, tables, queries.detach().numpy(), edges[:-1], edges[1:])
+        log_softmax(tables, queries.detach().numpy(), edges)
         ctx.save_for_backward(queries, keys, log_probabilities)
         ctx.legal = places, edges
         return log_probabilities
@@ -106,21 +126,9 @@ class LegalLogSoftmax(torch.autograd.Function):
         of_logits = gradients[0].numpy().copy()
         through_softmax(of_logits, log_probabilities, edges)
         of_queries, of_keys = np.zeros_like(queries), np.zeros_like(keys)
-        run_in_parallel(
-            len(queries),
-            partial(add_products, of_logits, rows, keys, actions, of_queries),
-            partial(add_products, of_logits, actions, queries, rows, of_keys),
-        )
+        add_products(of_logits, rows, keys, actions, of_queries)
+        add_products(of_logits, actions, queries, rows, of_keys)
         return *map(torch.from_numpy, (of_queries, of_keys, of_logits)), None, None
-
-
-def run_in_parallel(rows: int, *tasks: Callable[[], None]) -> None:
-    """Run several tasks, each on a thread of its own if enough threads and rows justify it."""
-    if default_threads() < len(tasks) or rows < WORTH_A_THREAD:
-        for task in tasks:
-            task()
-    else:
-        list(pool(len(tasks)).map(lambda task: task(), tasks))
 
 
 # --- Compiled loops; the result for one decision never depends on the others
@@ -142,13 +150,13 @@ def write_legal_places(masks: NDArray[np.bool_], places: Integers, edges: Intege
 
 
 @compiled
-def log_softmax(tables: Any, queries: Floats, begins: Integers, ends: Integers) -> None:
+def log_softmax(tables: Any, queries: Floats, edges: Integers) -> None:
     """Add each row's logits to its biases in place, then turn them into log-probabilities."""
     keys, actions, log_probabilities = tables
     for b in range(len(queries)):
-        row = log_probabilities[begins[b] : ends[b]]
+        row = log_probabilities[edges[b] : edges[b + 1]]
         for i in range(len(row)):
-            action, logit = actions[begins[b] + i], row[i]
+            action, logit = actions[edges[b] + i], row[i]
             for k in range(queries.shape[1]):
                 logit += queries[b, k] * keys[action, k]
             row[i] = logit

@@ -32,6 +32,7 @@ Show = Callable[[Variant, Games, Seats], list[bytes]]  # what each seat gets, (B
 
 POSITIONS, SHOWN = sample(100_000, 0.001), sample(2_000, 0.005)
 HEARD, PAINTED, EXTREMES = sample(200, 0.01), 20, sample(10, 0.1)
+ONLY_WITH_OFFERS = {"gifts", "pairs"}  # whose hidden cards only Advanced has
 DECISIONS = 80  # of each game, or of several
 SEEDS = np.arange(4, dtype=np.uint64)  # of worlds
 DTYPES = (np.float32, np.int8) if WHOLE else (np.float32,)
@@ -219,6 +220,33 @@ def after(variant: Variant, game: np.record, actions: Any, seat: int) -> list[by
     shown = views(variant, results, np.full(len(actions), seat))
     ends = [play.round_end(variant, game, int(action), seat) for action in actions]
     return [view + end.encode() for view, end in zip(shown, ends, strict=True)]
+
+
+# --- It is in the private segments of the other seats' views
+
+
+def test_private_segments_are_those_that_depend_on_what_another_seat_cannot_know(
+    pairs: Pairs,
+) -> None:
+    layout = pairs.variant.observation
+    changed = sum(
+        of_others(pairs, pairs.games, ahead) != of_others(pairs, pairs.others, ahead)
+        for ahead in range(1, pairs.variant.seats)
+    ).any(0)
+    found = [s.name for s in layout.segments if changed[layout.slice(s.name)].any()]
+    if WHOLE:
+        filled = [s.name for s in layout.segments if s.size and s.name in (layout.private or ())]
+        assert set(filled) - set(found) <= ONLY_WITH_OFFERS
+    assert set(found) <= set(layout.private or ())
+
+
+def of_others(pairs: Pairs, games: Games, ahead: int) -> NDArray[np.float32]:
+    """What the seat so far ahead of each pair's sees, (B, N)."""
+    variant = pairs.variant
+    seen = np.empty((len(games), variant.observation.size), np.float32)
+    seats = (pairs.seats + ahead) % variant.seats
+    kernels.observations(variant.rule_set, games, seats, seen)
+    return seen
 
 
 # --- The dealer does what it says

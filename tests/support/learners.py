@@ -19,3 +19,9 @@ def learned(decisions=2_048, **settings):
     learner.set_logger(quiet())
     learner.learn(decisions, reset_num_timesteps=False)
     return learner
+
+
+def last_rollout(learner):
+    """All decisions of the last rollout as one minibatch."""
+    buffer = learner.rollout_buffer
+    return buffer.select(buffer.shuffled(learner.generator))

@@ -28,14 +28,15 @@ from hanamachi.training.benchmark import (
 from hanamachi.training.benchmark.measure import Finding, compare
 from hanamachi.training.benchmark.report import Report
 
-CASES = {"engine": engine.cases, "adapters": adapters.cases, "training": training.cases}
+CASES = {"engine": engine.cases, "adapters": adapters.cases}
+ON_A_DEVICE = {"training": training.cases}
 SIZED: dict[str, Any] = {  # kinds that play more and more games at once
     "evaluation": evaluation.figures,
     "scale": scale.curves,
     "memory": memory.figures,
 }
 FIGURES = {"start": start.figures, "search": search.figures, "cluster": cluster.figures}
-KINDS = (*CASES, *SIZED, *FIGURES)
+KINDS = (*CASES, *ON_A_DEVICE, *SIZED, *FIGURES)
 MOST = 1_000_000  # games at once
 
 
@@ -46,11 +47,13 @@ def run(
     rounds: int = 5,
     seconds: float = 0.5,
     most: int = MOST,
+    device: str = "cpu",
 ) -> Report:
     """Measure these kinds of speed for these games.
 
     Each side of a comparison runs for at least `seconds` in each of the `rounds`. `most` bounds
-    the number of games that evaluation, scale and memory play at once.
+    the number of games that evaluation, scale and memory play at once. `device` is that of the
+    network in training: cpu, cuda or mps.
     """
     for kind in kinds:
         if kind not in KINDS:
@@ -65,14 +68,14 @@ def run(
     variants = [make_variant(game) for game in games]
     report = Report(provenance.description(), provenance.load())
     for kind in kinds:
-        for finding in findings(kind, variants, rounds, seconds, most):
+        for finding in findings(kind, variants, rounds, seconds, most, device):
             report.add(finding)
     report.load_after = provenance.load()
     return report
 
 
 def findings(
-    kind: str, variants: Sequence[Variant], rounds: int, seconds: float, most: int
+    kind: str, variants: Sequence[Variant], rounds: int, seconds: float, most: int, device: str
 ) -> Iterator[Finding]:
     if kind in FIGURES:
         yield from FIGURES[kind](variants, rounds)
@@ -81,5 +84,6 @@ def findings(
         yield from SIZED[kind](variants, rounds, most)
         return
     for variant in variants:
-        for case in CASES[kind](variant):
+        cases = CASES[kind](variant) if kind in CASES else ON_A_DEVICE[kind](variant, device)
+        for case in cases:
             yield from compare(case, rounds, seconds)

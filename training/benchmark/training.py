@@ -4,19 +4,25 @@ from functools import cache, partial
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Case, Side, Work
-from hanamachi.training.build import new_learner, quiet
+from hanamachi.training.build import check_device, new_learner, quiet
 from hanamachi.training.config import Config
+from hanamachi.training.learner.rollout_buffer import Seen
 from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.shards import map_on_threads, one_thread_each
 
-SETTINGS: dict[str, Any] = {"device": "cpu"}  # all others have their defaults
+SETTINGS: dict[str, Any] = {}  # all settings have their defaults
+ON_A_GPU: dict[str, Any] = {"num_games": 8192, "ppo": {"batch_size": 8192}}  # except there
 UNLOGGED = 2  # rollouts between two logs; each call makes one, so nothing is logged
 
 
-def cases(variant: Variant) -> list[Case]:
-    config = Config.from_dict({"game": variant.id, **SETTINGS})
+def cases(variant: Variant, device: str) -> list[Case]:
+    check_device(device)
+    settings = SETTINGS if device == "cpu" else ON_A_GPU
+    config = Config.from_dict({"game": variant.id, "device": device, **settings})
     learner = cache(partial(quiet_learner, config))
     passes = Side("forward-backward", lambda: forward_backward(learner(), config))
     return [Case(Side(f"{variant.id}, training", lambda: learning(learner(), config)), [passes])]
@@ -38,30 +44,38 @@ def learning(learner: SelfPlayPPO, config: Config) -> Work:
 
     shape = " and ".join(map(str, config.network.hidden))
     gives = f"{config.num_games:,} games, {config.ppo.n_epochs} epochs in batches of"
-    return Work(play, f"{gives} {config.ppo.batch_size:,}, layers of {shape}")
+    where = f"on {learner.device.type}"
+    return Work(play, f"{gives} {config.ppo.batch_size:,}, layers of {shape}, {where}")
 
 
-def forward_backward(learner: Any, config: Config) -> Work:
+def forward_backward(learner: SelfPlayPPO, config: Config) -> Work:
     """The learner's passes over its last rollout, without games and without optimizer steps.
 
     One forward pass for each decision, then a forward and a backward pass in each epoch.
     """
-    network, optimizer = learner.policy.network, learner.policy.optimizer
-    buffer = learner.rollout_buffer
-    rows, masks = (torch.from_numpy(x).flatten(0, 1) for x in (buffer.observations, buffer.masks))
+    network, buffer = learner.policy.network, learner.rollout_buffer
+    weights = list(network.parameters())
+    kept = Seen(*(getattr(buffer, name).flatten(0, 1) for name in Seen._fields))
+    rows, masks, _ = buffer.unpacked(kept)
 
-    def in_batches(size: int) -> Any:
-        return zip(rows.split(size), masks.split(size), strict=True)
+    @torch.no_grad()
+    def forward(places: Tensor) -> Any:
+        return network(rows[places], masks[places])
+
+    def backward(places: Tensor) -> Any:
+        chances, values = network(rows[places], masks[places])
+        return torch.autograd.grad(chances.log_probabilities.sum() + values.sum(), weights)
 
     def play() -> int:
-        with torch.no_grad():
-            for few in in_batches(config.num_games):
-                network(*few)
-        for _ in range(config.ppo.n_epochs):
-            for batch in in_batches(config.ppo.batch_size):
-                chances, values = network(*batch)
-                optimizer.zero_grad()
-                ((chances.log_probabilities.sum() + values.sum()) * 0).backward()
+        decisions = torch.arange(len(rows), device=rows.device)
+        with one_thread_each():
+            for batch in decisions.split(config.num_games):
+                map_on_threads(forward, learner.shards(batch))
+            for _ in range(config.ppo.n_epochs):
+                for batch in decisions.split(config.ppo.batch_size):
+                    map_on_threads(backward, learner.shards(batch))
+        if learner.device.type == "cuda":
+            torch.cuda.synchronize()
         return len(rows)
 
     return Work(play, f"1 forward, {config.ppo.n_epochs} forward and backward passes")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 import typer
 from rich.console import Console
@@ -281,6 +281,9 @@ def benchmark(
     most: Annotated[
         int, typer.Option(min=2, help="Most games at once in evaluation, scale and memory.")
     ] = 1_000_000,
+    device: Annotated[
+        Literal["cpu", "cuda", "mps"], typer.Option(help="Device of the network in training.")
+    ] = "cpu",
     out: Annotated[
         Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
     ] = None,
@@ -289,7 +292,7 @@ def benchmark(
     from hanamachi.training.benchmark import KINDS, run
     from hanamachi.training.benchmark.report import show
 
-    effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most}
+    effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
     with console.status("the first game ever takes a minute to compile"):
         report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
     show(report, console, out)

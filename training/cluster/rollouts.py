@@ -21,7 +21,8 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.training.build import new_learner
 from hanamachi.training.cluster import RETRIES, answer, check_cluster, connect
 from hanamachi.training.config import Config
-from hanamachi.training.learner.selfplay import SelfPlayBuffer, SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
+from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.state import Weights
 from hanamachi.training.learner.vecenv import Games
 

@@ -11,17 +11,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from hanamachi.policies.policy import Policy, sample
 from hanamachi.sessions.players import SeatedPlayer
-from hanamachi.training.learner.selfplay import (
-    SelfPlayBuffer,
-    SelfPlayPolicy,
-    SelfPlayPPO,
-    value_error,
-)
+from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
+from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import Games
 
 GUIDED = 0.5  # share of the phase in which the teacher plays some games, all of them at first
@@ -60,10 +57,7 @@ class LabelledBuffer(SelfPlayBuffer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.labels = np.zeros(self.masks.shape, np.float32)
-
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.observations, self.masks, self.labels, self.returns
+        self.labels = self.room(int(self.action_space.n))  # type: ignore[attr-defined]
 
 
 # --- The learner
@@ -86,7 +80,8 @@ class Cloning(SelfPlayPPO):
         self.rng = np.random.default_rng(self.seed)
 
     def choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
-        labels = buffer.labels[buffer.pos] = self.teacher.labels(env)
+        labels = self.teacher.labels(env)
+        buffer.labels[buffer.pos] = torch.from_numpy(labels)
         actions = super().choose(env, buffer)
         taught = round(len(actions) * guided(self.share_left))  # games
         actions[:taught] = sample(labels[:taught], self.rng.random(taught))
@@ -99,7 +94,7 @@ class Cloning(SelfPlayPPO):
         chances, values = self.policy.network(batch.observations, batch.masks)
         labels = batch.labels[chances.rows, chances.actions]
         cross_entropy = -(labels * chances.log_probabilities).sum() / len(values)
-        value_loss = value_error(values, batch.returns)
+        value_loss = self.value_error(values, batch.returns)
         most_likely = chances.table(batch.masks).argmax(-1, keepdim=True)
         agrees = batch.labels.gather(-1, most_likely) == batch.labels.amax(-1, keepdim=True)
         parts = {

@@ -9,7 +9,7 @@ Notation: B games, S seats, A actions, N entries of an observation, M numbers of
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -25,6 +25,13 @@ from hanamachi.policies.policy import Policy
 from hanamachi.sessions.players import SeatedPlayer, Turns
 
 
+class Units(NamedTuple):
+    """What int8 entries count in: an entry of x is kept as x * units."""
+
+    observations: NDArray[np.float32]  # (N,)
+    centralised: NDArray[np.float32]  # (K,)
+
+
 class TurnBasedVecEnv(VecEnv):
     """What a learner needs to know of a batch of games after each decision."""
 
@@ -35,6 +42,7 @@ class TurnBasedVecEnv(VecEnv):
     signs: NDArray[np.float32]  #: (B,) +1 if the seat to move is on the side of the last, else -1
     last: NDArray[np.float32]  #: (B, N) where over: what the seat that moved saw at the end
     centralised_space: spaces.Box  #: (K,) of a row of `centralised_observations`
+    units: Units | None = None  #: of games whose observations fit into int8
 
     def __init__(self, num_envs: int, size: int, actions: int, low: Any, high: Any) -> None:
         self.render_mode = None
@@ -53,9 +61,9 @@ class TurnBasedVecEnv(VecEnv):
 
     @abstractmethod
     def centralised_observations(self) -> NDArray[np.float32]:
-        """What all other seats see, in turn from the next, (B, K): for a critic in training.
+        """What the other seats see and others cannot, in turn from the next, (B, K).
 
-        Without anything that is added for the learner.
+        For a critic in training; without anything that is added for the learner.
         """
 
     @abstractmethod
@@ -142,6 +150,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     learner's decisions only. Moves without a choice are made at once and not shown.
     """
 
+    units: Units
+
     def __init__(
         self,
         variant: Variant,
@@ -152,7 +162,9 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.variant = variant
         layout, actions = variant.observation, variant.actions
         super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
-        self.centralised_space = repeated(layout.low, layout.high, variant.seats - 1)
+        private, others = layout.private_entries, variant.seats - 1
+        self.centralised_space = repeated(layout.low[private], layout.high[private], others)
+        self.units = Units(layout.units, np.tile(layout.units[private], others))
         self.games = np.zeros(num_envs, variant.game.record)
         self.reseed(seed)
         self.earned = np.zeros((num_envs, variant.seats), np.float32)
@@ -180,7 +192,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         for ahead, of_seat in enumerate(seen, start=1):
             seat = (self.movers + ahead) % seats
             parallel_for(kernels.observations, self.variant.rule_set, self.games, seat, of_seat)
-        return seen.swapaxes(0, 1).reshape(self.num_envs, -1)
+        private = seen[:, :, self.variant.observation.private_entries]
+        return private.swapaxes(0, 1).reshape(self.num_envs, -1)
 
     def reseed(self, seed: int) -> None:
         self.games["rng"] = self.variant.new(seeds_of(seed, self.num_envs))["rng"]
@@ -287,6 +300,7 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         self.plain, self.features = plain, features
         self.variant, self.fixed_opponents = plain.variant, plain.fixed_opponents
         self.centralised_space = plain.centralised_space
+        self.units = Units(layout.units, plain.units.centralised)
         self.masks, self.rewards = plain.masks, plain.rewards  # one array for both
         self.terminated, self.signs = plain.terminated, plain.signs
         # before what the seats to move see now, (B, S, M), and theirs after it, (B, M)

@@ -131,6 +131,13 @@ class Sizes(NamedTuple):
         return sum(self.item_values)
 
 
+PRIVATE = (
+    "hand", "slots", "dealt", "drawn", "intrigues",
+    "gifts", "pairs", "my hidden", "card out", "card in",
+    "unseen", "lead", "expected lead", "prospects", "gains", "harvest",
+)  # fmt: skip
+
+
 def layout(sizes: Sizes) -> Layout:
     """The segments of a rule set; those of tokens that it does not have are empty."""
     return Layout(
@@ -142,6 +149,7 @@ def layout(sizes: Sizes) -> Layout:
             *outlook(sizes),
         ),
         blocks=tuple(("slot", name) for name in ("slots", "prospects", "gains", "harvest")),
+        private=PRIVATE,
     )
 
 

@@ -78,6 +78,7 @@ def layout(
             Segment("their cards", others * known, 0, 1, "the same, of the others"),
         ),
         blocks=(("slot", "my cards"),),
+        private=("unseen", "hands"),
     )
 
 

@@ -70,6 +70,11 @@ ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike
     EXPECTED_LEAD,
 ) = range(24)
 
+PRIVATE = (
+    "hand", "dealt", "drawn", "my secret", "my trade-off",
+    "unseen", "still out", "lead", "ahead", "settled", "expected lead",
+)  # fmt: skip
+
 
 def layout(geisha: int, most: int, max_rounds: int) -> Layout:
     """The segments for this many geisha, with at most `most` items each."""
@@ -114,7 +119,8 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
                 "the lead at the end, by these shares",
                 fraction=True,
             ),
-        )
+        ),
+        private=PRIVATE,
     )
 
 

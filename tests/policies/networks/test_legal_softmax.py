@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from learners import last_rollout
 from plain_network import plain_network
 from threads import one_thread
 from torch.nn import functional as F
 
-from hanamachi.policies.networks.legal_softmax import by_loops, by_matrices
+from hanamachi.errors import UserError
+from hanamachi.policies.networks.legal_softmax import by_loops, by_matrices, drawn_by_search
 from hanamachi.training.benchmark.training import learning, quiet_learner
 from hanamachi.training.config import Config
 
@@ -85,25 +87,34 @@ def test_a_row_without_legal_actions_has_no_entries(given, compute):
     assert queries.grad.isfinite().all()
 
 
-def test_log_probabilities_and_gradients_do_not_depend_on_the_batch_or_the_threads(
-    given, monkeypatch
-):
+def test_log_probabilities_do_not_depend_on_the_batch(given):
     queries, keys, mask = given
     rows = slice(700, 900)
-    results = []
-    for threads in (1, 2):
-        for module in ("engine.threads", "policies.networks.legal_softmax"):
-            monkeypatch.setattr(f"hanamachi.{module}.default_threads", lambda n=threads: n)
-        distribution = by_loops(*given)
-        some = by_loops(queries[rows], keys, mask[rows])
-        mine = (distribution.rows >= rows.start) & (distribution.rows < rows.stop)
-        assert torch.equal(distribution.log_probabilities[mine], some.log_probabilities)
-        loss = distribution.log_probabilities.exp().square().sum()
-        results.append(
-            (distribution.log_probabilities, *torch.autograd.grad(loss, (queries, keys)))
-        )
-    for one, two in zip(*results, strict=True):
-        assert torch.equal(one, two)
+    distribution, some = by_loops(*given), by_loops(queries[rows], keys, mask[rows])
+    mine = (distribution.rows >= rows.start) & (distribution.rows < rows.stop)
+    assert torch.equal(distribution.log_probabilities[mine], some.log_probabilities)
+
+
+def test_actions_are_drawn_by_inverting_the_cdf_in_the_same_way_on_every_device(given):
+    distribution = by_loops(*given)
+    table = distribution.table(given[2]).detach()
+    uniforms = torch.rand(DECISIONS, dtype=torch.float64)
+    on_a_cpu = distribution.draw(given[2], uniforms)
+    elsewhere = drawn_by_search(table, uniforms.to(table))
+    assert (on_a_cpu == elsewhere).float().mean() > 0.99  # sums of 32 bits, and of 64
+    assert (table.gather(1, elsewhere.unsqueeze(1)) > 0).all()
+
+
+def test_the_last_possible_action_is_drawn_at_the_end_of_the_cdf():
+    table = torch.tensor([[0.0, 0.3, 0.7, 0.0], [1.0, 0.0, 0.0, 0.0]])
+    assert drawn_by_search(table, torch.ones(2)).tolist() == [2, 0]
+    assert drawn_by_search(table, torch.zeros(2)).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("wrong", [0.0, float("nan")])
+def test_nothing_is_drawn_where_no_action_has_a_probability(wrong):
+    with pytest.raises(UserError, match="learning_rate"):
+        drawn_by_search(torch.full((1, 3), wrong), torch.zeros(1))
 
 
 @pytest.mark.parametrize("game", ["hanamikoji", "geishas_road:advanced", "hanabi:2p"])
@@ -111,7 +122,7 @@ def test_the_learners_loss_is_that_of_ppo_over_all_actions(game):
     config = Config.from_dict({"game": game, "device": "cpu", "network": {"hidden": [32]}})
     learner = quiet_learner(config)
     learning(learner, config).play()
-    batch = next(learner.rollout_buffer.get(256, learner.generator))
+    batch = last_rollout(learner)
     network = learner.policy.network
     loss, _ = learner.loss(batch, learner.scheduled(0.5))
     expected = plain_loss(learner, batch, learner.scheduled(0.5))
@@ -129,8 +140,7 @@ def plain_loss(learner, batch, scheduled):
     logits, values = plain_network(learner.policy.network, batch.observations)
     policy = torch.distributions.Categorical(logits=logits.masked_fill(~batch.masks, -1e9))
     ratio = (policy.log_prob(batch.actions) - batch.log_probabilities).exp()
-    advantages = batch.advantages - batch.advantages.mean()
-    advantages = advantages / (advantages.std() + 1e-8)
+    advantages = batch.advantages
     clipped = ratio.clamp(1 - scheduled["clip_range"], 1 + scheduled["clip_range"])
     gain = torch.minimum(advantages * ratio, advantages * clipped).mean()
     variance = max(1.0, float(np.var(batch.returns.numpy())))

@@ -6,6 +6,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+import torch
 from root import ROOT
 
 from hanamachi.errors import UserError
@@ -172,6 +173,12 @@ def test_search_simulates_whole_games(monkeypatch):
     assert search.whole_games(make_variant("hanamikoji")) > 8 * 8  # a round has more decisions
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_refused():
+    with pytest.raises(UserError, match="cuda is not there"):
+        benchmark.run(["training"], ["hanamikoji"], **TINY, device="cuda")
+
+
 def test_a_kind_that_does_not_exist_is_refused():
     with pytest.raises(UserError, match="did you mean engine"):
         benchmark.run(["engin"], ["hanamikoji"])
@@ -221,7 +228,7 @@ def test_the_idle_environment_counts_its_steps():
 def test_the_page_names_every_baseline():
     page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     variant = make_variant("hanabi:2p")
-    cases = [*adapters.cases(variant), *learning.cases(variant)]
+    cases = [*adapters.cases(variant), *learning.cases(variant, "cpu")]
     for name in [baseline.name for case in cases for baseline in case.baselines]:
         words = re.findall(r"\w+", name.removeprefix(f"{variant.id}, ").partition(",")[0])
         assert all(word in page for word in words), name

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from learners import last_rollout
 from threads import one_thread
 
 from hanamachi.errors import UserError
@@ -14,7 +15,8 @@ from hanamachi.training.callbacks import KeepTheBest, SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.clone import Cloning, Teacher, guided
-from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence, mover_signed_advantages
+from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
+from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, owned
@@ -144,6 +146,7 @@ def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
     kept, expert = learner.rollout_buffer, learner.teacher.policy
     plain = learner.env.variant.observation.size
     at_first = learner.env.variant.seats  # decisions until every seat has a memory
+    observations, masks = kept.observations.numpy(), kept.masks.numpy().astype(np.int8)
     remembered = 0
     for b in range(learner.n_envs):
         begun = (
@@ -152,7 +155,7 @@ def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
         for start in begun:
             memory = [expert.initial_memory(1) for _ in range(at_first)]
             for t in range(start, start + np.flatnonzero(kept.terminated[start:, b])[0] + 1):
-                view = kept.observations[t, [b], :plain], kept.masks[t, [b]].astype(np.int8)
+                view = observations[t, [b], :plain], masks[t, [b]]
                 seat = (t - start) % at_first
                 label, _, memory[seat] = expert.distribution(*view, memory[seat])
                 np.testing.assert_array_equal(kept.labels[t, b], label[0])
@@ -260,7 +263,7 @@ def distance_from(clone, kl_coef):
     reference = new_learner(config, start=clone).policy.network
     learner.set_logger(quiet())
     learner.learn(8_000, reset_num_timesteps=False)
-    (batch,) = learner.rollout_buffer.get(None, learner.generator)
+    batch = last_rollout(learner)
     with torch.no_grad():
         chances, _ = learner.policy.network(batch.observations, batch.masks)
         log_probs = reference(batch.observations, batch.masks)[0].table(batch.masks).log()

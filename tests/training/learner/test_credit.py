@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hanamachi.training.learner.selfplay import mover_signed_advantages
+from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
 
 
 def brute_force(rewards, values, terminated, movers, cooperative, gamma, gae_lambda):

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from learners import learned
+from learners import last_rollout, learned
 from pettingzoo.classic import connect_four_v3
 
 from hanamachi.adapters.aec import AEC
@@ -15,6 +15,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.network import for_variant
 from hanamachi.training.learner.critic import Critic
+from hanamachi.training.learner.rollout_buffer import Seen
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, FeaturedVecEnv, SelfPlayVecEnv
 
 learned_with_it = partial(learned, num_games=64, critic="all")
@@ -47,7 +48,7 @@ def featured():
         ("hanabi:5p", ("expert",)),
     ],
 )
-def test_it_sees_what_the_other_seats_see_in_turn(id, opponents):
+def test_it_sees_what_the_other_seats_alone_see_in_turn(id, opponents):
     games = moved_on(of_ours(id, *opponents), 40)
     variant, seats = games.variant, games.variant.seats
     for game, mover, seen in zip(
@@ -56,7 +57,8 @@ def test_it_sees_what_the_other_seats_see_in_turn(id, opponents):
         others = np.empty((seats - 1, games.observations.shape[1]), np.float32)
         for ahead in range(1, seats):
             kernels.observe(variant.rule_set, game, (mover + ahead) % seats, others[ahead - 1])
-        np.testing.assert_array_equal(seen, others.ravel())
+        private = variant.observation.private_entries
+        np.testing.assert_array_equal(seen, others[:, private].ravel())
 
 
 @pytest.mark.parametrize("make", [connect_four_v3.raw_env, partial(AEC, "hanabi:3p")])
@@ -93,9 +95,10 @@ def test_hidden_hands_change_its_values_and_never_the_policys():
     games, policy = learner.env, learner.policy
     seen, legal = torch.from_numpy(games.observations), torch.from_numpy(games.masks != 0)
     hands = torch.from_numpy(games.centralised_observations())
+    uniforms = torch.rand(len(seen), dtype=torch.float64)
     with torch.no_grad():
         asked = [
-            policy.sample(seen, legal, others, torch.Generator().manual_seed(1))
+            policy.sample(Seen(seen, legal, others), uniforms)
             for others in (hands, hands.roll(1, 0))
         ]
     (actions, log_probabilities, values), (again, same, others) = asked
@@ -107,7 +110,7 @@ def test_hidden_hands_change_its_values_and_never_the_policys():
 def test_it_tells_more_of_how_games_end_than_the_networks_value_can():
     learner = learned_with_it(60_000, ppo={"batch_size": 128, "gae_lambda": 1.0})
     network, critic = learner.policy.networks()
-    (games,) = learner.rollout_buffer.get(None, torch.Generator())
+    games = last_rollout(learner)
     with torch.no_grad():
         values = network(games.observations, games.masks)[1]
         centralised = critic(games.observations, games.centralised, values)
@@ -125,4 +128,4 @@ def test_what_is_exported_is_a_network_like_any_other():
 def test_without_it_nothing_is_kept():
     learner = learned(critic="own")
     assert learner.policy.critic is None
-    assert learner.rollout_buffer.centralised.size == 0
+    assert learner.rollout_buffer.centralised.numel() == 0

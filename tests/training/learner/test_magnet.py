@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from learners import SETTINGS, learned
+from learners import SETTINGS, last_rollout, learned
 from torch import nn
 
 from hanamachi.training.callbacks import exported
@@ -59,7 +59,7 @@ def test_a_magnet_keeps_the_learner_near_the_policy_that_it_starts_from():
 
 def distance_from_start(kl_coef):
     learner = learned(8_192, magnet={"kind": "start", "kl_coef": kl_coef})
-    (batch,) = learner.rollout_buffer.get(None, learner.generator)
+    batch = last_rollout(learner)
     with torch.no_grad():
         chances, _ = learner.policy.network(batch.observations, batch.masks)
         return float(divergence(chances, batch.magnet_log_probs))

@@ -1,0 +1,45 @@
+"""A seed gives the same bits, however many threads compute."""
+
+import pytest
+import torch
+from learners import learned
+
+from hanamachi.engine import threads
+from hanamachi.training.learner import shards
+from hanamachi.training.learner.shards import map_on_threads, one_thread_each
+
+
+def with_threads(monkeypatch, count):
+    for module in (threads, shards):
+        monkeypatch.setattr(module, "default_threads", lambda: count)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"critic": "all", "export": "average"},
+        {"magnet": {"kl_coef": 0.1}},
+        {"opponents": {"self": 0.5, "greedy": 0.5}},
+    ],
+)
+def test_a_learner_learns_the_same_on_one_thread_and_on_many(settings, monkeypatch):
+    of_many = {"num_games": 520, "ppo": {"batch_size": 700, "n_epochs": 2}}
+    learners = []
+    for count in (1, 3):
+        with_threads(monkeypatch, count)
+        learners.append(learned(16_000, **of_many, **settings))
+    one, many = (learner.policy.state_dict() for learner in learners)
+    for name, weights in one.items():
+        assert torch.equal(weights, many[name]), name
+
+
+def test_results_come_in_the_order_of_the_shards(monkeypatch):
+    with_threads(monkeypatch, 3)
+    assert map_on_threads(lambda x: 2 * x, range(20)) == list(range(0, 40, 2))
+
+
+def test_pytorch_uses_one_thread_and_then_as_many_as_before():
+    before = torch.get_num_threads()
+    with one_thread_each():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before

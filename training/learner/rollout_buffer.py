@@ -1,0 +1,209 @@
+"""The rollout buffer: what happened in T decisions of B games, on the network's device.
+
+Notation: T decisions per game and rollout, B games, A actions, N entries of an observation, M rows
+of a minibatch, K entries of what a centralised critic sees in addition.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.buffers import BaseBuffer
+from torch import Tensor
+
+from hanamachi.training.learner.packing import Bits, Int8, Packing, Unpacked
+from hanamachi.training.learner.vecenv import TurnBasedVecEnv
+
+
+def mover_signed_advantages(
+    rewards: NDArray[Any],  # (T, B)
+    values: NDArray[Any],  # (T + 1, B)
+    terminated: NDArray[np.bool_],  # (T, B)
+    signs: NDArray[Any],  # (T, B)
+    gamma: float,
+    gae_lambda: float,
+) -> NDArray[Any]:
+    """The generalised advantage of each decision for the seat that made it, (T, B)."""
+    advantages = np.zeros_like(rewards)
+    carry = gamma * signs * ~terminated
+    following = np.zeros_like(rewards[0])
+    for t in reversed(range(len(rewards))):
+        delta = rewards[t] + carry[t] * values[t + 1] - values[t]
+        following = delta + gae_lambda * carry[t] * following
+        advantages[t] = following
+    return advantages
+
+
+class Minibatch(NamedTuple):
+    observations: Tensor  # (M, N)
+    masks: Tensor  # (M, A) bool
+    actions: Tensor  # (M,)
+    log_probabilities: Tensor  # (M,)
+    advantages: Tensor  # (M,) mean 0 and standard deviation 1 in the rollout
+    returns: Tensor  # (M,)
+    magnet_log_probs: Tensor  # (M, A) where legal; (M, 0) without a magnet
+    centralised: Tensor  # (M, K) what others alone see; (M, 0) without a centralised critic
+
+
+class Seen(NamedTuple):
+    """What can be seen in each game when a decision is made."""
+
+    observations: Tensor  # (B, N)
+    masks: Tensor  # (B, A) bool
+    centralised: Tensor  # (B, K)
+
+
+PLAYED = (
+    *Seen._fields, "actions", "log_probabilities", "values", "rewards", "terminated", "signs",
+)  # fmt: skip
+
+
+class SelfPlayBuffer(BaseBuffer):
+    """T decisions in each of B games, in the order in which they were made.
+
+    What networks read is on their device; what only advantages are computed from is not.
+    """
+
+    observation_space: spaces.Box
+    action_space: spaces.Discrete
+    minibatch: type[Any] = Minibatch
+
+    def __init__(
+        self, *args: Any, gamma: float = 1, gae_lambda: float = 0.95, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.gamma, self.gae_lambda = gamma, gae_lambda
+        decisions = self.buffer_size, self.n_envs
+        self.actions = self.room(dtype=torch.int64)
+        self.log_probabilities = self.room()
+        self.magnet_log_probs = self.room(0)
+        self.values = torch.zeros((self.buffer_size + 1, self.n_envs), device=self.device)
+        self.rewards = np.zeros(decisions, np.float32)
+        self.terminated = np.zeros(decisions, np.bool_)
+        self.signs = np.zeros(decisions, np.float32)
+
+    def room(self, *row: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Zeros for each decision, (T, B, *row)."""
+        shape = self.buffer_size, self.n_envs, *row
+        return torch.zeros(shape, dtype=dtype, device=self.device)
+
+    def prepare(self, env: TurnBasedVecEnv, all_hands: bool, compact: bool) -> None:
+        """Make room for what is seen in these games, packed if `compact`.
+
+        With `all_hands`, what the other seats alone see is kept for a centralised critic.
+        """
+        self.all_hands = all_hands
+        self.packings = packings(env, all_hands, compact)
+        for name, packing in self.packings.items():
+            setattr(self, name, self.room(packing.size, dtype=packing.dtype))
+
+    # --- One rollout
+
+    def see(self, env: TurnBasedVecEnv) -> Seen:
+        """What can be seen in the games now, as it is kept."""
+        others = env.centralised_observations() if self.all_hands else np.zeros((self.n_envs, 0))
+        rows = env.observations, env.masks != 0, others
+        kept = zip(self.packings.values(), rows, strict=True)
+        return Seen(*(packing.pack(row).to(self.device) for packing, row in kept))
+
+    def unpacked(self, seen: Seen) -> Seen:
+        """What can be seen, as networks read it."""
+        kept = zip(self.packings.values(), seen, strict=True)
+        return Seen(*(packing.unpack(rows) for packing, rows in kept))
+
+    def view(self, env: TurnBasedVecEnv) -> Seen:
+        """Store what can be seen in the games now, and return it as networks read it."""
+        seen = self.see(env)
+        for name, rows in seen._asdict().items():
+            getattr(self, name)[self.pos] = rows
+        return self.unpacked(seen)
+
+    def credit(self, env: TurnBasedVecEnv) -> None:
+        """Store the rewards of the decisions just made."""
+        self.rewards[self.pos] = env.rewards
+        self.terminated[self.pos] = env.terminated
+        self.signs[self.pos] = env.signs
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def finish(self) -> None:
+        """Compute advantages and returns once all values are known.
+
+        Squared errors of values are divided by `value_scale`, the variance of the returns if that
+        is above 1. Without it, errors of large scores would outweigh the policy's loss.
+        """
+        values = self.values.numpy(force=True)
+        with np.errstate(over="ignore", invalid="ignore"):  # such weights are found where they play
+            advantages = mover_signed_advantages(
+                self.rewards, values, self.terminated, self.signs, self.gamma, self.gae_lambda
+            )
+            returns = advantages + values[:-1]
+            precise = returns.astype(np.float64)  # whose squares do not overflow
+            self.value_scale = max(1.0, float(precise.var()))
+            self.explained_variance = explained_variance(values[:-1], precise)
+            advantages = standardised(advantages)
+        self.returns = torch.from_numpy(returns).to(self.device)
+        self.advantages = torch.from_numpy(advantages).to(self.device)
+
+    # --- Minibatches
+
+    def shuffled(self, generator: torch.Generator) -> Tensor:
+        """The numbers of all decisions in random order, (T * B,)."""
+        return torch.randperm(self.buffer_size * self.n_envs, generator=generator)
+
+    def select(self, decisions: Tensor) -> Any:
+        """The minibatch of the decisions with these numbers, (M,)."""
+        rows = decisions.to(self.device)
+        fields = {
+            name: getattr(self, name).flatten(0, 1).index_select(0, rows)
+            for name in self.minibatch._fields
+        }
+        for name in fields.keys() & self.packings.keys():
+            fields[name] = self.packings[name].unpack(fields[name])
+        return self.minibatch(**fields)
+
+    def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
+        raise NotImplementedError("minibatches come from select")
+
+    # --- Rollouts of other processes
+
+    def played(self) -> dict[str, NDArray[Any]]:
+        """The rollout by field, (T, B, ...) each, except `values`, (T + 1, B)."""
+        return {name: np.asarray(getattr(self, name)) for name in PLAYED}
+
+    def put(self, games: slice, played: Mapping[str, NDArray[Any]]) -> None:
+        """Store the rollout of some of the games, as `played` of an unpacked buffer gives it."""
+        for name, rows in played.items():
+            kept = getattr(self, name)
+            packed = self.packings[name].pack(rows) if name in self.packings else rows
+            kept[:, games] = packed if isinstance(kept, np.ndarray) else torch.as_tensor(packed)
+
+
+def packings(env: TurnBasedVecEnv, all_hands: bool, compact: bool) -> dict[str, Packing]:
+    """How each field of `Seen` is kept; games that do not know their units are never packed."""
+    observed, others = env.observations.shape[1], env.centralised_space.shape[0]
+    actions, units = env.masks.shape[1], env.units
+    if compact and units:
+        unseen = units.centralised if all_hands else units.centralised[:0]
+        kept: tuple[Packing, ...] = (Int8(units.observations), Bits(actions), Int8(unseen))
+    else:
+        masks = Unpacked(actions, torch.bool)
+        kept = Unpacked(observed), masks, Unpacked(others if all_hands else 0)
+    return dict(zip(Seen._fields, kept, strict=True))
+
+
+def standardised(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Advantages of mean 0 and standard deviation 1; a single one stays as it is."""
+    if advantages.size < 2:
+        return advantages
+    precise = advantages.astype(np.float64)
+    return ((precise - precise.mean()) / (precise.std() + 1e-8)).astype(np.float32)
+
+
+def explained_variance(values: NDArray[np.float32], returns: NDArray[np.float64]) -> float:
+    """The share of the returns' variance that the values explain, NaN if there is none."""
+    variance = float(returns.var())
+    return 1 - float((returns - values).var()) / variance if variance else float("nan")
