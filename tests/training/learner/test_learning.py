@@ -9,6 +9,7 @@ from samples import WHOLE, sample
 
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv
+from hanamachi.training.schedules import schedule
 
 
 def rate_against_random(model, games):
@@ -40,7 +41,8 @@ def test_connect_four_is_learned_through_the_same_learner():
     games = AECSelfPlayVecEnv(connect_four_v3.raw_env, 64, seed=0)
     model = SelfPlayPPO(
         SelfPlayPolicy, games, n_steps=32, batch_size=256, n_epochs=4, gamma=1.0, seed=0,
-        learning_rate=1e-3, ent_coef=0.1, device="cpu", policy_kwargs={"hidden": (128, 128)},
+        learning_rate=1e-3, entropy_schedule=schedule((0.1, 0.005)), device="cpu",
+        policy_kwargs={"hidden": (128, 128)},
     )  # fmt: skip
     model.learn(sample(400_000, 0.1))
     played = sample(1000, 0.2)
