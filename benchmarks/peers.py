@@ -56,7 +56,7 @@ def adapter_matches(variant: Variant) -> list[Match]:
 
 def training_matches(variant: Variant) -> list[Match]:
     peer = Peer("PettingZoo connect_four with MaskablePPO", ZOO, pipeline)
-    return [Match(case.measured, [peer]) for case in training.cases(variant)]
+    return [Match(case.measured, [peer]) for case in training.cases(variant, "cpu")]
 
 
 KINDS: dict[str, Callable[[Variant], list[Match]]] = {
