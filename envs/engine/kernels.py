@@ -40,7 +40,17 @@ REFUSED = -3  # what a step returns, in place of the mover, if the action was no
 def settle(rule_set: Any, game: np.record, weights: NDArray[np.int64]) -> None:
     """Let chance happen until a seat is to move or the game is over."""
     while game.mover == CHANCE:
-        resolve(rule_set, game, drawn(rule_set, game, weights))
+        happen(rule_set, game, weights)
+
+
+@inline
+def happen(rule_set: Any, game: np.record, weights: NDArray[np.int64]) -> None:
+    """One event of chance.
+
+    Where every nanosecond counts, this is called in a loop in place of `settle`, which would count
+    a reference of `weights` in each call: compiled code keeps that count around a loop.
+    """
+    resolve(rule_set, game, drawn(rule_set, game, weights))
 
 
 @inline
@@ -248,7 +258,7 @@ def advance(
     """
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
-        game = games[b]
+        game, mask = games[b], masks[b]
         mover = np.int64(game.mover)
         action = actions[b]
         rewards[b] = 0
@@ -256,7 +266,8 @@ def advance(
         choices = 1
         while choices == 1:
             apply(rule_set, game, action)
-            settle(rule_set, game, weights)
+            while game.mover == CHANCE:
+                happen(rule_set, game, weights)
             for seat in range(rewards.shape[1]):
                 rewards[b, seat] += game.rewards[seat]
             if game.mover == OVER:
@@ -264,11 +275,11 @@ def advance(
                 observe(rule_set, game, mover, last[b])
                 start(rule_set, game)
                 settle(rule_set, game, weights)
-            choices = legal(rule_set, game, masks[b])
+            choices = legal(rule_set, game, mask)
             if terminated[b]:
                 break
             if choices == 1:
-                action = nth_legal(masks[b], 0)
+                action = nth_legal(mask, 0)
         observe(rule_set, game, np.int64(game.mover), observations[b])
 
 
@@ -286,18 +297,19 @@ def play_randomly(
     """
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
-        game = games[b]
+        game, observation, mask = games[b], observations[b], masks[b]
         left = decisions
         while left > 0:
             if game.mover == OVER:
                 start(rule_set, game)
                 settle(rule_set, game, weights)
-            choices = legal(rule_set, game, masks[b])
+            choices = legal(rule_set, game, mask)
             if choices > 1:
-                observe(rule_set, game, np.int64(game.mover), observations[b])
+                observe(rule_set, game, np.int64(game.mover), observation)
                 left -= 1
-            apply(rule_set, game, nth_legal(masks[b], below(game, choices)))
-            settle(rule_set, game, weights)
+            apply(rule_set, game, nth_legal(mask, below(game, choices)))
+            while game.mover == CHANCE:
+                happen(rule_set, game, weights)
 
 
 @kernel

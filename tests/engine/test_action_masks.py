@@ -1,11 +1,12 @@
-"""Counting in action masks by words gives what counting one by one gives."""
+"""Counting in action masks many at a time gives what counting one by one gives."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hanamachi.engine.action_masks import nth_legal, sum_of_bytes, word_at
+from hanamachi.engine.action_masks import nth_legal
 from hanamachi.engine.compiled import kernel
+from hanamachi.engine.words import sum_of_bytes, word_at
 
 MASKS = st.lists(st.integers(0, 1), min_size=1, max_size=600).filter(any)
 

@@ -2,13 +2,17 @@
 
 import numpy as np
 import pytest
+from extremes import extreme_variants
 from positions import random_session
+from samples import sample
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.engine.layout import LARGEST, Layout, Segment
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
+
+EXTREMES = sample(10, 0.3)  # variants with extreme options
 
 
 @pytest.mark.parametrize("id", VARIANTS)
@@ -27,6 +31,26 @@ def test_every_entry_is_the_float_one_in_its_units(id):
         np.testing.assert_array_equal(
             whole[:, units == 1], np.minimum(exact, LARGEST)[:, units == 1]
         )
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32])
+@pytest.mark.parametrize("id", VARIANTS)
+def test_an_observation_is_written_into_its_own_row_alone(id, dtype):
+    """Some rules write many entries at once, and compiled code does not check where a row ends."""
+    for variant in (make_variant(id), *extreme_variants(id, EXTREMES)):
+        before = np.array([99, -99], dtype)[:, None, None]
+        rows = np.empty((2, 3, variant.observation.size), dtype)
+        for session in random_session(variant, seed=7):
+            for seat in range(variant.seats):
+                rows[:] = before
+                for part in rows:
+                    kernels.observations(
+                        variant.rule_set, session.games, np.array([seat]), part[1:2]
+                    )
+                assert (rows[:, [0, 2]] == before).all()
+                np.testing.assert_array_equal(rows[0, 1], rows[1, 1])
+            if session.mover == OVER:
+                break
 
 
 def test_fractions_count_as_finely_as_there_is_room():

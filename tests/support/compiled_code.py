@@ -1,8 +1,8 @@
 """Run all compiled code of one game: `python tests/support/compiled_code.py GAME SHARE`.
 
 With NUMBA_BOUNDSCHECK=1 an index out of bounds is then an IndexError. Numba reads an index from -n
-to -1 from the end, as Python does, and lets it pass; it never checks slices, nor `word_at`, which
-reads eight bytes at once. The last line names the compiled loops of the package that have not run.
+to -1 from the end, as Python does, and lets it pass; it never checks slices, nor what `words` reads
+and writes at once. The last line names the compiled loops of the package that have not run.
 """
 
 import os

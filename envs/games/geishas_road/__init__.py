@@ -298,13 +298,19 @@ def tables_of(
 def card_tables(colours: int, values: Sequence[int], edition: Edition) -> dict[str, Any]:
     """What depends on the item cards: colour by colour, by value in each."""
     card_values = np.tile(np.array(values, np.int8), colours)
+    colour = np.repeat(np.arange(colours), len(values))
+    rank = np.tile(np.arange(len(values)), colours)
+    traits = np.eye(16, dtype=np.uint8)[[colour, colours + rank]].sum(0, dtype=np.uint8)
     return {
         "colours": colours,
         "values": len(values),
         "cards": colours * len(values),
-        "colour": np.repeat(np.arange(colours), len(values)),
-        "rank": np.tile(np.arange(len(values)), colours),
+        "around": np.arange(3 * rules.COLOURS) % colours,
+        "colour": colour,
+        "rank": rank,
         "value": card_values,
+        "pull": card_values.astype(np.uint64) << 8 * colour.astype(np.uint64),
+        "traits": traits.view(np.uint64),
         "walk": card_values % colours,
         "influence": sums_by_set(values),
         "collects": edition.guests * ((card_values == 1) * 2 + (card_values == 2)),

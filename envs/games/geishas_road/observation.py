@@ -11,18 +11,38 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.bit_sets import count, lowest
+from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import put
 from hanamachi.engine.layout import Layout, Segment
+from hanamachi.engine.words import (
+    ALL_BITS,
+    BYTE,
+    BYTES,
+    ONES,
+    WIDE,
+    at_least,
+    difference,
+    equal,
+    greater,
+    number_at,
+    places_of,
+    sum_of_bytes,
+    word_at,
+    write_set,
+    write_word,
+)
 from hanamachi.games.four_actions import USES, sums_by_set, unused_actions
 from hanamachi.games.geishas_road.rules import (
     ACT,
     ANSWER,
+    CARDS,
+    COLOURS,
     COMPETITION,
     GIFT,
     INTRIGUE,
     NONE,
+    PHASES,
     PICK_MARKER,
     PICK_STARTER,
     PICK_TOKENS,
@@ -32,14 +52,10 @@ from hanamachi.games.geishas_road.rules import (
     all_cards,
     base_points,
     bit_of,
-    favoured,
     guest_points,
-    held_by,
     house_of,
     influence_of,
-    lands_at,
-    next_prestige,
-    played,
+    past,
     unused_tokens,
     waiting_share,
 )
@@ -98,6 +114,14 @@ FACTS = 5  # of each card in hand, among the prospects
 KEEPS, GIVES = sums_by_set(KEPT), sums_by_set(GIVEN)  # of each set of actions
 KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
 
+DUTY = (ACT, ANSWER, PUT_IN_ORDER, PICK_TOKENS, PICK_MARKER, PICK_STARTER)  # what I must do
+DUTIES = np.array([sum(1 << i for i in range(6) if DUTY[i] == phase) for phase in range(PHASES)])
+
+NUMBER = np.uint64(31)  # the bits of a card's number; those of NONE are no card's
+NO_HAND, NO_TABLE = np.uint64(0xFF << 56), np.uint64(0xFFFFFFFF << 32)  # bytes behind them: NONE
+FULL = np.uint64(2**64 - 1)  # NONE in all bytes
+OF_COLOURS = np.uint64(2**40 - 1)  # the bytes of all colours
+
 
 class Sizes(NamedTuple):
     """What the layout of a rule set depends on."""
@@ -140,7 +164,7 @@ PRIVATE = (
 
 def layout(sizes: Sizes) -> Layout:
     """The segments of a rule set; those of tokens that it does not have are empty."""
-    return Layout(
+    table = Layout(
         (
             *own_cards(sizes),
             *played_cards(sizes),
@@ -151,6 +175,8 @@ def layout(sizes: Sizes) -> Layout:
         blocks=tuple(("slot", name) for name in ("slots", "prospects", "gains", "harvest")),
         private=PRIVATE,
     )
+    assert table.size - table.offsets[UNSEEN] >= WIDE  # the last set is written within the row
+    return table
 
 
 def own_cards(sizes: Sizes) -> tuple[Segment, ...]:
@@ -269,46 +295,257 @@ def outlook(sizes: Sizes) -> tuple[Segment, ...]:
 
 @inline
 def observe(rule_set: np.record, game: np.record, seat: int, out: NDArray[Any]) -> None:
-    out[:] = 0
-    me, foe = seat, 1 - seat
-    observe_duty(rule_set, game, me, out)
-    observe_round(rule_set, game, me, out)
-    observe_circle(rule_set, game, me, out)
-    observe_influence(rule_set, game, me, out)
+    """The segments in their order: what is written beyond the end of one, the next overwrites."""
+    me = seat
+    hand, table = hand_of(game, me), seen_on_table(game, me)
+    unplayed = places_of(NONE, game.played_by, 0) & all_cards(rule_set)
+    held, unseen = set_of(hand), unplayed & ~seen_by(game, me, hand, table)
+    leads = leads_of(rule_set, game, me, unplayed)
+    observe_own_cards(rule_set, game, me, hand, table, out)
     observe_played(rule_set, game, me, out)
+    observe_actions(rule_set, game, me, out)
+    observe_offers(rule_set, game, me, out)
+    observe_answers(rule_set, game, me, out)
+    if rule_set.offer_tokens:
+        observe_tokens(rule_set, game, me, out)
+    observe_table(rule_set, game, me, out)
+    observe_circle(rule_set, game, me, out)
+    observe_round(rule_set, game, me, out)
+    put_cards(rule_set, out, UNSEEN, 0, unseen)
+    observe_influence(rule_set, game, me, leads, out)
+    observe_future(rule_set, game, me, leads, unplayed, held, unseen, out)
+    observe_prospects(rule_set, game, me, leads, hand, table, out)
+
+
+# --- Cards as the bytes of a word, and as the bits of a set
+
+
+@inline
+def hand_of(game: np.record, seat: int) -> Any:
+    return word_at(game.hand[seat], 0) | NO_HAND
+
+
+@inline
+def seen_on_table(game: np.record, me: int) -> Any:
+    """The cards on offer but for those that the other player laid face down."""
+    return word_at(game.offer, 0) | equal(word_at(game.face_down, 0), 1 - me) * ALL_BITS | NO_TABLE
+
+
+@inline
+def set_of(cards: Any) -> Any:
+    members = np.int64(0)
+    for i in range(BYTES):
+        members |= np.int64(1) << np.int64(cards >> np.uint64(8 * i) & NUMBER)
+    return members
+
+
+@inline
+def seen_by(game: np.record, me: int, hand: Any, table: Any) -> Any:
+    """The cards that I hold, have put aside or see on the table."""
+    kept, discarded = game.laid[me, INTRIGUE, 0], game.laid[me, INTRIGUE, 1]
+    return set_of(hand) | set_of(table) | bit_of(kept) | bit_of(discarded)
+
+
+@inline
+def keeps(game: np.record, seat: int, unplayed: int) -> Any:
+    """1 if a seat kept a card by Intrigue and has not played it yet."""
+    return unplayed >> (game.laid[seat, INTRIGUE, 0] & 31) & 1
+
+
+@inline
+def chosen(choice: int) -> Any:
+    """The set of what was chosen; nothing for NONE."""
+    return np.int64(1) << choice + 1 >> 1
+
+
+@inline
+def put_cards(rule_set: np.record, out: NDArray[Any], segment: int, row: int, cards: int) -> None:
+    """A set of cards in a row of a segment that has one entry a card."""
+    write_set(out, rule_set.at[segment] + row * rule_set.cards, cards)
+
+
+@inline
+def put_card(rule_set: np.record, out: NDArray[Any], segment: int, row: int, card: int) -> None:
+    """A card, if there is one, in such a row."""
+    put_cards(rule_set, out, segment, row, bit_of(card))
+
+
+# --- My cards
+
+
+@inline
+def observe_own_cards(
+    rule_set: np.record, game: np.record, me: int, hand: Any, table: Any, out: NDArray[Any]
+) -> None:
+    write_set(out, rule_set.at[TO_DO], DUTIES[game.phase] if game.mover == me else 0)
+    put_cards(rule_set, out, HAND, 0, set_of(hand))
+    size, cards = rule_set.hand_size, rule_set.cards
+    observe_slots(rule_set, 0, size + 1, hand, out)
+    observe_slots(rule_set, size + 1, PLACES, table, out)
+    dealt = word_at(game.received[me], 0) | FULL << np.uint64(8 * size)
+    put_cards(rule_set, out, DEALT, 0, set_of(dealt))
+    drawn, at = word_at(game.received[me], size), np.int64(rule_set.at[DRAWN])
+    for _ in range(rule_set.draws):
+        write_set(out, at, np.int64(1) << np.int64(drawn & NUMBER))
+        drawn >>= BYTE
+        at += cards
+    put_card(rule_set, out, INTRIGUES, 0, game.laid[me, INTRIGUE, 0])
+    put_card(rule_set, out, INTRIGUES, 1, game.laid[me, INTRIGUE, 1])
+
+
+@inline
+def observe_slots(
+    rule_set: np.record, first: int, slots: int, cards: Any, out: NDArray[Any]
+) -> None:
+    """Colour and value of cards, in the slots from the first on."""
+    width = rule_set.colours + rule_set.values
+    at = rule_set.at[SLOTS] + first * width
+    for _ in range(slots):
+        card = cards & NUMBER
+        write_word(out, at, rule_set.traits[card, 0])
+        write_word(out, at + BYTES, rule_set.traits[card, 1])
+        cards >>= BYTE
+        at += width
+
+
+# --- What was played and offered
+
+
+@inline
+def observe_played(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    put_cards(rule_set, out, TABLEAUS, 0, places_of(me, game.played_by, 0))
+    put_cards(rule_set, out, TABLEAUS, 1, places_of(1 - me, game.played_by, 0))
+    at, cards = rule_set.at[PLAYED], rule_set.cards
+    for card in range(0, CARDS, BYTES):
+        write_word(out, at + card, word_at(game.played_as, card))
+    if rule_set.guests > 0:
+        at = rule_set.at[BROUGHT]
+        for card in range(cards):
+            out[np.uint64(at + card)] = game.brought[card, 0]
+            out[np.uint64(at + cards + card)] = game.brought[card, 1]
+
+
+@inline
+def observe_actions(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    turns = 0
     for side in range(2):
-        owner = me if side == 0 else foe
-        observe_actions(rule_set, game, owner, side, out)
-        observe_offers(rule_set, game, me, owner, side, out)
-        if rule_set.offer_tokens:
-            observe_tokens(rule_set, game, me, owner, side, out)
-    observe_own_cards(rule_set, game, me, out)
-    if game.phase != ACT:
-        observe_table(rule_set, game, me, out)
-    observe_future(rule_set, game, me, out)
+        for action in range(4):
+            turns |= chosen(game.used_in[me ^ side, action] - 1) << 16 * side + 4 * action
+    write_set(out, rule_set.at[USED_IN], turns)
 
 
 @inline
-def mark(rule_set: np.record, out: NDArray[Any], segment: int, row: int, card: int) -> None:
-    """A card, if there is one, in a row of a segment that has one entry a card."""
-    out[rule_set.at[segment] + row * rule_set.cards + max(card, 0)] += card != NONE
+def observe_offers(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    """The cards of each Gift and Competition as they were laid down, if face up or mine."""
+    for side in range(2):
+        seat = me ^ side
+        cards = offered(game, seat, GIFT, 0) | offered(game, seat, GIFT, 2)
+        put_cards(rule_set, out, GIFTS, side, cards & ~secret_in(game, GIFT, seat, me))
+    for side in range(2):
+        seat = me ^ side
+        secret = secret_in(game, COMPETITION, seat, me)
+        for pair in range(2):
+            cards = offered(game, seat, COMPETITION, 2 * pair)
+            put_cards(rule_set, out, PAIRS, 2 * side + pair, cards & ~secret)
 
 
 @inline
-def choose(rule_set: np.record, out: NDArray[Any], segment: int, row: int, choice: int) -> None:
-    """What was chosen, if anything was, in the row of entries from `row` on."""
-    out[rule_set.at[segment] + row + max(choice, 0)] = choice != NONE
+def offered(game: np.record, seat: int, offer: int, place: int) -> Any:
+    """The cards of two places."""
+    return bit_of(game.laid[seat, offer, place]) | bit_of(game.laid[seat, offer, place + 1])
 
 
 @inline
-def observe_duty(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    if game.mover == me:
-        out[rule_set.at[TO_DO]] = game.phase == ACT
-        out[rule_set.at[TO_DO] + 1] = game.phase == ANSWER
-        out[rule_set.at[TO_DO] + 2] = game.phase == PUT_IN_ORDER
-        out[rule_set.at[TO_DO] + 3] = game.phase == PICK_TOKENS
-        out[rule_set.at[TO_DO] + 4] = game.phase == PICK_MARKER
-        out[rule_set.at[TO_DO] + 5] = game.phase == PICK_STARTER
+def secret_in(game: np.record, offer: int, seat: int, me: int) -> Any:
+    """The card of a seat's offer that I cannot see."""
+    hidden = seat != me and game.hidden_use[seat] == offer
+    return bit_of(game.hidden_card[seat]) if hidden else 0
+
+
+@inline
+def observe_answers(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    """What was picked from each offer, and the order of its cards."""
+    picked = orders = 0
+    for side in range(2):
+        seat = me ^ side
+        picks = chosen(game.picked[seat, GIFT]) | chosen(game.picked[seat, COMPETITION]) << 3
+        picked |= picks << 5 * side
+        for offer in range(2):
+            for share in range(2):
+                order = chosen(game.order[seat, GIFT + offer, share])
+                orders |= order << 8 * side + 4 * offer + 2 * share
+    write_set(out, rule_set.at[PICKED], picked)
+    write_set(out, rule_set.at[ORDERS], orders)
+
+
+@inline
+def observe_tokens(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    """How each player used Hidden Offer and Counteroffer, as far as I know."""
+    foe, uses, counters, left = 1 - me, 0, 0, 0
+    for side in range(2):
+        seat = me ^ side
+        use, turn, out_by = game.hidden_use[seat], game.counter_to[seat], game.counter_out_by[seat]
+        offers = int(use == GIFT) | int(use == COMPETITION) << 1 | int(use > COMPETITION) << 2
+        uses |= offers << 3 * side
+        counter = chosen(turn) | chosen(game.counter_place[seat]) << 8
+        counters |= (counter | int(out_by == me) << 12 | int(out_by == foe) << 13) << 14 * side
+        left |= (int(use == NONE) | int(turn == NONE) << 1) << 2 * side
+    write_set(out, rule_set.at[HIDDEN_USE], uses)
+    put_card(rule_set, out, MY_HIDDEN, 0, game.hidden_card[me])
+    write_set(out, rule_set.at[COUNTERED], counters)
+    for side in range(2):
+        seat = me ^ side
+        secret = game.counter_out_by[seat] == foe
+        put_card(rule_set, out, CARD_OUT, side, NONE if secret else game.counter_out[seat])
+    put_card(rule_set, out, CARD_IN, 0, game.counter_in[me])
+    secret = game.hidden_use[foe] > COMPETITION
+    put_card(rule_set, out, CARD_IN, 1, NONE if secret else game.counter_in[foe])
+    write_set(out, rule_set.at[TOKENS_LEFT], left)
+
+
+@inline
+def observe_table(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    """What lies face down, and what is asked about the cards that are still to be played."""
+    asked = 0
+    for place in range(PLACES):
+        owner = game.face_down[place]
+        asked |= (int(owner == me) | int(owner == 1 - me) << 1) << 2 * place
+    if game.phase == PUT_IN_ORDER:
+        share = waiting_share(game)
+        for i in range(2):
+            asked |= np.int64(1) << 8 + PLACES * i + game.share[share, i]
+    if game.phase == PICK_TOKENS:
+        asked |= np.int64(1) << 16 + house_of(rule_set, game, game.playing)
+    write_set(out, rule_set.at[FACE_DOWN], asked)
+
+
+# --- The circle and the score
+
+
+@inline
+def observe_circle(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+    at, n = rule_set.at, rule_set.colours
+    markers, returns, steps = word_at(game.marker, 0), word_at(game.returns, 0), 0
+    for c in range(COLOURS):
+        steps |= np.int64(1) << n * c + game.steps[c]
+    write_word(out, at[MARKERS], equal(markers, me))
+    write_word(out, at[MARKERS] + n, equal(markers, 1 - me))
+    write_set(out, at[STEPS], steps)
+    write_word(out, at[RETURNS], at_least(returns, 1))
+    write_word(out, at[RETURNS] + n, at_least(returns, 2))
+    write_word(out, at[ROWS], tokens_left(rule_set, game, 0))
+    write_word(out, at[ROWS] + ROW, tokens_left(rule_set, game, 1))
+    if rule_set.guests > 0:
+        write_word(out, at[GUESTS], word_at(game.guests, 0))
+        write_word(out, at[COLLECTED], word_at(game.collected[me], 0))
+        write_word(out, at[COLLECTED] + n, word_at(game.collected[1 - me], 0))
+
+
+@inline
+def tokens_left(rule_set: np.record, game: np.record, row: int) -> Any:
+    """The tokens that are left in a row, the next one first, a byte each."""
+    others = FULL << np.uint64(8 * rule_set.row_length[row])
+    return (word_at(game.row[row], 0) & ~others) >> np.uint64(8 * game.taken[row])
 
 
 @inline
@@ -317,233 +554,163 @@ def observe_round(rule_set: np.record, game: np.record, me: int, out: NDArray[An
     named = game.starter != NONE
     out[rule_set.at[CHOOSER]] = named and game.chooser == me
     out[rule_set.at[CHOOSER] + 1] = named and game.chooser == 1 - me
-    if game.round_number > 0:
-        out[rule_set.at[ROUND] + game.round_number - 1] = 1
+    first = rule_set.at[ROUND]
+    for i in range(rule_set.at[SCORE] - first):
+        out[np.uint64(first + i)] = game.round_number == i + 1
     for side in range(2):
-        seat = me if side == 0 else 1 - me
-        put(rule_set, out, SCORE, side, game.wins[seat])
-        put(rule_set, out, SCORE, 2 + side, game.points[seat])
+        put(rule_set, out, SCORE, side, game.wins[me ^ side])
+        put(rule_set, out, SCORE, 2 + side, game.points[me ^ side])
+
+
+# --- What follows from it
 
 
 @inline
-def observe_circle(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    n = rule_set.colours
-    for c in range(n):
-        out[rule_set.at[STEPS] + n * c + game.steps[c]] = 1
-        out[rule_set.at[RETURNS] + c] = game.returns[c] > 0
-        out[rule_set.at[RETURNS] + n + c] = game.returns[c] > 1
-        out[rule_set.at[MARKERS] + c] = game.marker[c] == me
-        out[rule_set.at[MARKERS] + n + c] = game.marker[c] == 1 - me
-        if rule_set.guests > 0:
-            out[rule_set.at[GUESTS] + c] = game.guests[c]
-            out[rule_set.at[COLLECTED] + c] = game.collected[me, c]
-            out[rule_set.at[COLLECTED] + n + c] = game.collected[1 - me, c]
-    for row in range(2):
-        for i in range(ROW):
-            token = game.taken[row] + i
-            left = token < rule_set.row_length[row]
-            out[rule_set.at[ROWS] + ROW * row + i] = game.row[row, min(token, ROW - 1)] * left
+def leads_of(rule_set: np.record, game: np.record, me: int, unplayed: int) -> Any:
+    """By colour, twice my influence, a kept card included, less theirs; a marker counts one."""
+    markers, foe = word_at(game.marker, 0), 1 - me
+    mine, theirs = word_at(game.influence[me], 0), word_at(game.influence[foe], 0)
+    mine += rule_set.pull[game.laid[me, INTRIGUE, 0] & 31] * np.uint64(keeps(game, me, unplayed))
+    return difference(mine + mine + equal(markers, me), theirs + theirs + equal(markers, foe))
 
 
 @inline
-def observe_influence(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
+def observe_influence(
+    rule_set: np.record, game: np.record, me: int, leads: Any, out: NDArray[Any]
+) -> None:
     """Who leads each geisha, and what the round would bring now."""
-    n, base, foe = rule_set.colours, base_points(rule_set, game), 1 - me
-    mine = guest_points(rule_set, game, me) + unused_tokens(rule_set, game, me)
-    theirs = guest_points(rule_set, game, foe) + unused_tokens(rule_set, game, foe)
-    kept = kept_card(game, me)
-    for c in range(n):
-        worth, owner = base + game.prestige[c], favoured(rule_set, game, c)
-        out[rule_set.at[WORTH] + c] = worth
-        out[rule_set.at[AHEAD] + c] = owner == me
-        out[rule_set.at[AHEAD] + n + c] = owner == foe
-        mine += worth * (owner == me)
-        theirs += worth * (owner == foe)
-        lead = 2 * (game.influence[me, c] - game.influence[foe, c])
-        if kept != NONE and rule_set.colour[kept] == c:
-            lead += 2 * rule_set.value[kept]
-        lead += int(game.marker[c] == me) - int(game.marker[c] == foe)
-        out[rule_set.at[LEAD] + c] = lead
-    put(rule_set, out, POINTS, 0, mine)
-    put(rule_set, out, POINTS, 1, theirs)
+    at, n, foe = rule_set.at, rule_set.colours, 1 - me
+    markers = word_at(game.marker, 0)
+    mine, theirs = word_at(game.influence[me], 0), word_at(game.influence[foe], 0)
+    counted = ONES if rule_set.alone_wins else at_least(mine + theirs, 1)
+    mine += mine + (equal(markers, me) & counted)
+    theirs += theirs + (equal(markers, foe) & counted)
+    worth = word_at(game.prestige, 0) + np.uint64(base_points(rule_set, game)) * ONES
+    write_word(out, at[WORTH], worth)
+    write_word(out, at[LEAD], leads)
+    write_word(out, at[AHEAD], greater(mine, theirs))
+    write_word(out, at[AHEAD] + n, greater(theirs, mine))
+    my_points = guest_points(rule_set, game, me) + unused_tokens(rule_set, game, me)
+    their_points = guest_points(rule_set, game, foe) + unused_tokens(rule_set, game, foe)
+    worth &= OF_COLOURS
+    put(rule_set, out, POINTS, 0, my_points + sum_where(greater(mine, theirs), worth))
+    put(rule_set, out, POINTS, 1, their_points + sum_where(greater(theirs, mine), worth))
 
 
 @inline
-def kept_card(game: np.record, seat: int) -> Any:
-    """The card that a seat kept by Intrigue and has not played yet, or NONE."""
-    kept = game.laid[seat, INTRIGUE, 0]
-    return NONE if kept == NONE or game.played_as[kept] > 0 else kept
+def sum_where(ones: Any, numbers: Any) -> Any:
+    """The sum of the bytes in whose place there is a 1."""
+    return sum_of_bytes(ones * ALL_BITS & numbers)
 
 
 @inline
-def observe_played(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    left = played(game)
-    while left != 0:
-        card = lowest(left)
-        left &= left - 1
-        mark(rule_set, out, TABLEAUS, int(game.played_by[card] != me), card)
-        out[rule_set.at[PLAYED] + card] = game.played_as[card]
-        if rule_set.guests > 0:
-            out[rule_set.at[BROUGHT] + card] = game.brought[card, 0]
-            out[rule_set.at[BROUGHT] + rule_set.cards + card] = game.brought[card, 1]
-
-
-@inline
-def observe_actions(
-    rule_set: np.record, game: np.record, seat: int, side: int, out: NDArray[Any]
+def observe_future(
+    rule_set: np.record,
+    game: np.record,
+    me: int,
+    leads: Any,
+    unplayed: int,
+    held: int,
+    unseen: int,
+    out: NDArray[Any],
 ) -> None:
-    """What a player did with each action; `side` is 0 for mine, 1 for theirs."""
-    for action in range(4):
-        turn = game.used_in[seat, action] - 1
-        choose(rule_set, out, USED_IN, 16 * side + 4 * action, turn)
-    choose(rule_set, out, PICKED, 5 * side, game.picked[seat, GIFT])
-    choose(rule_set, out, PICKED, 5 * side + 3, game.picked[seat, COMPETITION])
-    for offer in range(2):
-        for share in range(2):
-            order = game.order[seat, GIFT + offer, share]
-            choose(rule_set, out, ORDERS, 8 * side + 4 * offer + 2 * share, order)
-
-
-@inline
-def observe_offers(
-    rule_set: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[Any]
-) -> None:
-    """The cards of a player's Gift and Competition as they were laid down, if face up or mine."""
-    hidden = game.hidden_card[seat] if seat != me else NONE
-    for place in range(PLACES):
-        card = game.laid[seat, GIFT, place]
-        secret = card == hidden and game.hidden_use[seat] == GIFT
-        mark(rule_set, out, GIFTS, side, NONE if secret else card)
-    for place in range(PLACES):
-        card = game.laid[seat, COMPETITION, place]
-        secret = card == hidden and game.hidden_use[seat] == COMPETITION
-        mark(rule_set, out, PAIRS, 2 * side + place // 2, NONE if secret else card)
-
-
-@inline
-def observe_tokens(
-    rule_set: np.record, game: np.record, me: int, seat: int, side: int, out: NDArray[Any]
-) -> None:
-    """How a player used Hidden Offer and Counteroffer, as far as I know."""
-    use, turn, out_by = game.hidden_use[seat], game.counter_to[seat], game.counter_out_by[seat]
-    out[rule_set.at[TOKENS_LEFT] + 2 * side] = use == NONE
-    out[rule_set.at[TOKENS_LEFT] + 2 * side + 1] = turn == NONE
-    out[rule_set.at[HIDDEN_USE] + 3 * side] = use == GIFT
-    out[rule_set.at[HIDDEN_USE] + 3 * side + 1] = use == COMPETITION
-    out[rule_set.at[HIDDEN_USE] + 3 * side + 2] = use > COMPETITION
-    choose(rule_set, out, COUNTERED, 14 * side, turn)
-    choose(rule_set, out, COUNTERED, 14 * side + 8, game.counter_place[seat])
-    out[rule_set.at[COUNTERED] + 14 * side + 12] = out_by == me
-    out[rule_set.at[COUNTERED] + 14 * side + 13] = out_by == 1 - me
-    mark(rule_set, out, CARD_OUT, side, NONE if out_by == 1 - me else game.counter_out[seat])
-    if seat == me:
-        mark(rule_set, out, MY_HIDDEN, 0, game.hidden_card[me])
-        mark(rule_set, out, CARD_IN, side, game.counter_in[me])
-    else:
-        mark(rule_set, out, CARD_IN, side, NONE if use > COMPETITION else game.counter_in[seat])
-
-
-@inline
-def observe_own_cards(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    for slot in range(game.held[me]):
-        card = game.hand[me, slot]
-        mark(rule_set, out, HAND, 0, card)
-        observe_slot(rule_set, game, slot, card, out)
-    for number in range(rule_set.hand_size):
-        mark(rule_set, out, DEALT, 0, game.received[me, number])
-    for number in range(rule_set.draws):
-        mark(rule_set, out, DRAWN, number, game.received[me, rule_set.hand_size + number])
-    mark(rule_set, out, INTRIGUES, 0, game.laid[me, INTRIGUE, 0])
-    mark(rule_set, out, INTRIGUES, 1, game.laid[me, INTRIGUE, 1])
-
-
-@inline
-def observe_table(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
-    """The cards that are still to be played, and what is asked about them."""
-    for place in range(PLACES):
-        card, owner = game.offer[place], game.face_down[place]
-        if card != NONE and owner != 1 - me:
-            observe_slot(rule_set, game, rule_set.hand_size + 1 + place, card, out)
-        out[rule_set.at[FACE_DOWN] + 2 * place] = owner == me
-        out[rule_set.at[FACE_DOWN] + 2 * place + 1] = owner == 1 - me
-    if game.phase == PUT_IN_ORDER:
-        share = waiting_share(game)
-        for i in range(2):
-            out[rule_set.at[TO_PLAY] + PLACES * i + game.share[share, i]] = 1
-    if game.phase == PICK_TOKENS:
-        out[rule_set.at[LANDED] + house_of(rule_set, game, game.playing)] = 1
-
-
-@inline
-def observe_slot(
-    rule_set: np.record, game: np.record, slot: int, card: int, out: NDArray[Any]
-) -> None:
-    """A card in hand or on offer, and what it would do if it were played now.
-
-    Where it leads its geisha, who leads her before and after, and what it would bring.
-    """
-    colour, value = rule_set.colour[card], rule_set.value[card]
-    row = slot * (rule_set.colours + rule_set.values)
-    out[rule_set.at[SLOTS] + row + colour] = 1
-    out[rule_set.at[SLOTS] + row + rule_set.colours + rule_set.rank[card]] = 1
-    house, lead = lands_at(rule_set, game, card), out[rule_set.at[LEAD] + colour]
-    home = house == colour
-    out[rule_set.at[PROSPECTS] + FACTS * slot] = home
-    out[rule_set.at[PROSPECTS] + FACTS * slot + 1] = lead > 0
-    out[rule_set.at[PROSPECTS] + FACTS * slot + 2] = lead < 0
-    out[rule_set.at[PROSPECTS] + FACTS * slot + 3] = lead + 2 * value > 0
-    out[rule_set.at[PROSPECTS] + FACTS * slot + 4] = lead - 2 * value > 0
-    out[rule_set.at[GAINS] + slot] = next_prestige(rule_set, game, colour) * home
-    if rule_set.guests > 0:
-        tokens = rule_set.collects[card]
-        out[rule_set.at[HARVEST] + 2 * slot] = min(tokens, game.guests[house])
-        out[rule_set.at[HARVEST] + 2 * slot + 1] = tokens > 0 and game.marker[house] == NONE
-
-
-@inline
-def observe_future(rule_set: np.record, game: np.record, me: int, out: NDArray[Any]) -> None:
     """The cards that will still be played, and where they will end if taken at random."""
-    hand, unseen = held_by(game, me), unseen_by(rule_set, game, me)
-    for card in range(rule_set.cards):
-        out[rule_set.at[UNSEEN] + card] = unseen >> card & 1
-    foe = 1 - me
+    foe, unknown = 1 - me, max(count(unseen), 1)
     mine, theirs = unused_actions(rule_set, game, me), unused_actions(rule_set, game, foe)
-    my_kept, foe_kept = kept_card(game, me) != NONE, kept_card(game, foe) != NONE
-    out[rule_set.at[TO_COME]] = KEEPS[mine] + GIVES[theirs] + my_kept
-    out[rule_set.at[TO_COME] + 1] = KEEPS[theirs] + GIVES[mine] + foe_kept
-    out[rule_set.at[TO_COME] + 2] = count(mine)
-    out[rule_set.at[TO_COME] + 3] = count(theirs)
-    out[rule_set.at[TO_COME] + 4] = game.held[me]
-    out[rule_set.at[TO_COME] + 5] = game.held[foe]
+    foe_kept = keeps(game, foe, unplayed)
+    at = rule_set.at[TO_COME]
+    out[at] = KEEPS[mine] + GIVES[theirs] + keeps(game, me, unplayed)
+    out[at + 1] = KEEPS[theirs] + GIVES[mine] + foe_kept
+    out[at + 2] = count(mine)
+    out[at + 3] = count(theirs)
+    out[at + 4] = game.held[me]
+    out[at + 5] = game.held[foe]
     keep, give = KEEPS_OF_EACH[mine], GIVES_OF_EACH[mine]
     foe_keeps, foe_gives = KEEPS_OF_EACH[theirs], GIVES_OF_EACH[theirs]
     my_draws = max(count(mine) - int(has_drawn(game, me)), 0)
     foes = game.held[foe] + max(count(theirs) - int(has_drawn(game, foe)), 0)
-    to_me = (my_draws * keep + foes * foe_gives) / max(count(unseen), 1)
-    to_foe = (my_draws * give + foes * foe_keeps + foe_kept) / max(count(unseen), 1)
+    to_me = (my_draws * keep + foes * foe_gives) / unknown
+    to_foe = (my_draws * give + foes * foe_keeps + foe_kept) / unknown
     put(rule_set, out, FLOW, 0, keep)
     put(rule_set, out, FLOW, 1, give)
     put(rule_set, out, FLOW, 2, to_me)
     put(rule_set, out, FLOW, 3, to_foe)
-    for c in range(rule_set.colours):
-        held, unknown = influence_of(rule_set, hand, c), influence_of(rule_set, unseen, c)
-        expected = 2 * (held * (keep - give) + unknown * (to_me - to_foe))
-        put(rule_set, out, EXPECTED_LEAD, c, out[rule_set.at[LEAD] + c] + expected)
-
-
-@inline
-def unseen_by(rule_set: np.record, game: np.record, me: int) -> Any:
-    """All cards but what was played, lies face up or is mine, a bit each."""
-    seen = played(game) | held_by(game, me)
-    for place in range(2):
-        seen |= bit_of(game.laid[me, INTRIGUE, place])
-    for place in range(PLACES):
-        if game.face_down[place] != 1 - me:
-            seen |= bit_of(game.offer[place])
-    return all_cards(rule_set) & ~seen
+    for c in range(COLOURS):  # a number known to the compiler; what is too much is overwritten
+        mine_of, unseen_of = influence_of(rule_set, held, c), influence_of(rule_set, unseen, c)
+        expected = 2 * (mine_of * (keep - give) + unseen_of * (to_me - to_foe))
+        put(rule_set, out, EXPECTED_LEAD, c, number_at(leads, c) + expected)
 
 
 @inline
 def has_drawn(game: np.record, seat: int) -> Any:
     """Whether the seat holds the card of its turn and has yet to act."""
     return game.phase == ACT and game.mover == seat
+
+
+@inline
+def observe_prospects(
+    rule_set: np.record,
+    game: np.record,
+    me: int,
+    leads: Any,
+    hand: Any,
+    table: Any,
+    out: NDArray[Any],
+) -> None:
+    """What each card in hand or on the table would do if it were played now."""
+    tokens = next_tokens(rule_set, game)
+    out[rule_set.at[PROSPECTS] :] = 0
+    for slot in range(game.held[me]):
+        observe_card(rule_set, game, slot, hand & NUMBER, leads, tokens, out)
+        hand >>= BYTE
+    for place in range(PLACES):
+        card = table & NUMBER
+        if card != NUMBER:
+            slot = rule_set.hand_size + 1 + place
+            observe_card(rule_set, game, slot, card, leads, tokens, out)
+        table >>= BYTE
+
+
+@inline
+def next_tokens(rule_set: np.record, game: np.record) -> Any:
+    """By colour, the prestige token that her next return brings; 0 where none is left."""
+    returns = word_at(game.returns, 0)
+    once, twice = at_least(returns, 1), at_least(returns, 2)
+    first, second = tokens_left(rule_set, game, 0), tokens_left(rule_set, game, 1)
+    return (ONES ^ once) * (first & ALL_BITS) + (once ^ twice) * (second & ALL_BITS)
+
+
+@inline
+def observe_card(
+    rule_set: np.record,
+    game: np.record,
+    slot: int,
+    card: Any,
+    leads: Any,
+    tokens: Any,
+    out: NDArray[Any],
+) -> None:
+    """Where a card leads its geisha, who leads her before and after, and what it would bring.
+
+    Signs are bits here, as branches could not be foreseen.
+    """
+    colour = rule_set.colour[card]
+    steps = past(rule_set, game.steps[np.uint64(colour)], rule_set.walk[card])
+    lead, change, home = number_at(leads, colour), 2 * rule_set.value[card], steps == 0
+    at = rule_set.at[PROSPECTS] + FACTS * slot
+    out[np.uint64(at)] = home
+    out[np.uint64(at + 1)] = is_negative(-lead)
+    out[np.uint64(at + 2)] = is_negative(lead)
+    out[np.uint64(at + 3)] = is_negative(-lead - change)
+    out[np.uint64(at + 4)] = is_negative(change - lead)
+    out[np.uint64(rule_set.at[GAINS] + slot)] = number_at(tokens, colour) * home
+    if rule_set.guests > 0:
+        at, house = rule_set.at[HARVEST] + 2 * slot, np.uint64(past(rule_set, colour, steps))
+        guests = min(rule_set.collects[card], game.guests[house])
+        out[np.uint64(at)] = guests
+        out[np.uint64(at + 1)] = (rule_set.collects[card] > 0) & (game.marker[house] == NONE)
+
+
+@inline
+def is_negative(number: int) -> Any:
+    return number >> 63 & 1

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.bit_sets import lowest
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
+from hanamachi.engine.words import places_of, word_at
 from hanamachi.games.four_actions import SIZES
 
 SEATS = 2
 COLOURS, RANKS, CARDS, ROW = 5, 9, 30, 5  # at most: geisha, values, item cards, tokens in a row
+NUMBERS = 32  # of cards, and what the last five bits of NONE make of it: a card of no worth
 HAND, RECEIVED = 7, 11  # at most: cards in a hand, cards that a player gets in a round
 WORTHS = 10  # of prestige tokens, from 0
 PLACES = 4  # at most, in an offer
@@ -47,6 +50,7 @@ TWO_PLACES = 2  # of a share, and of a pair
     PICK_TOKENS,
     ENDED,
 ) = range(13)
+PHASES = 13
 
 MIDDLE, CHOSEN, DRAWN = range(3)  # markers at the start: left alone, two chosen, two drawn
 
@@ -109,7 +113,10 @@ RULE_SET = rule_set_dtype(
     ("colour", np.int8, (CARDS,)),  # of each card
     ("rank", np.int8, (CARDS,)),  # among the values of its colour
     ("value", np.int8, (CARDS,)),
+    ("pull", np.uint64, (NUMBERS,)),  # its value, in the byte of its colour
+    ("traits", np.uint64, (NUMBERS, 2)),  # 1 in the bytes of its colour and of its rank behind them
     ("walk", np.int8, (CARDS,)),  # houses that it leads its geisha on, whole rounds left out
+    ("around", np.int8, (3 * COLOURS,)),  # the house that so many steps from the first lead to
     ("influence", np.int8, (2**RANKS,)),  # of cards of one colour, a bit for each rank
     ("in_use", np.int8, (4,)),  # 1 where the action is part of the game
     ("markers", np.int64),  # K action markers a player
@@ -380,10 +387,7 @@ def receive(game: np.record, seat: int, card: int) -> None:
 
 @inline
 def number_received(game: np.record, seat: int) -> int:
-    number = 0
-    for i in range(RECEIVED):
-        number += game.received[seat, i] != NONE
-    return number
+    return lowest(places_of(NONE, game.received[seat], 0) | 1 << RECEIVED)
 
 
 @inline
@@ -587,16 +591,15 @@ def order_is_open(rule_set: np.record, game: np.record, share: int) -> Any:
 
 @inline
 def past(rule_set: np.record, house: int, steps: int) -> Any:
-    """The house that lies this many steps clockwise, less than a whole circle."""
-    place = house + steps
-    return place - rule_set.colours if place >= rule_set.colours else place
+    """The house that lies this many steps clockwise, up to two whole circles."""
+    return rule_set.around[np.uint64(house + steps)]
 
 
 @inline
 def lands_at(rule_set: np.record, game: np.record, card: int) -> Any:
     """The house at which the card would bring its geisha."""
     colour = rule_set.colour[card]
-    return past(rule_set, colour, past(rule_set, game.steps[colour], rule_set.walk[card]))
+    return past(rule_set, colour, game.steps[colour] + rule_set.walk[card])
 
 
 @inline
@@ -806,14 +809,16 @@ def favoured(rule_set: np.record, game: np.record, c: int) -> int:
     return 0 if twice > 0 else 1 if twice < 0 else NONE
 
 
+SIX, TWELVE = np.uint64(6), np.uint64(12)
+PAIRS, FIVE_DIGITS = np.uint64(0x3000F000F), np.uint64(4**COLOURS - 1)
+
+
 @inline
 def guest_points(rule_set: np.record, game: np.record, seat: int) -> Any:
     """Guests in sets of one colour or of different colours, at their best."""
-    place, unit = 0, 1
-    for c in range(rule_set.colours):
-        place += int(game.collected[seat, c]) * unit
-        unit *= 4
-    return rule_set.guest_points[place]
+    guests = word_at(game.collected[seat], 0)
+    pairs = (guests | guests >> SIX) & PAIRS  # the bytes as digits in base 4, pushed together
+    return rule_set.guest_points[(pairs | (pairs | pairs >> TWELVE) >> TWELVE) & FIVE_DIGITS]
 
 
 @inline

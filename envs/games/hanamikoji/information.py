@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import below
+from hanamachi.engine.words import number_at
 from hanamachi.games.four_actions import SIZES
 from hanamachi.games.hanamikoji.rules import (
     ACT,
@@ -26,7 +27,6 @@ from hanamachi.games.hanamikoji.rules import (
     TRADE_OFF,
     begin_round,
     cards_drawn,
-    count_of,
     dealt_to,
     one,
     packed,
@@ -50,7 +50,7 @@ def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
         foe = 1 - seat
         unknown = np.empty(GEISHA, np.int8)
         for g in range(GEISHA):
-            unknown[g] = count_of(unknown_to(rule_set, world, seat), g)
+            unknown[g] = number_at(unknown_to(rule_set, world, seat), g)
         slots = rule_set.hand_size + cards_drawn(world, foe)  # the foe's cards, in order of receipt
         name = np.empty(slots, np.int8)
         used_by = np.empty(slots, np.int8)  # the action that used it; NONE while in hand

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.action_masks import sum_of_bytes
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import put
 from hanamachi.engine.layout import Layout, Segment
+from hanamachi.engine.words import difference, greater, number_at, sum_of_bytes
 from hanamachi.games.four_actions import USES, sums_by_set, unused_actions
 from hanamachi.games.hanamikoji.rules import (
     ACT,
@@ -27,10 +27,7 @@ from hanamachi.games.hanamikoji.rules import (
     NONE,
     cards_drawn,
     charm_of,
-    count_of,
-    difference,
     favoured_by,
-    greater,
     one,
     packed,
     unknown_to,
@@ -149,10 +146,10 @@ def put_counts(
     begin = rule_set.at[segment] + block * rule_set.geisha
     if rule_set.geisha == GEISHA:  # known to the compiler, which then writes them together
         for g in range(GEISHA):
-            out[begin + g] = count_of(counts, g)
+            out[begin + g] = number_at(counts, g)
     else:
         for g in range(rule_set.geisha):
-            out[begin + g] = count_of(counts, g)
+            out[begin + g] = number_at(counts, g)
 
 
 @inline
@@ -285,8 +282,8 @@ def observe_flow(rule_set: np.record, game: np.record, me: int, out: NDArray[Any
     for g in range(rule_set.geisha):
         expected = (
             out[rule_set.at[LEAD] + g]
-            + count_of(hand, g) * (keep - give)
-            + count_of(unseen, g) * (to_me - to_foe)
-            + count_of(offer, g) * third
+            + number_at(hand, g) * (keep - give)
+            + number_at(unseen, g) * (to_me - to_foe)
+            + number_at(offer, g) * third
         )
         put(rule_set, out, EXPECTED_LEAD, g, expected)

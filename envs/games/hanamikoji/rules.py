@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.action_masks import count_legal, sum_of_bytes, word_at
+from hanamachi.engine.action_masks import count_legal
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
+from hanamachi.engine.words import ALL_BITS, equal, sum_of_bytes, word_at
 from hanamachi.games.four_actions import unused_actions
 
 SEATS = 2
@@ -75,8 +76,6 @@ RULE_SET = rule_set_dtype(
 # --- Numbers by geisha: one for each, packed into the bytes of a word
 
 ALL = np.uint64(0x00FFFFFFFFFFFFFF)  # the bytes of all geisha
-ONES, TOPS = np.uint64(0x0001010101010101), np.uint64(0x0080808080808080)
-ALL_BITS, TOP_BIT = np.uint64(0xFF), np.uint64(7)
 
 
 @inline
@@ -89,25 +88,6 @@ def packed(numbers: NDArray[np.int8]) -> Any:
 def one(geisha: int) -> Any:
     """1 for this geisha; nothing for NONE."""
     return np.uint64(0) if geisha == NONE else np.uint64(1) << np.uint64(8 * geisha)
-
-
-@inline
-def count_of(numbers: np.uint64, geisha: int) -> Any:
-    """The number of this geisha, which may be negative."""
-    byte = (numbers >> np.uint64(8 * geisha)) & ALL_BITS
-    return (np.int64(byte) ^ 0x80) - 0x80
-
-
-@inline
-def difference(a: np.uint64, b: np.uint64) -> Any:
-    """a - b, in every byte: the top bit, set in advance, stops a borrow."""
-    return ((a | TOPS) - b) ^ TOPS
-
-
-@inline
-def greater(a: np.uint64, b: np.uint64) -> Any:
-    """1 where a > b."""
-    return ((((a | TOPS) - b) - ONES) & TOPS) >> TOP_BIT
 
 
 # --- Setup
@@ -370,8 +350,7 @@ def favours(rule_set: np.record, game: np.record, seat: int) -> tuple[Any, Any]:
 @inline
 def favoured_by(game: np.record, seat: int) -> Any:
     """1 for each geisha whose favour a player has."""
-    markers = packed(game.marker)
-    return (markers & ~(markers >> TOP_BIT) if seat else ~markers) & ONES
+    return equal(packed(game.marker), seat) & ALL
 
 
 @inline
