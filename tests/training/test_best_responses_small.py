@@ -15,7 +15,7 @@ from hanamachi.training.config import Config
 from hanamachi.training.exact import SMALL, exploitability, nash_conv, tabulate, tree_of
 from hanamachi.training.run import train
 
-STEPS, SEEDS = (1_000_000, 3) if WHOLE else (120_000, 1)
+STEPS, SEEDS = (1_000_000, 3) if WHOLE else (200_000, 1)
 GAMES = ("hanamikoji-gifts", "hanamikoji-competitions", "introductory")
 VICTIMS = {
     "weak": {"steps": 20_000},
