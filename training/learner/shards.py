@@ -32,7 +32,7 @@ def one_thread_each() -> Iterator[None]:
 
 
 def rows_of_half(rows: int) -> int:
-    """How many rows the first half of so many has; few rows stay together."""
+    """The number of rows in the first half of a batch; a small batch stays whole."""
     return -(-rows // 2) if rows >= WORTH_HALVING else max(rows, 1)
 
 
