@@ -5,7 +5,6 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -15,6 +14,7 @@ from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import matches
 from hanamachi.training.exact import exploitability, tabulate, tree_of
+from hanamachi.training.learner.shards import one_thread_each
 
 OPTIONS = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
 SETTINGS = {
@@ -32,7 +32,7 @@ FILES = ("policy/model.safetensors", "policy/config.json", "evaluation.json", "c
 
 @pytest.fixture(scope="module", autouse=True)
 def _alone():
-    with one_thread():
+    with one_thread_each():
         yield
 
 

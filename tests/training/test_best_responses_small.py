@@ -7,12 +7,12 @@ seats: for the exact best responses half of NashConv.
 import numpy as np
 import pytest
 from samples import WHOLE
-from threads import one_thread
 
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training.best_responses import MostProbable, exploit
 from hanamachi.training.config import Config
 from hanamachi.training.exact import SMALL, exploitability, nash_conv, tabulate, tree_of
+from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.run import train
 
 STEPS, SEEDS = (1_000_000, 3) if WHOLE else (200_000, 1)
@@ -34,7 +34,7 @@ CASES = [(game, victim) for game in GAMES for victim in VICTIMS] if WHOLE else [
 def test_the_best_response_finds_nine_tenths_of_the_exact_gain(game, victim, tmp_path):
     small = SMALL[game]
     tree = tree_of(small.variant())
-    with one_thread():
+    with one_thread_each():
         checkpoint = trained(small, VICTIMS[victim], tmp_path / "victim")
         found = exploit(checkpoint, tmp_path / "out", STEPS, SEEDS, config=measuring(small))
     played = tabulate(tree, load_checkpoint(checkpoint))

@@ -34,7 +34,6 @@ from forked_runs import (
 from pexpect.fdpexpect import fdspawn
 from root import ROOT
 from samples import WHOLE, sample
-from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -44,6 +43,7 @@ from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.ownership import LOCK, OWNER, owned
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
@@ -295,7 +295,7 @@ def ctrl_c(monkeypatch):
 
 def test_in_code_the_run_is_saved_before_ctrl_c_goes_on(ctrl_c, uninterrupted, tmp_path):
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    with one_thread(), pytest.raises(KeyboardInterrupt) as interrupt:
+    with one_thread_each(), pytest.raises(KeyboardInterrupt) as interrupt:
         train(Config(**SETTINGS), tmp_path / "run")
     assert "resume=True" in "".join(interrupt.value.__notes__)
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
@@ -467,7 +467,7 @@ def stopped(tmp_path_factory):
 
     act, SaveRun.act = SaveRun.act, save
     try:
-        with one_thread(), pytest.raises(KeyboardInterrupt):
+        with one_thread_each(), pytest.raises(KeyboardInterrupt):
             train(Config(**SETTINGS), out)
     finally:
         SaveRun.act = act
@@ -503,7 +503,7 @@ def rollouts(monkeypatch):
 
 
 def resume(out):
-    with one_thread():
+    with one_thread_each():
         return train(Config(**SETTINGS), out, resume=True)
 
 

@@ -8,7 +8,6 @@ import pytest
 import torch
 from hanabi_positions import set_up
 from samples import sample
-from threads import one_thread
 
 from hanamachi.engine import kernels
 from hanamachi.errors import UserError
@@ -25,6 +24,7 @@ from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import with_partners
+from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
@@ -50,7 +50,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def on_one_thread():
-    with one_thread():
+    with one_thread_each():
         yield
 
 

@@ -20,7 +20,6 @@ import torch
 from plain_network import plain_network
 from safetensors.torch import load_file, save
 from samples import sample
-from threads import one_thread
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
@@ -35,6 +34,7 @@ from hanamachi.policies.networks.network import Network, checkpoint_of, for_vari
 from hanamachi.policies.networks.onnx_policy import load_onnx
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.cli import main as cli
+from hanamachi.training.learner.shards import one_thread_each
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 ROAD = {"colours": 2, "item_values": (1, 2, 3, 4), "actions": ("reveal", "gift"), "rounds": 1}
@@ -53,7 +53,7 @@ LONG_ENOUGH = bytes(100_000)  # to hold the network
 
 @pytest.fixture(scope="module", autouse=True)
 def on_one_thread():
-    with one_thread():
+    with one_thread_each():
         yield
 
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 from learners import last_rollout
 from plain_network import plain_network
-from threads import one_thread
 from torch.nn import functional as F
 
 from hanamachi.errors import UserError
 from hanamachi.policies.networks.legal_softmax import by_loops, by_matrices, drawn_by_search
 from hanamachi.training.benchmark.training import learning, quiet_learner
 from hanamachi.training.config import Config
+from hanamachi.training.learner.shards import one_thread_each
 
 VERSIONS = [by_loops, by_matrices]
 DECISIONS, ACTIONS, ENTRIES = 1100, 50, 37
@@ -19,7 +19,7 @@ DECISIONS, ACTIONS, ENTRIES = 1100, 50, 37
 
 @pytest.fixture(autouse=True)
 def on_one_thread():
-    with one_thread():
+    with one_thread_each():
         yield
 
 

@@ -20,7 +20,6 @@ import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from samples import sample
-from threads import one_thread
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
@@ -41,6 +40,7 @@ from hanamachi.policies.policy import sample as draw
 from hanamachi.sessions.players import observe
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
+from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.run import train
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
@@ -51,7 +51,7 @@ CHANGES = sample(2_000, 0.1)
 
 @pytest.fixture(scope="module", autouse=True)
 def on_one_thread():
-    with one_thread():
+    with one_thread_each():
         yield
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from searching import answers, midgame
-from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
@@ -17,6 +16,7 @@ from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.tabular import TabularPolicy
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import match
+from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.run import train
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
@@ -26,7 +26,7 @@ HUGE = 1e37  # finite, but not its products
 
 @pytest.fixture(scope="module", autouse=True)
 def on_one_thread():
-    with one_thread():
+    with one_thread_each():
         yield
 
 

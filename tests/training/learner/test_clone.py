@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from learners import last_rollout
-from threads import one_thread
 
 from hanamachi.errors import UserError
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
@@ -17,6 +16,7 @@ from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
 from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence
+from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, owned
@@ -59,7 +59,7 @@ HANABI = SETTINGS | {
 
 @pytest.fixture(autouse=True, scope="module")
 def on_one_thread():
-    with one_thread():
+    with one_thread_each():
         yield
 
 
