@@ -6,7 +6,7 @@ other, with the victim in all other seats of all games. The first starts from ra
 others start from the victim's weights, if it has any, and learn a third as long.
 
 A response plays its most probable action, because a best response needs no chance; the victim
-samples. The final evaluations of the runs choose the best response, and other deals measure it.
+samples. Some deals choose the best response in this play, and others measure it.
 """
 
 import json
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -31,7 +32,7 @@ from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import Mapper, match, rounded
 from hanamachi.training.evaluation.report import percent
-from hanamachi.training.evaluation.results import read_rows, write_json
+from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import interval
 from hanamachi.training.run import refuse_begun, train
 
@@ -125,7 +126,7 @@ def exploit(
         victim=str(policy),
         game=victim.variant.id,
         options=dict(victim.variant.options),
-        best=int(np.argmax([upper_end(checkpoint) for checkpoint in checkpoints])),
+        best=strongest(runs, checkpoints, victim),
         responses=measured(runs, checkpoints, victim),
     )
     write_json(asdict(result), Path(out) / "exploit.json")
@@ -194,25 +195,35 @@ class MostProbable(Policy):
         return best(chances), None, memory
 
 
-def upper_end(checkpoint: Path) -> float:
-    """The upper end of a response's interval in the final evaluation of its run, sampled."""
-    rows = read_rows(checkpoint.parent / "evaluation.json")
-    return max(row.high for row in rows if row.play == "sample")
-
-
 def measured(runs: Sequence[Config], checkpoints: Sequence[Path], victim: Policy) -> list[Response]:
     """Measure every response on the same deals, which no evaluation of the runs has used."""
-    games, seed = runs[0].evaluation.final_games, runs[-1].final_seed + 1
-    responses = []
-    for run, checkpoint in zip(runs, checkpoints, strict=True):
-        policy = MostProbable(load_checkpoint(checkpoint, run.game, **run.options))
-        scores = match((policy, victim), victim.variant, games, seed)
-        rates = map(rounded, (scores.mean(), *interval(scores)))
+    games, responses = runs[0].evaluation.final_games, []
+    scores = played(runs, checkpoints, victim, runs[-1].final_seed + 1)
+    for run, checkpoint, each in zip(runs, checkpoints, scores, strict=True):
+        rates = map(rounded, (each.mean(), *interval(each)))
         start = "victim's" if run.init_from else "random"
         responses.append(
             Response(f"{checkpoint.parent.name}/policy", start, run.steps, games, *rates)
         )
     return responses
+
+
+def strongest(runs: Sequence[Config], checkpoints: Sequence[Path], victim: Policy) -> int:
+    """The index of the response that wins most, on deals that measure nothing else."""
+    scores = played(runs, checkpoints, victim, runs[-1].final_seed + 2)
+    return int(np.argmax([each.mean() for each in scores]))
+
+
+def played(
+    runs: Sequence[Config], checkpoints: Sequence[Path], victim: Policy, seed: int
+) -> list[NDArray[np.float64]]:
+    """Each response's score on every deal, (D,) each."""
+    responses = [
+        MostProbable(load_checkpoint(checkpoint, run.game, **run.options))
+        for run, checkpoint in zip(runs, checkpoints, strict=True)
+    ]
+    games = runs[0].evaluation.final_games
+    return [match((response, victim), victim.variant, games, seed) for response in responses]
 
 
 # --- In words

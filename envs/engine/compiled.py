@@ -18,7 +18,7 @@ from numba import types
 from numba.core.typing.templates import infer_global
 from numba.extending import models, register_model
 
-from hanamachi.engine.kernel_files import KernelFiles
+from hanamachi.engine.kernel_files import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,11 +74,8 @@ def kernel(function: F, fastmath: bool | set[str] = False) -> F:
     """
     compiled: Any = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT=1
-        cache = compiled._cache
         own_folder = Path(function.__code__.co_filename).parent
         digests = [sources_digest(folder) for folder in (PACKAGE, own_folder)]
-        sources = (cache._impl.locator.get_source_stamp(), *digests)
-        folder, name = Path(cache.cache_path), cache._impl.filename_base
-        cache._cache_file = KernelFiles(folder, name, sources)
+        compiled._cache = KernelCache(function, *digests)
     result: F = compiled
     return result

@@ -38,7 +38,9 @@ class Advice(FeatureSet):
 def write_gaps(scores: Scores, masks: Masks, features: Observations) -> None:
     """Write the gap of each legal action, then the best score; the features are 0 before."""
     for b in range(len(masks)):
-        best = scores[b].max()
+        best = scores[b, 0]
+        for action in range(1, masks.shape[1]):
+            best = max(best, scores[b, action])
         for action in range(masks.shape[1]):
             if masks[b, action]:
                 gap = max(scores[b, action] - best, np.float32(-MAX_GAP * UNIT))

@@ -103,7 +103,9 @@ def decide(
     network: Network, observations: Floats, masks: Masks, probabilities: Floats, values: Floats
 ) -> None:
     """Write the probabilities of the legal actions of each row, and its value."""
-    widest = network.sizes.max()
+    widest = 0
+    for size in network.sizes:
+        widest = max(widest, size)
     h, outputs = np.empty(widest, np.float32), np.empty(widest, np.float32)
     query, used = np.empty(network.keys.shape[1], np.float32), np.empty(widest + 1, np.int64)
     last = len(network.sizes) - 2
