@@ -30,6 +30,8 @@ from hanamachi.engine.game import (
 )
 
 ANY_SEAT = -1  # in place of a learner's seat: it is drawn for each game
+BEGIN, LOOK = -1, -2  # in place of an action: begin a new game, or change nothing
+MOVER = -4  # in place of a seat: the one to move
 REFUSED = -3  # what a step returns, in place of the mover, if the action was not legal
 
 
@@ -343,72 +345,40 @@ def play_out(
 
 
 @kernel
-def view(
-    tables: NDArray[Any],
-    games: NDArray[Any],
-    seat: int,
-    observation: NDArray[Any],
-    mask: NDArray[np.int8],
-) -> None:
-    """What `seat` knows of games[0], (N,), and its action mask, (A,): zeros out of its turn.
-
-    `tables` (1,) holds the rule set, as for the kernels below.
-    """
-    rule_set = tables[0]
-    observe(rule_set, games[0], seat, observation)
-    if games[0].mover == seat:
-        legal(rule_set, games[0], mask)
-    else:
-        mask[:] = 0
-
-
-@inline
-def show_mover(
-    rule_set: Any, game: np.record, observation: NDArray[Any], mask: NDArray[np.int8]
-) -> int:
-    """The view of the seat to move, (N,) and (A,), zeros if the game is over; returns `mover`."""
-    if game.mover == OVER:
-        mask[:] = 0
-    else:
-        observe(rule_set, game, np.int64(game.mover), observation)
-        legal(rule_set, game, mask)
-    mover: int = game.mover
-    return mover
-
-
-@kernel
-def begin_one(
-    tables: NDArray[Any],
-    games: NDArray[Any],
-    observation: NDArray[Any],
-    mask: NDArray[np.int8],
-) -> int:
-    """Begin a new game in games[0]; the rest is as for `step_if_legal`."""
-    rule_set, game = tables[0], games[0]
-    start(rule_set, game)
-    settle(rule_set, game, np.empty(rule_set.max_outcomes, np.int64))
-    return show_mover(rule_set, game, observation, mask)
-
-
-@kernel
-def step_if_legal(
+def advance_one(
     tables: NDArray[Any],
     games: NDArray[Any],
     action: int,
+    seat: int,
     observation: NDArray[Any],
     mask: NDArray[np.int8],
 ) -> int:
-    """Carry out an action in games[0], and all that chance adds, if `mask` (A,) allows it.
+    """Carry out an action in games[0] and all that chance adds, if `mask` (A,) allows it.
 
-    `observation` (N,) and `mask` then hold the view of the next mover; returns who that is,
-    OVER, or REFUSED.
+    In place of an action, BEGIN begins a new game, and LOOK changes nothing. `observation` (N,) and
+    `mask` then hold what `seat` sees, or with MOVER the seat to move: no action is legal out of its
+    turn. Returns the seat to move, OVER, or REFUSED. `tables` (1,) holds the rule set.
+
+    One kernel does all this because each would compile the game's rules for itself.
     """
-    if mask[action] == 0:
-        return REFUSED
     rule_set, game = tables[0], games[0]
-    apply(rule_set, game, action)
-    settle(rule_set, game, np.empty(rule_set.max_outcomes, np.int64))
-    return show_mover(rule_set, game, observation, mask)
+    if action >= 0:
+        if mask[action] == 0:
+            return REFUSED
+        apply(rule_set, game, action)
+    elif action == BEGIN:
+        start(rule_set, game)
+    if action != LOOK:
+        settle(rule_set, game, np.empty(rule_set.max_outcomes, np.int64))
+    mover = np.int64(game.mover)
+    viewer = mover if seat == MOVER else seat
+    if viewer != OVER:
+        observe(rule_set, game, viewer, observation)
+    if viewer == mover and mover != OVER:
+        legal(rule_set, game, mask)
+    else:
+        mask[:] = 0
+    return mover
 
 
 # --- One learner a game, against random play

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
-from hanamachi.engine.kernels import REFUSED
+from hanamachi.engine.kernels import BEGIN, LOOK, MOVER, REFUSED
 from hanamachi.errors import IllegalAction, UserError, shown, unknown
 from hanamachi.games.registry import variant
 from hanamachi.limits import DEAL
@@ -27,7 +27,7 @@ from hanamachi.sessions.states import State, checked_state, state_of
 
 SEEDS = 2**64  # seeds run from 0 to one less
 RESET_OPTIONS = ("deal", "state")
-POINTERS = {"_tables", "_rewards", "_step_if_legal"}  # of a session into its own arrays and code
+POINTERS = {"_tables", "_rewards", "_advance_one"}  # of a session into its own arrays and code
 
 Observed = tuple[NDArray[np.float32], NDArray[np.int8]]  # observation (N,), action mask (A,)
 
@@ -54,9 +54,7 @@ class Session:
         self._tables = self.variant.rule_set_array
         self._size = self.variant.actions.size
         self._rewards = self.games["rewards"][0, : self.variant.seats]
-        self._step_if_legal = step_if_legal(
-            self.variant.game.rule_set_dtype, self.variant.game.record
-        )
+        self._advance_one = advance_one(self.variant.game.rule_set_dtype, self.variant.game.record)
 
     # --- Beginning
 
@@ -94,7 +92,7 @@ class Session:
 
     def _begin_by_chance(self) -> None:
         self._remember(self.games["rng"].item(), (), True)
-        self.mover = kernels.begin_one(self._tables, self.games, self._observation, self._mask)
+        self.mover = self._advance(BEGIN, MOVER, self._observation, self._mask)
 
     def _begin(self, games: NDArray[Any], deal: tuple[int, ...], from_start: bool) -> None:
         generator = games["rng"].item()
@@ -114,11 +112,7 @@ class Session:
     def _go_on_from(self, games: NDArray[Any]) -> None:
         """Take over a position, in which a seat is to move or the game is over."""
         self.games[:] = games
-        self.mover = int(games["mover"][0])
-        if self.mover == OVER:
-            self._mask[:] = 0
-        else:
-            kernels.view(self._tables, self.games, self.mover, self._observation, self._mask)
+        self.mover = self._advance(LOOK, MOVER, self._observation, self._mask)
 
     # --- Play
 
@@ -132,8 +126,11 @@ class Session:
         if seat == self.mover:
             return self._observation.copy(), self._mask.copy()
         arrays = self._new_arrays()
-        kernels.view(self._tables, self.games, seat, *arrays)
+        self._advance(LOOK, seat, *arrays)
         return arrays
+
+    def _advance(self, *arguments: Any) -> int:
+        return self._advance_one(self._tables, self.games, *arguments)
 
     def _new_arrays(self) -> Observed:
         layout, actions = self.variant.observation, self.variant.actions
@@ -150,8 +147,8 @@ class Session:
         if self.dealt < len(self.deal):
             self._step_dealt(number)
         else:
-            mover = self._step_if_legal(
-                self._tables, self.games, number, self._observation, self._mask
+            mover = self._advance_one(
+                self._tables, self.games, number, MOVER, self._observation, self._mask
             )
             if mover == REFUSED:
                 raise self._illegal(number)
@@ -248,13 +245,13 @@ def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
 
 
 @cache
-def step_if_legal(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[..., int]:
+def advance_one(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[..., int]:
     """The kernel for arguments of a game's types: it saves each call the look at them."""
-    kernel: Any = kernels.step_if_legal
+    kernel: Any = kernels.advance_one
     if not isinstance(kernel, Dispatcher):  # as with NUMBA_DISABLE_JIT=1
-        return kernels.step_if_legal
+        return kernels.advance_one
     observed = np.empty(1, np.float32), np.empty(1, np.int8)
-    arguments = np.empty(1, rule_set), np.empty(1, record), 0, *observed
+    arguments = np.empty(1, rule_set), np.empty(1, record), 0, 0, *observed
     compiled: Callable[..., int] = kernel.compile(tuple(map(typeof, arguments)))
     return compiled
 
