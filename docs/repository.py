@@ -1,11 +1,10 @@
 """Sections of other files in the pages of the site, and links to any file of the repository.
 
 Every page also reads well in the repository itself. There, a link alone under the comment
-`<!-- include -->` is a link. On the site, its target replaces it: a section (`README.md#train`, or
+`<!-- include -->` is a link. On the site, its target replaces it: a section (`RULES.md#setup`, or
 one of a module's docstring), a program, or a page without its title. A link to included text leads
 to the page that includes it; a link to any other file leads to a page that shows the file. A list
-under `<!-- contents: Caption -->` is also a part of the sidebar. `<!-- program: PATH -->`
-includes a program if the file exists.
+under `<!-- contents: Caption -->` is also a part of the sidebar.
 """
 
 import ast
@@ -26,7 +25,6 @@ LANGUAGES = {".py": "python", ".yaml": "yaml", ".json": "json", ".toml": "toml"}
 
 INCLUDE = re.compile(r"^<!-- include -->\n\[[^\]]*\]\(([^)\s]+)\)$", re.MULTILINE)
 CONTENTS = re.compile(r"^<!-- contents: (.+) -->\n((?:[*] .+\n|  .+\n)+)", re.MULTILINE)
-PROGRAM = re.compile(r"^<!-- program: (\S+) -->$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"(^(?P<fence>`{3,}|:{3,}).*?^(?P=fence)$)", re.DOTALL | re.MULTILINE)
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
@@ -109,21 +107,11 @@ def own_pages() -> list[Path]:
     return [page for page in sorted(DOCS.rglob("*.md")) if not page.is_relative_to(SHOWN)]
 
 
-def text_of(page: Path) -> str:
-    """A page with all its marks, with an include for each program that exists."""
-
-    def mark(program: re.Match[str]) -> str:
-        there = (page.parent / program[1]).exists()
-        return f"## A whole program\n\n<!-- include -->\n[It]({program[1]})" if there else ""
-
-    return PROGRAM.sub(mark, page.read_text(encoding="utf-8"))
-
-
 def homes() -> dict[Place, Path]:
     """The page that includes each place; a file belongs to the page that includes its top."""
     found: dict[Place, Path] = {}
     for page in own_pages():
-        for target in INCLUDE.findall(text_of(page)):
+        for target in INCLUDE.findall(page.read_text(encoding="utf-8")):
             path, anchor = place_of(target, page.parent)
             found[path, anchor] = page
             if path.suffix == ".md" and anchor == slug(title(path)):
@@ -196,7 +184,7 @@ def show_files(app: Sphinx) -> None:
     """Make a page for every file that a page links to and no page includes."""
     pages, done = Pages(app.config.brief), set()
     for page in own_pages():
-        pages.complete(text_of(page), page)
+        pages.complete(page.read_text(encoding="utf-8"), page)
     written = set()
     while pages.wanted - done:
         path = min(pages.wanted - done)
@@ -222,11 +210,10 @@ class Completion:
     def __call__(self, app: Sphinx, docname: str, source: list[str]) -> None:
         page = Path(app.env.doc2path(docname))
         if page.suffix == ".md":
-            text = text_of(page)
-            for target in [*INCLUDE.findall(text), *PROGRAM.findall(source[0])]:
+            for target in INCLUDE.findall(source[0]):
                 app.env.note_dependency(str(page.parent / target.partition("#")[0]))
             self.pages = self.pages or Pages(app.config.brief)
-            source[0] = self.pages.complete(text, page)
+            source[0] = self.pages.complete(source[0], page)
 
 
 class Sidebars:

@@ -74,11 +74,12 @@ ROWS = {**PIECES, **SLOW}
 EXPORTS = ("policy", "average")
 PAGE = """# What each piece of the learner is worth
 
-NashConv as a share of that of random play: the median of the seeds, and their range where there are
-several. 0 is an equilibrium. Each row changes one piece, and says which policy is measured: the one
-that learns, or the average of its weights; `slow` is for many decisions. The settings stand in
+Each row leaves out or changes one piece of the learner. The figures are NashConv divided by that of
+random play, so 0 is an equilibrium: the median of the seeds, and their range where there are
+several. A row says which policy is measured: the policy that learns, or the average of its weights.
+`slow` are settings for many decisions. All settings are in
 [scripts/ablations.py](../scripts/ablations.py), which made this page; [exact solving](exact.md)
-names the small games.
+lists the small games.
 {tables}
 ![After {steps:,} decisions, every seed a mark](ablations.png)
 """

@@ -35,11 +35,12 @@ SEARCHES = {"hanamikoji": 1_000, "hanabi:2p": 50, "hanabi:3p": 30}  # games; a c
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen
 PAGE = """# Leaderboard
 
-Who plays how well, measured by `scripts/leaderboard.py`. Rivals meet in every pair, each deal twice
-with the seats exchanged, a draw counts half; they sample their actions. Elo is the fit to all
-pairings of a game, its mean 0. Partners sit in turn and play their most probable actions. All
-intervals are of 95 %. The agents ship with the package under the ids of their games, as in
-`load_policy("hanamikoji")`; [their cards](../policies/pretrained) tell how they were made.
+How strong every policy of the package is, as measured by `scripts/leaderboard.py`. In competitive
+games every pair of policies plays each deal twice, with the seats exchanged; a draw counts half,
+and actions are sampled. Elo is fitted to all pairings of a game, and its mean is 0. In Hanabi the
+policies take turns in the seats and play their most probable actions. All intervals are of 95 %.
+The agents ship with the package under the ids of their games, as in `load_policy("hanamikoji")`;
+[their cards](../policies/pretrained) say how they were made.
 
 {games}
 ## Published scores of Hanabi
@@ -194,7 +195,7 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
         yield row(f"`{s['policy']}`", score, *shares, f"`{bars(s['histogram'])}`")
     yield ""
     yield from reported(result["tournament"]["game"])
-    yield "Beside each other:"
+    yield "Mixed teams, one policy in each row and column:"
     yield ""
     yield from heading("policy", *names)
     for a in names:

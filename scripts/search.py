@@ -5,7 +5,7 @@
 Every search meets the policy it starts from, or the one that is named; in Hanabi it plays with
 it. Each choice has one thread, and as many games are played at once as there are processors.
 Results are kept in search.json, so that a stopped script resumes, and make the page
-search.md with its curve.
+value-of-search.md with its curve.
 """
 
 import argparse
@@ -39,6 +39,7 @@ from hanamachi.training.evaluation.matches import (
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.provenance import processor
 
+PAGE_NAME = "value-of-search.md"  # the site itself writes a search.html
 SEED = 30_000  # of deals that no training and no other evaluation has seen
 PART = 10  # games that a process plays before it asks for more
 PLAIN = 20_000  # games of Hanabi without search
@@ -68,20 +69,22 @@ TENTH = [
 BESIDE = [Match("hanabi:2p", "search:single_agent:expert:worlds=512", "expert", 600)]
 PAGE = """# What search is worth
 
-Measured by `scripts/search.py` on {processors}, every choice on one thread and as many games at
-once as there are processors. Rivals play each deal twice with the seats exchanged, and sample where
-they mix; a draw counts half. Intervals are of 95 %. The seconds of a game are those on the clock,
-of all its choices. [How strong](strength.md#thinking-ahead) tells what the searches do.
+Search at decision time makes a policy stronger. This page says by how much, as measured by
+`scripts/search.py` on {processors}. A search has one thread for each decision, and as many games
+run at once as there are processors. Policies that compete play each deal twice with the seats
+exchanged; a draw counts half. They sample their actions if their policy is stochastic. Intervals
+are of 95 %. The seconds are the wall time of a game. [How strong](strength.md#thinking-ahead)
+explains the searches.
 
-## By the time for a choice
+## By the time for a decision
 
-In Hanamikoji, against the policy that the search starts from. A search stops where it has found out
-what to play, and forced moves take no time; it may overrun by its first few worlds, which it always
-looks at.
+In Hanamikoji, against the policy that the search starts from. A search stops early once its choice
+is certain, and forced moves take no time. It may exceed its time by its first few worlds, because
+it always looks at these.
 
 {curve}
 
-![Wins by seconds for a choice](search.png)
+![Wins by seconds for a decision](search.png)
 
 ## In a tenth of a second
 
@@ -89,9 +92,9 @@ looks at.
 
 ## In Hanabi
 
-One of two players searches, the other one is the policy that it starts from. What this policy
-scores in both seats is the mean of {plain:,} other deals, and the gain is the difference of two
-independent means.
+One of two players searches; the other plays the policy that the search starts from. The column
+`without` is the mean score of that policy in both seats, over {plain:,} other deals. The gain is
+the difference of two independent means.
 
 {beside}
 """
@@ -207,7 +210,7 @@ def main() -> None:
                 results[name] = measure(match, pool.map)
                 write_json(results, data)
                 print(name, results[name], flush=True)
-    (given.out / "search.md").write_text(page(results), encoding="utf-8")
+    (given.out / PAGE_NAME).write_text(page(results), encoding="utf-8")
     plot(results, given.out / "search.png")
 
 

@@ -1,7 +1,8 @@
 """Every command and every piece of code in the pages runs as it stands, on a small budget.
 
 `tiny` and `small_benchmarks` are the only changes: they make runs short and samples small. What
-starts a cluster runs in `make verify` alone.
+starts a cluster runs in `make verify` alone. A tutorial is one session in Python: its blocks follow
+each other, and its blocks of text are what they print.
 """
 
 import os
@@ -10,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import commands
@@ -35,6 +37,8 @@ PAGES = [
     ),
 ]
 FOLLOWED = ROOT / "docs" / "adding-a-game.md"  # as a whole, by test_adding_a_game.py
+TUTORIALS = [page for page in PAGES if page.parent == ROOT / "docs" / "tutorials"]
+NOT_OURS = "pgx", "jaxmarl"  # libraries that the tests do not install
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -70,6 +74,7 @@ SMALLER = (
 )
 
 BLOCKS = [block for page in PAGES if page != FOLLOWED for block in BLOCK.findall(TEXT[page])]
+TOLD = {page: BLOCK.findall(TEXT[page]) for page in TUTORIALS}
 LINES = [line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines()]
 # a cluster takes long to start, and so do all benchmarks
 SPREAD = re.compile(r"--ray|hanamachi sweep|runs/spread|benchmark --out|peers.py( --out|$)")
@@ -79,6 +84,10 @@ COMMANDS = [
     if WHOLE or not SPREAD.search(line)
 ]
 TRAINING = [line for line in COMMANDS if line.startswith("hanamachi train")]
+IN_TUTORIALS = [block for blocks in TOLD.values() for kind, block in blocks if kind == "python"]
+PYTHON = dict.fromkeys(block for kind, block in BLOCKS if kind == "python")
+ALONE = [block for block in PYTHON if block not in IN_TUTORIALS]
+MODULE = re.compile(r"# (\w+\.py)\n")  # the first line of a block that is a file
 
 
 def tiny(code):
@@ -137,6 +146,9 @@ def workshop(tmp_path_factory):
         ROOT / "configs" / "hanamikoji.yaml", [f"{k}={v}" for k, v in SMALL_RUN.items()]
     )
     (folder / "small.yaml").write_text(small.to_yaml(), encoding="utf-8")
+    for block in IN_TUTORIALS:
+        if file := MODULE.match(block):
+            (folder / file[1]).write_text(block, encoding="utf-8")
     for line in TRAINING:
         run(line, folder)
     return folder
@@ -152,9 +164,22 @@ def test_training_leaves_what_the_page_says(workshop):
         assert (workshop / "runs" / "hanamikoji" / name).exists(), "named after its settings"
 
 
-@pytest.mark.parametrize("block", [block for kind, block in BLOCKS if kind == "python"])
+@pytest.mark.parametrize("block", ALONE)
 def test_code_runs(block, workshop):
+    for name in NOT_OURS:
+        if re.search(rf"^(import|from) {name}\b", block, re.MULTILINE) and not find_spec(name):
+            pytest.skip(f"{name} is not installed")
     commands.python(tiny(block), workshop)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_prints_what_it_says(page, workshop):
+    session = "\n".join(block for kind, block in TOLD[page] if kind == "python")
+    printed = commands.python(tiny(session), workshop)
+    for kind, block in TOLD[page]:
+        if kind == "text":
+            assert block in printed
+            printed = printed.partition(block)[2]
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line not in TRAINING])
@@ -166,7 +191,9 @@ def test_commands_run(line, workshop):
 
 
 def test_every_block_is_of_a_kind_that_is_run():
-    assert {kind for kind, _ in BLOCKS} == {"bash", "python"}
+    for page in PAGES:
+        kinds = {kind for kind, _ in BLOCK.findall(TEXT[page])} if page != FOLLOWED else set()
+        assert kinds <= {"bash", "python", *(["text"] if page in TUTORIALS else [])}, page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -184,7 +211,8 @@ def test_make_train_trains_and_judges(workshop):
 def test_the_budget_is_made_small():
     """Otherwise this file would take hours without anybody knowing why."""
     assert all("--set steps=256" in shlex.join(words_of(line)) for line in TRAINING)
-    numbers = [int(n.replace("_", "")) for _, b in BLOCKS for n in re.findall(r"\d[\d_]+", tiny(b))]
+    run = [tiny(block) for kind, block in BLOCKS if kind != "text"]
+    numbers = [int(n.replace("_", "")) for block in run for n in re.findall(r"\d[\d_]+", block)]
     assert max(numbers) <= 256
 
 
@@ -199,8 +227,13 @@ def test_links_lead_somewhere(page):
 
 def test_every_extra_is_explained():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    rows = re.findall(r"^\| `(\w+)` \|", TEXT[PAGES[0]], re.MULTILINE)
+    page = TEXT[ROOT / "docs" / "install.md"]
+    rows = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert rows == list(project["optional-dependencies"])
+
+
+def test_the_readme_is_short():
+    assert len(TEXT[ROOT / "README.md"].splitlines()) <= 150
 
 
 def test_every_variant_has_settings_of_its_own():

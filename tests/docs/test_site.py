@@ -15,11 +15,12 @@ BRIEF = [] if WHOLE else ["-D", "brief=1"]
 
 
 class Page(HTMLParser):
-    """What a page links to, and what can be linked to in it."""
+    """What a page links to, what can be linked to in it, and its title."""
 
     def __init__(self, path):
         super().__init__()
-        self.links, self.anchors = [], {""}
+        self.links, self.anchors, self.title = [], {""}, ""
+        self.in_title = False
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
@@ -28,6 +29,18 @@ class Page(HTMLParser):
                 self.links.append(value)
             elif name == "id":
                 self.anchors.add(value)
+        if tag == "h1":
+            self.in_title = True
+        elif self.in_title and tag == "a":  # the link to the heading itself
+            self.in_title = False
+
+    def handle_endtag(self, tag):
+        if tag == "h1":
+            self.in_title = False
+
+    def handle_data(self, data):
+        if self.in_title:
+            self.title += data.replace("\u2019", "'")
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +64,22 @@ def test_every_link_inside_leads_somewhere(site):
             if not target.exists() or unquote(link.fragment) not in there:
                 lost.append((path.relative_to(site).as_posix(), link.geturl()))
     assert lost == []
+
+
+def test_every_page_is_built_from_its_own_source(site):
+    """The generator writes files of its own, such as search.html, over pages of the same name."""
+    pages = [page for kind in ("*.md", "*.rst") for page in DOCS.rglob(kind)]
+    titles = {
+        page: Page(site / page.relative_to(DOCS).with_suffix(".html")).title for page in pages
+    }
+    assert [page for page, title in titles.items() if title != title_of(page)] == []
+
+
+def title_of(page):
+    """The first heading of a page; one in reStructuredText is its first line."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    heading = next(line for line in lines if line.startswith("# ") or page.suffix == ".rst")
+    return heading.removeprefix("# ").replace("`", "")
 
 
 def test_every_page_is_in_the_sidebar(site):

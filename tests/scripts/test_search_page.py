@@ -22,7 +22,7 @@ def test_the_page_shows_what_was_measured(script):
     results = json.loads((ROOT / "docs" / "search.json").read_text(encoding="utf-8"))
     for match in (*script.CURVE, *script.TENTH, *script.BESIDE):
         assert results[script.key(match)]["games"] == match.games
-    assert (ROOT / "docs" / "search.md").read_text(encoding="utf-8") == script.page(results)
+    assert (ROOT / "docs" / script.PAGE_NAME).read_text(encoding="utf-8") == script.page(results)
 
 
 def test_every_search_is_measured_once_and_shown(script, monkeypatch, tmp_path, capsys):
@@ -44,7 +44,7 @@ def test_every_search_is_measured_once_and_shown(script, monkeypatch, tmp_path, 
     monkeypatch.setattr(sys, "argv", ["search.py", "--out", str(tmp_path)])
     script.main()
     assert len(capsys.readouterr().out.splitlines()) == 4
-    page = (tmp_path / "search.md").read_text(encoding="utf-8")
+    page = (tmp_path / script.PAGE_NAME).read_text(encoding="utf-8")
     for match in (*curve, other, with_partners):
         assert f"`{match.search}`" in page
     assert (tmp_path / "search.png").stat().st_size > 10_000
