@@ -349,6 +349,21 @@ def test_any_text_is_plain_data_or_refused(text):
         parse_yaml(text, "text")
 
 
+@pytest.mark.parametrize(
+    ("value", "spellings"),
+    [
+        (None, ("None", "null", "Null", "~", "")),
+        (True, ("True", "true")),
+        (False, ("False", "false")),
+        ("none", ("none",)),  # the value of an option
+    ],
+)
+def test_python_and_yaml_spell_the_same_values(value, spellings):
+    assert all(parse_yaml(text, "text") is value or value == "none" for text in spellings)
+    options = f"game: hanamikoji\noptions: {{max_rounds: {spellings[0]}}}\n"
+    assert parse_yaml(options, "text")["options"]["max_rounds"] == value
+
+
 # --- Damaged files
 
 

@@ -380,7 +380,7 @@ def spelled(value: Any) -> str:
     """A value as `--set` reads it."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(spelled, value))}]"
-    return "null" if value is None else str(value)
+    return str(value)
 
 
 def say(text: str) -> None:

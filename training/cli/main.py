@@ -86,6 +86,8 @@ def run(command: Callable[[], Any]) -> int:
     except SystemExit as ended:  # by SIGTERM; Ray's handler exits with the signal's number
         return TERMINATED if ended.code in (TERMINATED, signal.SIGTERM) else int(ended.code or 0)
     except ModuleNotFoundError as error:
+        if places := getattr(error, "__notes__", []):  # a user's own policy lacks the package
+            return complain(f"{places[0]}: {error}")
         return complain(str(missing_extra(missing_package(error), "train")))
     except Exception as error:
         return complain(sentence(error))

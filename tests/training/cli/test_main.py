@@ -286,3 +286,19 @@ def test_a_factory_of_the_users_own_is_found_where_the_command_runs(tmp_path):
     done = process(*command.split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "mine:first" in done.stdout
+
+
+def test_a_package_that_a_users_own_policy_lacks_is_no_extra_of_ours(
+    hanamachi, tmp_path, monkeypatch
+):
+    (tmp_path / "lacking.py").write_text(
+        "def make(variant):\n    def act(observation, mask):\n"
+        "        import no_such_package\n    return act\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    arguments = ["evaluate", "random", "lacking:make", "--game", "hanamikoji", "--games", 2]
+    code, _, err = hanamachi(*arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no_such_package" in err
+    assert "lacking:make" in err
+    assert "pip install" not in err
