@@ -90,6 +90,15 @@ def has_settings(spec: str) -> bool:
     return bool(FACTORY_WITH_SETTINGS.fullmatch(spec)) and not of_a_game
 
 
+def knows_its_game(spec: str) -> bool:
+    """Whether a policy plays the variant that it was made for, so that no game need be named."""
+    if spec.startswith(SEARCH):
+        from hanamachi.policies.search.search import split_spec
+
+        return knows_its_game(split_spec(spec)[1])
+    return is_checkpoint(spec) or (spec.endswith(ONNX) and not has_settings(spec))
+
+
 def load_agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
     """The agent that ships for the variant `id`, to play `game`."""
     from hanamachi.policies.networks.checkpoint import load_checkpoint
@@ -97,9 +106,26 @@ def load_agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
     folder = agent_folder(PLAYED_BY.get(id, id))
     if not folder.is_dir():
         raise UserError(f"no agent ships for {id}; agents ship for {', '.join(agents())}")
+    played = variant(game, **options)
+    if not understands(PLAYED_BY.get(id, id), played):
+        fitting = agent_for(played) or "expert"
+        asked = f"{game} with these options" if options and game == id else game
+        raise UserError(f"the agent {id} cannot play {asked}; name {fitting}, which can")
     policy = load_checkpoint(folder, game, **options)
     policy.name = id
     return policy
+
+
+def agent_for(variant: Variant) -> str | None:
+    """The name of the agent that ships for this variant, if there is one."""
+    known = variant.id in (*agents(), *PLAYED_BY)
+    trained_for = PLAYED_BY.get(variant.id, variant.id)
+    return variant.id if known and understands(trained_for, variant) else None
+
+
+def understands(agent: str, played: Variant) -> bool:
+    """Whether the agent of this variant has learned these actions and this observation."""
+    return variant(agent).understands(played)
 
 
 def agent_folder(id: str) -> Path:

@@ -115,7 +115,9 @@ def sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions
-        return f"{error.format_message().rstrip('.')} (see hanamachi --help)"
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "hanamachi"
+        return f"{error.format_message().rstrip('.')} (see {command} --help)"
     raise error
 
 
