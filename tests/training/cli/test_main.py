@@ -335,6 +335,24 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(package, comma
     )
 
 
+EXTRAS = (  # but for pydantic, which newer versions of typer bring
+    "torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib", "scipy", "filelock",
+    "PIL", "onnxruntime", "pyspiel", "ray",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["--help", "games hanabi:2p", "evaluate greedy random --game hanamikoji --games 2 --json"],
+)
+def test_the_base_install_is_enough(command):
+    code = f"import sys; sys.modules |= dict.fromkeys({EXTRAS}); sys.argv[1:] = {command.split()}; "
+    code += "import runpy; runpy.run_module('hanamachi', run_name='__main__')"
+    done = process("-c", code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
 def test_an_interrupted_command_ends_with_130_and_a_terminated_one_with_143():
     def interrupted():
         raise KeyboardInterrupt
