@@ -30,7 +30,7 @@ from hanamachi.training.benchmark import training
 from hanamachi.training.benchmark.adapters import one_game, raw_env
 from hanamachi.training.benchmark.kernel import kernel_alone
 from hanamachi.training.benchmark.measure import Case, Comparison, LeftOut, Side, compare
-from hanamachi.training.benchmark.report import Report, show
+from hanamachi.training.benchmark.report import Report, tables, write
 from hanamachi.training.cli.main import run
 
 
@@ -122,7 +122,9 @@ def main() -> int:
     def measured() -> dict[str, float]:
         kinds, games = given.kinds or list(KINDS), given.game or ["hanamikoji"]
         report = measure(kinds, games, given.rounds, given.seconds)
-        show(report, console, given.out)
+        console.print(tables(report), highlight=False)
+        for path in write(report, given.out) if given.out else ():
+            print(f"written: {path}", file=sys.stderr)
         return ratios_of(report)
 
     if given.against:

@@ -1,6 +1,6 @@
 """The mistakes a user can make. Each ends in one sentence that says what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from reprlib import Repr
 from typing import Any
@@ -35,6 +35,16 @@ def cut(text: str) -> str:
     head, gap = 2 * MESSAGE // 3, " ... "
     tail = MESSAGE - head - len(gap)
     return text if len(text) <= MESSAGE else text[:head] + gap + text[-tail:]
+
+
+def listed(start: str, parts: Sequence[str], others: int = 0) -> str:
+    """`start`, then as many parts as a message holds, and how many others there are."""
+    for count in range(len(parts), 0, -1):
+        left = len(parts) - count + others
+        message = start + "; ".join(parts[:count]) + (f"; {left} more" if left else "")
+        if len(message) <= MESSAGE:
+            return message
+    return start + parts[0]
 
 
 def printable(text: str) -> str:

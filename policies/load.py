@@ -1,7 +1,9 @@
 """Load any policy by its name, path or entry point, with `load_policy`."""
 
 import os
+import re
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,13 @@ from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.limits import POLICY_NAME
 from hanamachi.policies.entry_point import load_entry_point, named
-from hanamachi.policies.policy import Policy, as_policy
+from hanamachi.policies.policy import FunctionPolicy, Policy, as_policy
 from hanamachi.policies.rules.registry import NAMES, rule_policy
+from hanamachi.storage.plain_yaml import parse_settings
 from hanamachi.storage.reading import may_name_a_file
 
 SEARCH, ONNX = "search:", ".onnx"
+FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
 PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variant -> the variant whose agent plays it
 
@@ -29,11 +33,12 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
       both name their own variant;
     - "search:KIND:POLICY:SETTINGS": a search that starts from one of these policies, such as
       "search:improve:expert:worlds=64" (see hanamachi.policies.search);
-    - "module:factory": your own class or function, called as `factory(variant, **settings)`, that
-      returns a Policy or a function `(observation, mask) -> action`.
+    - "module:factory" or "module:factory:SETTINGS", such as "my_bots:make:depth=3,name=x": your
+      own class or function, called as `factory(variant, **settings)`, that returns a Policy or a
+      function `(observation, mask) -> action`. Values of settings are YAML.
 
     `game` is a variant's id, and `options` are the options of that variant; a factory gets all
-    other options as its settings. Raises UserError if the policy cannot be loaded.
+    other options as further settings. Raises UserError if the policy cannot be loaded.
     """
     spec = checked_name(os.fspath(spec))
     if spec.startswith(SEARCH):
@@ -42,6 +47,8 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if spec in VARIANTS:
         return load_agent(spec, game or spec, options)
+    if has_settings(spec):
+        return load_own(spec, game, options)
     if spec.endswith(ONNX):
         from hanamachi.policies.networks.onnx_policy import load_onnx
 
@@ -72,9 +79,24 @@ def is_checkpoint(spec: str) -> bool:
 
     An ONNX file is not a checkpoint: it plays but cannot be trained further or exported.
     """
-    if spec in NAMES or spec.startswith(SEARCH) or spec.endswith(ONNX):
+    if spec in NAMES or spec.startswith(SEARCH) or spec.endswith(ONNX) or has_settings(spec):
         return False
     return bool(spec in VARIANTS or os.path.exists(spec) or os.sep in spec or "/" in spec)
+
+
+def has_settings(spec: str) -> bool:
+    """Whether `spec` is "module:factory:SETTINGS", whose values may look like paths."""
+    of_a_game = spec.partition(":")[0] in GAMES
+    return bool(FACTORY_WITH_SETTINGS.fullmatch(spec)) and not of_a_game
+
+
+def knows_its_game(spec: str) -> bool:
+    """Whether a policy plays the variant that it was made for, so that no game need be named."""
+    if spec.startswith(SEARCH):
+        from hanamachi.policies.search.search import split_spec
+
+        return knows_its_game(split_spec(spec)[1])
+    return is_checkpoint(spec) or (spec.endswith(ONNX) and not has_settings(spec))
 
 
 def load_agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
@@ -84,9 +106,26 @@ def load_agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
     folder = agent_folder(PLAYED_BY.get(id, id))
     if not folder.is_dir():
         raise UserError(f"no agent ships for {id}; agents ship for {', '.join(agents())}")
+    played = variant(game, **options)
+    if not understands(PLAYED_BY.get(id, id), played):
+        fitting = agent_for(played) or "expert"
+        asked = f"{game} with these options" if options and game == id else game
+        raise UserError(f"the agent {id} cannot play {asked}; name {fitting}, which can")
     policy = load_checkpoint(folder, game, **options)
     policy.name = id
     return policy
+
+
+def agent_for(variant: Variant) -> str | None:
+    """The name of the agent that ships for this variant, if there is one."""
+    known = variant.id in (*agents(), *PLAYED_BY)
+    trained_for = PLAYED_BY.get(variant.id, variant.id)
+    return variant.id if known and understands(trained_for, variant) else None
+
+
+def understands(agent: str, played: Variant) -> bool:
+    """Whether the agent of this variant has learned these actions and this observation."""
+    return variant(agent).understands(played)
 
 
 def agent_folder(id: str) -> Path:
@@ -124,12 +163,27 @@ def load_own(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
     game_options = {name: value for name, value in options.items() if name in known}
     settings = {name: value for name, value in options.items() if name not in known}
     chosen = chosen_variant(spec, game, game_options)
+    parts = FACTORY_WITH_SETTINGS.fullmatch(spec)
+    factory = load_entry_point(parts[1] if parts else spec)
+    settings = {**(parse_settings(parts[2], spec) if parts else {}), **settings}
+    check_arguments(spec, factory, chosen, settings)
     try:
-        made = load_entry_point(spec)(chosen, **settings)
+        made = factory(chosen, **settings)
     except UserError:
         raise
-    except TypeError as error:
-        raise UserError(f"{spec} must take (variant, **options): {error}") from error
     except (Exception, SystemExit) as error:
         raise UserError(f"{spec} made no policy: {named(error)}") from error
-    return as_policy(made, chosen)
+    policy = as_policy(made, chosen)
+    if isinstance(policy, FunctionPolicy):  # whose own name says little: many are called act
+        policy.name = spec
+    return policy
+
+
+def check_arguments(spec: str, factory: Any, variant: Variant, settings: Mapping[str, Any]) -> None:
+    """UserError unless the factory takes a variant and these settings."""
+    try:
+        signature(factory).bind(variant, **settings)
+    except TypeError as error:
+        raise UserError(f"{spec} must take (variant, **settings): {error}") from error
+    except ValueError:  # what is written in C may have no signature
+        return

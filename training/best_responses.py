@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from hanamachi.errors import UserError, shown
@@ -35,6 +34,7 @@ from hanamachi.training.evaluation.report import percent
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import interval
 from hanamachi.training.run import refuse_begun, train
+from hanamachi.training.tables import whole_table
 
 # settings of the given config that every response takes over
 KEPT = ("seed", "num_games", "device", "network", "save_every")
@@ -238,9 +238,8 @@ def summary(result: Exploitation) -> str:
 
 def table(result: Exploitation) -> Group:
     """All responses, for the terminal, and which one is the best."""
-    rows = Table("response", "first weights")
-    for column in ("decisions", "games", "wins, per cent", "95 % interval"):
-        rows.add_column(column, justify="right")
+    figures = "decisions", "games", "wins, per cent", "95 % interval"
+    rows = whole_table("response", "first weights", right=figures)
     for response in result.responses:
         span = f"{100 * response.low:.1f} to {100 * response.high:.1f}"
         counts = f"{response.steps:,}", f"{response.games:,}"

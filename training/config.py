@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import SHOWN, UserError, nearest, shown
+from hanamachi.errors import SHOWN, UserError, listed, nearest, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import (
     COEFFICIENT,
@@ -39,6 +40,8 @@ from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.schedules import Schedule
 
+NAMED = 10  # mistakes in a message, at most
+DEPTH = 2  # names to a setting, such as ppo.learning_rate
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 FLOAT32 = 4  # bytes
 Decisions = Annotated[int, Field(gt=0, le=STEPS)]
@@ -62,13 +65,13 @@ class Model(BaseModel):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], source: str = "settings") -> Self:
-        """Check settings; a UserError names the first mistake."""
+        """Check settings; a UserError names the mistakes, as many as it can hold."""
         if is_nested(data, NESTING):
             raise UserError(f"{source}: the settings are nested too deep")
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise UserError(f"{source}: {explain(error, cls)}") from error
+            raise UserError(explain(error, cls, f"{source}: ")) from error
 
 
 class PPO(Model):
@@ -303,19 +306,30 @@ def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> Non
 # --- Error messages
 
 
-def explain(error: ValidationError, model: type[Model]) -> str:
-    """The first mistake as one sentence."""
-    first = min(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
-    if first["type"] == "extra_forbidden":
-        *path, wrong = first["loc"]
+def explain(error: ValidationError, model: type[Model], start: str) -> str:
+    """The mistakes after `start`, unknown names first; the types of a union make one mistake."""
+    mistakes: dict[tuple[int | str, ...], ErrorDetails] = {}
+    for found in sorted(
+        error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden"
+    ):
+        mistakes.setdefault(found["loc"][:DEPTH], found)
+    named = list(mistakes.values())[:NAMED]
+    return listed(start, [clause(found, model) for found in named], len(mistakes) - len(named))
+
+
+def clause(mistake: ErrorDetails, model: type[Model]) -> str:
+    """One mistake in words."""
+    if mistake["type"] == "extra_forbidden":
+        *path, wrong = mistake["loc"]
         keys = [part for part in path if not is_branch(part)]
         return f"{'.'.join(map(named, [*keys, wrong]))}: no such setting{hint(model, keys, wrong)}"
-    keys = [part for part in first["loc"] if not is_branch(part)]
+    keys = [part for part in mistake["loc"] if not is_branch(part)]
     place = ".".join(named(part) for part in keys if isinstance(part, str))
-    if first["type"] == "missing":
+    if mistake["type"] == "missing":
         return f"{place} is missing"
-    message = first["msg"].removeprefix("Value error, ")
-    return f"{place}: {message} (not {shown(first['input'])})" if place else message
+    message = mistake["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
+    message = message.replace("Input should", "must")
+    return f"{place}: {message} (not {shown(mistake['input'])})" if place else message
 
 
 def is_branch(part: int | str) -> bool:
@@ -349,6 +363,19 @@ def settings(model: Any, keys: Sequence[int | str]) -> list[str]:
         if get_origin(model) in (Union, UnionType):
             model = get_args(model)[0]
     return list(getattr(model, "model_fields", ()))
+
+
+def differences(old: Any, new: Any, place: str = "") -> list[str]:
+    """Where two settings differ, each with its name and both values."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            words
+            for name in dict.fromkeys((*old, *new))
+            for words in differences(
+                old.get(name), new.get(name), f"{place}.{name}" if place else str(name)
+            )
+        ]
+    return [] if old == new else [f"{place} was {shown(old)} and is {shown(new)}"]
 
 
 def schema() -> str:

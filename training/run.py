@@ -15,12 +15,13 @@ from pathlib import Path
 
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, listed
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import replacing
+from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.training import provenance
 from hanamachi.training.build import (
     check_device,
@@ -36,7 +37,7 @@ from hanamachi.training.callbacks import (
     ShowProgress,
     progress_bar,
 )
-from hanamachi.training.config import PAST, SELF, Config
+from hanamachi.training.config import PAST, SELF, Config, differences, read_settings
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows
 from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
@@ -130,14 +131,23 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
     if not resume:
         refuse_begun(out)
     if begun.exists():
-        if begun.read_bytes() != config.to_yaml().encode():
-            raise UserError(f"{out} holds a run with other settings; see {begun}")
+        check_settings(begun, config)
         return
     if (out / "clone").exists():
         raise UserError(f"{out / 'clone'} is left from another run; delete it or name a new folder")
     write_json(provenance.of_run(config), out / "run.json")
     with replacing(begun) as file:
         file.write(config.to_yaml().encode())
+
+
+def check_settings(begun: Path, config: Config) -> None:
+    """UserError, which names the differences, unless the run in a folder has these settings."""
+    if begun.read_bytes() == config.to_yaml().encode():
+        return
+    found = differences(read_settings(begun), parse_yaml(config.to_yaml(), "the settings"))
+    if not found:
+        raise UserError(f"{begun} is not as it was written; restore it, or name another folder")
+    raise UserError(listed(f"the run was begun with other settings, {begun}: ", found))
 
 
 def refuse_begun(out: Path) -> None:

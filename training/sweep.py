@@ -30,6 +30,7 @@ from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import fit, open_run
+from hanamachi.training.tables import whole_table
 
 Ends = tuple[float, float]
 Choices = Annotated[list[Any], Field(min_length=1)]
@@ -152,7 +153,7 @@ def result(config: Config, folder: Path) -> float:
 def table(trials: Trials) -> Table:
     """All trials and their results."""
     names = list(trials[0]["settings"])
-    rows = Table(*names, "result", title="best evaluation of each trial")
+    rows = whole_table(*names, "result", title="best evaluation of each trial")
     for trial in trials:
         values = [trial["settings"][name] for name in names]
         shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv, wrappers
 from pettingzoo.utils.env_logger import EnvLogger
 
+from hanamachi.adapters.boxes import box
+from hanamachi.adapters.requests import known_options
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
 from hanamachi.sessions.saved_games import Record, record_of
-from hanamachi.sessions.session import RESET_OPTIONS, Session
+from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import State
 from hanamachi.sessions.worlds import Worlds
 
@@ -64,7 +66,7 @@ class AEC(AECEnv):
             agent: spaces.Discrete(self.variant.actions.size) for agent in self.possible_agents
         }
         layout, seats = self.variant.observation, self.variant.seats
-        self.state_space = spaces.Box(np.tile(layout.low, seats), np.tile(layout.high, seats))
+        self.state_space = box(np.tile(layout.low, seats), np.tile(layout.high, seats))
 
     @property
     def variant(self) -> Variant:
@@ -75,7 +77,7 @@ class AEC(AECEnv):
         layout, actions = self.variant.observation, self.variant.actions
         return spaces.Dict(
             {
-                "observation": spaces.Box(layout.low, layout.high),
+                "observation": box(layout.low, layout.high),
                 "action_mask": spaces.Box(0, 1, (actions.size,), np.int8),
             }
         )
@@ -200,13 +202,6 @@ class AEC(AECEnv):
     def record(self) -> Record:
         """The game so far, to be saved and replayed."""
         return record_of(self._session)
-
-
-def known_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    for name in options.keys() - set(RESET_OPTIONS):
-        known = " and ".join(RESET_OPTIONS)
-        gymnasium.logger.warn(f"reset ignores the option {name!r}: it knows only {known}")
-    return {name: value for name, value in options.items() if name in RESET_OPTIONS}
 
 
 class Referee(wrappers.OrderEnforcingWrapper):

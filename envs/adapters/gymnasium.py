@@ -7,16 +7,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from hanamachi.adapters.boxes import box
+from hanamachi.adapters.requests import Asked, known_options, opponent_for
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
-from hanamachi.sessions.opponent_protocol import (
-    Choose,
-    Opponent,
-    as_opponent,
-    checked_seat,
-)
+from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session, whole_number
@@ -31,8 +28,9 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     Observations are (N,) float32; the action mask, (A,) int8, is in the info and given by
     `action_masks`. What is earned before the seat's first decision comes with its first step, so
     that a game's rewards are all there. `seat` may be "random": each game then draws it, with the
-    game's generator. The opponent plays with `np_random`. An illegal action raises IllegalAction,
-    unless `illegal_reward` is given: then it ends the game and brings the learner this much.
+    game's generator. The opponent, a policy or its name, plays with `np_random`. An illegal action
+    raises IllegalAction, unless `illegal_reward` is given: then it ends the game and brings the
+    learner this much.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
@@ -42,18 +40,18 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         game: str,
         *,
         seat: int | str = "random",
-        opponent: Opponent | Choose | None = None,
+        opponent: Asked = None,
         illegal_reward: float | None = None,
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
         self._session = Session(variant(game, **options))
         self.seat_wanted = checked_seat(seat, self.variant.seats)
-        self.opponent = as_opponent(opponent, self.variant)
+        self.opponent = opponent_for(opponent, self.variant)
         self.illegal_reward = illegal_reward
         self.render_mode = checked_render_mode(render_mode)
         layout = self.variant.observation
-        self.observation_space = spaces.Box(layout.low, layout.high)
+        self.observation_space = box(layout.low, layout.high)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(self.variant.actions.size)
         self.seat = 0  # of the learner in this game
         self._earlier = 0.0  # what the learner has earned before its first decision
@@ -73,7 +71,9 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         A game that ends before the learner's first decision is followed by another.
         """
         seed = None if seed is None else whole_number(seed, "a seed")  # also of numpy
-        self._session.begin(seed, options)  # first, because it refuses what does not fit
+        self._session.begin(
+            seed, known_options(options)
+        )  # first, because it refuses what does not fit
         super().reset(seed=seed)
         self._take_seat()
         while self._session.mover == OVER:

@@ -3,6 +3,7 @@
 Notation: B games, S seats, A actions, N entries of an observation.
 """
 
+from collections.abc import Sequence
 from secrets import randbelow
 from typing import Any
 
@@ -13,6 +14,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from hanamachi.adapters.boxes import batch_box, box
+from hanamachi.adapters.requests import Asked, known_options, opponent_for
 from hanamachi.engine import kernels
 from hanamachi.engine.kernels import Shown
 from hanamachi.engine.layout import LARGEST, Layout
@@ -21,8 +24,13 @@ from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import GAMES_AT_ONCE, THREADS
 from hanamachi.rendering.frames import Frame, checked_render_mode, frame
-from hanamachi.sessions.learner_games import games_over, learner_games
-from hanamachi.sessions.opponent_protocol import Choose, Opponent, as_opponent, checked_seat
+from hanamachi.sessions.learner_games import (
+    AgainstOpponent,
+    LearnerGames,
+    games_over,
+    learner_games,
+)
+from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.policy_checks import checked_actions
 from hanamachi.sessions.session import SEEDS, checked_mapping, checked_seeds, whole_number
 from hanamachi.sessions.worlds import Worlds
@@ -34,11 +42,12 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     """Many games, in each of which one seat learns; where a game ends, the next one begins.
 
     Game i of a batch reset with seed s is the game of a SeatEnv reset with seed s + i. Masks,
-    (B, A) int8, are in infos["action_mask"]. Autoreset is SAME_STEP, so the learner's last
-    observation of a game is in infos["final_obs"]. The opponent answers all games that wait for it
-    in one call, with `np_random`; a plain function is called for each row. Without an opponent the
-    other seats play at random in compiled code; `np_random` seeds a generator for each game. An
-    illegal action raises IllegalAction and leaves all games as they were.
+    (B, A) int8, are in infos["action_mask"]; those of games that are over are zeros. Autoreset is
+    SAME_STEP unless chosen otherwise, so the learner's last observation of a game is in
+    infos["final_obs"]. The opponent answers all games that wait for it in one call, with
+    `np_random`; a plain function is called for each row. Without an opponent the other seats play
+    at random, under SAME_STEP in compiled code with a generator for each game, which `np_random`
+    seeds. An illegal action raises IllegalAction and leaves all games as they were.
     """
 
     metadata = {  # noqa: RUF012
@@ -52,7 +61,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         num_envs: int = 1,
         *,
         seat: int | str = "random",
-        opponent: Opponent | Choose | None = None,
+        opponent: Asked = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
         threads: int | None = None,
         dtype: Any = np.float32,
@@ -61,6 +71,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     ) -> None:
         """`threads` is by default the environment variable HANAMACHI_THREADS, or all processors.
 
+        `autoreset_mode` is SAME_STEP, NEXT_STEP or DISABLED, as in Gymnasium's own environments.
         Observations are float32, or int8: entry i is then the float32 entry times
         `variant.observation.units[i]`, rounded, at most 127. With `copy=False` each step writes to
         the arrays of the step before, and the masks must not be changed.
@@ -68,23 +79,35 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.variant = variant(game, **options)
         self.num_envs = checked_size(num_envs)
         seat = checked_seat(seat, self.variant.seats)
-        self.opponent = as_opponent(opponent, self.variant)
+        self.opponent = opponent_for(opponent, self.variant)
+        self.autoreset_mode = checked_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = checked_render_mode(render_mode)
         self.dtype = checked_dtype(dtype)
         self.copy = copy
         self._check_memory()
         self.single_observation_space = space_of(self.variant.observation, self.dtype)
         self.single_action_space = spaces.Discrete(self.variant.actions.size)
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.observation_space = batch_box(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        seeds = self._seeds(randbelow(SEEDS - self.num_envs))
-        self._play = learner_games(
-            self.opponent, self.variant, seeds, seat, checked_threads(threads)
-        )
+        seeds = self._seeds_from(randbelow(SEEDS - self.num_envs))
+        how = self.opponent, self.variant, seeds, seat, checked_threads(threads)
+        self._play: LearnerGames
+        if self._resets_at_once:
+            self._play = play = learner_games(*how)
+            self._step = play.step
+        else:
+            self._play = against = AgainstOpponent(*how)
+            self._step = against.step_or_begin
         self._play.seed_random_play(self.np_random)
+        self._begun = False
         self._shown = self._new_arrays()
         masks = self._shown.masks  # actions are checked against these
-        self._masks = masks.copy() if copy else masks
+        self._masks = masks.copy() if copy or not self._resets_at_once else masks
+
+    @property
+    def _resets_at_once(self) -> bool:
+        return self.autoreset_mode is AutoresetMode.SAME_STEP
 
     def _check_memory(self) -> None:
         observations = 4 * self.dtype.itemsize * self.variant.observation.size  # two are bounds
@@ -104,23 +127,67 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     # --- Play
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[Any], Infos]:
-        """Begin all games, game i with seed + i; without a seed each keeps its generator."""
-        if checked_mapping(options):
-            raise UserError("reset takes no options for many games at once")
-        seed = None if seed is None else whole_number(seed, "a seed")  # also of numpy
-        seeds = None if seed is None else self._seeds(seed)
-        super().reset(seed=seed)
-        if seeds is not None:
-            self._play.seed(seeds)
+        """Begin games: all, or those of `options["reset_mask"]`, (B,) bool.
+
+        With a number as seed, game i has seed + i; a list has a seed for each game. A game without
+        a seed keeps its generator. `np_random` is seeded where all games begin, with the first of
+        the seeds. Other options are ignored with a warning, but a deal or a state is refused.
+        """
+        rows = self._rows_to_reset(options)
+        first, seeded, seeds = self._checked_seed(seed, rows)
+        everywhere = len(rows) == self.num_envs
+        if everywhere:
+            super().reset(seed=first)
+        self._play.seed(seeded, seeds)
+        if everywhere and first is not None:
             self._play.seed_random_play(self.np_random)
         shown = self._arrays()
-        self._play.reset(shown, self.np_random)
+        for array, kept in zip(shown, self._shown, strict=True):
+            array[:] = kept
+        self._play.reset(rows, shown, self.np_random)
+        self._begun = True
         self._show(shown)
         return shown.observations, self._infos()
 
-    def _seeds(self, first: int) -> NDArray[np.uint64]:
+    def _rows_to_reset(self, options: Any) -> NDArray[np.int64]:
+        """The numbers of the games to begin; UserError for options that do not fit."""
+        asked = dict(checked_mapping(options))
+        mask = asked.pop("reset_mask", None)
+        if known_options(asked):
+            raise UserError("reset takes no options but reset_mask for many games at once")
+        if mask is None:
+            return np.arange(self.num_envs)
+        is_mask = isinstance(mask, np.ndarray) and mask.dtype == np.bool_
+        if not is_mask or mask.shape != (self.num_envs,) or not mask.any():
+            raise UserError(
+                f"reset_mask must be a bool array of shape ({self.num_envs},) with a True in it, "
+                f"not {shown(mask)}"
+            )
+        if not (self._begun or mask.all()):
+            raise UserError("the first reset must begin all games: leave out reset_mask")
+        return np.flatnonzero(mask)
+
+    def _checked_seed(
+        self, seed: Any, rows: NDArray[np.int64]
+    ) -> tuple[int | None, NDArray[np.int64], NDArray[np.uint64]]:
+        """The seed of `np_random`; the rows, (n,), that are seeded, with their seeds, (n,)."""
+        if seed is None:
+            return None, rows[:0], np.zeros(0, np.uint64)
+        if not isinstance(seed, list | tuple | np.ndarray):
+            first = whole_number(seed, "a seed")  # also of numpy
+            return first, rows, self._seeds_from(first)[rows]
+        if len(seed) != self.num_envs:
+            raise UserError(f"a list of seeds must have {self.num_envs}, not {len(seed)}")
+        given = [row for row in rows.tolist() if seed[row] is not None]
+        seeds = checked_seeds(seed[row] for row in given)
+        return (int(seeds[0]) if given else None), np.array(given, np.int64), seeds
+
+    def _seeds_from(self, first: int) -> NDArray[np.uint64]:
         checked_seeds([first, first + self.num_envs - 1])
         return np.uint64(first) + np.arange(self.num_envs, dtype=np.uint64)
 
@@ -131,8 +198,10 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def _show(self, shown: Shown) -> None:
         """Hand these arrays to the caller; actions are checked against a copy of the masks."""
         self._shown = shown
-        if self.copy:
+        if self._masks is not shown.masks:
             self._masks[:] = shown.masks
+        if not self._resets_at_once:
+            self._masks[games_over(self._play.games)] = 1  # what is chosen there is ignored
 
     def sample_actions(self) -> NDArray[np.int64]:
         """A legal action of every learner, (B,), drawn uniformly by `np_random`."""
@@ -143,8 +212,14 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         return actions
 
     def _check_begun(self) -> None:
-        if games_over(self._play.games).any():
+        if not self._begun:
             raise UserError("no game is in progress; call reset() to begin")
+        over = games_over(self._play.games)
+        if self.autoreset_mode is AutoresetMode.DISABLED and over.any():
+            raise UserError(
+                f"{over.sum()} of {self.num_envs} games are over; begin new ones with "
+                'reset(options={"reset_mask": terminated})'
+            )
 
     def step(
         self, actions: NDArray[np.int64]
@@ -153,10 +228,10 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._check_begun()
         chosen = checked_actions(actions, self._masks, "the learner")
         shown = self._arrays()
-        self._play.step(chosen, shown, self.np_random)
+        self._step(chosen, shown, self.np_random)
         self._show(shown)
         observations, _, rewards, terminated, _ = shown
-        ended = self._final_infos() if terminated.any() else {}
+        ended = self._final_infos() if self._resets_at_once and terminated.any() else {}
         return (
             observations,
             rewards,
@@ -197,6 +272,15 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         return tuple(frame(self.variant, game, self.render_mode) for game in self._play.games)
 
 
+def checked_mode(mode: Any) -> AutoresetMode:
+    """An autoreset mode, or its value, such as "NextStep"."""
+    for known in AutoresetMode:
+        if isinstance(mode, str | AutoresetMode) and mode in (known, known.value, known.name):
+            return known
+    names = ", ".join(known.name for known in AutoresetMode)
+    raise UserError(f"autoreset_mode must be one of {names}, not {shown(mode)}")
+
+
 def checked_size(num_envs: Any) -> int:
     size = whole_number(num_envs, "num_envs")
     if not 1 <= size <= GAMES_AT_ONCE:
@@ -220,8 +304,8 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
 def space_of(layout: Layout, dtype: np.dtype[Any]) -> spaces.Box:
     """The bounds of an observation, in int8 of what it counts in."""
     if dtype == np.float32:
-        return spaces.Box(layout.low, layout.high)
+        return box(layout.low, layout.high)
     low, high = (
         np.clip(edge * layout.units, -LARGEST, LARGEST) for edge in (layout.low, layout.high)
     )
-    return spaces.Box(low.astype(np.int8), high.astype(np.int8), dtype=np.int8)
+    return box(low.astype(np.int8), high.astype(np.int8), np.int8)

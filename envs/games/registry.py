@@ -18,6 +18,8 @@ def variant(id: str, /, **options: Any) -> Variant:
 
     Raises UserError for an id or an option that does not exist, or a value that does not fit.
     """
+    if isinstance(id, str) and id in GAMES and id not in VARIANTS:
+        raise UserError(f"{id} has several variants; choose {' or '.join(GAMES[id].variants)}")
     if not isinstance(id, str) or id not in VARIANTS:
         raise unknown("game", id, VARIANTS)
     defaults = VARIANTS[id].variants[id]

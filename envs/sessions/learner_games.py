@@ -6,7 +6,8 @@ Notation: B games, n of them, A actions, N entries of an observation.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -35,21 +36,24 @@ class LearnerGames(ABC):
         self.games["mover"] = OVER
         self.learners = np.zeros(len(seeds), LEARNER)  # (B,)
 
-    def seed(self, seeds: NDArray[np.uint64]) -> None:
-        """Let the games that begin next follow from these seeds, (B,)."""
-        self.games = self.variant.new(seeds)
+    def seed(self, rows: Rows, seeds: NDArray[np.uint64]) -> None:
+        """Let the games that begin next in these rows follow from these seeds, (n,)."""
+        self.games["rng"][rows] = self.variant.new(seeds)["rng"]
 
     def seed_random_play(self, rng: np.random.Generator) -> None:
         """Draw the generators of random play; their state is never 0, which never changes."""
         self.learners["rng"] = rng.integers(1, SEEDS, len(self.games), np.uint64)
 
     @abstractmethod
-    def reset(self, shown: Shown, rng: np.random.Generator) -> None:
-        """Begin all games, up to the learners' first decisions."""
+    def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
+        """Begin games in these rows, up to the learners' first decisions; show all rows."""
 
     @abstractmethod
     def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
-        """Take the learners' legal actions, (B,), and play up to their next decisions."""
+        """Take the learners' legal actions, (B,), and play up to their next decisions.
+
+        These are in new games where the old ones have ended.
+        """
 
     def parallel_for(self, loop: Callable[..., Any], *rows: Any) -> None:
         parallel_for(loop, self.variant.rule_set, *rows, threads=self.threads)
@@ -71,11 +75,14 @@ def learner_games(
 class AgainstRandom(LearnerGames):
     """All other seats play at random, in compiled code."""
 
-    def reset(self, shown: Shown, rng: np.random.Generator) -> None:
-        arrays = shown.observations, shown.masks
-        self.parallel_for(
-            kernels.reset_against_random, self.games, self._seat, self.learners, *arrays
-        )
+    def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
+        arrays = self.games, self.learners, shown.observations, shown.masks
+        every = len(rows) == len(self.games)  # whose arrays numpy need not copy
+        part = slice(None) if every else rows
+        games, learners, *seen = [array[part] for array in arrays]
+        self.parallel_for(kernels.reset_against_random, games, self._seat, learners, *seen)
+        for array, new in zip(arrays, (games, learners, *seen), strict=True):
+            array[part] = new
 
     def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
         self.parallel_for(
@@ -94,32 +101,58 @@ class AgainstOpponent(LearnerGames):
         super().__init__(variant, *settings)
         self.player = SeatedPlayer(opponent, variant, len(self.games))
 
-    def reset(self, shown: Shown, rng: np.random.Generator) -> None:
-        self._begin(np.arange(len(self.games)), rng)
+    def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
+        self._begin(rows, rng)
         self._observe(shown)
 
     def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
         """If the opponent fails, all games are as they were."""
+        with self._all_or_nothing():
+            self._move(np.arange(len(self.games)), actions, shown, rng)
+            ended = np.flatnonzero(shown.terminated)
+            seats = self.learners["seat"][ended]
+            last = np.empty((len(ended), shown.last.shape[1]), shown.last.dtype)
+            self.parallel_for(kernels.observations, self.games[ended], seats, last)
+            shown.last[ended] = last
+            self._begin(ended, rng)
+            self._observe(shown)
+
+    def step_or_begin(
+        self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator
+    ) -> None:
+        """Step the games in progress, which may end, and begin new ones where games were over.
+
+        An action for a game that was over is ignored. If the opponent fails, all games are as they
+        were.
+        """
+        over = games_over(self.games)
+        with self._all_or_nothing():
+            self._move(np.flatnonzero(~over), actions, shown, rng)
+            self._begin(np.flatnonzero(over), rng)
+            self._observe(shown)
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
         before = self.games.copy(), self.learners.copy(), self.player.memory.copy()
         try:
-            self._step(actions, shown, rng)
+            yield
         except BaseException:
             self.games, self.learners, self.player.memory = before
             raise
 
-    def _step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
-        self.parallel_for(kernels.step, self.games, actions)
-        seats = self.learners["seat"]
-        earned = self.learners["earlier"] + of_seats(self.games["rewards"], seats)
-        shown.rewards[:] = earned + self._others_play(rng)
-        self.learners["earlier"] = 0
-        shown.terminated[:] = games_over(self.games)
-        ended = np.flatnonzero(shown.terminated)
-        last = np.empty((len(ended), shown.last.shape[1]), shown.last.dtype)
-        self.parallel_for(kernels.observations, self.games[ended], seats[ended], last)
-        shown.last[ended] = last
-        self._begin(ended, rng)
-        self._observe(shown)
+    def _move(
+        self, rows: Rows, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator
+    ) -> None:
+        """The learners' actions in these rows, and what follows; nothing happens in the others."""
+        moved, seats = self.games[rows], self.learners["seat"][rows]
+        self.parallel_for(kernels.step, moved, actions[rows])
+        self.games[rows] = moved
+        earned = self.learners["earlier"][rows] + of_seats(moved["rewards"], seats)
+        self.learners["earlier"][rows] = 0
+        shown.rewards[:] = 0
+        shown.rewards[rows] = earned + self._others_play(rng)[rows]
+        shown.terminated[:] = False
+        shown.terminated[rows] = games_over(self.games[rows])
 
     def _begin(self, rows: Rows, rng: np.random.Generator) -> None:
         """New games in these rows, up to the learner's first decision."""

@@ -31,6 +31,7 @@ from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
 
 Rows = NDArray[np.int64]  # (n,) numbers of games in a batch
+NAMED = 5  # games in the note of an error
 
 
 class Turns(NamedTuple):
@@ -80,6 +81,7 @@ class SeatedPlayer(Generic[P]):
         """`memory` (B, S, M) is what it remembers already; by default all games are new."""
         self.policy = policy
         self.seats = variant.seats
+        self.calls = 0  # of the policy
         self.memory = initial_memory(policy, games, self.seats) if memory is None else memory
 
     def forget(self, rows: Rows) -> None:
@@ -90,9 +92,14 @@ class SeatedPlayer(Generic[P]):
     def act(self, turns: Turns, rng: np.random.Generator) -> NDArray[np.int64]:
         """An action for each turn, (n,); IllegalAction if one is not legal."""
         place = turns.rows, turns.seats
-        actions, memory = actions_of(
-            self._asked(turns), turns.observations, turns.masks, self.memory[place], rng
-        )
+        self.calls += 1
+        try:
+            actions, memory = actions_of(
+                self._asked(turns), turns.observations, turns.masks, self.memory[place], rng
+            )
+        except Exception as error:
+            error.add_note(self._place_of_error(turns))
+            raise
         if self.memory.size:
             self.memory[place] = memory
         return actions
@@ -105,9 +112,14 @@ class SeatedPlayer(Generic[P]):
         Only for policies. With `remember=False` it can be asked about the same turns again.
         """
         place = turns.rows, turns.seats
-        probabilities, values, memory = distribution_of(
-            self._asked(turns), turns.observations, turns.masks, self.memory[place]
-        )
+        self.calls += 1
+        try:
+            probabilities, values, memory = distribution_of(
+                self._asked(turns), turns.observations, turns.masks, self.memory[place]
+            )
+        except Exception as error:
+            error.add_note(self._place_of_error(turns))
+            raise
         if remember:
             self.memory[place] = memory
         return probabilities, values
@@ -116,6 +128,15 @@ class SeatedPlayer(Generic[P]):
         """The policy as it plays in these turns: one that searches needs their worlds."""
         asked: Opponent = asked_about(self.policy, turns.worlds())
         return asked
+
+    def _place_of_error(self, turns: Turns) -> str:
+        """Which policy failed, and where; an error of its own comes through with this note."""
+        games = ", ".join(map(str, turns.rows[:NAMED])) + ", ..." * (len(turns.rows) > NAMED)
+        which = f"game{'s' * (len(turns.rows) > 1)} {games}"
+        return (
+            f"the policy {name_of(self.policy)} failed at decision {self.calls} of {which} "
+            f"of {turns.variant.id}"
+        )
 
 
 # --- Turns

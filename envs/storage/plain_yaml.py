@@ -24,6 +24,20 @@ def parse_yaml(text: str, source: str) -> Any:
         raise UserError(f"{source} is not YAML: {first_line(error)}") from error
 
 
+def parse_settings(text: str, source: str) -> dict[str, Any]:
+    """The values of "name=value,name=value"; each is YAML, so lists may hold commas.
+
+    UserError, which begins with `source`, if a part is no setting.
+    """
+    settings: dict[str, Any] = {}
+    for setting in re.split(r",(?=\w+=)", text):
+        name, equals, value = setting.partition("=")
+        if not equals or name in settings:
+            raise UserError(f"{source}: settings must be name=value, each name once, with commas")
+        settings[name] = parse_yaml(value, f"{source}: {name}")
+    return settings
+
+
 def first_line(error: Exception) -> str:
     problem = getattr(error, "problem", None) or str(error) or type(error).__name__
     return problem.splitlines()[0]
@@ -36,7 +50,7 @@ PLAIN = NUMBERS | {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"}
 class Yaml(yaml.SafeLoader):
     """Plain data only: no aliases, tags, dates or merges, no key twice, and nothing huge.
 
-    1e-3 is a number, as in YAML 1.2.
+    1e-3 is a number, as in YAML 1.2, and None is null, as messages and tables spell it.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012
@@ -76,3 +90,4 @@ Yaml.add_implicit_resolver(
     re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
     list("-+0123456789"),
 )
+Yaml.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^None$"), ["N"])

@@ -53,8 +53,15 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
     UserError if the checkpoint is refused.
     """
     path = checked_path(folder)
+    check_is_no_run(path)
     checkpoint = read_folder(path, lambda there: read_checkpoint(there, game, options))
     return CompiledPolicy(checkpoint, path.absolute().name)
+
+
+def check_is_no_run(path: Path) -> None:
+    """UserError, which names the checkpoint, if this is the folder of a run that holds one."""
+    if not (path / CONFIG).exists() and (path / "policy" / CONFIG).exists():
+        raise UserError(f"{path} is the folder of a run; its policy is {path / 'policy'}")
 
 
 def read_checkpoint(folder: Path, game: str | None, options: dict[str, Any]) -> Checkpoint:

@@ -16,7 +16,7 @@ from environments import (
     play,
 )
 from pettingzoo.test import api_test, render_test, seed_test
-from pettingzoo.utils import wrappers
+from pettingzoo.utils import turn_based_aec_to_parallel, wrappers
 from pettingzoo.utils.env_logger import EnvLogger
 
 import hanamachi
@@ -452,3 +452,20 @@ def test_a_clone_is_independent(id):
     clone, before = env.clone(), env.get_state()
     play(clone, 5)
     assert env.get_state() == before != clone.get_state()
+
+
+@every
+def test_all_agents_may_act_at_once_where_a_library_wants_it(id):
+    parallel, turns = (hanamachi.make(id, **SHORT[id]) for _ in range(2))
+    parallel = turn_based_aec_to_parallel(parallel)
+    turns.reset(seed=1)
+    seen, _ = parallel.reset(seed=1)
+    while parallel.agents:
+        assert turns.agent_selection in parallel.agents
+        masks = {agent: seen[agent]["action_mask"] for agent in parallel.agents}
+        (mover,) = [agent for agent, mask in masks.items() if mask.any()]
+        assert mover == turns.agent_selection
+        turns.step(masks[mover].argmax())
+        seen, rewards, _, _, _ = parallel.step({a: mask.argmax() for a, mask in masks.items()})
+        assert rewards == turns.rewards
+    assert all(turns.terminations.values())

@@ -1,6 +1,8 @@
 """The Gymnasium environment of one game: one seat learns, an opponent plays the others."""
 
 import pickle
+import subprocess
+import sys
 import warnings
 from itertools import repeat
 
@@ -19,11 +21,15 @@ from environments import (
     play,
 )
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import RecordEpisodeStatistics, RecordVideo
 
+import hanamachi
 from hanamachi import IllegalAction, UserError
 from hanamachi import variant as make_variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
+from hanamachi.adapters.registration import gymnasium_id
 from hanamachi.engine.game import OVER
 from hanamachi.policies import load_policy
 from hanamachi.sessions.saved_games import replay
@@ -48,6 +54,82 @@ def test_gymnasium_makes_it_by_its_name():
     assert env.unwrapped.variant.options["max_rounds"] == 3
     other = gymnasium.make(NAME, game="hanamikoji:eight_suits")
     assert other.unwrapped.variant.id == "hanamikoji:eight_suits"
+
+
+@pytest.mark.parametrize("id", hanamachi.VARIANTS)
+def test_every_variant_has_an_id_of_its_own(id):
+    name = gymnasium_id(id)
+    assert gymnasium.make(name).unwrapped.variant.id == id
+    assert gymnasium.make_vec(name, 2).unwrapped.variant.id == id
+    assert gymnasium.make("hanamachi:" + name, seat=0).unwrapped.seat_wanted == 0
+
+
+@pytest.mark.parametrize("opponent", ["random", "greedy", "expert", "hanamikoji"])
+def test_an_opponent_may_be_named(opponent):
+    env = gymnasium.make(NAME, opponent=opponent)
+    assert env.unwrapped.opponent.name == opponent
+    env.reset(seed=1)
+    assert gymnasium.make_vec(NAME, 2, opponent=opponent).unwrapped.opponent.name == opponent
+
+
+def test_a_gymnasium_id_works_without_an_import_of_ours():
+    code = "import gymnasium; print(gymnasium.make('hanamachi:hanamachi/Hanabi3p-v0').reset(seed=1)"
+    code += "[0].shape, 'ok')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("ok\n")
+
+
+@every
+def test_spaces_print_on_one_line(id):
+    for space in (
+        SeatEnv(id).observation_space,
+        VectorSeatEnv(id, 3).observation_space,
+        VectorSeatEnv(id, 3, dtype=np.int8).single_observation_space,
+        *AEC(id).observation_spaces.values(),
+        AEC(id).state_space,
+    ):
+        assert len(repr(space)) < 150
+        assert "\n" not in repr(space)
+        assert repr(pickle.loads(pickle.dumps(space))) == repr(space)
+
+
+@pytest.mark.parametrize(
+    "reset",
+    [
+        lambda options: SeatEnv("hanamikoji").reset(options=options),
+        lambda options: VectorSeatEnv("hanamikoji", 2).reset(options=options),
+        lambda options: AEC("hanamikoji").reset(options=options),
+    ],
+)
+def test_every_adapter_ignores_unknown_options_of_a_reset_with_a_warning(reset):
+    with pytest.warns(UserWarning, match="did you mean deal"):
+        reset({"deals": []})
+    with pytest.warns(UserWarning, match="ignores"):
+        reset({"\ud800": 1, 3: 4})
+
+
+def test_statistics_of_episodes_are_recorded():
+    env = RecordEpisodeStatistics(gymnasium.make(NAME, max_rounds=1))
+    _, info = env.reset(seed=1)
+    total, steps, over = 0, 0, False
+    while not over:
+        _, reward, over, _, info = env.step(info["action_mask"].argmax())
+        total, steps = total + reward, steps + 1
+    assert (info["episode"]["r"], info["episode"]["l"]) == (total, steps)
+
+
+def test_a_video_of_each_game_is_recorded(tmp_path):
+    pytest.importorskip("moviepy", reason="no extra installs it")
+    env = RecordVideo(
+        gymnasium.make(NAME, max_rounds=1, render_mode="rgb_array"), str(tmp_path), lambda _: True
+    )
+    _, info = env.reset(seed=1)
+    over = False
+    while not over:
+        *_, over, _, info = env.step(info["action_mask"].argmax())
+    env.close()
+    (video,) = tmp_path.glob("*.mp4")
+    assert video.stat().st_size > 0
 
 
 def test_a_render_mode_gives_the_table_as_text():
@@ -82,7 +164,11 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
             "the opponent plays hanabi:5p and cannot play hanabi:2p",
         ),
         (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
-        (lambda: SeatEnv("hanamikoji").reset(options={"deals": []}), "did you mean deal"),
+        (lambda: SeatEnv("hanamikoji", opponent="gredy"), "did you mean greedy"),
+        (lambda: SeatEnv("hanamikoji", opponent="hanabi:2p"), "cannot play hanamikoji"),
+        (lambda: gymnasium.make(NAME, game="hanabi:2p"), "Hanabi2p-v0"),
+        (lambda: gymnasium.make_vec(NAME, 2, game="hanabi:2p"), "Hanabi2p-v0"),
+        (lambda: gymnasium.make("hanamachi/Hanabi3p-v0", game="hanabi:2p"), "Hanabi2p-v0"),
     ],
 )
 def test_a_mistake_gets_one_sentence(call, sentence):
@@ -109,7 +195,7 @@ def test_options_that_do_not_fit_leave_the_random_numbers_as_they_were():
     env = SeatEnv("hanamikoji")
     env.reset(seed=1)
     before = env.np_random.bit_generator.state
-    for options in ({"deal": [-1]}, {"deal": repeat(0)}, {"\ud800": 1}, 5, ["deal"]):
+    for options in ({"deal": [-1]}, {"deal": repeat(0)}, {"state": 1}, 5, ["deal"]):
         with pytest.raises(UserError):
             env.reset(seed=2, options=options)
     assert env.np_random.bit_generator.state == before
@@ -139,7 +225,7 @@ def test_gymnasium_and_stable_baselines_find_nothing_to_say_against_it(id, optio
     from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
 
     # the checkers draw their actions without looking at masks
-    env = gymnasium.make(NAME, game=id, illegal_reward=-1, **options).unwrapped
+    env = gymnasium.make(gymnasium_id(id), illegal_reward=-1, **options).unwrapped
     with warnings.catch_warnings():
         warnings.simplefilter(
             "error"

@@ -14,6 +14,7 @@ from environments import (
 )
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from samples import WHOLE
 
 from hanamachi import IllegalAction, UserError
@@ -61,6 +62,12 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         VectorSeatEnv("hanamikoji", 3, seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
 
 
+def begun():
+    envs = VectorSeatEnv("hanamikoji", 2)
+    envs.reset(seed=1)
+    return envs
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -74,6 +81,19 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         (lambda: VectorSeatEnv("hanamikoji", render_mode=np.zeros(3)), "no render mode"),
         (lambda: VectorSeatEnv("hanamikoji").step(np.zeros(1, int)), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji").reset(options={"deal": []}), "no options"),
+        (lambda: VectorSeatEnv("hanamikoji", autoreset_mode="Never"), "SAME_STEP"),
+        (lambda: VectorSeatEnv("hanamikoji", opponent="gredy"), "mean greedy"),
+        (lambda: VectorSeatEnv("hanamikoji", 2).reset(seed=[1]), "must have 2, not 1"),
+        *(
+            (lambda mask=mask: begun().reset(options={"reset_mask": mask}), "reset_mask")
+            for mask in ([True, False], np.ones(3, np.bool_), np.zeros(2, np.bool_), np.ones(2))
+        ),
+        (
+            lambda: VectorSeatEnv("hanamikoji", 2).reset(
+                options={"reset_mask": np.array([True, False])}
+            ),
+            "first reset",
+        ),
     ],
 )
 def test_a_mistake_gets_one_sentence(call, sentence):
@@ -141,21 +161,95 @@ def test_an_opponents_memory_begins_anew_with_each_game():
 
 
 @every
-def test_many_games_at_once_are_the_same_as_many_environments(id):
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_many_games_at_once_are_the_same_as_many_environments(id, mode):
     options = {"opponent": last_legal, **SHORT[id]}
-    one_by_one = SyncVectorEnv(
-        [lambda: SeatEnv(id, **options)] * 5, autoreset_mode=AutoresetMode.SAME_STEP
-    )
-    together = VectorSeatEnv(id, 5, **options)
-    expected, seen = one_by_one.reset(seed=9), together.reset(seed=9)
+    one_by_one = SyncVectorEnv([lambda: SeatEnv(id, **options)] * 5, autoreset_mode=mode)
+    together = VectorSeatEnv(id, 5, autoreset_mode=mode, **options)
+    expected, seen = one_by_one.reset(seed=[9, 3, 5, 9, 2]), together.reset(seed=[9, 3, 5, 9, 2])
     rng, ended = np.random.default_rng(0), 0
     for _ in range(60):
         same(expected, seen)
-        legal = [np.flatnonzero(mask) for mask in seen[-1]["action_mask"]]
+        masks = seen[-1]["action_mask"]
+        over = ~masks.any(1)
+        if mode is AutoresetMode.DISABLED and over.any():
+            asked = {"reset_mask": over}
+            (begun, infos), (ours, _) = (
+                one_by_one.reset(options=dict(asked)),
+                together.reset(options=asked),
+            )
+            same(begun, ours)
+            masks = np.where(over[:, None], infos["action_mask"], masks)
+            over[:] = False
+        legal = [np.flatnonzero(mask) if mask.any() else [0] for mask in masks]
         actions = np.array([rng.choice(row) for row in legal])
         expected, seen = one_by_one.step(actions), together.step(actions)
         ended += seen[2].sum()
-    assert ended > 20
+    assert ended > 15
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("opponent", [None, last_legal, "greedy"])
+def test_a_part_of_the_games_can_be_reset_and_the_others_stay(mode, opponent):
+    envs = VectorSeatEnv("hanamikoji", 4, seat=0, opponent=opponent, autoreset_mode=mode)
+    first, infos = envs.reset(seed=1)
+    before, *_, infos = envs.step(infos["action_mask"].argmax(1))
+    part = np.array([True, False, False, True])
+    after, infos = envs.reset(seed=[1, None, None, 4], options={"reset_mask": part})
+    assert np.array_equal(after[~part], before[~part])
+    if opponent is None:
+        assert not np.array_equal(after[part], before[part])
+    else:
+        assert np.array_equal(after[part], first[part])
+    envs.step(infos["action_mask"].argmax(1))
+
+
+def test_a_list_of_seeds_is_the_same_as_the_number_it_begins_with():
+    envs = VectorSeatEnv("hanamikoji", 3)
+    same(envs.reset(seed=7), envs.reset(seed=[7, 8, 9]))
+
+
+def test_games_that_are_over_wait_for_a_reset_where_autoreset_is_disabled():
+    envs = VectorSeatEnv("hanamikoji", 2, autoreset_mode="Disabled", max_rounds=1)
+    _, infos = envs.reset(seed=1)
+    over = np.zeros(2, np.bool_)
+    while not over.any():
+        *_, over, _, infos = envs.step(infos["action_mask"].argmax(1))
+    with pytest.raises(UserError, match="reset_mask"):
+        envs.step(envs.action_space.sample())
+    _, infos = envs.reset(options={"reset_mask": over})
+    assert infos["action_mask"].any(1).all()
+
+
+def test_sampled_actions_skip_games_that_are_over():
+    envs = VectorSeatEnv("hanamikoji", 3, autoreset_mode=AutoresetMode.NEXT_STEP, max_rounds=1)
+    envs.reset(seed=1)
+    ended = sum(envs.step(envs.sample_actions())[2].sum() for _ in range(60))
+    assert ended > 10
+
+
+def test_gymnasium_chooses_the_mode_and_the_kind_of_vectorisation():
+    ours = gymnasium.make_vec(NAME, 2, autoreset_mode="NextStep", opponent="greedy")
+    theirs = gymnasium.make_vec(
+        NAME, 2, "sync", vector_kwargs={"autoreset_mode": "NextStep"}, opponent="greedy"
+    )
+    assert isinstance(theirs, SyncVectorEnv)
+    for envs in (ours, theirs):
+        assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    same(ours.reset(seed=3)[0], theirs.reset(seed=3)[0])
+    assert VectorSeatEnv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+
+
+def test_statistics_of_episodes_are_recorded():
+    envs = RecordEpisodeStatistics(gymnasium.make_vec(NAME, 4, max_rounds=1))
+    _, infos = envs.reset(seed=1)
+    episodes = []
+    while len(episodes) < 8:
+        _, rewards, over, _, infos = envs.step(infos["action_mask"].argmax(1))
+        for row in np.flatnonzero(over):
+            assert infos["episode"]["r"][row] == rewards[row]
+            episodes.append(infos["episode"]["l"][row])
+    assert min(episodes) > 1
 
 
 def same(expected, seen):

@@ -4,6 +4,7 @@ import gymnasium
 import numpy as np
 import pytest
 
+from hanamachi.adapters.registration import gymnasium_id
 from hanamachi.adapters.tianshou import for_tianshou
 
 pytestmark = pytest.mark.uncompiled
@@ -11,8 +12,8 @@ pytestmark = pytest.mark.uncompiled
 
 @pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced"])
 def test_for_tianshou_shows_the_mask_next_to_the_observation(id):
-    name = f"hanamachi/{'Hanamikoji' if id == 'hanamikoji' else 'GeishasRoad'}-v0"
-    env, plain = for_tianshou(gymnasium.make(name, game=id)), gymnasium.make(name, game=id)
+    name = gymnasium_id(id)
+    env, plain = for_tianshou(gymnasium.make(name)), gymnasium.make(name)
     (seen, _), (expected, info) = env.reset(seed=1), plain.reset(seed=1)
     terminated = False
     while not terminated:

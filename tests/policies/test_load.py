@@ -31,8 +31,32 @@ def no_policy(variant):
 
 def test_a_factory_gets_the_variant_and_its_own_options():
     policy = load_policy(f"{__name__}:factory", game="hanamikoji", max_rounds=2, choose=always_zero)
-    assert policy.name == "always_zero"
+    assert policy.function is always_zero
     assert policy.variant == make_variant("hanamikoji", max_rounds=2)
+
+
+def remembers(variant, **settings):
+    def choose(observation, mask):
+        return 0
+
+    choose.settings = settings
+    return choose
+
+
+def test_a_name_holds_the_settings_of_a_factory_and_is_the_name_of_a_function():
+    spec = f"{__name__}:remembers:depth=3,shares=[1,2],name=a/b.onnx,off=None,on=true,rate=1e-3"
+    policy = load_policy(spec, game="hanamikoji", extra="y")
+    assert policy.function.settings == {
+        "depth": 3, "shares": [1, 2], "name": "a/b.onnx", "off": None, "on": True, "rate": 1e-3,
+        "extra": "y",
+    }  # fmt: skip
+    assert policy.name == spec
+
+
+def test_a_blueprint_may_be_a_factory_with_settings():
+    own = f"{__name__}:remembers:depth=3"
+    policy = load_policy(f"search:improve:{own}:worlds=4", game="hanamikoji")
+    assert policy.blueprint.name == own
 
 
 # --- Errors
@@ -56,6 +80,10 @@ def test_a_rule_policy_without_its_game_is_refused(name):
         ("no_such_module:factory", {"game": "hanamikoji"}, "no_such_module"),
         (f"{__name__}:no_such_factory", {"game": "hanamikoji"}, "no_such_factory"),
         (f"{__name__}:factory", {"game": "hanamikoji", "max_round": 3}, "max_round"),
+        (f"{__name__}:factory:depth=3", {"game": "hanamikoji"}, "depth"),
+        (f"{__name__}:factory:choose", {"game": "hanamikoji"}, "choose"),
+        (f"{__name__}:remembers:a=1,a=2", {"game": "hanamikoji"}, "name=value"),
+        (f"{__name__}:remembers:a=[1", {"game": "hanamikoji"}, "a"),
         (f"{__name__}:no_policy", {"game": "hanamikoji"}, "7"),
         ("no/such/folder", {}, "no/such/folder"),
     ],
@@ -89,6 +117,16 @@ def fails(variant):
     return 1 // 0
 
 
+def adds_what_cannot_be_added(variant):
+    return 1 + "1"
+
+
+def lacks_a_package(variant):
+    import no_such_package
+
+    return no_such_package
+
+
 @pytest.mark.parametrize(
     "statement", ["1 // 0", "import sys; sys.exit(3)", "def", "raise KeyError"]
 )
@@ -99,9 +137,17 @@ def test_a_module_that_fails_is_named(statement, tmp_path, monkeypatch):
         load_policy("failing_module:factory", game="hanamikoji")
 
 
-@pytest.mark.parametrize("factory", [leaves, fails])
-def test_a_factory_that_fails_is_named(factory):
-    with pytest.raises(UserError, match=factory.__name__):
+@pytest.mark.parametrize(
+    ("factory", "why"),
+    [
+        (leaves, "SystemExit"),
+        (fails, "ZeroDivisionError"),
+        (adds_what_cannot_be_added, "TypeError: unsupported"),
+        (lacks_a_package, "no_such_package"),
+    ],
+)
+def test_a_factory_that_fails_is_named_with_what_it_raised(factory, why):
+    with pytest.raises(UserError, match=f"{factory.__name__}.*{why}"):
         load_policy(f"{__name__}:{factory.__name__}", game="hanamikoji")
 
 

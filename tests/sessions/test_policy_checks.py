@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import hanamachi
+from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.engine import kernels
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
-from hanamachi.policies.policy import Policy, sample, uniform
+from hanamachi.policies.policy import Policy, as_policy, sample, uniform
 from hanamachi.policies.search.search import new_search
 from hanamachi.sessions.players import turns_of
 from hanamachi.sessions.policy_checks import (
@@ -220,3 +221,18 @@ def test_a_rule_policy_passes():
     turns = turns_of(GAME, games, np.arange(4))
     seen = turns.observations, turns.masks, policy.initial_memory(4)
     assert (distribution_of(policy, *seen)[0].sum(1) == 1).all()
+
+
+# --- A policy's own errors
+
+
+def test_an_error_of_a_policys_own_comes_through_with_its_name_and_the_move():
+    def gives_up(observation, mask):
+        raise KeyError("x")
+
+    env = SeatEnv("hanamikoji", seat=1, starter=0, opponent=as_policy(gives_up, GAME))
+    with pytest.raises(KeyError) as error:
+        env.reset(seed=1)
+    (note,) = error.value.__notes__
+    assert "gives_up" in note
+    assert "decision 1 of game 0 of hanamikoji" in note

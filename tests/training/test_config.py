@@ -16,6 +16,7 @@ from hanamachi.limits import MESSAGE, SETTINGS_BYTES
 from hanamachi.storage.plain_yaml import Yaml, parse_yaml
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import PPO, Clone, Config, schema
+from hanamachi.training.run import begin_run
 from hanamachi.training.schedules import schedule
 
 CONFIGS = ROOT / "configs"
@@ -196,6 +197,18 @@ def test_a_file_that_makes_no_sense_is_refused(refusal, text, words):
     assert words in refusal(text)
 
 
+def test_several_mistakes_are_named_at_once(refusal):
+    sentence = refusal("{game: hanamikoji, stepz: 1, num_games: x, ppo: {learning_rate: foo}}")
+    for place in ("stepz", "num_games", "ppo.learning_rate"):
+        assert sentence.count(place) == 1
+    unknown = [f"setting_{n}" for n in range(1_000)]
+    sentence = refusal(f"{{game: hanamikoji, {', '.join(f'{name}: 1' for name in unknown)}}}")
+    named = [name for name in unknown if f"{name}:" in sentence]
+    assert named
+    assert f"{len(unknown) - len(named)} more" in sentence
+    assert len(sentence) <= MESSAGE
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(UserError) as refused:
         Config.load(tmp_path)
@@ -347,6 +360,34 @@ def test_repeated_keys_are_found_in_work_that_grows_with_their_number():
 def test_any_text_is_plain_data_or_refused(text):
     with suppress(UserError):
         parse_yaml(text, "text")
+
+
+@pytest.mark.parametrize(
+    ("value", "spellings"),
+    [
+        (None, ("None", "null", "Null", "~", "")),
+        (True, ("True", "true")),
+        (False, ("False", "false")),
+        ("none", ("none",)),  # the value of an option
+    ],
+)
+def test_python_and_yaml_spell_the_same_values(value, spellings):
+    assert all(parse_yaml(text, "text") is value or value == "none" for text in spellings)
+    options = f"game: hanamikoji\noptions: {{max_rounds: {spellings[0]}}}\n"
+    assert parse_yaml(options, "text")["options"]["max_rounds"] == value
+
+
+def test_a_run_begun_with_other_settings_names_each_with_both_values(tmp_path):
+    begun = Config(game="hanamikoji", seed=1, ppo=PPO(gamma=0.5))
+    begin_run(begun, tmp_path, resume=False)
+    begin_run(begun, tmp_path, resume=True)
+    changed = begun.model_copy(update={"seed": 2, "ppo": PPO(gamma=0.25)})
+    with pytest.raises(UserError) as error:
+        begin_run(changed, tmp_path, resume=True)
+    sentence = one_line(error.value)
+    assert "seed was 1 and is 2" in sentence
+    assert "ppo.gamma was 0.5 and is 0.25" in sentence
+    assert "n_steps" not in sentence
 
 
 # --- Damaged files

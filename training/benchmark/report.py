@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +16,7 @@ from hanamachi.storage.files import replacing
 from hanamachi.training.benchmark.measure import Comparison, Curve, Figure, Finding, LeftOut
 from hanamachi.training.evaluation.pictures import ACCENT, FAINT, INK
 from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.tables import whole_table
 
 
 @dataclass
@@ -67,9 +68,7 @@ def tables(report: Report) -> Group:
 def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
     title = "Decisions per second: median and range of the rounds"
     columns = "measured", "rate", "baseline", "its rate", "ratio"
-    table = Table(*columns, title=title, show_lines=True)
-    for number in (1, 3, 4):
-        table.columns[number].no_wrap = True
+    table = whole_table(*columns, title=title, show_lines=True)
     for c in comparisons:
         table.add_row(
             described(c.what, c.gives),
@@ -88,7 +87,7 @@ def described(name: str, gives: str) -> Text:
 def figures_table(unit: str, figures: Sequence[Figure]) -> Table:
     """A row for each subject, a column for each of its measures."""
     measures = list(dict.fromkeys(figure.measure for figure in figures))
-    table = Table("measured", *measures, title=f"In {unit}")
+    table = whole_table("measured", *measures, title=f"In {unit}")
     cells = {(figure.what, figure.measure): interval_text(figure.values) for figure in figures}
     for what in dict.fromkeys(figure.what for figure in figures):
         table.add_row(what, *(cells.get((what, measure), "") for measure in measures))
@@ -98,7 +97,7 @@ def figures_table(unit: str, figures: Sequence[Figure]) -> Table:
 def curves_table(what: str, curves: Sequence[Curve]) -> Table:
     """A row for each number of games, a column for each number of threads."""
     title = f"{what}: decisions per second"
-    table = Table("games at once", *(curve.measure for curve in curves), title=title)
+    table = whole_table("games at once", *(curve.measure for curve in curves), title=title)
     for batch, *rates in zip(curves[0].batches, *(c.rates for c in curves), strict=True):
         table.add_row(f"{batch:,}", *map(interval_text, rates))
     return table
@@ -116,14 +115,7 @@ def rounded(value: float) -> str:
     return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
-# --- Shown and written
-
-
-def show(report: Report, console: Console, out: Path | None) -> None:
-    """Print the tables; with `out`, also write the files there."""
-    console.print(tables(report), highlight=False)
-    for path in write(report, out) if out else ():
-        console.print(f"written: {path}", highlight=False)
+# --- As files
 
 
 def write(report: Report, folder: Path) -> Iterator[Path]:

@@ -3,19 +3,18 @@
 A command imports what it needs when it runs, so that `--help` answers at once.
 """
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from hanamachi.engine.game import Game
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import LINE, WORKERS
 
@@ -27,7 +26,10 @@ app = typer.Typer(
 console = Console()
 
 GameId = Annotated[str, typer.Argument(metavar="GAME", help="Id of a game; see hanamachi games.")]
-GameOption = Annotated[str, typer.Option("--game", help="Id of a game; see hanamachi games.")]
+GameOption = Annotated[
+    str | None,
+    typer.Option("--game", help="Id of a game; checkpoints and agents that ship know theirs."),
+]
 GameOptions = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")
 ]
@@ -36,6 +38,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting to change, such as ppo.learning_rate=1e-3."),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 OnRay = Annotated[bool, typer.Option("--ray", help="Use all processors of a Ray cluster.")]
 
 
@@ -57,7 +60,7 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Train a policy by self-play, evaluate it, and export it to OUT/policy."""
+    """Train a policy by self-play, evaluate it, and export it to OUT/policy (extra: train)."""
     from hanamachi.training.config import Config
     from hanamachi.training.run import train
 
@@ -80,12 +83,13 @@ def sweep(
     ] = None,
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the sweep in OUT.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Search for settings on a Ray cluster, and write the best to OUT/best.yaml."""
+    """Search for settings on a Ray cluster; writes OUT/best.yaml (extras: train, ray)."""
     from hanamachi.training import sweep
 
     best, trials = sweep.sweep(config, out or Path("runs", config.stem), resume, settings or ())
-    console.print(sweep.table(trials))
+    show(trials, sweep.table(trials), as_json)
     written(best)
 
 
@@ -99,7 +103,7 @@ def evaluate(
             "cooperative.",
         ),
     ],
-    game: GameOption,
+    game: GameOption = None,
     against: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,6 +119,7 @@ def evaluate(
     ] = None,
     options: GameOptions = None,
     on_ray: OnRay = False,
+    as_json: AsJson = False,
 ) -> None:
     """Play policies against each other on identical deals; report win rates or mean scores."""
     from hanamachi.training.evaluation import report
@@ -125,8 +130,10 @@ def evaluate(
     with console.status(f"{games:,} games a pairing"):
         how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
         how |= in_batches(games) if on_ray else {}
-        evaluation = evaluate(policies, game, games, seed, **how, **options_of(evaluate, options))
-    console.print(report.tables(evaluation))
+        id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
+        how |= own | options_of(evaluate, options)
+        evaluation = evaluate(policies, id, games, seed, **how)
+    show(evaluation.as_json(), report.tables(evaluation), as_json)
     if out:
         written(*pictures.write(evaluation, out))
 
@@ -163,18 +170,17 @@ def exploit(
     out: Annotated[
         Path | None, typer.Option(help="Folder of exact.json, or of exploit.json and the runs.")
     ] = None,
-    game: Annotated[
-        str | None, typer.Option(help="Id of a game; not needed for a checkpoint.")
-    ] = None,
+    game: GameOption = None,
     options: GameOptions = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the runs in OUT.")] = False,
     on_ray: OnRay = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Measure a policy's exploitability: exactly, or by trained best responses."""
+    """Measure a policy's exploitability: exactly, or by trained best responses (extra: train)."""
     if exact == (steps is not None):
         raise UserError("choose how to find best responses: --exact, or --steps to train them")
     if steps is None:
-        exploit_exactly(policy, out, game, options)
+        exploit_exactly(policy, out, game, options, as_json)
         return
     if out is None:
         raise UserError("trained best responses are runs: name a folder for them with --out")
@@ -185,7 +191,8 @@ def exploit(
     how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
     how |= on_cluster() if on_ray else {}
     how |= options_of(exploit, options)
-    console.print(table(exploit(policy, out, steps, seeds, **how)))
+    found = exploit(policy, out, steps, seeds, **how)
+    show(asdict(found), table(found), as_json)
 
 
 @app.command()
@@ -249,17 +256,18 @@ def replay(
 
 
 @app.command()
-def games() -> None:
+def games(
+    wanted: Annotated[
+        str | None,
+        typer.Argument(metavar="[GAME]", help="A game or a variant; all games by default."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the games with their variants, options and agents."""
-    from hanamachi.games.registry import GAMES
-    from hanamachi.policies.load import PLAYED_BY, agents
+    from hanamachi.training.cli import listing
 
-    have_one = {*agents(), *PLAYED_BY}
-    for game in GAMES.values():
-        ids = ", ".join(id + "*" * (id in have_one) for id in game.variants)
-        console.print(f"[bold]{game.title}[/bold]: {ids}", highlight=False)
-        console.print(options_table(game))
-    console.print("* a trained agent ships with the package")
+    variants = listing.variants(wanted)
+    show(listing.as_json(variants), listing.tables(variants), as_json)
 
 
 @app.command()
@@ -287,15 +295,17 @@ def benchmark(
     out: Annotated[
         Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Measure how fast the engine, its adapters and training run on this machine."""
+    """Measure how fast the engine, its adapters and training run here (extra: train)."""
     from hanamachi.training.benchmark import KINDS, run
-    from hanamachi.training.benchmark.report import show
+    from hanamachi.training.benchmark.report import tables, write
 
     effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
     with console.status("the first game ever takes a minute to compile"):
         report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
-    show(report, console, out)
+    show(report.as_json(), tables(report), as_json)
+    written(*(write(report, out) if out else ()))
 
 
 # --- Parts of the commands
@@ -313,13 +323,25 @@ def opponent_for(game: str, opponent: str | None, options: dict[str, Any]) -> An
     return load_policy(opponent, variant.id, **variant.options)
 
 
-def exploit_exactly(policy: str, out: Path | None, game: str | None, options: Any) -> None:
+def known_game(policies: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """The variant's id and options that the first policy with a game of its own plays."""
+    from hanamachi.policies.load import knows_its_game, load_policy
+
+    for policy in filter(knows_its_game, policies):
+        variant = load_policy(policy).variant
+        return variant.id, dict(variant.options)
+    raise UserError("none of these policies has a game of its own: name one with --game")
+
+
+def exploit_exactly(
+    policy: str, out: Path | None, game: str | None, options: Any, as_json: bool
+) -> None:
     from hanamachi.training.exact import report
 
     with console.status("the whole game tree is walked"):
         own = options_of(report.exact_exploitability, options)
         found = report.exact_exploitability(policy, game, **own)
-    console.print(report.tables(found), highlight=False)
+    show(found.as_json(), report.tables(found), as_json)
     if out:
         written(report.write(found, out))
 
@@ -339,8 +361,9 @@ def in_batches(games: int) -> dict[str, Any]:
 
 
 def written(*paths: Path) -> None:
+    """Say which files were written, apart from results, which may be read by a program."""
     for path in paths:
-        console.print(f"written: {path}", highlight=False)
+        print(f"written: {path}", file=sys.stderr)
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
@@ -365,22 +388,12 @@ def options_of(call: Callable[..., Any], texts: Sequence[str] | None) -> dict[st
     return options
 
 
-def options_table(game: Game) -> Table:
-    """Each option with its meaning, its default, and the variants with another default."""
-    table = Table("option", "default", "meaning")
-    for name, meaning in game.options.items():
-        defaults = {id: options[name] for id, options in game.variants.items() if name in options}
-        usual = next(iter(defaults.values()))
-        unusual = [f"{id}: {spelled(v)}" for id, v in defaults.items() if v != usual]
-        table.add_row(name, escape("\n".join([spelled(usual), *unusual])), escape(meaning))
-    return table
-
-
-def spelled(value: Any) -> str:
-    """A value as `--set` reads it."""
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(spelled, value))}]"
-    return "null" if value is None else str(value)
+def show(content: Any, tables: Any, as_json: bool) -> None:
+    """Print results: as tables, or as JSON."""
+    if as_json:
+        print(json.dumps(content, indent=2))
+    else:
+        console.print(tables, highlight=False)
 
 
 def say(text: str) -> None:

@@ -86,6 +86,8 @@ def run(command: Callable[[], Any]) -> int:
     except SystemExit as ended:  # by SIGTERM; Ray's handler exits with the signal's number
         return TERMINATED if ended.code in (TERMINATED, signal.SIGTERM) else int(ended.code or 0)
     except ModuleNotFoundError as error:
+        if places := getattr(error, "__notes__", []):  # a user's own policy lacks the package
+            return complain(f"{places[0]}: {error}")
         return complain(str(missing_extra(missing_package(error), "train")))
     except Exception as error:
         return complain(sentence(error))
@@ -113,7 +115,9 @@ def sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions
-        return f"{error.format_message().rstrip('.')} (see hanamachi --help)"
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "hanamachi"
+        return f"{error.format_message().rstrip('.')} (see {command} --help)"
     raise error
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant as make_variant
-from hanamachi.policies.load import PLAYED_BY, agents, load_policy
+from hanamachi.policies.load import agent_for, load_policy
 from hanamachi.policies.policy import Policy, best
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.session import Session
@@ -38,14 +37,7 @@ Type a choice as it is listed, its first word shortened if you like, and cards i
 
 def usual_opponent(variant: Variant) -> Policy:
     """The agent that ships for this variant, or `expert` if there is none."""
-    known = variant.id in (*agents(), *PLAYED_BY)
-    fits = known and looks(make_variant(variant.id)) == looks(variant)
-    return load_policy(variant.id if fits else "expert", variant.id, **variant.options)
-
-
-def looks(variant: Variant) -> tuple[str, str]:
-    """What a network depends on: the actions and the observation."""
-    return variant.actions.digest, variant.observation.digest
+    return load_policy(agent_for(variant) or "expert", variant.id, **variant.options)
 
 
 class Thought(NamedTuple):

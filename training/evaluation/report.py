@@ -20,6 +20,7 @@ from hanamachi.training.evaluation.matches import (
     TeamScore,
 )
 from hanamachi.training.evaluation.statistics import Cycle, Floats
+from hanamachi.training.tables import whole_table
 
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}
 BARS = " ▁▂▃▄▅▆▇█"
@@ -43,9 +44,8 @@ def rows_table(rows: Sequence[Any]) -> Table | Group:
 
 def scores_table(scores: Sequence[TeamScore]) -> Group:
     """A table of the scores, and below it their histograms."""
-    table = Table("policy", "with", "play")
-    for column in ("games", "mean score", "perfect", "lost"):
-        table.add_column(column, justify="right")
+    figures = "games", "mean score", "perfect", "lost"
+    table = whole_table("policy", "with", "play", right=figures)
     histograms = Table.grid(padding=(0, 2))
     for s in scores:
         mean = Text(f"{s.mean:.2f}").append(f" ± {(s.high - s.low) / 2:.2f}", style="dim")
@@ -63,9 +63,8 @@ def bars(histogram: Sequence[int]) -> str:
 
 
 def rates_table(rows: Sequence[Row]) -> Table:
-    table = Table("policy", "against", "play")
-    for column in ("games", "wins, per cent", "95 % interval"):
-        table.add_column(column, justify="right")
+    figures = "games", "wins, per cent", "95 % interval"
+    table = whole_table("policy", "against", "play", right=figures)
     for row in rows:
         span = f"{100 * row.low:.1f} to {100 * row.high:.1f}"
         table.add_row(row.policy, row.opponent, row.play, f"{row.games:,}", percent(row.rate), span)
@@ -93,7 +92,7 @@ def cooperative_tables(evaluation: Evaluation) -> Group:
     parts: list[Any] = [heading(title), scores_table(alone(scores))]
     for play in ways(scores) if len(policies) > 1 else ():
         means = mean_matrix(policies, scores, play)
-        table = Table("policy", *policies)
+        table = whole_table("policy", *policies)
         for name, row in zip(policies, means, strict=True):
             table.add_row(name, *(f"{mean:.2f}" for mean in row))
         parts += [Text(f"\nmean score of each pair, sitting in turn, {WAYS[play]}"), table]
@@ -125,9 +124,7 @@ def competitive_tables(evaluation: Evaluation) -> Group:
 
 def matrix_table(policies: Sequence[str], result: CrossPlay) -> Table:
     order = np.argsort(-result.elo, kind="stable")
-    table = Table("policy")
-    for column in ("Elo", *(policies[j] for j in order)):
-        table.add_column(column, justify="right")
+    table = whole_table("policy", right=("Elo", *(policies[j] for j in order)))
     for i in order:
         cells = (Text("-", style="dim") if i == j else cell(result, i, j) for j in order)
         margin = result.elo_high[i] - result.elo[i]

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from hanamachi.policies import load_policy
@@ -17,6 +16,7 @@ from hanamachi.training.exact.response import exploitability, nash_conv, tabulat
 from hanamachi.training.exact.team import best_team
 from hanamachi.training.exact.tree import Tree
 from hanamachi.training.exact.walk import tree_of
+from hanamachi.training.tables import whole_table
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,7 @@ def best_team_value(tree: Tree) -> float | None:
 
 def tables(exact: Exact) -> Group:
     """The report as tables for the terminal."""
-    table = Table("seat")
-    for column in ("value", "best response", "gain"):
-        table.add_column(column, justify="right")
+    table = whole_table("seat", right=("value", "best response", "gain"))
     for number, seat in enumerate(exact.seats):
         gain = seat.best_response - seat.value
         cells = (f"{figure:+.4f}" for figure in (seat.value, seat.best_response, gain))

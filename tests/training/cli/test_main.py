@@ -10,10 +10,13 @@ import sys
 import pytest
 from root import ROOT
 
-from hanamachi.games.registry import GAMES, variant
+from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.limits import LINE
+from hanamachi.policies.networks.checkpoint import save_checkpoint
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.sessions.saved_games import record_of, save
 from hanamachi.sessions.session import Session
+from hanamachi.training.benchmark import engine, kernel
 from hanamachi.training.cli import main as cli
 
 
@@ -103,6 +106,91 @@ def test_games_lists_every_variant_and_option(hanamachi):
         assert all(name in out for name in [*game.variants, *game.options])
 
 
+def test_games_lists_one_variant_with_its_own_options_alone(hanamachi):
+    code, out, _ = hanamachi("games", "geishas_road:2021", "--json")
+    assert code == 0
+    (listed,) = json.loads(out)
+    assert (listed["id"], listed["agent"], listed["cooperative"]) == (
+        "geishas_road:2021", True, False
+    )  # fmt: skip
+    assert listed["options"].keys() == VARIANTS["geishas_road:2021"].variants[listed["id"]].keys()
+    code, out, _ = hanamachi("games", "geishas_road:2021")
+    assert "rounds_to_win" in out
+    assert "instant_win" not in out
+
+
+def test_games_of_several_variants_say_which_of_them_have_an_option(hanamachi):
+    rows = " ".join(hanamachi("games", "geishas_road")[1].replace("│", " ").split())
+    assert "only in 2021" in rows
+    assert len(json.loads(hanamachi("games", "--json")[1])) == len(VARIANTS)
+
+
+@pytest.mark.parametrize(
+    ("policies", "played"),
+    [
+        (["hanamikoji:three_rounds", "random"], ("hanamikoji:three_rounds", 3, "random")),
+        (["random", "search:improve:hanamikoji:worlds=1"], ("hanamikoji", None, "random")),
+        (["random", "--against", "FOLDER"], ("hanamikoji", 1, "random")),
+        (["FOLDER", "random", "--set", "starter=1"], ("hanamikoji", 1, 1)),
+    ],
+)
+def test_evaluate_plays_the_game_that_a_policy_knows(hanamachi, checkpoint, policies, played):
+    given = [checkpoint if word == "FOLDER" else word for word in policies]
+    code, out, err = hanamachi("evaluate", *given, "--games", 2, "--play", "argmax", "--json")
+    assert code == 0, err
+    content = json.loads(out)
+    options = content["options"]
+    assert (content["game"], options["max_rounds"], options["starter"]) == played
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """An untrained one, in the folder of a run of one round."""
+    game = variant("hanamikoji", max_rounds=1)
+    network = for_variant(game, (4,))
+    save_checkpoint(tmp_path / "run" / "policy", checkpoint_of(network, game), "")
+    return tmp_path / "run" / "policy"
+
+
+def test_a_run_folder_is_answered_with_the_path_of_its_policy(hanamachi, checkpoint):
+    code, _, err = hanamachi("evaluate", checkpoint.parent, "--against", "random")
+    assert code == 2
+    assert str(checkpoint) in err
+
+
+def test_no_table_cuts_a_name_or_is_wider_than_80_columns(hanamachi, checkpoint):
+    names = [f"search:improve:{checkpoint}:worlds={n}" for n in (1, 2)]
+    for pairing in ([*names, "random"], [*names, "--against", "random"]):
+        code, out, err = hanamachi("evaluate", *pairing, "--games", 2)
+        assert code == 0, err
+        assert max(map(len, out.splitlines())) <= 80
+        assert "…" not in out
+        cells = [[c.strip() for c in line.split("│")] for line in out.splitlines() if "│" in line]
+        assert all(name in "".join(row[1] for row in cells) for name in names)
+
+
+def test_exact_exploitability_is_also_json(hanamachi):
+    arguments = ["exploit", "random", "--exact", "--game", "hanamikoji", *SMALL, "--json"]
+    code, out, _ = hanamachi(*arguments)
+    assert (code, json.loads(out)["policy"]) == (0, "random")
+
+
+def test_a_benchmark_is_also_json_and_fits_80_columns(hanamachi, tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "MANY", 64)
+    monkeypatch.setattr(kernel, "BATCH", 16)
+    monkeypatch.setattr(kernel, "RECORDED", 20)
+    small = ["benchmark", "engine", "--rounds", 2, "--seconds", 0]
+    code, out, _ = hanamachi(*small, "--out", tmp_path, "--json")
+    assert code == 0
+    assert (
+        json.loads(out)["comparisons"]
+        == json.loads((tmp_path / "benchmark.json").read_text())["comparisons"]
+    )
+    out = hanamachi(*small)[1]
+    assert max(map(len, out.splitlines())) <= 80
+    assert "…" not in out
+
+
 def test_replay_prints_a_whole_game(hanamachi, saved_game):
     path, words = saved_game
     code, out, _ = hanamachi("replay", path, "--all")
@@ -182,6 +270,12 @@ def test_each_script_is_a_door_to_its_command(name):
         (["play", "hanamikoji", "--set", "max_rounds=0"], "from 1 to 1000"),
         (["replay", "missing.json"], "missing.json"),
         (["train", "missing.yaml", "--out", "runs/x"], "missing.yaml"),
+        (["play", "hanabi"], "hanabi:2p or hanabi:3p or hanabi:4p or hanabi:5p"),
+        (["play", "hanamikoji", "--opponent", "hanabi:2p"], "name hanamikoji, which can"),
+        (["play", "hanabi:3p", "--opponent", "hanabi:2p"], "name hanabi:3p, which can"),
+        (["train"], "(see hanamachi train --help)"),
+        (["evaluate", "--nothing"], "(see hanamachi evaluate --help)"),
+        (["games", "hanbi"], "hanabi"),
         (["trian"], "trian"),
         (["games", "--all"], "--all"),
     ],
@@ -241,6 +335,24 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(package, comma
     )
 
 
+EXTRAS = (  # but for pydantic, which newer versions of typer bring
+    "torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib", "scipy", "filelock",
+    "PIL", "onnxruntime", "pyspiel", "ray",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["--help", "games hanabi:2p", "evaluate greedy random --game hanamikoji --games 2 --json"],
+)
+def test_the_base_install_is_enough(command):
+    code = f"import sys; sys.modules |= dict.fromkeys({EXTRAS}); sys.argv[1:] = {command.split()}; "
+    code += "import runpy; runpy.run_module('hanamachi', run_name='__main__')"
+    done = process("-c", code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
 def test_an_interrupted_command_ends_with_130_and_a_terminated_one_with_143():
     def interrupted():
         raise KeyboardInterrupt
@@ -286,3 +398,19 @@ def test_a_factory_of_the_users_own_is_found_where_the_command_runs(tmp_path):
     done = process(*command.split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "mine:first" in done.stdout
+
+
+def test_a_package_that_a_users_own_policy_lacks_is_no_extra_of_ours(
+    hanamachi, tmp_path, monkeypatch
+):
+    (tmp_path / "lacking.py").write_text(
+        "def make(variant):\n    def act(observation, mask):\n"
+        "        import no_such_package\n    return act\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    arguments = ["evaluate", "random", "lacking:make", "--game", "hanamikoji", "--games", 2]
+    code, _, err = hanamachi(*arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no_such_package" in err
+    assert "lacking:make" in err
+    assert "pip install" not in err

@@ -1,0 +1,40 @@
+"""What users may ask of every environment: opponents by name, and options of a reset."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium.logger
+
+from hanamachi.engine.game import Variant
+from hanamachi.errors import nearest, shown
+from hanamachi.sessions.opponent_protocol import Choose, Opponent, as_opponent
+from hanamachi.sessions.session import RESET_OPTIONS, checked_mapping
+
+Asked = Opponent | Choose | str | os.PathLike[str] | None
+
+
+def opponent_for(asked: Asked, variant: Variant) -> Opponent:
+    """A policy or a function as an opponent; a name, such as "greedy", as `load_policy` loads it.
+
+    None stands for random play. UserError if it cannot play the variant.
+    """
+    if not isinstance(asked, str | os.PathLike):
+        return as_opponent(asked, variant)
+    from hanamachi.policies.load import load_policy  # here, because most users need no policies
+
+    return as_opponent(load_policy(os.fspath(asked), variant.id, **variant.options), variant)
+
+
+def known_options(options: Any) -> dict[str, Any]:
+    """The options of a reset that are known; the others are ignored with a warning.
+
+    Every adapter does so, because PettingZoo's own test gives an option that no game knows.
+    UserError unless it is a mapping or None.
+    """
+    given: Mapping[str, Any] = checked_mapping(options)
+    for name in given.keys() - set(RESET_OPTIONS):
+        near = nearest(name, RESET_OPTIONS)
+        hint = f"did you mean {near}?" if near else f"it knows only {' and '.join(RESET_OPTIONS)}"
+        gymnasium.logger.warn(f"reset ignores the option {shown(name)}: {hint}")
+    return {name: value for name, value in given.items() if name in RESET_OPTIONS}
