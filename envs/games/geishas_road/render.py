@@ -1,4 +1,4 @@
-"""The table of Geisha's Road to look at: as text for a terminal, and as an image.
+"""The table of Geisha's Road to look at: as text for a terminal, and as a picture.
 
 Both show what one seat sees, with that seat at the bottom; `seat=None` shows all that is hidden,
 too, from the side of player 0.
@@ -8,7 +8,6 @@ from math import cos, pi, sin
 from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.engine.rounds import scored_round
@@ -405,7 +404,7 @@ def offer_words(game: np.record, cards: dict[int, Card]) -> str:
     return " ".join(words[:TWO_PLACES] + ["|"] * pairs + words[TWO_PLACES:])
 
 
-# --- As an image
+# --- As a picture
 
 WIDTH, HEIGHT = 840, 700  # the units of all sizes below
 
@@ -417,14 +416,9 @@ BOARD = 350  # where the tableaus begin
 COLUMN = 74  # of one colour
 
 
-def image(
-    variant: Variant, game: np.record, seat: int | None = None, width: int = WIDTH
-) -> NDArray[np.uint8]:
-    """The table as `seat` sees it, or all of it: (height, width, 3) uint8.
-
-    Raises UserError if Pillow is missing.
-    """
-    canvas = Canvas(WIDTH, HEIGHT, width)
+def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+    """The table as `seat` sees it, or all of it."""
+    canvas = Canvas(WIDTH, HEIGHT)
     me = seat or 0
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
     canvas.write(14, 18, headline(variant, game), 15, anchor="lm")
@@ -435,7 +429,7 @@ def image(
     draw_rows(canvas, variant, game)
     draw_side(canvas, mine, 534, to_decide=game.mover == mine.seat)
     canvas.write(14, 682, status(variant, game, seat), 15, anchor="lm")
-    return canvas.pixels()
+    return canvas
 
 
 def draw_side(canvas: Canvas, side: Side, y: float, to_decide: bool) -> None:

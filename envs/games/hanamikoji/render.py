@@ -1,4 +1,4 @@
-"""The table of Hanamikoji to look at: as text for a terminal, and as an image.
+"""The table of Hanamikoji to look at: as text for a terminal, and as a picture.
 
 Both show what one seat sees, with that seat at the bottom; `seat=None` shows all that is hidden,
 too, from the side of player 0.
@@ -215,7 +215,7 @@ def unseen_lines(variant: Variant, game: np.record, seat: int | None) -> list[st
     return [f"in the pile or removed: {written(spelled(variant, game.unseen))}", ""]
 
 
-# --- As an image
+# --- As a picture
 
 WIDTH, HEIGHT = 600, 560  # the units of all sizes below
 
@@ -259,14 +259,9 @@ SUIT_SHAPES: dict[str, list[Shape]] = {
 }
 
 
-def image(
-    variant: Variant, game: np.record, seat: int | None = None, width: int = WIDTH
-) -> NDArray[np.uint8]:
-    """The table as `seat` sees it, or all of it: (height, width, 3) uint8.
-
-    Raises UserError if Pillow is missing.
-    """
-    canvas = Canvas(WIDTH, HEIGHT, width)
+def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+    """The table as `seat` sees it, or all of it."""
+    canvas = Canvas(WIDTH, HEIGHT)
     me = seat or 0
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
     canvas.write(14, 18, f"{variant.game.title} · {headline(variant, game)}", 15, anchor="lm")
@@ -274,7 +269,7 @@ def image(
     draw_board(canvas, variant, theirs, mine, 160)
     draw_side(canvas, variant, mine, 410, to_decide=game.mover == mine.seat)
     canvas.write(14, 544, status(variant, game), 15, anchor="lm")
-    return canvas.pixels()
+    return canvas
 
 
 def draw_side(canvas: Canvas, variant: Variant, side: Side, y: float, to_decide: bool) -> None:
