@@ -57,6 +57,8 @@ STATUS = {
     REDRAW: "a card is drawn",
 }
 
+ROUND_OVER = "the round is over"
+
 # --- What there is to show
 
 
@@ -309,7 +311,7 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     scored = scored_round(variant, before, action)
     if scored is None:
         return ""
-    return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
+    return "\n".join([*table_lines(variant, scored, seat), ROUND_OVER])
 
 
 def table_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
@@ -418,6 +420,19 @@ COLUMN = 74  # of one colour
 
 def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
     """The table as `seat` sees it, or all of it."""
+    return drawn_table(variant, game, seat, status(variant, game, seat))
+
+
+def round_end_drawing(
+    variant: Variant, before: np.record, action: int, seat: int | None = None
+) -> Canvas | None:
+    """The table when `action` has ended a round and another follows; else None."""
+    scored = scored_round(variant, before, action)
+    return None if scored is None else drawn_table(variant, scored, seat, ROUND_OVER)
+
+
+def drawn_table(variant: Variant, game: np.record, seat: int | None, words: str) -> Canvas:
+    """The table, with words on what is to be done below."""
     canvas = Canvas(WIDTH, HEIGHT)
     me = seat or 0
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
@@ -428,7 +443,7 @@ def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canva
     draw_board(canvas, variant, game, theirs, mine)
     draw_rows(canvas, variant, game)
     draw_side(canvas, mine, 534, to_decide=game.mover == mine.seat)
-    canvas.write(14, 682, status(variant, game, seat), 15, anchor="lm")
+    canvas.write(14, 682, words, 15, anchor="lm")
     return canvas
 
 

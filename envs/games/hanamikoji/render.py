@@ -32,6 +32,7 @@ Cards = tuple[str, ...]
 
 TILES = ("Secret", "Trade-off", "Gift", "Competition")
 BACK = "?"  # a card that the viewer may not see
+ROUND_OVER = "the round is over"
 
 # --- What there is to show
 
@@ -156,7 +157,7 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     scored = scored_round(variant, before, action)
     if scored is None:
         return ""
-    return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
+    return "\n".join([*table_lines(variant, scored, seat), ROUND_OVER])
 
 
 def table_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
@@ -261,6 +262,19 @@ SUIT_SHAPES: dict[str, list[Shape]] = {
 
 def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
     """The table as `seat` sees it, or all of it."""
+    return drawn_table(variant, game, seat, status(variant, game))
+
+
+def round_end_drawing(
+    variant: Variant, before: np.record, action: int, seat: int | None = None
+) -> Canvas | None:
+    """The table when `action` has ended a round and another follows; else None."""
+    scored = scored_round(variant, before, action)
+    return None if scored is None else drawn_table(variant, scored, seat, ROUND_OVER)
+
+
+def drawn_table(variant: Variant, game: np.record, seat: int | None, words: str) -> Canvas:
+    """The table, with words on what is to be done below."""
     canvas = Canvas(WIDTH, HEIGHT)
     me = seat or 0
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
@@ -268,7 +282,7 @@ def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canva
     draw_side(canvas, variant, theirs, 36, to_decide=game.mover == theirs.seat)
     draw_board(canvas, variant, theirs, mine, 160)
     draw_side(canvas, variant, mine, 410, to_decide=game.mover == mine.seat)
-    canvas.write(14, 544, status(variant, game), 15, anchor="lm")
+    canvas.write(14, 544, words, 15, anchor="lm")
     return canvas
 
 
