@@ -18,14 +18,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
 from hanamachi.games.registry import VARIANTS
 from hanamachi.policies.load import agent_folder
 from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit, read_exploitation, summary
 from hanamachi.training.config import Config
+from hanamachi.training.curve import RESULT, read_curve
 from hanamachi.training.evaluation.results import read_rows, write_json
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.run import train
@@ -33,7 +32,6 @@ from hanamachi.training.run import train
 CONFIGS = Path(__file__).parents[1] / "configs"
 MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
 RUN, EVALUATION, EXPLOITATION = "run.json", "evaluation.json", "exploit.json"
-CURVE = "selfplay/"  # the results of the evaluations that chose the checkpoint
 
 
 def make(id: str, out: Path, with_responses: bool) -> None:
@@ -90,11 +88,10 @@ def card(config: Config, folder: Path) -> str:
 
 def learning_curve(log: Path) -> dict[str, list[Any]]:
     """Each result during the run: [decisions, result] for every evaluation."""
-    events = EventAccumulator(str(log)).Reload()
     return {
-        name.removeprefix(CURVE): [[at.step, round(at.value, 4)] for at in events.Scalars(name)]
-        for name in events.Tags()["scalars"]
-        if name.startswith(CURVE)
+        name.removeprefix(RESULT): [[step, round(value, 4)] for step, value in values.items()]
+        for name, values in read_curve(log).items()
+        if name.startswith(RESULT)
     }
 
 

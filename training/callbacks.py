@@ -17,6 +17,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training import provenance
 from hanamachi.training.build import past_self
 from hanamachi.training.config import Config
+from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, Result, result_of
 from hanamachi.training.evaluation.matches import versus, with_partners
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
@@ -75,9 +76,13 @@ class PlayThePast(Periodic):
 class KeepTheBest(Periodic):
     """Evaluates the policy, and exports it when it does better than ever before."""
 
-    def __init__(self, learner: SelfPlayPPO, config: Config, out: Path) -> None:
+    def __init__(
+        self, learner: SelfPlayPPO, config: Config, out: Path, console: Console | None = None
+    ) -> None:
+        """On a terminal, `console` shows each result."""
         super().__init__(learner, config, config.evaluation.every)
         self.out = out
+        self.console = console if console and console.is_terminal else None
 
     def start(self) -> None:
         if self.config.init_from and self.learner.run_state.best is None:
@@ -89,28 +94,47 @@ class KeepTheBest(Periodic):
         checkpoint = checkpoint_of(network, self.config.variant())
         results = self.results(CompiledPolicy(checkpoint))
         check_owned(self.out)
-        for name, result in results.items():
-            self.learner.logger.record(f"selfplay/{name}", result)
+        for result in results:
+            self.learner.logger.record(f"{RESULT}{result.name}", result.middle)
+            self.learner.logger.record(f"{LOW}{result.name}", result.low)
+            self.learner.logger.record(f"{HIGH}{result.name}", result.high)
         self.learner.logger.dump(decisions)  # the next would be a rollout later
-        mean = sum(results.values()) / len(results)
+        self.show(decisions, results)
+        mean = sum(result.middle for result in results) / len(results)
         if state.best is None or mean > state.best:
             state.best, state.best_decisions = mean, decisions
             card = model_card(self.config, provenance.of_run(self.config), decisions, [])
             save_checkpoint(self.out / "policy", checkpoint, card)
 
-    def results(self, policy: Policy) -> dict[str, float]:
+    def show(self, decisions: int, results: list[Result]) -> None:
+        if self.console:
+            words = ", ".join(map(spoken, results))
+            self.console.print(
+                f"{decisions:,} decisions: {words}", markup=False, highlight=False, soft_wrap=True
+            )
+
+    def results(self, policy: Policy) -> list[Result]:
         """The policy's mean score in a cooperative game, else its win rate versus each opponent."""
         game, settings = self.config.game, self.config.evaluation
         seed, options = self.config.choosing_seed, self.config.options
         if policy.variant.game.cooperative:
-            (team,) = with_partners(
+            teams = with_partners(
                 policy, [], game, settings.games, seed, plays=["argmax"], **options
             )
-            return {"score": team.mean}
+            return [result_of(team) for team in teams]
         rows = versus(
             policy, settings.opponents, game, settings.games, seed, plays=["sample"], **options
         )
-        return {f"rate_against_{row.opponent}": row.rate for row in rows}
+        return [result_of(row) for row in rows]
+
+
+def spoken(result: Result) -> str:
+    """A result and its interval in words."""
+    name, low, middle, high = result
+    if name == SCORE:
+        return f"mean score {middle:.2f} ({low:.2f} to {high:.2f})"
+    span = f"{100 * middle:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{span} against {name.removeprefix(AGAINST)}"
 
 
 def exported(learner: SelfPlayPPO, config: Config) -> Network:

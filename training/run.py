@@ -4,7 +4,8 @@ A run reads top to bottom: open the folder, build the learner, loop, export, fin
 Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision, machine, and
 at the end the decisions that the policy learned from), `resume.zip` (the last save, a file of
 stable-baselines3: load it only if you trust it), `policy/` (the best checkpoint so far),
-`evaluation.json` and `tensorboard/`. If the run clones a policy first, the clone is in `clone/`.
+`evaluation.json`, `tensorboard/`, `curve.png` and `report.html`. If the run clones a policy
+first, the clone is in `clone/`.
 While a process trains there, it holds `.lock`, and `.owner.json` describes it.
 """
 
@@ -46,6 +47,7 @@ from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import check_owned, owned
 from hanamachi.training.resume import resumed_learner
+from hanamachi.training.run_report import write_report
 
 
 def train(config: Config, out: Path | str, resume: bool = False, workers: int = 0) -> Path:
@@ -66,7 +68,7 @@ def train(config: Config, out: Path | str, resume: bool = False, workers: int = 
             learner = fit(config, out, resume, workers)
             policy = load_checkpoint(out / "policy", config.game, **config.options)
             rows = final_evaluation(config, policy)
-            write_results(config, out, learner.run_state.best_decisions, rows)
+            write_results(config, out, learner.run_state.best_decisions, policy, rows)
     print_rows(rows, config.game)
     return out / "policy"
 
@@ -80,15 +82,15 @@ def fit(config: Config, out: Path, resume: bool, workers: int = 0) -> SelfPlayPP
     learner = learner or new_learner(config, starting_point(config, out))
     attach_workers(learner, config, workers)
     log_to(learner, out / "tensorboard")
-    saving = SaveRun(learner, config, out)
+    saving, bar = SaveRun(learner, config, out), progress_bar("learning")
     duties: list[Periodic] = [
         *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
-        KeepTheBest(learner, config, out),  # evaluates, and exports the best policy
+        KeepTheBest(learner, config, out, bar.console),  # evaluates, and exports the best policy
         saving,  # last: a save includes what the others have done
     ]
     learner.begin(config.steps)
     # the bar restores the terminal, whatever happens
-    with held_signals() as received, progress_bar("learning") as bar:
+    with held_signals() as received, bar:
         progress = ShowProgress(bar, learner, config.steps)
         for duty in duties:
             duty.start()
@@ -101,6 +103,7 @@ def fit(config: Config, out: Path, resume: bool, workers: int = 0) -> SelfPlayPP
                 duty.act_if_due()
         if received:
             saving.act()
+    learner.logger.close()  # so that the curve has all of it
     return learner
 
 
@@ -239,8 +242,8 @@ def final_evaluation(config: Config, policy: Policy) -> Rows:
     return own + [row for rows in theirs for row in rows]
 
 
-def write_results(config: Config, out: Path, decisions: int, rows: Rows) -> None:
-    """Complete `run.json` and the model card, and write the final evaluation.
+def write_results(config: Config, out: Path, decisions: int, policy: Policy, rows: Rows) -> None:
+    """Complete `run.json` and the model card, and write the report and the final evaluation.
 
     `decisions` is how many decisions the exported policy learned from.
     """
@@ -249,4 +252,5 @@ def write_results(config: Config, out: Path, decisions: int, rows: Rows) -> None
     write_json(run, out / "run.json")
     with replacing(out / "policy" / "README.md") as file:
         file.write(model_card(config, run, decisions, rows).encode())
+    write_report(config, out, decisions, policy, rows)
     write_rows(rows, out / "evaluation.json")  # last: it marks the run as finished

@@ -179,6 +179,10 @@ class AEC(AECEnv):
             return None
         return frame(self.variant, self._session.state(), self.render_mode)
 
+    def _repr_svg_(self) -> str | None:
+        """The table for a notebook, open as in `render`."""
+        return self._session._repr_svg_()
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -219,6 +223,9 @@ class Referee(wrappers.OrderEnforcingWrapper):
 
     def __str__(self) -> str:
         return str(self.env)
+
+    def _repr_svg_(self) -> str | None:
+        return self.env._repr_svg_()
 
     def last(self, observe: bool = True) -> Any:
         return self.env.last(observe) if self._has_reset else super().last(observe)

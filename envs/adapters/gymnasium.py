@@ -141,6 +141,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             return None
         return frame(self.variant, self._session.state(), self.render_mode)
 
+    def _repr_svg_(self) -> str | None:
+        """The table for a notebook, open as in `render`."""
+        return self._session._repr_svg_()
+
     def record(self) -> Record:
         """The game so far, to be saved and replayed."""
         return record_of(self._session)

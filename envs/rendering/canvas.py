@@ -1,63 +1,95 @@
-"""What pictures of all games are drawn with. Pillow is imported only where an image is drawn."""
+"""What the tables of all games are drawn on: a canvas keeps shapes, for pixels or for SVG.
+
+    canvas = Canvas(600, 560)
+    canvas.box(10, 36, 580, 114, PANEL)
+    canvas.write(22, 53, "player 0", 15, anchor="lm")
+    svg(canvas)     # hanamachi.rendering.svg: a string, without Pillow
+    pixels(canvas)  # hanamachi.rendering.pixels: an array, with Pillow
+
+Lengths are in units of the canvas, x to the right and y down from its upper left corner.
+"""
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from hanamachi.errors import missing_extra
-
-FINER = 2  # drawn so much larger, then reduced, which smooths the edges
+from typing import Literal, NamedTuple
 
 PAPER, PANEL, TABLE = "#f7f3ea", "#ece4d4", "#e2d7c1"
 INK, HIDDEN, GOLD, LIGHT = "#3a3330", "#8f8a86", "#d9a521", "#ffffff"
 
+CORNER = 4  # the radius of a box's corners
+EDGE, RIM = 2, 1  # how wide the edges of boxes and of discs are, inside the shape
+
+Anchor = Literal["lm", "mm", "rm"]  # a text begins at the point, lies around it, or ends at it
+
+
+class Box(NamedTuple):
+    """A rectangle with round corners."""
+
+    x: float
+    y: float
+    w: float
+    h: float
+    fill: str
+    edge: str | None
+
+
+class Ellipse(NamedTuple):
+    """Between two corners; a disc has an edge."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    fill: str
+    edge: str | None = None
+
+
+class Polygon(NamedTuple):
+    """Through points given by x and y in turn, without an edge."""
+
+    points: tuple[float, ...]
+    fill: str
+
+
+class Text(NamedTuple):
+    """Words on one line; y is the middle of the line."""
+
+    x: float
+    y: float
+    words: str
+    size: float
+    fill: str
+    anchor: Anchor
+
+
+Shape = Box | Ellipse | Polygon | Text
+
 
 class Canvas:
-    """A drawing of `across` by `down` units, `width` pixels wide."""
+    """A drawing of `across` by `down` units: its shapes, each above those before it."""
 
-    def __init__(self, across: int, down: int, width: int) -> None:
-        try:
-            from PIL import Image, ImageDraw, ImageFont
-        except ImportError:
-            raise missing_extra("Pillow", "render") from None
-        self.size = (width, round(width * down / across))
-        self.scale = FINER * width / across
-        size = (round(across * self.scale), round(down * self.scale))
-        self.image: Any = Image.new("RGB", size, PAPER)
-        self.draw: Any = ImageDraw.Draw(self.image)
-        self.font: Any = ImageFont.load_default
+    def __init__(self, across: int, down: int) -> None:
+        self.across, self.down = across, down
+        self.shapes: list[Shape] = []
 
     def box(
         self, x: float, y: float, w: float, h: float, fill: str, edge: str | None = None
     ) -> None:
-        area = self._scaled((x, y, x + w, y + h))
-        radius = 4 * self.scale
-        self.draw.rounded_rectangle(area, radius, fill, edge, round(2 * self.scale))
+        self.shapes.append(Box(x, y, w, h, fill, edge))
 
     def disc(self, x: float, y: float, radius: float, fill: str) -> None:
-        corners = (x - radius, y - radius, x + radius, y + radius)
-        self.draw.ellipse(self._scaled(corners), fill, INK, round(self.scale))
+        self.shapes.append(Ellipse(x - radius, y - radius, x + radius, y + radius, fill, INK))
 
     def ellipse(self, corners: Sequence[float], fill: str) -> None:
         """Without an edge, between two corners."""
-        self.draw.ellipse(self._scaled(corners), fill)
+        left, top, right, bottom = corners
+        self.shapes.append(Ellipse(left, top, right, bottom, fill))
 
     def polygon(self, points: Sequence[float], fill: str) -> None:
         """Without an edge, through points given by x and y in turn."""
-        self.draw.polygon(self._scaled(points), fill)
+        self.shapes.append(Polygon(tuple(points), fill))
 
     def write(
-        self, x: float, y: float, words: str, size: float, fill: str = INK, anchor: str = "mm"
+        self, x: float, y: float, words: str, size: float, fill: str = INK, anchor: Anchor = "mm"
     ) -> None:
-        """Text around or from a point, as Pillow's anchors say."""
-        font = self.font(size * self.scale)
-        self.draw.text((x * self.scale, y * self.scale), words, fill, font, anchor)
-
-    def pixels(self) -> NDArray[np.uint8]:
-        """The picture, (height, width, 3)."""
-        return np.asarray(self.image.resize(self.size), np.uint8)
-
-    def _scaled(self, values: Sequence[float]) -> list[float]:
-        return [v * self.scale for v in values]
+        """Words on one line, around or from a point."""
+        self.shapes.append(Text(x, y, words, size, fill, anchor))

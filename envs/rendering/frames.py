@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import unknown
+from hanamachi.rendering.canvas import Canvas
+from hanamachi.rendering.pixels import pixels
+from hanamachi.rendering.svg import svg
 
 RENDER_MODES = ("human", "ansi", "rgb_array")
 
@@ -23,13 +26,18 @@ def frame(variant: Variant, game: np.record, mode: str) -> Frame:
     """The whole table, hidden cards too: printed, as text, or as an image (H, W, 3) uint8."""
     module: Any = variant.game.render()
     if mode == "rgb_array":
-        image: NDArray[np.uint8] = module.image(variant, game)
-        return image
+        return pixels(module.drawing(variant, game))
     text: str = module.text(variant, game)
     if mode == "ansi":
         return text
     print(text)
     return None
+
+
+def table_svg(variant: Variant, game: np.record) -> str:
+    """The whole table as SVG, hidden cards too, such as a notebook shows it."""
+    drawing: Canvas = variant.game.render().drawing(variant, game)
+    return svg(drawing, f"the table of {variant.game.title}")
 
 
 # --- Words for pictures

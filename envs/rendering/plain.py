@@ -1,7 +1,6 @@
 """How a game without pictures of its own is shown: what each seat observes, as text."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
@@ -32,10 +31,10 @@ def segments(variant: Variant, game: np.record, seat: int) -> list[str]:
     ]
 
 
-def image(variant: Variant, game: np.record) -> NDArray[np.uint8]:
-    """The same text as a picture, (height, width, 3)."""
-    lines = text(variant, game).splitlines()
-    canvas = Canvas(WIDTH, 2 * MARGIN + LINE * len(lines), WIDTH)
+def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+    """The same text as a picture."""
+    lines = text(variant, game, seat).splitlines()
+    canvas = Canvas(WIDTH, 2 * MARGIN + LINE * len(lines))
     for number, line in enumerate(lines):
         canvas.write(MARGIN, MARGIN + LINE * (number + 0.5), line, 12, anchor="lm")
-    return canvas.pixels()
+    return canvas

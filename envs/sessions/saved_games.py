@@ -40,6 +40,10 @@ class Record:
     chance: tuple[int, ...]  #: what chance brought, in order
     actions: tuple[int, ...]  #: what the seats chose, in order
 
+    def _repr_svg_(self) -> str | None:
+        """The table for a notebook, as the game left it."""
+        return replay(self)._repr_svg_()
+
 
 def record_of(session: Session) -> Record:
     """The record of a game that was played from its start; UserError for any other."""

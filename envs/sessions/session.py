@@ -23,6 +23,7 @@ from hanamachi.engine.kernels import BEGIN, LOOK, MOVER, REFUSED
 from hanamachi.errors import IllegalAction, UserError, shown, unknown
 from hanamachi.games.registry import variant
 from hanamachi.limits import DEAL
+from hanamachi.rendering.frames import table_svg
 from hanamachi.sessions.states import State, checked_state, state_of
 
 SEEDS = 2**64  # seeds run from 0 to one less
@@ -187,6 +188,10 @@ class Session:
         if not self.generator:
             raise UserError("there is no position yet; call reset() to begin a game")
         return state_of(self.variant, self.games)
+
+    def _repr_svg_(self) -> str | None:
+        """The table for a notebook: all that `render` shows, and nothing before the first game."""
+        return table_svg(self.variant, self.games[0]) if self.generator else None
 
     # --- Copies
 

@@ -10,6 +10,7 @@ from hanamachi.engine import game, kernels
 from hanamachi.engine.game import OVER, NamedActions
 from hanamachi.policies.search.reach import decisions_of_others
 from hanamachi.rendering import plain
+from hanamachi.rendering.pixels import pixels
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Worlds
 
@@ -63,7 +64,7 @@ def test_without_pictures_each_seat_shows_what_it_observes():
     assert "player_0" in mine
     assert "player_1" not in mine.split("\n", 1)[1]
     assert set(mine.splitlines()) <= set(both.splitlines())
-    assert plain.image(shown, position).ndim == 3
+    assert pixels(plain.drawing(shown, position)).ndim == 3
 
 
 def test_named_actions_describe_and_parse_themselves():

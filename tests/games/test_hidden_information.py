@@ -20,6 +20,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.geishas_road.rules import INTRIGUE
 from hanamachi.policies import load_policy
+from hanamachi.rendering.pixels import pixels
 from hanamachi.sessions.players import SeatedPlayer, turns_of
 from hanamachi.sessions.states import state_of
 from hanamachi.sessions.worlds import Worlds
@@ -132,30 +133,15 @@ def texts(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
 
 
 def drawings(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
-    """All strokes of the picture for the seat, in order."""
-    render: Any = variant.game.render()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(render, "Canvas", Strokes)
-        pictures = zip(games, seats.tolist(), strict=True)
-        return [render.image(variant, game, seat) for game, seat in pictures]
-
-
-class Strokes:
-    """In place of a canvas: writes down what is drawn."""
-
-    def __init__(self, *size: Any) -> None:
-        self.strokes: list[Any] = [size]
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *where, **how: self.strokes.append((name, where, how))
-
-    def pixels(self) -> bytes:
-        return repr(self.strokes).encode()
+    """All shapes of the picture for the seat, in order."""
+    drawing, pictures = variant.game.render().drawing, zip(games, seats.tolist(), strict=True)
+    drawn = [drawing(variant, game, seat) for game, seat in pictures]
+    return [repr((canvas.across, canvas.down, canvas.shapes)).encode() for canvas in drawn]
 
 
 def images(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
-    image, pictures = variant.game.render().image, zip(games, seats.tolist(), strict=True)
-    return [image(variant, game, seat).tobytes() for game, seat in pictures]
+    drawing, pictures = variant.game.render().drawing, zip(games, seats.tolist(), strict=True)
+    return [pixels(drawing(variant, game, seat)).tobytes() for game, seat in pictures]
 
 
 def worlds(variant: Variant, games: Games, seats: Seats) -> list[bytes]:

@@ -15,6 +15,7 @@ import hanamachi
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.rendering.pixels import pixels
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import State, state_of
 from hanamachi.sessions.worlds import Worlds
@@ -256,7 +257,7 @@ def assert_shown(variant: Variant, games: NDArray[Any], picture: bool) -> None:
     assert table.text(variant, games[0], None)
     assert table.text(variant, games[0], 0)
     if picture:
-        assert table.image(variant, games[0], None).ndim == 3
+        assert pixels(table.drawing(variant, games[0])).ndim == 3
 
 
 def assert_redealt(variant: Variant, games: NDArray[Any]) -> None:

@@ -236,12 +236,23 @@ def play(
 def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A saved game.")],
     whole: Annotated[bool, typer.Option("--all", help="Print all of it at once.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write an animation instead: NAME.svg, or NAME.gif (extra: render)."),
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time for each move in OUT.")] = 1.0,
 ) -> None:
-    """Step through a saved game, with all hands visible."""
+    """Step through a saved game, with all hands visible, or write it as an animation."""
     from hanamachi.sessions.saved_games import load, positions
     from hanamachi.training.cli.play import round_end
 
     record = load(file)
+    if out:
+        from hanamachi.sessions.animation import animate
+
+        animate(record, out, seconds)
+        written(out)
+        return
     variant, before = record.variant, None
     for number, (position, words) in enumerate(positions(record)):
         prompt = f"[{number}/{len(record.actions)}] Enter continues, q quits "

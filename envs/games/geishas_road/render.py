@@ -1,4 +1,4 @@
-"""The table of Geisha's Road to look at: as text for a terminal, and as an image.
+"""The table of Geisha's Road to look at: as text for a terminal, and as a picture.
 
 Both show what one seat sees, with that seat at the bottom; `seat=None` shows all that is hidden,
 too, from the side of player 0.
@@ -8,7 +8,6 @@ from math import cos, pi, sin
 from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.engine.rounds import scored_round
@@ -57,6 +56,8 @@ STATUS = {
     ACT: "player {} uses an action",
     REDRAW: "a card is drawn",
 }
+
+ROUND_OVER = "the round is over"
 
 # --- What there is to show
 
@@ -310,7 +311,7 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     scored = scored_round(variant, before, action)
     if scored is None:
         return ""
-    return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
+    return "\n".join([*table_lines(variant, scored, seat), ROUND_OVER])
 
 
 def table_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
@@ -405,7 +406,7 @@ def offer_words(game: np.record, cards: dict[int, Card]) -> str:
     return " ".join(words[:TWO_PLACES] + ["|"] * pairs + words[TWO_PLACES:])
 
 
-# --- As an image
+# --- As a picture
 
 WIDTH, HEIGHT = 840, 700  # the units of all sizes below
 
@@ -417,14 +418,22 @@ BOARD = 350  # where the tableaus begin
 COLUMN = 74  # of one colour
 
 
-def image(
-    variant: Variant, game: np.record, seat: int | None = None, width: int = WIDTH
-) -> NDArray[np.uint8]:
-    """The table as `seat` sees it, or all of it: (height, width, 3) uint8.
+def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+    """The table as `seat` sees it, or all of it."""
+    return drawn_table(variant, game, seat, status(variant, game, seat))
 
-    Raises UserError if Pillow is missing.
-    """
-    canvas = Canvas(WIDTH, HEIGHT, width)
+
+def round_end_drawing(
+    variant: Variant, before: np.record, action: int, seat: int | None = None
+) -> Canvas | None:
+    """The table when `action` has ended a round and another follows; else None."""
+    scored = scored_round(variant, before, action)
+    return None if scored is None else drawn_table(variant, scored, seat, ROUND_OVER)
+
+
+def drawn_table(variant: Variant, game: np.record, seat: int | None, words: str) -> Canvas:
+    """The table, with words on what is to be done below."""
+    canvas = Canvas(WIDTH, HEIGHT)
     me = seat or 0
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
     canvas.write(14, 18, headline(variant, game), 15, anchor="lm")
@@ -434,8 +443,8 @@ def image(
     draw_board(canvas, variant, game, theirs, mine)
     draw_rows(canvas, variant, game)
     draw_side(canvas, mine, 534, to_decide=game.mover == mine.seat)
-    canvas.write(14, 682, status(variant, game, seat), 15, anchor="lm")
-    return canvas.pixels()
+    canvas.write(14, 682, words, 15, anchor="lm")
+    return canvas
 
 
 def draw_side(canvas: Canvas, side: Side, y: float, to_decide: bool) -> None:

@@ -1,4 +1,4 @@
-"""The table of Hanabi to look at: as text for a terminal, and as an image.
+"""The table of Hanabi to look at: as text for a terminal, and as a picture.
 
 Both show what one seat sees, with that seat at the bottom and the others above it, clockwise;
 `seat=None` shows all that is hidden, too, from the side of player 0. A suit also has a letter,
@@ -235,7 +235,7 @@ def line(name: str, cells: Iterable[Any], width: int) -> str:
     return f"  {name:<{MARGIN - 2}}" + "".join(f"{cell:<{width}}" for cell in cells)
 
 
-# --- As an image
+# --- As a picture
 
 WIDTH = 600  # the units of all sizes below
 HANDS, SIDE = 176, 84  # where the hands begin, and how much each takes
@@ -250,21 +250,16 @@ def height(variant: Variant) -> int:
     return HANDS + SIDE * variant.seats + 30
 
 
-def image(
-    variant: Variant, game: np.record, seat: int | None = None, width: int = WIDTH
-) -> NDArray[np.uint8]:
-    """The table as `seat` sees it, or all of it: (height, width, 3) uint8.
-
-    Raises UserError if Pillow is missing.
-    """
-    canvas = Canvas(WIDTH, height(variant), width)
+def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+    """The table as `seat` sees it, or all of it."""
+    canvas = Canvas(WIDTH, height(variant))
     canvas.write(14, 18, headline(variant, game), 15, anchor="lm")
     draw_fireworks(canvas, variant, game)
     draw_tokens(canvas, variant, game)
     for place, hand in enumerate(hands(variant, game, seat)):
         draw_hand(canvas, variant, hand, HANDS + SIDE * place, to_decide=game.mover == hand.seat)
     canvas.write(14, height(variant) - 16, status(variant, game), 15, anchor="lm")
-    return canvas.pixels()
+    return canvas
 
 
 def draw_fireworks(canvas: Canvas, variant: Variant, game: np.record) -> None:

@@ -1,4 +1,4 @@
-"""The table of Hanamikoji to look at: as text for a terminal, and as an image.
+"""The table of Hanamikoji to look at: as text for a terminal, and as a picture.
 
 Both show what one seat sees, with that seat at the bottom; `seat=None` shows all that is hidden,
 too, from the side of player 0.
@@ -32,6 +32,7 @@ Cards = tuple[str, ...]
 
 TILES = ("Secret", "Trade-off", "Gift", "Competition")
 BACK = "?"  # a card that the viewer may not see
+ROUND_OVER = "the round is over"
 
 # --- What there is to show
 
@@ -156,7 +157,7 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     scored = scored_round(variant, before, action)
     if scored is None:
         return ""
-    return "\n".join([*table_lines(variant, scored, seat), "the round is over"])
+    return "\n".join([*table_lines(variant, scored, seat), ROUND_OVER])
 
 
 def table_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
@@ -215,7 +216,7 @@ def unseen_lines(variant: Variant, game: np.record, seat: int | None) -> list[st
     return [f"in the pile or removed: {written(spelled(variant, game.unseen))}", ""]
 
 
-# --- As an image
+# --- As a picture
 
 WIDTH, HEIGHT = 600, 560  # the units of all sizes below
 
@@ -259,22 +260,30 @@ SUIT_SHAPES: dict[str, list[Shape]] = {
 }
 
 
-def image(
-    variant: Variant, game: np.record, seat: int | None = None, width: int = WIDTH
-) -> NDArray[np.uint8]:
-    """The table as `seat` sees it, or all of it: (height, width, 3) uint8.
+def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+    """The table as `seat` sees it, or all of it."""
+    return drawn_table(variant, game, seat, status(variant, game))
 
-    Raises UserError if Pillow is missing.
-    """
-    canvas = Canvas(WIDTH, HEIGHT, width)
+
+def round_end_drawing(
+    variant: Variant, before: np.record, action: int, seat: int | None = None
+) -> Canvas | None:
+    """The table when `action` has ended a round and another follows; else None."""
+    scored = scored_round(variant, before, action)
+    return None if scored is None else drawn_table(variant, scored, seat, ROUND_OVER)
+
+
+def drawn_table(variant: Variant, game: np.record, seat: int | None, words: str) -> Canvas:
+    """The table, with words on what is to be done below."""
+    canvas = Canvas(WIDTH, HEIGHT)
     me = seat or 0
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
     canvas.write(14, 18, f"{variant.game.title} · {headline(variant, game)}", 15, anchor="lm")
     draw_side(canvas, variant, theirs, 36, to_decide=game.mover == theirs.seat)
     draw_board(canvas, variant, theirs, mine, 160)
     draw_side(canvas, variant, mine, 410, to_decide=game.mover == mine.seat)
-    canvas.write(14, 544, status(variant, game), 15, anchor="lm")
-    return canvas.pixels()
+    canvas.write(14, 544, words, 15, anchor="lm")
+    return canvas
 
 
 def draw_side(canvas: Canvas, variant: Variant, side: Side, y: float, to_decide: bool) -> None:

@@ -8,8 +8,9 @@ from geishas_road_positions import VARIANTS
 from positions import random_positions, random_session
 
 from hanamachi.engine.game import Variant
-from hanamachi.games.geishas_road.render import image, round_end, text
+from hanamachi.games.geishas_road.render import drawing, round_end, text
 from hanamachi.games.geishas_road.rules import ANSWER, INTRIGUE, NONE
+from hanamachi.rendering.pixels import pixels
 
 pytestmark = pytest.mark.uncompiled
 
@@ -38,7 +39,7 @@ def test_a_hidden_card_is_shown_to_its_owner_and_to_whoever_sees_all() -> None:
     assert f"({name})" in on_the_table(None)
     assert f"?{place + 1}" in on_the_table(1 - owner)
     assert name not in text(VARIANTS[3], game, 1 - owner)
-    images = [image(VARIANTS[3], game, seat) for seat in (owner, 1 - owner, None)]
+    images = [pixels(drawing(VARIANTS[3], game, seat)) for seat in (owner, 1 - owner, None)]
     assert all((a != b).any() for a, b in zip(images, images[1:] + images[:1], strict=True))
 
 

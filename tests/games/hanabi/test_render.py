@@ -7,7 +7,8 @@ from positions import random_positions
 
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi import COLOURS, MULTICOLOUR
-from hanamachi.games.hanabi.render import WIDTH, height, image, text
+from hanamachi.games.hanabi.render import WIDTH, drawing, height, text
+from hanamachi.rendering.pixels import pixels
 
 pytestmark = pytest.mark.uncompiled
 
@@ -23,7 +24,7 @@ def test_a_hand_is_shown_to_everybody_but_its_owner(variant: Variant) -> None:
         owners = [(viewer + side) % variant.seats for side in range(1, variant.seats + 1)]
         hands = [names(variant, game, owner) for owner in owners[:-1]]
         assert shown == [*hands, ["?"] * int(game.held[viewer])]
-    assert (image(variant, game, 0) != image(variant, game)).any()
+    assert (pixels(drawing(variant, game, 0)) != pixels(drawing(variant, game))).any()
 
 
 def rows(name: str, table: str) -> list[list[str]]:
@@ -119,7 +120,7 @@ def test_every_card_is_somewhere(variant: Variant) -> None:
 @pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
 def test_the_image_has_a_place_for_every_player(variant: Variant) -> None:
     game = random_positions(variant, 3)[0]
-    assert image(variant, game).shape == (height(variant), WIDTH, 3)
+    assert pixels(drawing(variant, game)).shape == (height(variant), WIDTH, 3)
 
 
 # --- The end

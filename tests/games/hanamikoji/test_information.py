@@ -21,6 +21,7 @@ from hanamachi.games.hanamikoji.rules import (
     TRADE_OFF,
 )
 from hanamachi.games.registry import variant
+from hanamachi.rendering.pixels import pixels
 
 pytestmark = pytest.mark.uncompiled
 
@@ -95,10 +96,10 @@ def test_a_seat_is_shown_no_more_than_it_knows(variant: Variant) -> None:
         shown = render.text(variant, node.game, seat)
         assert shown == render.text(variant, other, seat)
         assert max(map(len, shown.splitlines())) <= 80
-    image = render.image(variant, node.game, seat)
+    image = pixels(render.drawing(variant, node.game, seat))
     assert image.shape[1:] == (600, 3)
-    np.testing.assert_array_equal(image, render.image(variant, other, seat))
-    assert (image != render.image(variant, node.game)).any()
+    np.testing.assert_array_equal(image, pixels(render.drawing(variant, other, seat)))
+    assert (image != pixels(render.drawing(variant, node.game))).any()
 
 
 # --- All that was seen

@@ -211,6 +211,13 @@ def test_replay_shows_a_finished_round_before_the_next(hanamachi, tmp_path):
     assert out.index("the round is over") < out.index("round 2 · turn 1 of 8")
 
 
+def test_replay_writes_an_animation(hanamachi, saved_game, tmp_path):
+    code, out, _ = hanamachi("replay", saved_game[0], "--out", tmp_path / "game.svg")
+    assert code == 0
+    assert str(tmp_path / "game.svg") in out.replace("\n", "")
+    assert (tmp_path / "game.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
 def test_replay_steps_by_enter_and_ends_with_the_input(hanamachi, saved_game, monkeypatch):
     path, words = saved_game
     monkeypatch.setattr("sys.stdin", io.StringIO("\n"))

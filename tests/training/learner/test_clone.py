@@ -12,6 +12,7 @@ from hanamachi.training import run
 from hanamachi.training.build import cloning_learner, new_learner, quiet
 from hanamachi.training.callbacks import KeepTheBest, SaveRun
 from hanamachi.training.config import Config
+from hanamachi.training.curve import Result
 from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
@@ -241,7 +242,9 @@ def test_a_clone_of_another_run_is_not_taken_for_this_ones(tmp_path):
 
 def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
     falling = iter(np.linspace(1, 0, 20))
-    monkeypatch.setattr(KeepTheBest, "results", lambda self, policy: {"rate": next(falling)})
+    monkeypatch.setattr(
+        KeepTheBest, "results", lambda self, policy: [Result("rate", 0, next(falling), 1)]
+    )
     train(Config(**RUN), tmp_path)
     assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
     assert next(falling) < 0.9  # there were more evaluations than the clone's

@@ -1,0 +1,49 @@
+"""A saved game as an animation."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hanamachi.errors import UserError
+from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
+from hanamachi.sessions.saved_games import Record, positions
+from hanamachi.storage.files import replacing
+
+PAUSE = 4  # a scored table is shown so much longer
+GIF_WIDTH = 800  # pixels
+
+
+def animate(record: Record, path: Path, seconds: float = 1.0) -> None:
+    """Write a game as an animation, one move every `seconds`: SVG or GIF, by the name of the file.
+
+    All cards are open. Raises UserError for another kind of file, or if Pillow is missing for GIF.
+    """
+    kind = path.suffix.lower()
+    if kind not in (".svg", ".gif"):
+        raise UserError(f"an animation is written as .svg or .gif, not as {path.name}")
+    shown = list(scenes(record, seconds))
+    if kind == ".gif":
+        content = animated_gif(shown, GIF_WIDTH)
+    else:
+        content = animated_svg(shown, f"a game of {record.variant.game.title}").encode()
+    try:
+        with replacing(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+
+
+def scenes(record: Record, seconds: float) -> Iterator[Scene]:
+    """The table after the deal and after each move, and each round's end before the next round."""
+    variant, render, before = record.variant, record.variant.game.render(), None
+    round_end = getattr(render, "round_end_drawing", None)
+    for number, (position, happened) in enumerate(positions(record)):
+        words = happened.replace("player_", "player ")
+        if before is not None and round_end:
+            scored = round_end(variant, before, record.actions[number - 1])
+            if scored is not None:
+                yield Scene(captioned(scored, words), PAUSE * seconds)
+                words = "the next round begins"
+        last = number == len(record.actions)
+        table = captioned(render.drawing(variant, position), words)
+        yield Scene(table, PAUSE * seconds if last else seconds)
+        before = position

@@ -1,0 +1,107 @@
+"""A run leaves its learning curve and a report, one page that needs nothing else."""
+
+import base64
+import re
+from io import StringIO
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+from stable_baselines3.common.logger import TensorBoardOutputFormat
+
+from hanamachi.policies import load_policy
+from hanamachi.sessions.saved_games import replay
+from hanamachi.training.build import new_learner
+from hanamachi.training.callbacks import KeepTheBest, spoken
+from hanamachi.training.config import Config
+from hanamachi.training.curve import HIGH, LOW, RESULT, Result, draw_curve, read_curve, short
+from hanamachi.training.evaluation.matches import with_partners
+from hanamachi.training.evaluation.results import read_rows
+from hanamachi.training.run import train
+from hanamachi.training.run_report import sample_game, table
+
+RUN = {
+    "game": "hanamikoji",
+    "steps": 1024,
+    "num_games": 8,
+    "network": {"hidden": [16]},
+    "ppo": {"batch_size": 64},
+    "evaluation": {"every": 256, "games": 4, "final_games": 4, "opponents": ["random", "greedy"]},
+}
+RATES = ("rate_against_random", "rate_against_greedy")
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    train(Config.from_dict(RUN), folder)
+    return folder
+
+
+def test_the_curve_has_every_evaluation_with_its_interval(out):
+    curve = read_curve(out / "tensorboard")
+    for name in RATES:
+        low, middle, high = (curve[f"{prefix}{name}"] for prefix in (LOW, RESULT, HIGH))
+        assert list(low) == list(middle) == list(high) == [256, 512, 768, 1024]
+        assert all(low[at] <= middle[at] <= high[at] for at in middle)
+    assert list(curve["train/entropy"]) == list(curve["train/value_loss"]) == list(middle)
+
+
+def test_the_curve_of_a_resumed_run_has_all_of_it(tmp_path):
+    for first, value in ((1, 0.25), (3, 0.5)):  # what came after the save at 2 was lost
+        log = TensorBoardOutputFormat(str(tmp_path))
+        for step in range(first, first + 4):
+            log.write({f"{RESULT}score": value}, {f"{RESULT}score": ()}, step)
+        log.close()
+    values = read_curve(tmp_path)[f"{RESULT}score"]
+    assert values == {1: 0.25, 2: 0.25, 3: 0.5, 4: 0.5, 5: 0.5, 6: 0.5}
+
+
+def test_a_run_with_a_part_of_its_logs_has_a_curve(tmp_path):
+    draw_curve({f"{RESULT}score": {1: 2.0}}, "no interval").savefig(tmp_path / "curve.png")
+    draw_curve({}, "nothing").savefig(tmp_path / "curve.png")
+    assert [short(n) for n in (0, 500, 1_500, 2_000_000)] == ["0", "500", "1.5k", "2M"]
+
+
+def test_the_report_needs_no_script_and_no_other_file(out):
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert not re.search(r"<script|<link|https?://|@import|url\(", page)
+    sources = re.findall(r'(?:src|href)="([^,"]*)', page)
+    assert sources == ["data:image/png;base64", "data:image/svg+xml;base64"]
+
+
+def test_the_report_shows_the_curve_the_results_a_game_and_the_settings(out):
+    page = (out / "report.html").read_text(encoding="utf-8")
+    picture, played = (base64.b64decode(data) for data in re.findall(r';base64,([^"]*)"', page))
+    assert picture == (out / "curve.png").read_bytes()
+    assert ElementTree.fromstring(played).tag.endswith("svg")
+    assert table(read_rows(out / "evaluation.json")) in page
+    assert "num_games: 8" in page
+
+
+def test_a_game_is_played_to_its_end_in_every_kind_of_game():
+    for id in ("hanamikoji", "hanabi:2p"):
+        record = sample_game(load_policy("greedy", id), seed=1)
+        assert replay(record).mover < 0
+
+
+def test_the_table_of_a_cooperative_game_shows_scores():
+    rows = with_partners("greedy", ["random"], "hanabi:2p", games=2)
+    shown = table(rows)
+    assert shown.count("<tr>") == 1 + len(rows)
+    assert all(f"{row.mean:.2f}" in shown for row in rows)
+
+
+# --- While it runs
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_evaluations_are_shown_on_a_terminal_only(terminal, tmp_path):
+    config, shown = Config.from_dict(RUN), StringIO()
+    learner = new_learner(config)
+    learner.begin(config.steps)
+    keeper = KeepTheBest(learner, config, tmp_path, Console(file=shown, force_terminal=terminal))
+    results = [Result(RATES[0], 0.25, 0.5, 0.75), Result("score", 1.0, 2.0, 3.0)]
+    keeper.show(0, results)
+    assert all((spoken(result) in shown.getvalue()) == terminal for result in results)
+    assert terminal or not shown.getvalue()

@@ -1,0 +1,107 @@
+"""The learning curve of a run: what its TensorBoard logs hold, and its picture.
+
+A run that was stopped and resumed has several logs. What a lost part of it logged is replaced by
+what was logged at the same number of decisions when the run went on.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from hanamachi.training.evaluation.matches import Row, TeamScore
+
+RESULT, LOW, HIGH = "selfplay/", "interval_low/", "interval_high/"  # before the name of a result
+AGAINST, SCORE = "rate_against_", "score"
+LOSSES = {"value_loss": "value loss", "critic_loss": "critic's value loss"}
+COLOURS = ("#3b6ea5", "#c0404a", "#3f8f5f", "#c4951c", "#7d5ba6", "#cf5f94")
+FAINT = "#cccccc"
+SMALL: dict[str, Any] = {"fontsize": 8}
+
+Curve = dict[str, dict[int, float]]  # decisions -> value, by the name in the logs
+
+
+class Result(NamedTuple):
+    """A result of an evaluation, with its 95 % interval and its name in the logs."""
+
+    name: str
+    low: float
+    middle: float
+    high: float
+
+
+def result_of(row: Row | TeamScore) -> Result:
+    """The mean score in a cooperative game, else the win rate versus the opponent."""
+    if isinstance(row, TeamScore):
+        return Result(SCORE, row.low, row.mean, row.high)
+    return Result(f"{AGAINST}{row.opponent}", row.low, row.rate, row.high)
+
+
+def read_curve(logs: Path) -> Curve:
+    """All that a run has logged, later logs over earlier ones."""
+    events = EventAccumulator(str(logs), size_guidance={"scalars": 0}).Reload()
+    curve: Curve = {}
+    for name in events.Tags()["scalars"]:
+        values = {event.step: event.value for event in events.Scalars(name)}
+        curve[name] = dict(sorted(values.items()))
+    return curve
+
+
+def draw_curve(curve: Curve, title: str) -> Figure:
+    """The results with their intervals, the losses and the entropy, by decisions."""
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    FigureCanvasAgg(figure)
+    results, losses, entropy = figure.subplot_mosaic(
+        [["results", "results"], ["losses", "entropy"]], height_ratios=(3, 2)
+    ).values()
+    draw_results(results, curve)
+    for name, label in LOSSES.items():
+        draw_line(losses, curve.get(f"train/{name}", {}), label)
+    losses.set_title("loss", **SMALL)
+    draw_line(entropy, curve.get("train/entropy", {}), "entropy")
+    entropy.set_title("entropy of the policy, in nats", **SMALL)
+    if len(losses.lines) > 1:
+        losses.legend(frameon=False, **SMALL)
+    for panel in (results, losses, entropy):
+        panel.grid(axis="y", color=FAINT, linewidth=0.5)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.tick_params(labelsize=8)
+        panel.xaxis.set_major_formatter(lambda decisions, _: short(decisions))
+        panel.set_xlabel("decisions", **SMALL)
+    figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def draw_results(axes: Any, curve: Curve) -> None:
+    """A line for each opponent or the score, in a band of its 95 % intervals."""
+    names = [name.removeprefix(RESULT) for name in curve if name.startswith(RESULT)]
+    for name, colour in zip(names, COLOURS * len(names), strict=False):
+        scale = 1 if name == SCORE else 100
+        results = curve[f"{RESULT}{name}"]
+        at = list(results)
+        low, middle, high = (  # a log that was cut may lack the ends of an interval
+            [scale * (results | curve.get(f"{prefix}{name}", {}))[decisions] for decisions in at]
+            for prefix in (LOW, RESULT, HIGH)
+        )
+        axes.fill_between(at, low, high, color=colour, alpha=0.15, lw=0)
+        label = "with itself" if name == SCORE else name.replace(AGAINST, "against ")
+        axes.plot(at, middle, "o-", color=colour, markersize=3, label=label)
+    axes.set_title("mean score" if SCORE in names else "wins, per cent", **SMALL)
+    if names:
+        axes.legend(frameon=False, **SMALL)
+
+
+def draw_line(axes: Any, values: dict[int, float], label: str) -> None:
+    if values:
+        colour = COLOURS[len(axes.lines)]
+        axes.plot(list(values), list(values.values()), color=colour, linewidth=1, label=label)
+
+
+def short(decisions: float) -> str:
+    """A number of decisions on an axis, such as 1.5M."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if abs(decisions) >= size:
+            return f"{decisions / size:g}{letter}"
+    return f"{decisions:g}"
