@@ -71,9 +71,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         A game that ends before the learner's first decision is followed by another.
         """
         seed = None if seed is None else whole_number(seed, "a seed")  # also of numpy
-        self._session.begin(
-            seed, known_options(options)
-        )  # first, because it refuses what does not fit
+        self._session.begin(seed, known_options(options))  # first, as it refuses what does not fit
         super().reset(seed=seed)
         self._take_seat()
         while self._session.mover == OVER:

@@ -15,7 +15,7 @@ from typing import Any
 
 from numba import __version__ as VERSION
 from numba.core.caching import FunctionCache
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from hanamachi.storage.files import replacing
@@ -26,20 +26,21 @@ DIGEST = sha256().digest_size
 class KernelCache(FunctionCache):
     """The compiled forms of one kernel, one for each signature.
 
-    Numba's own prepares to compile before it looks for a file, which takes most of the time in
-    which a command starts: it imports all that Numba can compile, and SciPy with it.
+    Numba's own class prepares to compile before it looks for a file: it imports all that Numba can
+    compile, and SciPy with it. That took a fifth of the time in which an evaluation starts.
     """
 
     def __init__(self, function: Any, *digests: str) -> None:
         """`digests` stand for the sources that the kernel is compiled from."""
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
         sources = (self._impl.locator.get_source_stamp(), *digests)
-        self._cache_file = KernelFiles(Path(self.cache_path), self._impl.filename_base, sources)
+        files: Any = KernelFiles(Path(self.cache_path), self._impl.filename_base, sources)
+        self._cache_file = files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for a signature; None if it must be compiled."""
         rtsys.initialize(target_context)
-        return self._load_overload(sig, target_context)
+        return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 class KernelFiles:

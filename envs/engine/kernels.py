@@ -370,7 +370,7 @@ def advance_one(
         start(rule_set, game)
     if action != LOOK:
         settle(rule_set, game, np.empty(rule_set.max_outcomes, np.int64))
-    mover = np.int64(game.mover)
+    mover = int(game.mover)
     viewer = mover if seat == MOVER else seat
     if viewer != OVER:
         observe(rule_set, game, viewer, observation)
