@@ -4,6 +4,7 @@
 the model card. A checkpoint that does not fit is refused with a one-sentence error.
 """
 
+import os
 from hashlib import sha256
 from math import prod
 from pathlib import Path
@@ -60,7 +61,7 @@ def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any)
 
 def check_is_no_run(path: Path) -> None:
     """UserError, which names the checkpoint, if this is the folder of a run that holds one."""
-    if not (path / CONFIG).exists() and (path / "policy" / CONFIG).exists():
+    if not os.path.exists(path / CONFIG) and os.path.exists(path / "policy" / CONFIG):
         raise UserError(f"{path} is the folder of a run; its policy is {path / 'policy'}")
 
 

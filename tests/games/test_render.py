@@ -25,7 +25,7 @@ VARIANTS = [
     *hanabi_positions.VARIANTS,
 ]
 IDS = [f"{variant.id}-{variant.observation.size}" for variant in VARIANTS]
-SEEDS = max(1, sample(2_000, 0.04) // len(VARIANTS))
+SEEDS = max(1, sample(2_000, 0.02) // len(VARIANTS))
 WORLDS = 4
 PAINTED = sample(4, 0.25)  # positions of a game
 
