@@ -78,7 +78,6 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         """
         self.variant = variant(game, **options)
         self.num_envs = checked_size(num_envs)
-        seat = checked_seat(seat, self.variant.seats)
         self.opponent = opponent_for(opponent, self.variant)
         self.autoreset_mode = checked_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -90,8 +89,16 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.single_action_space = spaces.Discrete(self.variant.actions.size)
         self.observation_space = batch_box(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._make_games(checked_seat(seat, self.variant.seats), checked_threads(threads))
+        self._begun = False
+        self._shown = self._new_arrays()
+        masks = self._shown.masks  # actions are checked against these
+        self._masks = masks.copy() if copy or not self._resets_at_once else masks
+
+    def _make_games(self, seat: int | str, threads: int | None) -> None:
+        """Make the games, and choose what a step does with those that are over."""
         seeds = self._seeds_from(randbelow(SEEDS - self.num_envs))
-        how = self.opponent, self.variant, seeds, seat, checked_threads(threads)
+        how = self.opponent, self.variant, seeds, seat, threads
         self._play: LearnerGames
         if self._resets_at_once:
             self._play = play = learner_games(*how)
@@ -100,10 +107,6 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             self._play = against = AgainstOpponent(*how)
             self._step = against.step_or_begin
         self._play.seed_random_play(self.np_random)
-        self._begun = False
-        self._shown = self._new_arrays()
-        masks = self._shown.masks  # actions are checked against these
-        self._masks = masks.copy() if copy or not self._resets_at_once else masks
 
     @property
     def _resets_at_once(self) -> bool:

@@ -1,7 +1,7 @@
 """A game as an animation: scenes one after the other, as SVG without a script, or as GIF.
 
-In SVG each scene lies above those before it and appears at its time. So whoever wants no motion,
-and a viewer that knows none, sees the last scene.
+In SVG each scene lies above those before it and appears at its time. So a reader who has turned
+motion off, or whose viewer knows none, sees the last scene.
 """
 
 from collections.abc import Iterator, Sequence
