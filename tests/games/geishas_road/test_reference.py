@@ -110,7 +110,7 @@ OF_SHARE = Counter((options["id"], options["share"]) for options in OPTION_SETS)
 
 
 def games_of(id: str, share: float) -> int:
-    return int(sample(1_000_000, 0.005) / len(EDITIONS) * share / OF_SHARE[id, share]) + 1
+    return int(sample(1_000_000) / len(EDITIONS) * share / OF_SHARE[id, share]) + 1
 
 
 def name_of(options: dict[str, Any]) -> str:
