@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from hanamachi.engine.game import OVER
-from hanamachi.policies.policy import Policy
+from hanamachi.policies.policy import Policy, best, sample
 from hanamachi.rendering.animation import animated_svg
 from hanamachi.sessions.animation import scenes
 from hanamachi.sessions.players import SeatedPlayer, turn_of
@@ -91,13 +91,11 @@ def sample_game(policy: Policy, seed: int) -> Record:
     session, rng = Session(policy.variant), np.random.default_rng(seed)
     session.begin(seed)
     player = SeatedPlayer(policy, policy.variant, games=1)
+    cooperative = policy.variant.game.cooperative
     while session.mover != OVER and len(session.actions) < MOVES:
         chances, _ = player.distribution(turn_of(session), True)
-        exact = chances[0].astype(np.float64)
-        if policy.variant.game.cooperative:
-            session.step(int(exact.argmax()))
-        else:
-            session.step(int(rng.choice(len(exact), p=exact / exact.sum())))
+        played = best(chances) if cooperative else chances
+        session.step(int(sample(played, rng.random(1))[0]))
     return record_of(session)
 
 

@@ -150,7 +150,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         if everywhere and first is not None:
             self._play.seed_random_play(self.np_random)
         shown = self._arrays()
-        for array, kept in zip(shown, self._shown, strict=True):
+        arrays: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(shown, self._shown, strict=True)
+        for array, kept in arrays:
             array[:] = kept
         self._play.reset(rows, shown, self.np_random)
         self._begun = True
@@ -217,8 +218,10 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def _check_begun(self) -> None:
         if not self._begun:
             raise UserError("no game is in progress; call reset() to begin")
+        if self.autoreset_mode is not AutoresetMode.DISABLED:
+            return
         over = games_over(self._play.games)
-        if self.autoreset_mode is AutoresetMode.DISABLED and over.any():
+        if over.any():
             raise UserError(
                 f"{over.sum()} of {self.num_envs} games are over; begin new ones with "
                 'reset(options={"reset_mask": terminated})'
