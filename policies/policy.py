@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
-from hanamachi.engine.threads import parallel_for
+from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.sessions.policy_checks import checked_actions, distribution_of, memory_of
 from hanamachi.sessions.worlds import Worlds
@@ -230,7 +230,7 @@ class RulePolicy(Policy):
         """The scores, and the new memory."""
         scores = unscored(mask)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
-        parallel_for(self.score, self.tables, *rows, scores)
+        parallel_for(self.score, self.tables, *rows, scores, at_least=DECISIONS_PER_THREAD)
         return scores, memory
 
 

@@ -11,19 +11,26 @@ import numpy as np
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import DIGITS, THREADS
 
-WORTH_A_THREAD = 512  # rows; below, handing work to a thread costs more than it saves
+# The fewest rows worth a thread: with fewer, handing them over costs more than it saves
+STEPS_PER_THREAD = 512
+DECISIONS_PER_THREAD = 64  # of policies, which take as long as some tens of steps
 
 
 def parallel_for(
-    loop: Callable[..., Any], rule_set: Any, *rows: Any, threads: int | None = None
+    loop: Callable[..., Any],
+    rule_set: Any,
+    *rows: Any,
+    threads: int | None = None,
+    at_least: int = STEPS_PER_THREAD,
 ) -> None:
     """Run `loop(rule_set, *rows)`, large batches on several threads.
 
     Arrays, and tuples of arrays, are cut along their first axis; other arguments are passed on.
-    `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors.
+    `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors;
+    no thread gets fewer than `at_least` rows.
     """
     batch = len(rows[0])
-    most = batch // WORTH_A_THREAD
+    most = batch // at_least
     threads = min(threads or default_threads(), most) if most > 1 else 1
     if threads == 1:
         loop(rule_set, *rows)

@@ -16,7 +16,7 @@ import numpy as np
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout
-from hanamachi.engine.threads import parallel_for
+from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.errors import UserError, unknown
 from hanamachi.policies.entry_point import load_entry_point
 from hanamachi.policies.policy import Masks, Memory, Observations
@@ -70,7 +70,8 @@ class Compiled(FeatureSet):
         rows = np.ascontiguousarray(observation, np.float32)
         features = np.zeros((len(rows), self.layout.size), np.float32)
         memory = np.array(memory, np.int32, order="C")
-        parallel_for(self.write, self.variant.rule_set_array, rows, memory, features)
+        every = rows, memory, features
+        parallel_for(self.write, self.variant.rule_set_array, *every, at_least=DECISIONS_PER_THREAD)
         return features, memory
 
 

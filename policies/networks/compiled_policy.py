@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.threads import parallel_for
+from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.policies.networks.tables import Checkpoint, Floats, Linear, Tables, tables_of
 from hanamachi.policies.networks.trained import Trained
 from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
@@ -88,7 +88,8 @@ class CompiledPolicy(Trained):
         probabilities = np.zeros(mask.shape, np.float32)
         values = np.empty(len(mask), np.float32)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
-        parallel_for(decide, self.network, *rows, probabilities, values)
+        found = probabilities, values
+        parallel_for(decide, self.network, *rows, *found, at_least=DECISIONS_PER_THREAD)
         return probabilities, values
 
 

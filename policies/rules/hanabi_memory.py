@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.threads import parallel_for
+from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.games.hanabi import rules
 from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, unscored
 
@@ -30,7 +30,8 @@ class RememberingPolicy(RulePolicy):
         scores = unscored(mask)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         memory = np.array(memory, np.int32)
-        parallel_for(self.score, self.tables, *rows, memory, scores)
+        every = *rows, memory, scores
+        parallel_for(self.score, self.tables, *every, at_least=DECISIONS_PER_THREAD)
         return scores, memory
 
 

@@ -6,7 +6,7 @@ from samples import UNCOMPILED, WHOLE, sample
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.engine.threads import WORTH_A_THREAD
+from hanamachi.engine.threads import DECISIONS_PER_THREAD
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import BatchPolicy, Policy, load_policy
@@ -138,7 +138,7 @@ def test_probabilities_cover_legal_actions_and_sum_to_one(name, case):
 def test_the_size_and_the_order_of_the_batch_do_not_matter(name, game):
     policy = load_policy(name, game=game)
     observations, masks = positions(policy.variant, games=200)
-    assert len(masks) > 2 * WORTH_A_THREAD
+    assert len(masks) > 2 * DECISIONS_PER_THREAD
     together, _, _ = policy.distribution(observations, masks, empty(masks))
     order = np.random.default_rng(1).permutation(len(masks))
     shuffled, _, _ = policy.distribution(observations[order], masks[order], empty(masks))

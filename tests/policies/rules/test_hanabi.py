@@ -7,7 +7,7 @@ from samples import WHOLE, sample
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.engine.threads import WORTH_A_THREAD
+from hanamachi.engine.threads import DECISIONS_PER_THREAD
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import NONE
 from hanamachi.policies import load_policy
@@ -140,7 +140,7 @@ def test_rows_are_independent_of_each_other_in_choice_and_memory(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_large_batch_on_threads_decides_as_a_small_one(name):
     policy = load_policy(name, game="hanabi:5p")
-    given, chances = Play(policy, 2 * WORTH_A_THREAD + 1, seed=4).decide()
+    given, chances = Play(policy, 2 * DECISIONS_PER_THREAD + 1, seed=4).decide()
     parts = [policy.distribution(*(array[i::3] for array in given))[0] for i in range(3)]
     for i, part in enumerate(parts):
         np.testing.assert_array_equal(part, chances[i::3])

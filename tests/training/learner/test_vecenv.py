@@ -16,7 +16,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 from hanamachi.adapters.aec import AEC, make
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.engine.threads import WORTH_A_THREAD, default_threads
+from hanamachi.engine.threads import STEPS_PER_THREAD, default_threads
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import Policy, load_policy
@@ -190,7 +190,7 @@ def test_one_thread_and_two_play_the_same(variant, monkeypatch):
     transcripts = []
     for threads in (1, 2):
         monkeypatch.setattr("hanamachi.engine.threads.default_threads", lambda n=threads: n)
-        env = SelfPlayVecEnv(variant, 2 * WORTH_A_THREAD)
+        env = SelfPlayVecEnv(variant, 2 * STEPS_PER_THREAD)
         env.reset()
         transcripts.append(played(env, np.random.default_rng(0), WITH_THREADS))
     assert_equal(*transcripts)
