@@ -52,6 +52,7 @@ Options, with their defaults (fewer colours, values, actions or rounds make smal
 | Standard, Advanced: `decline_collecting=False` | whether tokens may be left at the house |
 | Advanced: `counteroffer_shares="swap"` | or "keep": the giver of a Gift always plays two cards |
 | Advanced: `can_counter_hidden=True` | whether a Counteroffer may remove a hidden card |
+| Advanced: `counter_own=True` | whether a Counteroffer may remove a card of the same player |
 
 `env` ends the game at -1 for an agent who chooses an illegal action; `raw_env` raises
 `hanamachi.IllegalAction` instead. `env(edition=2021, **options)` is the same environment as

@@ -384,6 +384,9 @@ class Game:
     build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  #: UserError if options clash
     options: Mapping[str, str] = field(default_factory=dict)  #: option -> what it accepts and means
     length: Callable[[np.record], Length] | None = None  #: of a rule set; OpenSpiel needs it
+    later: Mapping[str, Any] = field(
+        default_factory=dict
+    )  #: newer options -> the rules before them
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: id -> more for `build`
     last_round: str | None = None  #: the entry of a rule set that numbers it, if there are rounds
     best_score: Callable[[np.record], int] | None = None  #: of a rule set, if cooperative
@@ -428,8 +431,13 @@ class Variant:
 
     @cached_property
     def digest(self) -> str:
-        """Of the id, the options and the record's fields: equal where positions mean the same."""
-        told = self.id, sorted(self.options.items()), self.game.record.descr
+        """Of the id, the options and the record's fields: equal where positions mean the same.
+
+        An option that came later counts only where it changes the rules.
+        """
+        later = self.game.later.items()
+        options = [option for option in sorted(self.options.items()) if option not in later]
+        told = self.id, options, self.game.record.descr
         return sha256(repr(told).encode()).hexdigest()
 
     def understands(self, other: "Variant") -> bool:

@@ -39,6 +39,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
     "geishas_road:advanced": [
         {"counteroffer_shares": "keep", "decline_collecting": True, "can_counter_hidden": False},
+        {"counter_own": False},
         {
             "colours": 2,
             "item_values": (1, 2, 3, 4, 5, 6, 7, 8, 9),

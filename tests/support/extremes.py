@@ -53,6 +53,7 @@ GEISHAS_ROAD: dict[str, list[Any]] = {
     "decline_collecting": [False, True],
     "counteroffer_shares": ["swap", "keep"],
     "can_counter_hidden": [True, False],
+    "counter_own": [True, False],
 }
 HANABI: dict[str, list[Any]] = {
     "starter": ["random", 0, 1, 4],

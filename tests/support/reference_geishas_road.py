@@ -59,7 +59,11 @@ IN_2022 = {
     "instant_win": 4,
 }
 WITH_GUESTS = {"decline_collecting": False}
-WITH_OFFER_TOKENS = {"counteroffer_shares": "swap", "can_counter_hidden": True}
+WITH_OFFER_TOKENS = {
+    "counteroffer_shares": "swap",
+    "can_counter_hidden": True,
+    "counter_own": True,
+}
 OPTIONS = {
     (2021, None): IN_EVERY_GAME | IN_2021,
     (2022, "introductory"): IN_EVERY_GAME | IN_2022,
@@ -401,6 +405,7 @@ class Reference:
         if face_down:
             self.hidden_offer_used[offerer] = True
             self.offer[-1] = (self.offer[-1][0], offerer)
+        self.laid_by = [offerer] * len(self.offer)
         picker = 1 - offerer
         while True:
             answers = PICKS[action] + self._counteroffers(picker)
@@ -453,6 +458,7 @@ class Reference:
             ("counteroffer", place, card, face_down)
             for place, (_, hidden_by) in enumerate(self.offer)
             if hidden_by is None or self.rule_set.can_counter_hidden
+            if self.laid_by[place] != seat or self.rule_set.counter_own
             for card in range(len(self.hands[seat]))
             for face_down in ((False,) if self.hidden_offer_used[seat] else (False, True))
         ]
@@ -465,6 +471,7 @@ class Reference:
         self.hidden_offer_used[seat] |= face_down
         (laid,) = self._leave_hand(seat, [card])
         self.offer[place] = (laid, seat if face_down else None)
+        self.laid_by[place] = seat
         insort(self.pile, removed)
         yield from self._draw(seat)
         self._note("counteroffer redraws the same card", removed in self.hands[seat])

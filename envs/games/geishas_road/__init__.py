@@ -35,7 +35,8 @@ EDITION_2021 = COMMON | {
 }
 INTRODUCTORY = COMMON | {"prestige_tokens": None, "base": (1, 2), "rounds": 2, "instant_win": 4}
 STANDARD = INTRODUCTORY | {"decline_collecting": False}
-ADVANCED = STANDARD | {"counteroffer_shares": "swap", "can_counter_hidden": True}
+COUNTEROFFERS = {"counteroffer_shares": "swap", "can_counter_hidden": True, "counter_own": True}
+ADVANCED = STANDARD | COUNTEROFFERS
 VARIANTS = {
     "geishas_road:2021": EDITION_2021,
     "geishas_road:introductory": INTRODUCTORY,
@@ -60,6 +61,7 @@ OPTIONS = {
     "decline_collecting": "whether tokens may be left at the house",
     "counteroffer_shares": '"swap" or "keep": whether a Counteroffer changes who gets two cards',
     "can_counter_hidden": "whether a Counteroffer may remove a card that lies face down",
+    "counter_own": "whether a Counteroffer may remove a card that the same player has laid",
 }
 
 
@@ -199,7 +201,7 @@ def edition_2022(options: dict[str, Any]) -> Edition:
     whole_numbers("base", options["base"], 0, 9, 1, rules.ROUNDS)
     whole_number("rounds", options["rounds"], 1, rules.ROUNDS)
     check_instant_win(options["instant_win"], colours)
-    for name in ("decline_collecting", "can_counter_hidden"):
+    for name in ("decline_collecting", "can_counter_hidden", "counter_own"):
         one_of(name, options.get(name, False), (True, False))
     one_of("counteroffer_shares", options.get("counteroffer_shares", "swap"), ("swap", "keep"))
     introductory = "decline_collecting" not in options
@@ -285,6 +287,7 @@ def tables_of(
         guest_points=guest_points(),
         keep_shares=catalogue.keep_shares,
         can_counter_hidden=options.get("can_counter_hidden", False),
+        counter_own=options.get("counter_own", False),
         alone_wins=options["tiebreaker_alone_wins"],
         max_outcomes=rules.CARDS,
         kind=catalogue.kind,
@@ -363,5 +366,6 @@ GAME = Game(
     options=OPTIONS,
     build=build,
     length=length,
+    later={"counter_own": True},
     last_round="rounds",
 )

@@ -8,7 +8,9 @@ from math import cos, pi, sin
 from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.engine.rounds import scored_round
 from hanamachi.games.four_actions import SIZES
@@ -22,6 +24,7 @@ from hanamachi.games.geishas_road.rules import (
     DRAW,
     DRAW_MARKERS,
     DRAW_STARTER,
+    ENDED,
     GIFT,
     INSERTED,
     INTRIGUE,
@@ -58,6 +61,8 @@ STATUS = {
 }
 
 ROUND_OVER = "the round is over"
+
+Markers = NDArray[np.int8]  # (C,) the seat whose marker counts for each geisha; NONE
 
 # --- What there is to show
 
@@ -109,7 +114,9 @@ class Side(NamedTuple):
     guests: list[int]  # of each colour
 
 
-def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Side:
+def side(
+    variant: Variant, game: np.record, seat: int, viewer: int | None, markers: Markers
+) -> Side:
     rule_set = variant.rule_set
     shown = viewer in (None, seat)
     held = game.hand[seat, : game.held[seat]].tolist()
@@ -123,7 +130,7 @@ def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Si
         sorted(actions, key=lambda action: action.turn or len(actions) + 1),
         tokens(variant, game, seat, viewer) if rule_set.offer_tokens else [],
         [tableau(variant, game, seat, c) for c in range(rule_set.colours)],
-        [influence(game, seat, c) for c in range(rule_set.colours)],
+        [influence(game, seat, c, markers) for c in range(rule_set.colours)],
         game.collected[seat, : rule_set.colours].tolist(),
     )
 
@@ -218,9 +225,33 @@ def tableau(variant: Variant, game: np.record, seat: int, colour: int) -> list[i
     return [int(variant.rule_set.value[n]) for n in sorted(mine, key=lambda n: game.played_as[n])]
 
 
-def influence(game: np.record, seat: int, colour: int) -> str:
+def influence(game: np.record, seat: int, colour: int, markers: Markers) -> str:
     """The sum of the cards, and a half for the marker."""
-    return f"{game.influence[seat, colour] + 0.5 * (game.marker[colour] == seat):g}"
+    return f"{game.influence[seat, colour] + 0.5 * (markers[colour] == seat):g}"
+
+
+def counted_markers(game: np.record) -> Markers:
+    """The markers that add to influence.
+
+    At the end of a game they lie with who has won each geisha, and the record does not tell where
+    they lay before. Those that won her, the cards being equal, lie where they lay.
+    """
+    if game.phase != ENDED:
+        return cast(Markers, game.marker)
+    return np.where(game.influence[0] == game.influence[1], game.marker, NONE)
+
+
+def scored_markers(variant: Variant, before: np.record, action: int) -> Markers:
+    """The markers that counted when `action` ended a round, before scoring moved them.
+
+    The action is carried out where cards have no value, markers alone win nobody, and no other
+    round follows: then scoring moves none.
+    """
+    rule_set, game = variant.rule_set.copy(), before.copy()
+    rule_set["value"], rule_set["alone_wins"], rule_set["rounds"] = 0, False, game["round_number"]
+    game["influence"] = 0
+    kernels.apply_one(rule_set, game, action)
+    return cast(Markers, game["marker"])
 
 
 def on_offer(variant: Variant, game: np.record, viewer: int | None) -> dict[int, Card]:
@@ -303,7 +334,8 @@ MARGIN, COLUMNS = 15, 60  # characters
 
 def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
     """The table in at most 80 columns, as `seat` sees it, or all of it."""
-    return "\n".join([*table_lines(variant, game, seat), status(variant, game, seat)])
+    lines = table_lines(variant, game, seat, counted_markers(game))
+    return "\n".join([*lines, status(variant, game, seat)])
 
 
 def round_end(variant: Variant, before: np.record, action: int, seat: int | None = None) -> str:
@@ -311,12 +343,13 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     scored = scored_round(variant, before, action)
     if scored is None:
         return ""
-    return "\n".join([*table_lines(variant, scored, seat), ROUND_OVER])
+    markers = scored_markers(variant, before, action)
+    return "\n".join([*table_lines(variant, scored, seat, markers), ROUND_OVER])
 
 
-def table_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
+def table_lines(variant: Variant, game: np.record, seat: int | None, markers: Markers) -> list[str]:
     me = seat or 0
-    mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
+    mine, theirs = (side(variant, game, owner, seat, markers) for owner in (me, 1 - me))
     lines = [
         headline(variant, game),
         "",
@@ -420,7 +453,8 @@ COLUMN = 74  # of one colour
 
 def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
     """The table as `seat` sees it, or all of it."""
-    return drawn_table(variant, game, seat, status(variant, game, seat))
+    words = status(variant, game, seat)
+    return drawn_table(variant, game, seat, counted_markers(game), words)
 
 
 def round_end_drawing(
@@ -428,14 +462,18 @@ def round_end_drawing(
 ) -> Canvas | None:
     """The table when `action` has ended a round and another follows; else None."""
     scored = scored_round(variant, before, action)
-    return None if scored is None else drawn_table(variant, scored, seat, ROUND_OVER)
+    if scored is None:
+        return None
+    return drawn_table(variant, scored, seat, scored_markers(variant, before, action), ROUND_OVER)
 
 
-def drawn_table(variant: Variant, game: np.record, seat: int | None, words: str) -> Canvas:
+def drawn_table(
+    variant: Variant, game: np.record, seat: int | None, markers: Markers, words: str
+) -> Canvas:
     """The table, with words on what is to be done below."""
     canvas = Canvas(WIDTH, HEIGHT)
     me = seat or 0
-    mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
+    mine, theirs = (side(variant, game, owner, seat, markers) for owner in (me, 1 - me))
     canvas.write(14, 18, headline(variant, game), 15, anchor="lm")
     draw_side(canvas, theirs, 36, to_decide=game.mover == theirs.seat)
     draw_circle(canvas, variant, game)

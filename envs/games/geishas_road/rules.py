@@ -136,6 +136,7 @@ RULE_SET = rule_set_dtype(
     ("offer_tokens", np.bool_),  # Hidden Offer and Counteroffer are part of the game
     ("keep_shares", np.bool_),  # the offerer of a Gift always plays two cards
     ("can_counter_hidden", np.bool_),
+    ("counter_own", np.bool_),  # a Counteroffer may remove a card that its player has laid
     ("going_home", np.bool_),  # geisha stand at home when a round begins
     ("alone_wins", np.bool_),  # a marker without any card wins its geisha
     ("base_points", np.int8, (ROUNDS,)),  # of each geisha in each round
@@ -916,10 +917,18 @@ def legal_answers(rule_set: np.record, game: np.record, mask: NDArray[np.int8]) 
         count = legal_numbers(rule_set, TAKE_CARD, 3, mask)
     if rule_set.offer_tokens and game.counter_to[me] == NONE:
         for place in range(PLACES):
-            down = game.face_down[place] != NONE
-            if game.offer[place] != NONE and (rule_set.can_counter_hidden or not down):
+            if game.offer[place] != NONE and may_remove(rule_set, game, place):
                 count += legal_counters(rule_set, game, place, mask)
     return count
+
+
+@inline
+def may_remove(rule_set: np.record, game: np.record, place: int) -> Any:
+    """Any card on offer; by option none that is face down, and none that the player has laid."""
+    foe = 1 - game.mover
+    hidden = game.face_down[place] != NONE
+    laid_by_foe = game.counter_to[foe] != game.turn or game.counter_place[foe] == place
+    return (rule_set.can_counter_hidden or not hidden) and (rule_set.counter_own or laid_by_foe)
 
 
 @inline

@@ -12,6 +12,7 @@ from hanamachi.games.four_actions import cards_used, checked_actions
 from hanamachi.games.hanamikoji import information, observation, rules, validity
 from hanamachi.games.hanamikoji.actions import Catalogue
 from hanamachi.games.hanamikoji.eight_suits import suits
+from hanamachi.games.hanamikoji.never_won import never_won
 from hanamachi.games.options import STARTERS, one_of
 
 CARDS = (2, 2, 2, 3, 3, 4, 5)
@@ -58,12 +59,6 @@ def checked_rounds(max_rounds: Any, cards: tuple[int, ...], actions: tuple[str, 
     if type(max_rounds) is not int or not 1 <= max_rounds <= 1000:
         raise UserError(f"max_rounds must be None or from 1 to 1000, not {shown(max_rounds)}")
     return max_rounds
-
-
-def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
-    """Both sides get equally many cards, so a single geisha never favours anybody."""
-    too_few = sum(cards) < rules.CHARM_GOAL and len(cards) < rules.GEISHA_GOAL
-    return too_few or len(cards) == 1 or actions == ("trade_off",)
 
 
 def names(cards: tuple[int, ...], fifth_suit: str | None) -> tuple[str, ...]:

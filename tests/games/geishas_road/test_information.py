@@ -38,6 +38,7 @@ VARIANTS = {
     "advanced": variant(ADVANCED),
     "advanced, shares kept": variant(ADVANCED, counteroffer_shares="keep", starter=1),
     "advanced, hidden cards safe": variant(ADVANCED, can_counter_hidden=False, rounds=1),
+    "advanced, own cards safe": variant(ADVANCED, counter_own=False, rounds=1),
     "advanced, small": variant(
         ADVANCED, colours=2, item_values=(1, 2, 3, 4, 5, 6), actions=("intrigue", "competition")
     ),

@@ -94,6 +94,7 @@ def variations(id: str, edition: int) -> list[dict[str, Any]]:
         varied += [{"decline_collecting": True}]
     if "advanced" in id:
         varied += [{"counteroffer_shares": "keep"}, {"can_counter_hidden": False}]
+        varied += [{"counter_own": False}]
         varied += [{"counteroffer_shares": "keep", "item_values": (1, 2, 3, 4, 5, 6)}]
     for i, actions in enumerate(SUBSETS):
         used = 2 * sum(SIZES[ACTIONS.index(action)] for action in actions)

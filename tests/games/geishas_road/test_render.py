@@ -83,6 +83,42 @@ def test_a_finished_round_is_shown_with_its_intrigues(variant: Variant) -> None:
         assert kept <= {theirs[2], mine[2]}
 
 
+def geisha_rows(shown: str) -> tuple[list[float], list[str], list[float]]:
+    """Over each geisha player 1's influence, who has her marker now, player 0's influence."""
+    lines = [line.split() for line in shown.splitlines()]
+    theirs, mine = ([float(n) for n in line[1:]] for line in lines if line[:1] == ["influence"])
+    (markers,) = (line[-len(mine) :] for line in lines if {"▲", "▼"} & set(line))
+    return theirs, markers, mine
+
+
+@pytest.mark.parametrize("variant", VARIANTS[:4], ids=IDS[:4])
+def test_a_finished_round_counts_markers_where_they_lay_when_it_was_scored(
+    variant: Variant,
+) -> None:
+    moved = 0
+    for before, shown in (end for seed in range(10) for end in rounds_shown(variant, seed)):
+        theirs, markers, mine = geisha_rows(shown)
+        for c, now in enumerate(markers):
+            if theirs[c] != mine[c]:
+                assert now == ("▲" if theirs[c] > mine[c] else "▼")
+            halves = [mine[c] % 1 > 0, theirs[c] % 1 > 0]
+            assert sum(halves) <= 1
+            if before.marker[c] != NONE:
+                assert halves[before.marker[c]]
+                moved += now != "▼▲"[before.marker[c]]
+    assert moved > 0
+
+
+@pytest.mark.parametrize("variant", VARIANTS[:4], ids=IDS[:4])
+def test_at_the_end_only_markers_that_decided_count(variant: Variant) -> None:
+    for seed in range(10):
+        end = random_positions(variant, seed)[-1]
+        theirs, markers, mine = geisha_rows(text(variant, end))
+        for c, now in enumerate(markers):
+            winner = "▲" if theirs[c] > mine[c] else "▼"
+            assert theirs[c] == mine[c] or now == winner
+
+
 @pytest.mark.parametrize("variant", VARIANTS[1:4], ids=IDS[1:4])
 def test_the_end_shows_all_points_of_the_game(variant: Variant) -> None:
     ends = [random_positions(variant, seed)[-1] for seed in range(10)]

@@ -521,6 +521,15 @@ def test_a_hidden_card_may_be_made_safe_from_counteroffers() -> None:
         assert any("for ?3" in words for words in table.choices()) == allowed
 
 
+def test_own_cards_may_be_made_safe_from_a_counteroffer_to_a_counteroffer() -> None:
+    for allowed in (True, False):
+        table = offered("gift green2 red4 blue1", counter_own=allowed)
+        assert any("for green2" in words for words in table.choices())  # none of them is B's
+        table.follow([("play", "counteroffer yellow3 for green2"), ("draw", "green2")])
+        assert any("for yellow3" in words for words in table.choices())
+        assert any("for red4" in words for words in table.choices()) == allowed
+
+
 # --- Rare events
 
 
@@ -718,6 +727,7 @@ WRONG = {
     "decline_collecting must be True or False": (STANDARD, {"decline_collecting": "no"}),
     "counteroffer_shares must be 'swap' or 'keep'": (ADVANCED, {"counteroffer_shares": "both"}),
     "can_counter_hidden must be True or False": (ADVANCED, {"can_counter_hidden": None}),
+    "counter_own must be True or False": (ADVANCED, {"counter_own": 1}),
     "did you mean gift?": (ADVANCED, {"actions": ("gifts",)}),
     "there is no option of geishas_road:introductory 'decline_collecting'": (
         INTRODUCTORY, {"decline_collecting": True},
