@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+os.environ["HANAMACHI_QUIET"] = "1"  # whether anything is compiled depends on what ran before
+
 TERMINALS_SIGNALS_FORKS = [
     "fuzz/test_fuzz.py",
     "storage/test_files.py",

@@ -18,6 +18,7 @@ from numba.core.caching import FunctionCache
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
+from hanamachi.engine.compile_notice import NOTICE
 from hanamachi.storage.files import replacing
 
 DIGEST = sha256().digest_size
@@ -40,7 +41,15 @@ class KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for a signature; None if it must be compiled."""
         rtsys.initialize(target_context)
-        return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if found is None:
+            NOTICE.begin()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a kernel that has just been compiled."""
+        super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        NOTICE.end()
 
 
 class KernelFiles:

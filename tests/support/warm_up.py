@@ -1,20 +1,16 @@
 """Compile what most tests need of a game: `make test` does this once, while it lints."""
 
 import sys
-from contextlib import redirect_stdout
-from io import StringIO
-from tempfile import TemporaryDirectory
 
-import gymnasium
 import numpy as np
 
 import hanamachi
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
-from hanamachi.policies import load_policy
 from hanamachi.sessions.worlds import Worlds
-from hanamachi.training import Config, evaluate, train
+from hanamachi.training import evaluate
 from hanamachi.training.benchmark.kernel import kernel_alone
+from hanamachi.training.cli.warmup import learn, use_environments
 from hanamachi.training.exact import nash_conv, solve, tree_of
 from hanamachi.training.exact.small import small_versions
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
@@ -30,41 +26,21 @@ POLICIES = {  # by the variant that they play
 
 def main(game: str) -> None:
     variant = hanamachi.variant(next(iter(hanamachi.GAMES[game].variants)))
-    play_one(variant.id)
-    play_many(variant)
+    use_environments(variant.id, (np.float32, np.int8) if game == "hanamikoji" else (np.float32,))
+    observe_all(variant)
     deal_worlds(variant)
-    tree_of(small_versions(game)[0].variant())
+    solve_small(game)
     for id, policies in POLICIES.items():
         if hanamachi.VARIANTS[id].name == game:
             evaluate(["random", *policies], id, games=2)
     if game != "geishas_road":
         measure(variant)
     if game == "hanamikoji":
-        learn(variant)
+        learn(variant.id)
 
 
-def play_one(id: str) -> None:
-    """A game in PettingZoo, saved, with a deal and from a state."""
-    env = hanamachi.make(id, render_mode="ansi")
-    env.reset(seed=0, options={"deal": ()})
-    env.reset(seed=0)
-    for agent in env.agent_iter():
-        observation, _, terminated, _, _ = env.last()
-        mask = observation["action_mask"]
-        env.step(None if terminated else env.action_space(agent).sample(mask))
-    env.unwrapped.record()
-    env.unwrapped.set_state(env.unwrapped.get_state())
-
-
-def play_many(variant: Variant) -> None:
-    """A step in every environment of many games."""
-    title = "".join(word.capitalize() for word in variant.game.name.split("_"))
-    for opponent in (None, load_policy("greedy", variant.id)):
-        for dtype in (np.float32, np.int8) if variant.game.name == "hanamikoji" else (np.float32,):
-            kind = {"opponent": opponent, "dtype": dtype}
-            games = gymnasium.make_vec(f"hanamachi/{title}-v0", num_envs=2, **kind)
-            games.reset(seed=0)
-            games.step(games.unwrapped.sample_actions())
+def observe_all(variant: Variant) -> None:
+    """A step of self-play, and observations as integers."""
     batch = SelfPlayVecEnv(variant, 2)
     batch.reset()
     batch.advance(batch.masks.argmax(1))
@@ -94,13 +70,8 @@ def measure(variant: Variant) -> None:
         kernel_alone(variant, dtype, batch=2).prepare().play()
 
 
-def learn(variant: Variant) -> None:
-    """A moment of training, and the solution of a small version."""
-    tiny = {"game": variant.id, "steps": 8, "num_games": 4, "network": {"hidden": [4]}}
-    judged = {"games": 2, "final_games": 2, "opponents": ["random"], "final_opponents": ["random"]}
-    with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
-        train(Config.from_dict({**tiny, "ppo": {"batch_size": 4}, "evaluation": judged}), folder)
-    tree = tree_of(small_versions(variant.game.name)[0].variant())
+def solve_small(name: str) -> None:
+    tree = tree_of(small_versions(name)[0].variant())
     nash_conv(tree, solve(tree, 1).policy)
 
 

@@ -218,11 +218,10 @@ def play(
     from hanamachi.sessions.saved_games import record_of, save
     from hanamachi.training.cli.play import Contest, play
 
-    with console.status("the first game ever takes a minute to compile"):
-        policy = opponent_for(game, opponent, assignments(options))
-        contest = Contest(policy.variant, policy, seat, seed)
-        if not isinstance(policy, Search):  # whose hints take seconds
-            contest.hint()  # compiles the policy's code before the first move
+    policy = opponent_for(game, opponent, assignments(options))
+    contest = Contest(policy.variant, policy, seat, seed)
+    if not isinstance(policy, Search):  # whose hints take seconds
+        contest.hint()  # compiles the policy's code before the first move
     say(f"{policy.name} plays in all other seats.")
     try:
         play(contest, ask, say, thoughts)
@@ -282,6 +281,21 @@ def games(
 
 
 @app.command()
+def warmup(
+    games: Annotated[
+        list[str] | None, typer.Argument(metavar="[GAME]...", help="Names of games; all by default")
+    ] = None,
+) -> None:
+    """Compile all that games need on this computer ahead of time, which takes minutes."""
+    from hanamachi.training.cli import warmup
+
+    for name, part, use in warmup.parts(games or None):
+        with console.status(f"{name}: {part}"):
+            use()
+        say(f"{name}: {part} compiled")
+
+
+@app.command()
 def benchmark(
     kinds: Annotated[
         list[str] | None,
@@ -313,8 +327,7 @@ def benchmark(
     from hanamachi.training.benchmark.report import tables, write
 
     effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
-    with console.status("the first game ever takes a minute to compile"):
-        report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
+    report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
     show(report.as_json(), tables(report), as_json)
     written(*(write(report, out) if out else ()))
 

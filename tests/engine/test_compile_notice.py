@@ -1,0 +1,63 @@
+"""Who waits for the compiler is told why, once; who does not is told nothing."""
+
+import importlib.util
+
+import pytest
+from samples import UNCOMPILED
+
+from hanamachi.engine import kernel_files
+from hanamachi.engine.compile_notice import CompileNotice
+
+pytestmark = pytest.mark.skipif(UNCOMPILED, reason="nothing is compiled")
+
+MODULE = """
+from hanamachi.engine.compiled import kernel
+
+@kernel
+def double(number):
+    return 2 * number
+
+@kernel
+def half(number):
+    return number / 2
+"""
+
+
+@pytest.fixture
+def start(tmp_path, monkeypatch, capsys):
+    """Do what a new process does with two kernels; returns what stands on stderr."""
+    path = tmp_path / "kernels_of_a_user.py"
+    path.write_text(MODULE)
+
+    def run() -> list[str]:
+        monkeypatch.setattr(kernel_files, "NOTICE", CompileNotice())
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert (module.double(4), module.half(4)) == (8, 2)
+        return capsys.readouterr().err.splitlines()
+
+    return run
+
+
+def test_the_first_kernel_that_is_compiled_is_announced_and_later_starts_are_silent(
+    start, monkeypatch
+):
+    monkeypatch.delenv("HANAMACHI_QUIET")
+    (line,) = start()
+    assert line.startswith("hanamachi: ")
+    assert start() == []
+
+
+def test_it_can_be_kept_quiet(start):
+    assert start() == []
+
+
+def test_long_waits_hear_how_far_it_is(capsys, monkeypatch):
+    monkeypatch.delenv("HANAMACHI_QUIET")
+    monkeypatch.setattr("hanamachi.engine.compile_notice.OFTEN", 0.0)
+    notice = CompileNotice()
+    for _ in range(2):
+        notice.begin()
+        notice.end()
+    assert len(capsys.readouterr().err.splitlines()) == 3
