@@ -19,6 +19,7 @@ from numba.core.typing.templates import infer_global
 from numba.extending import models, register_model
 
 from hanamachi.engine.kernel_files import KernelCache
+from hanamachi.engine.rule_compiler import RuleCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,8 +59,14 @@ def inline(function: F) -> F:
     """
     hints: Any = function.__annotations__.values()
     in_place = any(get_origin(hint) is np.ndarray for hint in hints)
-    njit: Any = numba.njit  # its types lack two of these options
-    compiled = njit(function, forceinline=in_place, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    njit: Any = numba.njit  # its types lack some of these options
+    compiled = njit(
+        function,
+        forceinline=in_place,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        pipeline_class=RuleCompiler,
+    )
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT=1
         RULES.append(compiled)
         infer_global(function, Rule(compiled))  # type: ignore[no-untyped-call]

@@ -77,7 +77,9 @@ BLOCKS = [block for page in PAGES if page != FOLLOWED for block in BLOCK.findall
 TOLD = {page: BLOCK.findall(TEXT[page]) for page in TUTORIALS}
 LINES = [line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines()]
 # a cluster takes long to start, and so do all benchmarks and all that can be compiled
-SPREAD = re.compile(r"--ray|hanamachi warmup|hanamachi sweep|runs/spread|benchmark --out|peers.py( --out|$)")
+SPREAD = re.compile(
+    r"--ray|hanamachi warmup|hanamachi sweep|runs/spread|benchmark --out|peers.py( --out|$)"
+)
 COMMANDS = [
     line
     for line in dict.fromkeys(shlex.join(shlex.split(line, comments=True)) for line in LINES)
