@@ -27,13 +27,13 @@ class RuleLibrary(JITCodeLibrary):
         pass
 
     def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._verify_declare_only_symbols()  # type: ignore[no-untyped-call]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
         """0, which stands for no machine code."""
-        self._ensure_finalized()
+        self._ensure_finalized()  # type: ignore[no-untyped-call]
         return 0
 
 
@@ -41,6 +41,6 @@ class RuleCompiler(Compiler):
     """Numba's compiler, which puts what it makes into a `RuleLibrary`."""
 
     def define_pipelines(self) -> Any:
-        codegen = self.state.targetctx.codegen()
-        self.state.library = RuleLibrary(codegen, self.state.func_id.func_qualname)
-        return super().define_pipelines()
+        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
+        self.state.library = RuleLibrary(codegen, name)  # type: ignore[no-untyped-call]
+        return super().define_pipelines()  # type: ignore[no-untyped-call]

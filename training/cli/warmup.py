@@ -8,11 +8,10 @@ from io import StringIO
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import gymnasium
 import numpy as np
 
 from hanamachi.adapters.aec import make
-from hanamachi.adapters.registration import gymnasium_id
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine.game import Game
 from hanamachi.errors import unknown
 from hanamachi.games.registry import GAMES, variant
@@ -74,9 +73,9 @@ def use_environments(id: str, dtypes: Sequence[type[Any]] = (np.float32, np.int8
     env.unwrapped.set_state(env.unwrapped.get_state())
     for opponent in (None, load_policy("greedy", id)):
         for dtype in dtypes:
-            games = gymnasium.make_vec(gymnasium_id(id), num_envs=2, opponent=opponent, dtype=dtype)
+            games = VectorSeatEnv(id, 2, opponent=opponent, dtype=dtype)
             games.reset(seed=0)
-            games.step(games.unwrapped.sample_actions())
+            games.step(games.sample_actions())
 
 
 def use_policies(id: str, policies: Sequence[str]) -> None:
