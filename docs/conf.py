@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # for repository.py and docstrings.py
+sys.path.insert(0, str(Path(__file__).parent))  # for repository.py and its neighbours
 
 from hanamachi import __version__
 

@@ -2,9 +2,9 @@
 
 Every page also reads well in the repository itself. There, a link alone under the comment
 `<!-- include -->` is a link. On the site, its target replaces it: a section (`RULES.md#setup`, or
-one of a module's docstring), a program, or a page without its title. A link to included text leads
-to the page that includes it; a link to any other file leads to a page that shows the file. A list
-under `<!-- contents: Caption -->` is also a part of the sidebar.
+one of a module's docstring), a program, or a page or notebook without its title. A link to included
+text leads to the page that includes it; a link to any other file leads to a page that shows the
+file. A list under `<!-- contents: Caption -->` is also a part of the sidebar.
 """
 
 import ast
@@ -15,12 +15,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from notebook_pages import as_markdown
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 SHOWN = DOCS / "source"  # pages that are made for files, and for folders
+NOTEBOOK = ".ipynb"
+LISTED = {".py", ".md", NOTEBOOK}  # of a folder
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".json": "json", ".toml": "toml"}
 
 INCLUDE = re.compile(r"^<!-- include -->\n\[[^\]]*\]\(([^)\s]+)\)$", re.MULTILINE)
@@ -45,10 +48,12 @@ def place_of(target: str, folder: Path) -> Place:
 
 
 def prose(path: Path) -> str:
-    """The Markdown in a file, which may be a module's docstring."""
+    """The Markdown in a file, which may be a module's docstring or a notebook."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return ast.get_docstring(ast.parse(text)) or ""
+    if path.suffix == NOTEBOOK:
+        return as_markdown(text)
     return FRONT_MATTER.sub("", text)
 
 
@@ -74,8 +79,8 @@ def section(path: Path, anchor: str) -> str:
 
 
 def title(path: Path) -> str:
-    """The title of a page; the path of any other file."""
-    if path.suffix == ".md":
+    """The title of a page or a notebook; the path of any other file."""
+    if path.suffix in {".md", NOTEBOOK}:
         return next(headings(prose(path)))[2]
     return f"`{path.relative_to(ROOT).as_posix()}`"
 
@@ -84,7 +89,7 @@ def content(path: Path, anchor: str, brief: bool = False) -> str:
     """The text that replaces a link on the site; of code, if brief, the first line."""
     if anchor:
         return section(path, anchor)
-    if path.suffix == ".md":
+    if path.suffix in {".md", NOTEBOOK}:
         text = prose(path)
         return text[next(headings(text)).end() :].strip()
     if path.is_dir():
@@ -96,7 +101,7 @@ def content(path: Path, anchor: str, brief: bool = False) -> str:
 
 
 def listing(folder: Path) -> str:
-    entries = [p for p in sorted(folder.iterdir()) if p.is_dir() or p.suffix in {".py", ".md"}]
+    entries = [p for p in sorted(folder.iterdir()) if p.is_dir() or p.suffix in LISTED]
     return "\n".join(f"* [{p.name}]({p.name})" for p in entries if p.name != "__pycache__")
 
 

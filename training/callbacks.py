@@ -5,6 +5,7 @@ stopped.
 """
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
@@ -79,10 +80,11 @@ class KeepTheBest(Periodic):
     def __init__(
         self, learner: SelfPlayPPO, config: Config, out: Path, console: Console | None = None
     ) -> None:
-        """On a terminal, `console` shows each result."""
+        """On a terminal and in a notebook, `console` shows each result."""
         super().__init__(learner, config, config.evaluation.every)
         self.out = out
-        self.console = console if console and console.is_terminal else None
+        seen = console and (console.is_terminal or console.is_jupyter)
+        self.console = console if seen else None
 
     def start(self) -> None:
         if self.config.init_from and self.learner.run_state.best is None:
@@ -162,6 +164,7 @@ class SaveRun(Periodic):
 
 def progress_bar(title: str) -> Progress:
     """Decisions made, their rate, and the time left."""
+    console = Console(stderr=True)
     return Progress(
         TextColumn(title),
         BarColumn(),
@@ -169,7 +172,8 @@ def progress_bar(title: str) -> Progress:
         TextColumn("{task.fields[rate]:,.0f} decisions/s,"),
         TimeRemainingColumn(),
         TextColumn("left"),
-        console=Console(stderr=True),
+        console=console,
+        disable=console.is_jupyter and not find_spec("ipywidgets"),  # rich would only warn
     )
 
 

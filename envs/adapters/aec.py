@@ -224,6 +224,9 @@ class Referee(wrappers.OrderEnforcingWrapper):
     def __str__(self) -> str:
         return str(self.env)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_svg_(self) -> str | None:
         return self.env._repr_svg_()
 

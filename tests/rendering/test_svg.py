@@ -101,6 +101,7 @@ def test_notebooks_show_the_table_that_render_shows(id: str, tmp_path: Any) -> N
     record = load(tmp_path / "game.json")
     assert env._repr_svg_() == record._repr_svg_() == replay(record)._repr_svg_()
     assert env._repr_svg_() not in shown
+    assert repr(env) == str(env), "where no pictures are shown"
 
 
 def test_notebooks_show_the_table_of_a_gymnasium_environment() -> None:

@@ -105,3 +105,12 @@ def test_evaluations_are_shown_on_a_terminal_only(terminal, tmp_path):
     keeper.show(0, results)
     assert all((spoken(result) in shown.getvalue()) == terminal for result in results)
     assert terminal or not shown.getvalue()
+
+
+def test_evaluations_are_shown_in_a_notebook(tmp_path, capsys):
+    config = Config.from_dict(RUN)
+    learner = new_learner(config)
+    learner.begin(config.steps)
+    keeper = KeepTheBest(learner, config, tmp_path, Console(force_jupyter=True))
+    keeper.show(0, [Result(RATES[0], 0.25, 0.5, 0.75)])
+    assert capsys.readouterr().out.count("JupyterRenderable") == 1
