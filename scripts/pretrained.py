@@ -8,7 +8,8 @@ run OUT/NAME, where NAME is the id of its game with - for each colon. In a compe
 responses can follow in OUT/NAME-responses; they take longer than the agent. Then the checkpoint
 goes to policies/pretrained/NAME with the papers that say where it comes from: its card, `run.json`,
 `curve.json`, `evaluation.json` and `exploit.json`. Runs in OUT are resumed, so a script that was
-stopped loses little. --cards only writes the cards again, from the papers that are there.
+stopped loses little. --cards only writes the cards and the pictures of their curves again, from the
+papers that are there.
 """
 
 import argparse
@@ -24,14 +25,15 @@ from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit, read_exploitation, summary
 from hanamachi.training.config import Config
-from hanamachi.training.curve import RESULT, read_curve
+from hanamachi.training.curve import RESULT, read_curve, results_picture
 from hanamachi.training.evaluation.results import read_rows, write_json
-from hanamachi.training.modelcard import model_card
+from hanamachi.training.modelcard import PICTURE, model_card
 from hanamachi.training.run import train
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
 RUN, EVALUATION, EXPLOITATION = "run.json", "evaluation.json", "exploit.json"
+CURVE = "curve.json"
 
 
 def make(id: str, out: Path, with_responses: bool) -> None:
@@ -69,12 +71,21 @@ def ship(config: Config, run: Path, responses: Path, to: Path) -> None:
             (aside / name).write_bytes((run / "policy" / name).read_bytes())
         for name in (RUN, EVALUATION):
             (aside / name).write_bytes((run / name).read_bytes())
-        write_json(learning_curve(run / "tensorboard"), aside / "curve.json")
+        write_json(learning_curve(run / "tensorboard"), aside / CURVE)
         if (responses / EXPLOITATION).exists():
             found = read_exploitation(responses / EXPLOITATION)
             write_json(asdict(replace(found, victim=config.game)), aside / EXPLOITATION)
-        (aside / CARD).write_text(card(config, aside), encoding="utf-8")
+        write_card(config, aside)
     print(f"{config.game} ships: {to}")
+
+
+def write_card(config: Config, folder: Path) -> None:
+    """Write the card of an agent and the picture of its curve, from its papers."""
+    (folder / CARD).write_text(card(config, folder), encoding="utf-8")
+    made = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    points = json.loads((folder / CURVE).read_text(encoding="utf-8"))
+    curve = {f"{RESULT}{name}": dict(values) for name, values in points.items()}
+    (folder / PICTURE).write_bytes(results_picture(curve, made["decisions"]))
 
 
 def card(config: Config, folder: Path) -> str:
@@ -106,8 +117,7 @@ def main() -> None:
     given = parser.parse_args()
     for id in given.games:
         if given.cards:
-            folder = agent_folder(id)
-            (folder / CARD).write_text(card(settings(id), folder), encoding="utf-8")
+            write_card(settings(id), agent_folder(id))
         else:
             make(id, given.out, given.responses)
 

@@ -1,9 +1,10 @@
-"""The learning curve of a run: what its TensorBoard logs hold, and its picture.
+"""The learning curve of a run: what its TensorBoard logs hold, and its pictures.
 
 A run that was stopped and resumed has several logs. What a lost part of it logged is replaced by
 what was logged at the same number of decisions when the run went on.
 """
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ RESULT, LOW, HIGH = "selfplay/", "interval_low/", "interval_high/"  # before the
 AGAINST, SCORE = "rate_against_", "score"
 LOSSES = {"value_loss": "value loss", "critic_loss": "critic's value loss"}
 COLOURS = ("#3b6ea5", "#c0404a", "#3f8f5f", "#c4951c", "#7d5ba6", "#cf5f94")
-FAINT = "#cccccc"
+FAINT, CHOSEN = "#cccccc", "#777777"
 SMALL: dict[str, Any] = {"fontsize": 8}
 
 Curve = dict[str, dict[int, float]]  # decisions -> value, by the name in the logs
@@ -65,13 +66,31 @@ def draw_curve(curve: Curve, title: str) -> Figure:
     if len(losses.lines) > 1:
         losses.legend(frameon=False, **SMALL)
     for panel in (results, losses, entropy):
-        panel.grid(axis="y", color=FAINT, linewidth=0.5)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.tick_params(labelsize=8)
-        panel.xaxis.set_major_formatter(lambda decisions, _: short(decisions))
-        panel.set_xlabel("decisions", **SMALL)
+        style(panel)
     figure.suptitle(title, fontsize=10)
     return figure
+
+
+def results_picture(curve: Curve, chosen: int) -> bytes:
+    """The results alone, as PNG for a model card; a line marks the checkpoint, by its decisions."""
+    figure = Figure(figsize=(6, 2.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.axvline(chosen, color=CHOSEN, linestyle=":", linewidth=1, label="this checkpoint")
+    draw_results(axes, curve)
+    style(axes)
+    picture = BytesIO()
+    figure.savefig(picture, format="png", dpi=110)
+    return picture.getvalue()
+
+
+def style(axes: Any) -> None:
+    """A light grid, and decisions along the bottom."""
+    axes.grid(axis="y", color=FAINT, linewidth=0.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
+    axes.xaxis.set_major_formatter(lambda decisions, _: short(decisions))
+    axes.set_xlabel("decisions", **SMALL)
 
 
 def draw_results(axes: Any, curve: Curve) -> None:

@@ -35,7 +35,7 @@ These deals had no part in choosing the checkpoint.
 ## How it was made
 
 {method}
-
+{curve}
 ```yaml
 {settings}```
 
@@ -81,6 +81,12 @@ played these games, later the network."""
 LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 SELVES = {SELF, PAST}
+PICTURE = "curve.png"  # beside the card
+CURVE = f"""
+![Its results during training, by the decisions that it had learned from]({PICTURE})
+
+These evaluations chose the checkpoint, so they flatter it; the table above does not.
+"""
 FEATURES = "In addition to the observation, its network gets the features {}."
 ADVICE = "`advice` is how the rule policy `expert` rates each action at every decision."
 HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
@@ -101,8 +107,9 @@ def model_card(
 ) -> str:
     """The card of a run's policy that learned from this many decisions, 0 for a clone.
 
-    `rows` is empty before the final evaluation. `name` is what loads the policy. `exploited` is a
-    paragraph on what the best response to it wins, if one was trained.
+    `rows` is empty before the final evaluation; later the card shows the learning curve, PICTURE.
+    `name` is what loads the policy. `exploited` is a paragraph on what the best response to it
+    wins, if one was trained.
     """
     words = words_for(config)
     memory = " and what its features keep" if config.network.features else ""
@@ -113,6 +120,7 @@ def model_card(
         options=f"with {config.options}" if config.options else "with its default options",
         origin=origin(config, learned),
         method=method(config, learned),
+        curve=CURVE if rows else "",
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),

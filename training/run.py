@@ -39,12 +39,13 @@ from hanamachi.training.callbacks import (
     progress_bar,
 )
 from hanamachi.training.config import PAST, SELF, Config, differences, read_settings
+from hanamachi.training.curve import read_curve, results_picture
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows
 from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
 from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
-from hanamachi.training.modelcard import model_card
+from hanamachi.training.modelcard import PICTURE, model_card
 from hanamachi.training.ownership import check_owned, owned
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run_report import write_report
@@ -250,6 +251,8 @@ def write_results(config: Config, out: Path, decisions: int, policy: Policy, row
     check_owned(out)
     run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": decisions}
     write_json(run, out / "run.json")
+    with replacing(out / "policy" / PICTURE) as file:
+        file.write(results_picture(read_curve(out / "tensorboard"), decisions))
     with replacing(out / "policy" / "README.md") as file:
         file.write(model_card(config, run, decisions, rows).encode())
     write_report(config, out, decisions, policy, rows)

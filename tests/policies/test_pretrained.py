@@ -27,10 +27,12 @@ PAPERS = {
     "README.md",
     "run.json",
     "curve.json",
+    "curve.png",
     "evaluation.json",
     "exploit.json",
 }
 LARGEST = 32 << 20  # bytes of all agents together
+LARGEST_PICTURE = 30_000  # bytes
 A_MOMENT = {
     "steps": 64,
     "num_games": 4,
@@ -124,6 +126,7 @@ def test_an_agent_can_be_trained_on(tmp_path):
 
 def test_they_are_small_enough_to_ship():
     assert sum(path.stat().st_size for path in PRETRAINED.rglob("*") if path.is_file()) < LARGEST
+    assert all(path.stat().st_size < LARGEST_PICTURE for path in PRETRAINED.rglob("*.png"))
 
 
 def test_the_script_ships_a_run_with_its_papers(tmp_path):
@@ -142,6 +145,7 @@ def test_the_script_ships_a_run_with_its_papers(tmp_path):
     assert found.victim == "hanamikoji"
     text = (shipped / "README.md").read_text(encoding="utf-8")
     assert 'load_policy("hanamikoji")' in text
+    assert "](curve.png)" in text
     assert f"{found.responses[found.best].rate:.1%}" in text
 
 

@@ -1,6 +1,7 @@
 """A run leaves its learning curve and a report, one page that needs nothing else."""
 
 import base64
+import json
 import re
 from io import StringIO
 from xml.etree import ElementTree
@@ -14,7 +15,16 @@ from hanamachi.sessions.saved_games import replay
 from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import KeepTheBest, spoken
 from hanamachi.training.config import Config
-from hanamachi.training.curve import HIGH, LOW, RESULT, Result, draw_curve, read_curve, short
+from hanamachi.training.curve import (
+    HIGH,
+    LOW,
+    RESULT,
+    Result,
+    draw_curve,
+    read_curve,
+    results_picture,
+    short,
+)
 from hanamachi.training.evaluation.matches import with_partners
 from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.run import train
@@ -61,6 +71,16 @@ def test_a_run_with_a_part_of_its_logs_has_a_curve(tmp_path):
     draw_curve({f"{RESULT}score": {1: 2.0}}, "no interval").savefig(tmp_path / "curve.png")
     draw_curve({}, "nothing").savefig(tmp_path / "curve.png")
     assert [short(n) for n in (0, 500, 1_500, 2_000_000)] == ["0", "500", "1.5k", "2M"]
+
+
+def test_the_card_shows_the_curve_with_the_checkpoint_marked(out):
+    policy = out / "policy"
+    assert "](curve.png)" in (policy / "README.md").read_text(encoding="utf-8")
+    made = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    shown = (policy / "curve.png").read_bytes()
+    curve = read_curve(out / "tensorboard")
+    assert shown == results_picture(curve, made["decisions"])
+    assert shown != results_picture(curve, made["decisions"] + 1)
 
 
 def test_the_report_needs_no_script_and_no_other_file(out):
