@@ -7,11 +7,11 @@ Importing it registers python_hanamikoji, python_geishas_road and python_hanabi:
     from open_spiel.python.algorithms.exploitability import nash_conv
     from open_spiel.python.policy import UniformRandomPolicy
 
-    small = "cards=[3 3],actions=[secret trade_off],max_rounds=1,starter=0"
+    small = "cards=[2 4],actions=[gift],max_rounds=1,starter=0"
     game = pyspiel.load_game(f"python_hanamikoji({small})")
     print(nash_conv(game, UniformRandomPolicy(game)))
 
-With an id and options as everywhere else: `load("hanamikoji", cards=(3, 3), max_rounds=1)`.
+With an id and options as everywhere else: `load("hanamikoji", cards=(2, 4), max_rounds=1)`.
 
 Parameters are the variant, the number of players where variants differ in it, and all options. As
 OpenSpiel cuts its texts at commas, a list is written [2 3 4]; as a parameter has one type there,

@@ -1,4 +1,4 @@
-"""Any turn-based game of OpenSpiel as a PettingZoo environment, for learners that know those.
+"""A turn-based game of OpenSpiel as a PettingZoo environment, for learners that know those.
 
     from hanamachi.adapters.openspiel_aec import OpenSpielAEC
 
@@ -9,7 +9,7 @@
         mask = observation["action_mask"]
         env.step(None if termination else env.action_space(agent).sample(mask))
 
-Notation: A actions, N entries of the information-state tensor.
+Notation: A actions, N entries of the tensor that is observed.
 """
 
 from collections.abc import Mapping
@@ -31,17 +31,21 @@ except ImportError:
 class OpenSpielAEC(AECEnv):
     """A game of OpenSpiel, by its name or loaded, in which agents move one at a time.
 
-    An observation is {"observation": (N,) float32, "action_mask": (A,) int8}: the agent's
-    information-state tensor, which holds all that it has seen, and a mask that is all zeros for an
-    agent who is not to move. A reward is what an agent's return has changed by. All agents end on
-    the same step. Raises UserError for a game that cannot be played so.
+    An observation is {"observation": (N,) float32, "action_mask": (A,) int8}: a tensor of the
+    agent's, and a mask that is all zeros for an agent who is not to move. The tensor is the
+    information-state tensor, which holds all that the agent has seen, or in a game without one the
+    observation tensor, which holds what it sees now; `has_perfect_recall` says which. A reward is
+    what an agent's return has changed by. All agents end on the same step. Raises UserError for a
+    game that cannot be played so.
     """
 
     agent_selection: str
+    has_perfect_recall: bool  #: whether observations are information-state tensors
 
     def __init__(self, game: "str | pyspiel.Game") -> None:
         super().__init__()
         self.game = checked(loaded(game) if isinstance(game, str) else game)
+        self.has_perfect_recall = self.game.get_type().provides_information_state_tensor
         self.metadata = {"name": str(self.game), "render_modes": [], "is_parallelizable": False}
         self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players())]
         self.agents: list[str] = []
@@ -54,11 +58,11 @@ class OpenSpielAEC(AECEnv):
 
     def _seen(self) -> spaces.Dict:
         """OpenSpiel declares no bounds of a tensor's entries."""
-        size, actions = self.game.information_state_tensor_size(), self.game.num_distinct_actions()
+        size = tensor_size(self.game)
         return spaces.Dict(
             {
                 "observation": spaces.Box(-np.inf, np.inf, (size,), np.float32),
-                "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+                "action_mask": spaces.Box(0, 1, (self.game.num_distinct_actions(),), np.int8),
             }
         )
 
@@ -114,13 +118,16 @@ class OpenSpielAEC(AECEnv):
         self.agent_selection = self.agents[0 if terminated else self.position.current_player()]
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What this agent knows, in or out of its turn."""
-        seat = self.possible_agents.index(agent)
+        """What this agent knows or sees, in or out of its turn."""
+        seat, position = self.possible_agents.index(agent), self.position
         mask = np.zeros(self.game.num_distinct_actions(), np.int8)
-        if self.position.current_player() == seat:
-            mask[self.position.legal_actions()] = 1
-        seen = np.array(self.position.information_state_tensor(seat), np.float32)
-        return {"observation": seen, "action_mask": mask}
+        if position.current_player() == seat:
+            mask[position.legal_actions()] = 1
+        if self.has_perfect_recall:
+            tensor = position.information_state_tensor(seat)
+        else:
+            tensor = position.observation_tensor(seat)
+        return {"observation": np.array(tensor, np.float32), "action_mask": mask}
 
     def close(self) -> None:
         """Nothing is open."""
@@ -132,20 +139,35 @@ def loaded(name: str) -> "pyspiel.Game":
         raise UserError(f"OpenSpiel has no game {name!r}; pyspiel.registered_names() lists all")
     try:
         return pyspiel.load_game(name)
-    except pyspiel.SpielError as error:
+    except (pyspiel.SpielError, IndexError) as error:
         raise UserError(f"OpenSpiel cannot load {name!r}: {str(error).splitlines()[0]}") from None
 
 
 def checked(game: "pyspiel.Game") -> "pyspiel.Game":
-    """The game, if agents can take turns in it, its chance is explicit and it has the tensor."""
+    """The game, if agents can take turns in it, its chance is explicit and it has a tensor."""
     kind = game.get_type()
-    if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
+    name, dynamics = kind.short_name, pyspiel.GameType.Dynamics
+    if kind.dynamics == dynamics.SIMULTANEOUS:
         raise UserError(
-            f"in {game} players move at once; "
+            f"in {name} players move at once; "
             "pyspiel.convert_to_turn_based(game) lets them take turns"
         )
+    if kind.dynamics == dynamics.MEAN_FIELD:
+        raise UserError(f"{name} is a mean-field game, in which no players take turns")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-        raise UserError(f"{game} hides its chance, which no seed can then repeat; choose another")
-    if not kind.provides_information_state_tensor:
-        raise UserError(f"{game} gives no information-state tensor to observe; choose another")
+        raise UserError(f"{name} hides its chance, which no seed can then repeat; choose another")
+    tensor_size(game)
     return game
+
+
+def tensor_size(game: "pyspiel.Game") -> int:
+    """The entries of the tensor that is observed; UserError if the game gives none."""
+    kind = game.get_type()
+    try:
+        if kind.provides_information_state_tensor:
+            return int(game.information_state_tensor_size())
+        if kind.provides_observation_tensor:
+            return int(game.observation_tensor_size())
+    except pyspiel.SpielError:  # announced, but not there
+        pass
+    raise UserError(f"{kind.short_name} gives no tensor to observe; choose another game")

@@ -19,6 +19,7 @@ from open_spiel.python.algorithms import (
 )
 from positions import Histories, Node
 from samples import UNCOMPILED, WHOLE
+from shimmy import OpenSpielCompatibilityV0
 
 from hanamachi import VARIANTS, IllegalAction, UserError, variant
 from hanamachi.adapters.openspiel import MOST_ROUNDS, load
@@ -53,6 +54,16 @@ WHOLE_GAMES = [(id, {}) for id in VARIANTS]
 
 
 # --- OpenSpiel finds nothing wrong
+
+
+def test_shimmy_keeps_the_variant_that_its_config_names():
+    said = {"variant": "hanamikoji:three_rounds", "cards": "[4 4 4 4 4]", "starter": 0}
+    env = OpenSpielCompatibilityV0(game_name="python_hanamikoji", config=said)
+    game = variant("hanamikoji:three_rounds", cards=(4,) * 5, starter=0)
+    for seed in (1, 2):
+        env.reset(seed=seed)
+        assert env.unwrapped._env.variant is game
+        assert env.last()[0].shape == (game.observation.size,)
 
 
 @pytest.mark.parametrize(("id", "options"), SMALL, ids=str)

@@ -2,11 +2,16 @@
 
 import copy
 import pickle
+import re
+from collections import Counter
+from importlib.metadata import version
 
 import numpy as np
 import pyspiel
 import pytest
 from pettingzoo.test import api_test, seed_test
+from root import ROOT
+from samples import WHOLE
 
 from hanamachi.adapters.openspiel_aec import OpenSpielAEC
 from hanamachi.errors import IllegalAction, UserError
@@ -18,7 +23,16 @@ NAMES = [
     "kuhn_poker(players=3)",
     "liars_dice(numdice=1)",
     "tiny_hanabi",
+    "tic_tac_toe",  # without an information-state tensor, as the next one, which has chance
+    "pig(players=3,winscore=20)",
 ]
+
+
+def tensor_of(position, seat):
+    """The information-state tensor, or else the observation tensor."""
+    if position.get_game().get_type().provides_information_state_tensor:
+        return position.information_state_tensor(seat)
+    return position.observation_tensor(seat)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -41,7 +55,7 @@ def test_it_shows_what_openspiel_says_of_the_same_game(name):
             total += [env.rewards[agent] for agent in env.agents]
             for seat, agent in enumerate(env.agents):
                 seen = env.observe(agent)
-                assert seen["observation"].tolist() == twin.information_state_tensor(seat)
+                assert seen["observation"].tolist() == tensor_of(twin, seat)
                 legal = twin.legal_actions(seat) if twin.current_player() == seat else []
                 assert np.flatnonzero(seen["action_mask"]).tolist() == legal
             if all(env.terminations.values()):
@@ -112,13 +126,71 @@ def test_a_copy_and_a_pickle_hold_the_game_in_progress():
         ("poker", "OpenSpiel has no game 'poker'; pyspiel.registered_names"),
         ("leduc_poker(x=1)", "OpenSpiel cannot load 'leduc_poker.x=1.': Unknown parameter 'x'"),
         ("goofspiel", "convert_to_turn_based"),
-        ("tic_tac_toe", "no information-state tensor"),
+        ("cribbage", "no tensor"),
+        ("crossword", "no tensor"),  # though its type announces one
         ("stones_and_gems", "hides its chance"),
+        ("mfg_garnet", "mean-field"),
+        ("nfg_game", "cannot load"),
     ],
 )
 def test_a_game_that_does_not_fit_is_refused(game, sentence):
-    with pytest.raises(UserError, match=sentence):
+    with pytest.raises(UserError, match=sentence) as refused:
         OpenSpielAEC(game)
+    assert len(str(refused.value)) <= 300
+
+
+def outcome_of(game):
+    """What the adapter makes of a game: which tensor is observed, or that it is refused."""
+    try:
+        return "recall" if OpenSpielAEC(game).has_perfect_recall else "now"
+    except UserError:
+        return "refused"
+
+
+@pytest.fixture(scope="module")
+def of_openspiel():
+    """The games that OpenSpiel itself makes by name alone, by whether players take turns."""
+    found = {"SEQUENTIAL": [], "SIMULTANEOUS": [], "MEAN_FIELD": []}
+    for kind in pyspiel.registered_games():
+        if kind.default_loadable and not kind.short_name.startswith("python_"):
+            found[kind.dynamics.name].append(kind.short_name)
+    return found
+
+
+def test_every_game_of_openspiel_loads_or_is_refused_as_the_page_says(of_openspiel):
+    page = (ROOT / "docs" / "load" / "openspiel.md").read_text(encoding="utf-8")
+    loaded, whole, tested = re.search(
+        r"loads (\d+) of the (\d+) turn-based games that OpenSpiel ([\d.]+) makes", page
+    ).groups()
+    outcomes = Counter(map(outcome_of, of_openspiel["SEQUENTIAL"]))
+    assert set(map(outcome_of, of_openspiel["MEAN_FIELD"])) == {"refused"}
+    if version("open_spiel") != tested:
+        pytest.skip(f"the page counts the games of OpenSpiel {tested}")
+    recall, now = (int(n) for n in re.findall(r"^\| .*tensor \| (\d+), such", page, re.MULTILINE))
+    assert outcomes == {"recall": recall, "now": now, "refused": int(whole) - int(loaded)}
+    assert recall + now == int(loaded)
+
+
+def test_every_game_in_which_players_move_at_once_loads_when_they_take_turns(of_openspiel):
+    for name in of_openspiel["SIMULTANEOUS"]:
+        assert outcome_of(name) == "refused"
+        assert outcome_of(pyspiel.convert_to_turn_based(pyspiel.load_game(name))) != "refused"
+
+
+@pytest.mark.skipif(not WHOLE, reason="in make verify: it plays every game")
+def test_every_game_that_loads_can_be_played(of_openspiel):
+    rng = np.random.default_rng(0)
+    for name in of_openspiel["SEQUENTIAL"]:
+        if outcome_of(name) == "refused":
+            continue
+        env = OpenSpielAEC(name)
+        env.reset(seed=0)
+        for _ in range(50):
+            for agent in env.agents:
+                assert env.observation_space(agent).contains(env.observe(agent)), name
+            if all(env.terminations.values()):
+                break
+            env.step(rng.choice(env.position.legal_actions()))
 
 
 def test_a_step_without_a_game_is_refused():
