@@ -1,8 +1,10 @@
 """The mistakes a user can make. Each ends in one sentence that says what to do."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from reprlib import Repr
+from types import ModuleType
 from typing import Any
 
 from hanamachi.limits import MESSAGE
@@ -96,3 +98,23 @@ def nearest(name: object, known: Iterable[str], cutoff: float = 0.6) -> str | No
     """The most similar of the known names, if one is similar; nothing is similar to a long name."""
     text = name[:MESSAGE] if isinstance(name, str) else ""
     return next(iter(get_close_matches(text, list(known), n=1, cutoff=cutoff)), None)
+
+
+# --- A folder in the place of the package
+
+
+def refuse_folder(package: ModuleType) -> None:
+    """ImportError if Python took a folder called hanamachi for the package.
+
+    With an editable install this happens where Python starts next to such a folder, as beside a
+    clone. The package would then be there without `make` and without its ids in Gymnasium.
+    """
+    if getattr(package, "__file__", None) is None:
+        (folder, *_) = package.__path__
+        raise ImportError(
+            f"Python took the folder {folder} for the package hanamachi; start Python in another "
+            "folder, or rename that one (if it is the clone, install it again)"
+        )
+
+
+refuse_folder(sys.modules["hanamachi"])

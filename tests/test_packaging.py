@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from root import ROOT
@@ -148,6 +149,7 @@ def elsewhere(site, folder, *arguments):
 
 
 def test_the_base_install_has_and_plays_all_agents(site, tmp_path):
+    (tmp_path / "hanamachi").mkdir()  # a folder of this name is no package
     played = agents() if WHOLE else ONE_OF_EACH_GAME
     assert elsewhere(site, tmp_path, "-c", PLAYED, site, *played).split() == agents()
 
@@ -192,6 +194,27 @@ def test_it_gets_along_with_a_project_whose_folders_have_the_same_names(site, tm
     elsewhere(site, tmp_path, site / "bin" / "hanamachi", "train", "configs/own.yaml")
     printed = elsewhere(site, tmp_path, "main.py", site).splitlines()
     assert printed == ["envs training policies configs", "(8,)", "hanamikoji"]
+
+
+def beside_a_folder_of_its_name(program, folder):
+    """The exit code of a program and what it says, next to a folder called hanamachi."""
+    (folder / "hanamachi").mkdir()
+    done = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-c", "from hanamachi.policies import load_policy"], ["-m", "hanamachi"]]
+)
+def test_an_editable_install_names_the_folder_that_is_taken_for_it(arguments, tmp_path):
+    code, said = beside_a_folder_of_its_name([sys.executable, *arguments], tmp_path)
+    assert code == 1
+    assert str(tmp_path / "hanamachi") in said.splitlines()[-1]
+
+
+def test_the_command_works_beside_a_folder_of_its_name(tmp_path):
+    command = Path(sys.executable).with_name("hanamachi")
+    assert beside_a_folder_of_its_name([command, "--help"], tmp_path)[0] == 0
 
 
 def test_importing_it_adds_at_most_two_fifths_to_its_dependencies():
