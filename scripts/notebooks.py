@@ -25,6 +25,9 @@ def executed(path: Path, folder: Path) -> nbformat.NotebookNode:
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=None, resources=where, record_timing=False).execute()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":  # stderr says what only the first run does: compile
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
     return notebook
 
 

@@ -17,6 +17,7 @@ from hanamachi.adapters.openspiel_aec import OpenSpielAEC
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv
 
+IN_PYTHON = "python_", "chat_game"
 NAMES = [
     "kuhn_poker",
     "leduc_poker",
@@ -149,10 +150,13 @@ def outcome_of(game):
 
 @pytest.fixture(scope="module")
 def of_openspiel():
-    """The games that OpenSpiel itself makes by name alone, by whether players take turns."""
+    """The games that OpenSpiel makes by name alone, by whether players take turns.
+
+    Without those in Python, which are there once another test has imported them.
+    """
     found = {"SEQUENTIAL": [], "SIMULTANEOUS": [], "MEAN_FIELD": []}
     for kind in pyspiel.registered_games():
-        if kind.default_loadable and not kind.short_name.startswith("python_"):
+        if kind.default_loadable and not kind.short_name.startswith(IN_PYTHON):
             found[kind.dynamics.name].append(kind.short_name)
     return found
 
