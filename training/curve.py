@@ -20,6 +20,8 @@ LOSSES = {"value_loss": "value loss", "critic_loss": "critic's value loss"}
 COLOURS = ("#3b6ea5", "#c0404a", "#3f8f5f", "#c4951c", "#7d5ba6", "#cf5f94")
 FAINT, CHOSEN = "#cccccc", "#777777"
 SMALL: dict[str, Any] = {"fontsize": 8}
+# around and between the panels; to let Matplotlib find them takes as long as all the rest
+EDGES = {"left": 0.07, "right": 0.98, "bottom": 0.08, "top": 0.89, "hspace": 0.42, "wspace": 0.15}
 
 Curve = dict[str, dict[int, float]]  # decisions -> value, by the name in the logs
 
@@ -52,10 +54,10 @@ def read_curve(logs: Path) -> Curve:
 
 def draw_curve(curve: Curve, title: str) -> Figure:
     """The results with their intervals, the losses and the entropy, by decisions."""
-    figure = Figure(figsize=(9, 6), layout="constrained")
+    figure = Figure(figsize=(9, 6))
     FigureCanvasAgg(figure)
     results, losses, entropy = figure.subplot_mosaic(
-        [["results", "results"], ["losses", "entropy"]], height_ratios=(3, 2)
+        [["results", "results"], ["losses", "entropy"]], height_ratios=(3, 2), gridspec_kw=EDGES
     ).values()
     draw_results(results, curve)
     for name, label in LOSSES.items():
