@@ -36,7 +36,7 @@ TWICE = 2  # games of one deal in competitive games
 MEMORY = 1 << 28  # bytes that the memories of policies may take in the games played at once
 # games played at once by policies that decide about one game at a time: more would save no time,
 # and a stopped evaluation loses the games that it has not finished
-ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = ((Search, 16), (FunctionPolicy, 64))
+ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = ((Search, 4), (FunctionPolicy, 64))
 FAILED = -1  # in place of an action
 
 
