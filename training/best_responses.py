@@ -53,7 +53,8 @@ KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2
 SUMMARY = """
 An opponent that knows it may win more. Of {count} policies that were trained to beat it, the best
 one, from {start} weights and {steps:,} decisions, wins {rate:.1%} ({low:.1%} to {high:.1%}) of
-{games:,} games with its most probable actions, while this policy samples. {meaning}
+{games:,} games with its most probable actions, while this policy samples.
+{meaning}
 """
 EVEN = 0.5  # what a policy wins against itself
 

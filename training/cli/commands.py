@@ -135,6 +135,7 @@ def evaluate(
     from hanamachi.training.evaluation import report
     from hanamachi.training.evaluation.matches import PARTS, evaluate
     from hanamachi.training.evaluation.progress import ShowGames
+    from hanamachi.training.evaluation.ranking import forfeit_notes
 
     if out:  # which needs an extra: better missed before the games than after them
         from hanamachi.training.evaluation.files import write
@@ -146,6 +147,8 @@ def evaluate(
         how |= {"strict": strict, "out": out, "watch": watch}
         evaluation = evaluate(policies, id, games, seed, **how)
     show(evaluation.as_json(), report.tables(evaluation, matrix), as_json)
+    for words in forfeit_notes(evaluation) if as_json else ():
+        note(words)
     if out:
         if watch.ended_before:
             note(f"these games were played before; to play them again, delete {out / PARTS}")

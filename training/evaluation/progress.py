@@ -14,17 +14,17 @@ from hanamachi.training.evaluation.schedule import Watch
 
 SLOW = 5.0  # seconds of a pairing whose result is shown before the end
 HOUR = 3600.0  # over which the speed is measured: a part of a search may take minutes
-STARTING = "the first game ever takes a minute to compile"
 
 
 class TwoLines(Progress):
     """A bar, and below it a line of words."""
 
-    words = STARTING
+    words = ""
 
     def get_renderables(self) -> Iterator[RenderableType]:
         yield from super().get_renderables()
-        yield Text(self.words, style="dim", no_wrap=True, overflow="ellipsis")
+        if self.words:
+            yield Text(self.words, style="dim", no_wrap=True, overflow="ellipsis")
 
 
 class ShowGames(Watch):
