@@ -261,16 +261,16 @@ def meetings(
     policy: Given, others: Sequence[Given], variant: Variant, plays: Sequence[Play]
 ) -> list[Pairing]:
     """One policy against each of the others; in a cooperative game with itself first."""
-    me, *them = loaded([policy, *others], variant)
+    players = loaded([policy, *others], variant)
     if variant.game.cooperative:
-        them = [me, *them]
-        name, *names = labels([policy, *others], them)
-        names = [name, *names]
+        names = labels([policy, *others], players)
+        met = list(zip(players, names, strict=True))
     else:
-        (name,), names = labels([policy], [me]), labels(others, them)
+        names = labels([policy], players[:1])
+        met = list(zip(players[1:], labels(others, players[1:]), strict=True))
     return [
-        Pairing((me, other), (name, its_name), variant, play)
-        for other, its_name in zip(them, names, strict=True)
+        Pairing((players[0], other), (names[0], name), variant, play)
+        for other, name in met
         for play in plays
     ]
 

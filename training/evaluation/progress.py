@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hanamachi.training.evaluation.deals import Pairing, Part, joined
 from hanamachi.training.evaluation.matches import result_of
-from hanamachi.training.evaluation.schedule import Watch
+from hanamachi.training.evaluation.schedule import LEAST, Watch
 
 SLOW = 5.0  # seconds of a pairing whose result is shown before the end
 HOUR = 3600.0  # over which the speed is measured: a part of a search may take minutes
@@ -57,13 +57,14 @@ class ShowGames(Watch):
         for ended in self.bar.task_ids:
             self.bar.remove_task(ended)
         self.task = self.bar.add_task("", total=games, completed=kept)
+        self.bar.advance(self.task, 0)  # from now on time is measured
         self.bar.start()
         self.begun = time.perf_counter()
 
     def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
         self.bar.update(self.task, advance=games)
-        if not self.bar.disable and not self.bar.finished:
-            self.bar.words = line(pairing, joined(so_far))
+        if not self.bar.disable and len((whole := joined(so_far)).deals) >= LEAST:
+            self.bar.words = line(pairing, whole)
 
     def pairing_ended(self, pairing: Pairing, whole: Part) -> None:
         now = time.perf_counter()

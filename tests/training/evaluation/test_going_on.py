@@ -235,6 +235,14 @@ def test_a_terminal_shows_games_the_time_left_and_slow_results_on_the_way(monkey
     assert any("random (sample)" in line and "against greedy" in line for line in lines)
 
 
+def test_the_time_left_is_known_from_the_first_part_on():
+    console = Console(file=StringIO(), force_terminal=True)
+    with pytest.raises(KeyboardInterrupt), ShowGames(console) as watch:
+        evaluated(watch=watch, mapper=stopping(1))
+    assert watch.bar.tasks[0].completed == 2
+    assert watch.bar.tasks[0].time_remaining is not None
+
+
 def test_fast_results_wait_for_the_end_and_nothing_is_shown_elsewhere(monkeypatch):
     assert "8 games\n" not in shown(True, monkeypatch, slow=100.0)
     assert shown(False, monkeypatch) == ""
