@@ -259,7 +259,7 @@ def meaning(low: float) -> str:
 def table(result: Exploitation) -> Group:
     """All responses, for the terminal, and which one is the best."""
     figures = "decisions", "games", "wins, per cent", "95 % interval"
-    rows = whole_table("response", "first weights", right=figures)
+    rows = whole_table("response", "start", right=figures)
     for response in result.responses:
         span = f"{100 * response.low:.1f} to {100 * response.high:.1f}"
         counts = f"{response.steps:,}", f"{response.games:,}"
