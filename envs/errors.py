@@ -49,6 +49,19 @@ def listed(start: str, parts: Sequence[str], others: int = 0) -> str:
     return start + parts[0]
 
 
+def differences(old: Any, new: Any, place: str = "") -> list[str]:
+    """Where two settings differ, each with its name and both values."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            words
+            for name in dict.fromkeys((*old, *new))
+            for words in differences(
+                old.get(name), new.get(name), f"{place}.{name}" if place else str(name)
+            )
+        ]
+    return [] if old == new else [f"{place} was {shown(old)} and is {shown(new)}"]
+
+
 def printable(text: str) -> str:
     """The text with all other characters escaped."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

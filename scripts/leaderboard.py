@@ -14,8 +14,11 @@ import argparse
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,9 @@ from hanamachi.policies.load import agent_folder, agents, load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training.cli.main import run
-from hanamachi.training.evaluation.matches import evaluate, play_games, rounded
+from hanamachi.training.evaluation.deals import play_games
+from hanamachi.training.evaluation.matches import evaluate, rounded
+from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats, normal_interval
@@ -93,13 +98,34 @@ def weights_of(id: str) -> str:
     return str(settings["weights"])
 
 
-def search(id: str, games: int | None) -> dict[str, Any]:
+def tournament(id: str, everybody: Sequence[str], games: int, out: Path) -> dict[str, Any]:
+    """Everybody against each other; an earlier one that was stopped goes on."""
+    with ShowGames() as watch:
+        how = {"out": kept(id, out), "watch": watch}
+        return evaluate(everybody, id, games, SEED, **how).as_json()
+
+
+def kept(id: str, out: Path) -> Path:
+    """The folder of the games of a tournament that has not ended."""
+    return out / "leaderboard.games" / id.replace(":", "-")
+
+
+def forget(id: str, out: Path) -> None:
+    """Remove the games of a tournament whose results are written."""
+    rmtree(kept(id, out), ignore_errors=True)
+    with suppress(OSError):  # which says that other games are kept there
+        kept(id, out).parent.rmdir()
+
+
+def search(id: str, games: int | None, out: Path) -> dict[str, Any]:
     """What the agent gains by search."""
     games = games or SEARCHES.get(id, 20 if VARIANTS[id].cooperative else 200)
     if VARIANTS[id].cooperative:
         return search_beside(id, id, "worlds=64", games)
     thinker = f"search:improve:{id}:worlds=16"
-    played = evaluate([thinker], id, games, SEED, opponents=[id], play="sample")
+    with ShowGames() as watch:
+        how = {"play": "sample", "out": kept(id, out) / "search", "watch": watch}
+        played = evaluate([thinker], id, games, SEED, opponents=[id], **how)
     return played.as_json()["results"][0]
 
 
@@ -134,7 +160,16 @@ def section(id: str, result: Mapping[str, Any]) -> str:
     tournament = result["tournament"]
     lines = partners(result) if VARIANTS[id].cooperative else competitive(id, result)
     games = f"{tournament['games']:,} games of each pairing."
-    return "\n".join([f"## {id}", "", games, "", *lines, ""])
+    return "\n".join([f"## {id}", "", games, "", *lines, *failed(tournament), ""])
+
+
+def failed(tournament: Mapping[str, Any]) -> Iterator[str]:
+    """Who has forfeited games."""
+    games: Counter[str] = Counter()
+    for forfeits in tournament.get("forfeits", ()):
+        games[forfeits["policy"]] += forfeits["games"]
+    for policy, count in games.items():
+        yield f"\n`{policy}` failed in {count:,} games, which it forfeited."
 
 
 def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
@@ -257,12 +292,14 @@ def main() -> None:
             result.clear()  # what another agent did
             result["weights"] = weights
         if given.anew or met(result) != everybody:
-            result["tournament"] = evaluate(everybody, id, given.each, SEED).as_json()
+            result["tournament"] = tournament(id, everybody, given.each, given.out)
             write_json(results, data)
+            forget(id, given.out)
             print(f"played: {id}", flush=True)
         if given.anew or not (given.add or "search" in result):
-            result["search"] = search(id, given.search_each)
+            result["search"] = search(id, given.search_each, given.out)
             write_json(results, data)
+            forget(id, given.out)
             print(f"searched: {id}", flush=True)
     listed = {id: results[id] for id in VARIANTS if id in results}
     (given.out / "leaderboard.md").write_text(page(listed), encoding="utf-8")

@@ -28,15 +28,10 @@ from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.load import load_policy
 from hanamachi.training.cli.main import run
 from hanamachi.training.cluster import ONE_THREAD
-from hanamachi.training.evaluation.matches import (
-    Mapper,
-    Row,
-    Schedule,
-    TeamScore,
-    team_score,
-    versus,
-)
+from hanamachi.training.evaluation.deals import Pairing
+from hanamachi.training.evaluation.matches import Row, TeamScore, team_score, versus
 from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.schedule import Mapper, Schedule, play_pairings
 from hanamachi.training.provenance import processor
 
 PAGE_NAME = "value-of-search.md"  # the site itself writes a search.html
@@ -129,8 +124,9 @@ def with_partners(match: Match, mapper: Mapper, seed: int = SEED) -> TeamScore:
     """How it scores with somebody in the other seat."""
     game, search, other, games = match
     team = load_policy(search, game), load_policy(other, game)
-    schedule = Schedule(games, seed, PART, mapper)
-    return team_score(team, (search, other), variant(game), "argmax", schedule)
+    pairing = Pairing(team, (search, other), variant(game), "argmax")
+    (part,) = play_pairings([pairing], Schedule(games, seed, PART, mapper))
+    return team_score(pairing, part)
 
 
 def difference(score: Result, plain: Result) -> dict[str, float]:

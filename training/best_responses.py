@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Group
 from rich.text import Text
 
@@ -29,10 +28,13 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.matches import Mapper, match, rounded
+from hanamachi.training.evaluation.deals import Pairing, Play
+from hanamachi.training.evaluation.matches import PARTS, rounded
 from hanamachi.training.evaluation.report import percent
 from hanamachi.training.evaluation.results import write_json
-from hanamachi.training.evaluation.statistics import interval
+from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprint
+from hanamachi.training.evaluation.schedule import Mapper, Schedule, Watch, play_pairings
+from hanamachi.training.evaluation.statistics import Floats, interval
 from hanamachi.training.run import refuse_begun, train
 from hanamachi.training.tables import whole_table
 
@@ -51,8 +53,10 @@ KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2
 SUMMARY = """
 An opponent that knows it may win more. Of {count} policies that were trained to beat it, the best
 one, from {start} weights and {steps:,} decisions, wins {rate:.1%} ({low:.1%} to {high:.1%}) of
-{games:,} games, so a best response wins at least {low:.1%}.
+{games:,} games with its most probable actions, while this policy samples.
+{meaning}
 """
+EVEN = 0.5  # what a policy wins against itself
 
 
 # --- The result
@@ -80,6 +84,8 @@ class Exploitation:
     options: dict[str, Any]
     best: int  #: index of the best response, chosen on other deals than those of its rate
     responses: list[Response]
+    play: Play = "argmax"  #: of every response
+    victim_play: Play = "sample"
 
 
 def read_exploitation(path: Path) -> Exploitation:
@@ -100,6 +106,7 @@ def exploit(
     game: str | None = None,
     config: Config | None = None,
     resume: bool = False,
+    watch: Watch | None = None,
     mapper: Mapper = map,
     **options: Any,
 ) -> Exploitation:
@@ -108,8 +115,9 @@ def exploit(
     The first response learns from `steps` decisions. `config` gives the settings of the learner and
     the number of final games; its steps, opponents and starting point are ignored. `game` and
     `options` replace those of `config`; a checkpoint knows its own. The result is also written to
-    `out`/exploit.json. With `resume`, the runs in `out` are resumed. `mapper` replaces `map`, and
-    may train them in parallel. Raises UserError if something does not fit.
+    `out`/exploit.json. With `resume`, the runs in `out` are resumed, and games that measured them
+    are not played again. `watch` follows these games. `mapper` replaces `map`, and may train the
+    responses in parallel. Raises UserError if something does not fit.
     """
     if game is None and config:
         game, options = config.game, {**config.options, **options}
@@ -121,16 +129,24 @@ def exploit(
     folders = [Path(out) / str(n) for n in range(1, seeds + 1)]
     for folder in folders if not resume else ():
         refuse_begun(folder)
-    checkpoints = [*mapper(partial(train, resume=True), runs, folders)]
+    titles = [f"response {n} of {seeds}" for n in range(1, seeds + 1)]
+    list(mapper(respond, runs, folders, titles))
+    play = partial(played, runs, victim, Path(out), watch or Watch())
+    last = runs[-1].final_seed  # of all deals that the runs have used
     result = Exploitation(
         victim=str(policy),
         game=victim.variant.id,
         options=dict(victim.variant.options),
-        best=strongest(runs, checkpoints, victim),
-        responses=measured(runs, checkpoints, victim),
+        best=int(np.argmax([each.mean() for each in play("choice", last + 2)])),
+        responses=measured(runs, play("rates", last + 1)),
     )
     write_json(asdict(result), Path(out) / "exploit.json")
     return result
+
+
+def respond(run: Config, folder: Path, title: str) -> None:
+    """Train one response, or go on with it."""
+    train(run, folder, resume=True, title=title, show=False)
 
 
 def check(victim: Policy, steps: int, seeds: int) -> None:
@@ -195,35 +211,31 @@ class MostProbable(Policy):
         return best(chances), None, memory
 
 
-def measured(runs: Sequence[Config], checkpoints: Sequence[Path], victim: Policy) -> list[Response]:
-    """Measure every response on the same deals, which no evaluation of the runs has used."""
+def measured(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Response]:
+    """What every response wins, given its scores on the same deals, (D,) each."""
     games, responses = runs[0].evaluation.final_games, []
-    scores = played(runs, checkpoints, victim, runs[-1].final_seed + 1)
-    for run, checkpoint, each in zip(runs, checkpoints, scores, strict=True):
+    for number, (run, each) in enumerate(zip(runs, scores, strict=True), 1):
         rates = map(rounded, (each.mean(), *interval(each)))
         start = "victim's" if run.init_from else "random"
-        responses.append(
-            Response(f"{checkpoint.parent.name}/policy", start, run.steps, games, *rates)
-        )
+        responses.append(Response(f"{number}/policy", start, run.steps, games, *rates))
     return responses
 
 
-def strongest(runs: Sequence[Config], checkpoints: Sequence[Path], victim: Policy) -> int:
-    """The index of the response that wins most, on deals that measure nothing else."""
-    scores = played(runs, checkpoints, victim, runs[-1].final_seed + 2)
-    return int(np.argmax([each.mean() for each in scores]))
-
-
 def played(
-    runs: Sequence[Config], checkpoints: Sequence[Path], victim: Policy, seed: int
-) -> list[NDArray[np.float64]]:
-    """Each response's score on every deal, (D,) each."""
-    responses = [
-        MostProbable(load_checkpoint(checkpoint, run.game, **run.options))
-        for run, checkpoint in zip(runs, checkpoints, strict=True)
-    ]
-    games = runs[0].evaluation.final_games
-    return [match((response, victim), victim.variant, games, seed) for response in responses]
+    runs: Sequence[Config], victim: Policy, out: Path, watch: Watch, name: str, seed: int
+) -> list[Floats]:
+    """Each response's score on every deal, (D,) each; what is kept in `out` is not played again."""
+    spec, games = runs[0].evaluation.opponents[0], runs[0].evaluation.final_games
+    pairings, files = [], {"victim": fingerprint(spec)}
+    for number, run in enumerate(runs, 1):
+        checkpoint = out / str(number) / "policy"
+        response = MostProbable(load_checkpoint(checkpoint, run.game, **run.options))
+        names = f"{number}/policy", spec
+        pairings.append(Pairing((response, victim), names, victim.variant, "sample"))
+        files[str(number)] = fingerprint(str(checkpoint.absolute()))
+    saved = SavedParts(out / PARTS / name, {"games": games, "seed": seed, "files": files})
+    parts = play_pairings(pairings, Schedule(games, seed, saved=saved, watch=watch))
+    return [part.scores for part in parts]
 
 
 # --- In words
@@ -233,13 +245,21 @@ def summary(result: Exploitation) -> str:
     """What the best response wins: a paragraph of the victim's model card."""
     best = result.responses[result.best]
     start = "its own" if best.start == "victim's" else best.start
-    return SUMMARY.format(count=len(result.responses), **asdict(best) | {"start": start})
+    about = asdict(best) | {"start": start, "meaning": meaning(best.low)}
+    return SUMMARY.format(count=len(result.responses), **about)
+
+
+def meaning(low: float) -> str:
+    """What the lower end of the best response's interval says."""
+    if low > EVEN:
+        return f"So a best response wins at least {low:.1%}."
+    return "A bound of at most 50% says nothing: a copy of the victim wins as much."
 
 
 def table(result: Exploitation) -> Group:
     """All responses, for the terminal, and which one is the best."""
     figures = "decisions", "games", "wins, per cent", "95 % interval"
-    rows = whole_table("response", "first weights", right=figures)
+    rows = whole_table("response", "start", right=figures)
     for response in result.responses:
         span = f"{100 * response.low:.1f} to {100 * response.high:.1f}"
         counts = f"{response.steps:,}", f"{response.games:,}"
@@ -248,5 +268,6 @@ def table(result: Exploitation) -> Group:
     return Group(
         Text(f"\n{result.game}: best responses to {result.victim}", style="bold"),
         rows,
-        Text(f"{chosen.policy} did best on other deals; its win rate is a lower bound."),
+        Text(f"Every response plays its most probable actions; {result.victim} samples its own."),
+        Text(f"{chosen.policy} did best on other deals. {meaning(chosen.low)}"),
     )

@@ -365,19 +365,6 @@ def settings(model: Any, keys: Sequence[int | str]) -> list[str]:
     return list(getattr(model, "model_fields", ()))
 
 
-def differences(old: Any, new: Any, place: str = "") -> list[str]:
-    """Where two settings differ, each with its name and both values."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            words
-            for name in dict.fromkeys((*old, *new))
-            for words in differences(
-                old.get(name), new.get(name), f"{place}.{name}" if place else str(name)
-            )
-        ]
-    return [] if old == new else [f"{place} was {shown(old)} and is {shown(new)}"]
-
-
 def schema() -> str:
     """The JSON schema with which an editor checks and completes a file."""
     return json.dumps(Config.model_json_schema(), indent=2) + "\n"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from hanamachi.errors import UserError, listed
+from hanamachi.errors import UserError, differences, listed
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of
@@ -38,7 +38,7 @@ from hanamachi.training.callbacks import (
     ShowProgress,
     progress_bar,
 )
-from hanamachi.training.config import PAST, SELF, Config, differences, read_settings
+from hanamachi.training.config import PAST, SELF, Config, read_settings
 from hanamachi.training.curve import read_curve, results_picture
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows
@@ -51,14 +51,23 @@ from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run_report import write_report
 
 
-def train(config: Config, out: Path | str, resume: bool = False, workers: int = 0) -> Path:
+def train(
+    config: Config,
+    out: Path | str,
+    resume: bool = False,
+    workers: int = 0,
+    *,
+    title: str = "learning",
+    show: bool = True,
+) -> Path:
     """Train one policy by self-play, and export its best state to `out`/policy.
 
     With `resume`, the run continues from the last save in `out`, or begins if there is none; a
     finished run stays as it is. With `workers`, that many tasks of a Ray cluster play the games.
     The final evaluation goes to `out`/evaluation.json. Raises UserError if something does not fit,
     or another process trains in `out`. While the policy learns, Ctrl-C and SIGTERM take effect
-    after the iteration, when the run is saved; a second one takes effect at once.
+    after the iteration, when the run is saved; a second one takes effect at once. `title` is that
+    of the progress bar; `show` prints the final evaluation.
     """
     out = Path(out)
     check_device(config.device)
@@ -66,15 +75,18 @@ def train(config: Config, out: Path | str, resume: bool = False, workers: int = 
         if resume and is_finished(out):
             rows = read_rows(out / "evaluation.json")
         else:
-            learner = fit(config, out, resume, workers)
+            learner = fit(config, out, resume, workers, title)
             policy = load_checkpoint(out / "policy", config.game, **config.options)
             rows = final_evaluation(config, policy)
             write_results(config, out, learner.run_state.best_decisions, policy, rows)
-    print_rows(rows, config.game)
+    if show:
+        print_rows(rows, config.game)
     return out / "policy"
 
 
-def fit(config: Config, out: Path, resume: bool, workers: int = 0) -> SelfPlayPPO:
+def fit(
+    config: Config, out: Path, resume: bool, workers: int = 0, title: str = "learning"
+) -> SelfPlayPPO:
     """The loop of a run: collect a rollout, improve the policy, and then do what is due.
 
     Returns the learner at the end; its best policy is in `out`/policy.
@@ -83,7 +95,7 @@ def fit(config: Config, out: Path, resume: bool, workers: int = 0) -> SelfPlayPP
     learner = learner or new_learner(config, starting_point(config, out))
     attach_workers(learner, config, workers)
     log_to(learner, out / "tensorboard")
-    saving, bar = SaveRun(learner, config, out), progress_bar("learning")
+    saving, bar = SaveRun(learner, config, out), progress_bar(title)
     duties: list[Periodic] = [
         *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
         KeepTheBest(learner, config, out, bar.console),  # evaluates, and exports the best policy

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shutil
 
 import commands
 import pytest
@@ -29,6 +30,19 @@ def test_everybody_is_measured_once_and_listed(tmp_path):
         assert f"| `{name}` |" in page
     assert "search:improve:hanamikoji:worlds=16` wins" in page
     assert leaderboard(tmp_path, "--add", "greedy") == ""  # all is there already
+
+
+def test_a_stopped_tournament_goes_on_and_leaves_only_its_results(tmp_path):
+    script = runpy.run_path(str(SCRIPT))
+    everybody = script["players"](GAME, {}, [])
+    whole = script["tournament"](GAME, everybody, 2, tmp_path)
+    kept = tmp_path / "leaderboard.games" / GAME / "games"
+    pairings = [folder for folder in kept.iterdir() if folder.is_dir()]
+    shutil.rmtree(pairings[0])
+    assert leaderboard(tmp_path).startswith(f"played: {GAME}\n")
+    results = json.loads((tmp_path / "leaderboard.json").read_text(encoding="utf-8"))
+    assert results[GAME]["tournament"] == json.loads(json.dumps(whole))
+    assert not (tmp_path / "leaderboard.games").exists()
 
 
 def test_an_agent_that_has_changed_is_measured_again(tmp_path):

@@ -198,7 +198,9 @@ def test_no_room_plays_with_a_policy_that_fails(factory, tmp_path, monkeypatch):
     with pytest.raises(UserError):
         train(config, tmp_path / "run")
     with pytest.raises(UserError):
-        evaluate([spec, "random"], "hanamikoji", games=4)
+        evaluate([spec, "random"], "hanamikoji", games=4, strict=True)
+    (forfeits,) = evaluate([spec, "random"], "hanamikoji", games=4).forfeits
+    assert (forfeits.policy, forfeits.games) == (spec, 4)
 
 
 @pytest.mark.parametrize("kind", ["improve", "mcts", "endgame"])

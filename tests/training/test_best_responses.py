@@ -1,18 +1,21 @@
 """Best responses are trained against a policy that stays as it is, and measured on new deals."""
 
 import json
-from dataclasses import asdict
+import shutil
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.training.best_responses import exploit, table
+from hanamachi.training.best_responses import exploit, summary, table
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation import matches
+from hanamachi.training.evaluation import deals as playing
+from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.exact import exploitability, tabulate, tree_of
 from hanamachi.training.learner.shards import one_thread_each
 
@@ -91,7 +94,7 @@ def test_settings_that_are_given_hold_for_every_response(victim, tmp_path):
 
 
 def test_a_checkpoint_knows_its_game_and_its_network(victim, tmp_path, monkeypatch):
-    monkeypatch.setattr(matches, "play_games", few(matches.play_games))
+    monkeypatch.setattr(playing, "play_games", few(playing.play_games))
     found = exploit(victim, tmp_path, 1, 1)
     assert found.game == "hanamikoji"
     assert found.options["cards"] == (2, 3, 4)
@@ -101,9 +104,9 @@ def test_a_checkpoint_knows_its_game_and_its_network(victim, tmp_path, monkeypat
 def few(play_games):
     """Play two deals for all."""
 
-    def played(policies, variant, seating, deals, seed, play):
+    def played(policies, variant, seating, deals, *how):
         pair = [0, len(deals) // 2]
-        returns, games = play_games(policies, variant, seating[pair], deals[pair], seed, play)
+        returns, games = play_games(policies, variant, seating[pair], deals[pair], *how)
         return np.repeat(returns, len(deals) // 2, axis=0), games
 
     return played
@@ -112,12 +115,12 @@ def few(play_games):
 def test_the_rates_come_from_deals_that_chose_nothing(tmp_path, monkeypatch):
     seeds = []
 
-    def noted(policies, variant, seating, deals, seed, play):
+    def noted(policies, variant, seating, deals, seed, *how):
         seeds.append(seed)
-        return play_games(policies, variant, seating, deals, seed, play)
+        return play_games(policies, variant, seating, deals, seed, *how)
 
-    play_games = matches.play_games
-    monkeypatch.setattr(matches, "play_games", noted)
+    play_games = playing.play_games
+    monkeypatch.setattr(playing, "play_games", noted)
     exploit("random", tmp_path, 32, 2, config=CONFIG)
     assert seeds[-2] == seeds[-1]  # one measurement of each
     assert seeds[-1] not in seeds[:-2]
@@ -151,13 +154,58 @@ def test_the_card_of_a_response_says_against_whom_it_learned(responses):
 
 
 def test_the_table_shows_every_response(responses, capsys):
-    from rich.console import Console
-
     _, found = responses
     Console(width=120).print(table(found))
     shown = capsys.readouterr().out
     for response in found.responses:
         assert f"{100 * response.rate:.1f}" in shown
+
+
+def test_games_that_measure_are_not_played_again(responses, tmp_path, monkeypatch):
+    out, found = tmp_path / "out", responses[1]
+    shutil.copytree(responses[0], out)
+    shutil.rmtree(out / "games" / "rates" / "1")
+    played = []
+
+    def noted(policies, *how):
+        played.append(policies)
+        return play_games(policies, *how)
+
+    play_games = playing.play_games
+    monkeypatch.setattr(playing, "play_games", noted)
+    with ShowGames() as watch:
+        again = exploit("random", out, STEPS, 2, config=CONFIG, resume=True, watch=watch)
+    assert again == found
+    assert len(played) == 1
+    assert (watch.games, watch.kept) == (4_000, 2_000)
+
+
+def test_it_says_which_play_is_measured_and_what_a_low_bound_means(responses):
+    _, found = responses
+    low = replace(found.responses[found.best], low=0.49)
+    weak = replace(found, responses=[low] * 2)
+    for told in (printed(found), printed(weak), summary(found), summary(weak)):
+        assert "most probable actions" in told
+        assert "sample" in told
+    assert (found.play, found.victim_play) == ("argmax", "sample")
+    for tell in (printed, summary):
+        assert ("says nothing" in tell(found), "says nothing" in tell(weak)) == (False, True)
+
+
+def printed(found):
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(table(found))
+    return " ".join(shown.get().split())
+
+
+def test_json_is_all_that_the_command_prints(responses, tmp_path, capsys):
+    shutil.copytree(responses[0], tmp_path / "out")
+    (tmp_path / "how.yaml").write_text(json.dumps(SETTINGS))
+    how = f"--steps {STEPS} --seeds 2 --out {tmp_path / 'out'} --config {tmp_path / 'how.yaml'}"
+    with pytest.raises(SystemExit):
+        cli.main(f"exploit random {how} --resume --json".split())
+    assert json.loads(capsys.readouterr().out)["victim"] == "random"
 
 
 def test_what_does_not_fit_is_refused_in_one_sentence(victim, tmp_path):

@@ -26,9 +26,10 @@ from hanamachi.training.curve import (
     short,
 )
 from hanamachi.training.evaluation.matches import with_partners
+from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.run import train
-from hanamachi.training.run_report import sample_game, table
+from hanamachi.training.run_report import sample_game
 
 RUN = {
     "game": "hanamikoji",
@@ -95,7 +96,7 @@ def test_the_report_shows_the_curve_the_results_a_game_and_the_settings(out):
     picture, played = (base64.b64decode(data) for data in re.findall(r';base64,([^"]*)"', page))
     assert picture == (out / "curve.png").read_bytes()
     assert ElementTree.fromstring(played).tag.endswith("svg")
-    assert table(read_rows(out / "evaluation.json")) in page
+    assert rows_table(read_rows(out / "evaluation.json")) in page
     assert "num_games: 8" in page
 
 
@@ -107,7 +108,7 @@ def test_a_game_is_played_to_its_end_in_every_kind_of_game():
 
 def test_the_table_of_a_cooperative_game_shows_scores():
     rows = with_partners("greedy", ["random"], "hanabi:2p", games=2)
-    shown = table(rows)
+    shown = rows_table(rows)
     assert shown.count("<tr>") == 1 + len(rows)
     assert all(f"{row.mean:.2f}" in shown for row in rows)
 

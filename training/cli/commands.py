@@ -114,8 +114,18 @@ def evaluate(
     games: Annotated[int, typer.Option(help="Games of each pairing.")] = 10_000,
     seed: Seed = 0,
     play: Annotated[str, typer.Option(help="sample, argmax or both.")] = "both",
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Print every pairing, also of more than 5 policies.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop when a policy fails; else it forfeits the game.")
+    ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for evaluation.json and evaluation.png.")
+        Path | None,
+        typer.Option(
+            help="Folder of evaluation.json, .csv, .html and .png, and of the games played: the "
+            "same command goes on from there."
+        ),
     ] = None,
     options: GameOptions = None,
     on_ray: OnRay = False,
@@ -123,19 +133,26 @@ def evaluate(
 ) -> None:
     """Play policies against each other on identical deals; report win rates or mean scores."""
     from hanamachi.training.evaluation import report
-    from hanamachi.training.evaluation.matches import evaluate
+    from hanamachi.training.evaluation.matches import PARTS, evaluate
+    from hanamachi.training.evaluation.progress import ShowGames
+    from hanamachi.training.evaluation.ranking import forfeit_notes
 
     if out:  # which needs an extra: better missed before the games than after them
-        from hanamachi.training.evaluation import pictures
-    with console.status(f"{games:,} games a pairing"):
-        how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
-        how |= in_batches(games) if on_ray else {}
-        id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
-        how |= own | options_of(evaluate, options)
+        from hanamachi.training.evaluation.files import write
+    how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
+    how |= in_batches(games) if on_ray else {}
+    id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
+    how |= own | options_of(evaluate, options)
+    with ShowGames() as watch:
+        how |= {"strict": strict, "out": out, "watch": watch}
         evaluation = evaluate(policies, id, games, seed, **how)
-    show(evaluation.as_json(), report.tables(evaluation), as_json)
+    show(evaluation.as_json(), report.tables(evaluation, matrix), as_json)
+    for words in forfeit_notes(evaluation) if as_json else ():
+        note(words)
     if out:
-        written(*pictures.write(evaluation, out))
+        if watch.ended_before:
+            note(f"these games were played before; to play them again, delete {out / PARTS}")
+        written(*write(evaluation, out))
 
 
 @app.command()
@@ -186,12 +203,14 @@ def exploit(
         raise UserError("trained best responses are runs: name a folder for them with --out")
     from hanamachi.training.best_responses import exploit, table
     from hanamachi.training.config import Config
+    from hanamachi.training.evaluation.progress import ShowGames
 
     settings = Config.load(config) if config else None
     how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
     how |= on_cluster() if on_ray else {}
     how |= options_of(exploit, options)
-    found = exploit(policy, out, steps, seeds, **how)
+    with ShowGames() as watch:
+        found = exploit(policy, out, steps, seeds, watch=watch, **how)
     show(asdict(found), table(found), as_json)
 
 
@@ -385,9 +404,14 @@ def in_batches(games: int) -> dict[str, Any]:
 
 
 def written(*paths: Path) -> None:
-    """Say which files were written, apart from results, which may be read by a program."""
+    """Say which files were written."""
     for path in paths:
-        print(f"written: {path}", file=sys.stderr)
+        note(f"written: {path}")
+
+
+def note(words: str) -> None:
+    """Say something apart from results, which may be read by a program."""
+    print(words, file=sys.stderr)
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Independent work in parallel, by Ray's tasks: games of an evaluation, best responses."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hanamachi.training import ownership
@@ -11,12 +11,13 @@ LEAST = 64  # games in a part; sending fewer takes longer than playing them
 GIVEN_UP = 60.0  # seconds until a process has ended whose cluster was lost
 
 
-def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> list[Any]:
+def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> Iterator[Any]:
     """`map`, by all processors of the cluster; work that is lost with a machine is repeated."""
     ray = connect()
     task = ray.remote(called).options(max_retries=RETRIES)
     sent = ray.put(function)
-    return [answer(task) for task in [task.remote(sent, *row) for row in zip(*rows, strict=True)]]
+    tasks = [task.remote(sent, *row) for row in zip(*rows, strict=True)]
+    return map(answer, tasks)
 
 
 def called(function: Callable[..., Any], *given: Any) -> Any:

@@ -1,33 +1,23 @@
 """Evaluations as pictures for papers."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from hanamachi.storage.files import replacing
 from hanamachi.training.evaluation.matches import CrossPlay, Evaluation, Row, TeamScore
-from hanamachi.training.evaluation.report import WAYS, alone, hidden, mean_matrix, ways
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.page import measured
+from hanamachi.training.evaluation.ranking import WAYS, alone, best_first, hidden, mean_matrix, ways
 from hanamachi.training.evaluation.statistics import Floats
 
 COLOURS = "RdYlGn"  # losing, even, winning
 SCORES = "YlGn"
+RATINGS = 6.0  # inches, at most
 SHIFTS = (-0.1, 0.1)  # of the two dots in one line of a picture
 INK, FAINT, ACCENT = "#222222", "#cccccc", "#3b6ea5"
 PLAY_COLOURS = {"sample": ACCENT, "argmax": INK}
-
-
-def write(evaluation: Evaluation, folder: Path) -> list[Path]:
-    """Write `evaluation.json` and `evaluation.png`; returns their paths."""
-    data, picture = folder / "evaluation.json", folder / "evaluation.png"
-    write_json(evaluation.as_json(), data)
-    with replacing(picture) as file:
-        draw(evaluation).savefig(file, format="png", dpi=200)
-    return [data, picture]
 
 
 def draw(evaluation: Evaluation) -> Figure:
@@ -71,13 +61,6 @@ def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def measured(row: Row | TeamScore) -> tuple[str, float, float, float]:
-    """The opponent or partner, then the low end, the middle and the high end of the result."""
-    if isinstance(row, TeamScore):
-        return row.partner_label, row.low, row.mean, row.high
-    return row.opponent, 100 * row.low, 100 * row.rate, 100 * row.high
-
-
 def most(row: Row | TeamScore) -> int:
     """The best possible result: a score, or per cent won."""
     return len(row.histogram) - 1 if isinstance(row, TeamScore) else 100
@@ -117,11 +100,12 @@ def draw_competitive(evaluation: Evaluation) -> Figure:
     """For each way of play the matrix of all pairings, and the ratings."""
     size, plays = len(evaluation.policies), len(evaluation.results)
     side = 1.2 + 0.75 * size
-    figure = Figure(figsize=(2 * side + 1.2, plays * (side + 0.4)), layout="constrained")
+    widths = side, min(side, RATINGS)
+    figure = Figure(figsize=(sum(widths) + 1.2, plays * (side + 0.4)), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(plays, 2, squeeze=False)
+    axes = figure.subplots(plays, 2, squeeze=False, width_ratios=widths)
     for (left, right), result in zip(axes, evaluation.results, strict=True):
-        order = np.argsort(-result.elo, kind="stable")
+        order = best_first(result)
         names = [evaluation.policies[i] for i in order]
         shown = np.where(np.eye(size, dtype=bool), np.nan, result.rate)[np.ix_(order, order)]
         draw_matrix(left, 100 * shown, names, COLOURS, 100)

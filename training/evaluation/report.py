@@ -1,33 +1,30 @@
 """Evaluations as tables for the terminal.
 
-Competitive games show win rates, cooperative games mean scores.
+Competitive games show win rates, cooperative games mean scores. A tournament is a ranking; the
+pairings of a few policies are shown as well.
+
+Notation: K policies.
 """
 
 from collections.abc import Iterator, Sequence
+from operator import add
 from typing import Any
 
 import numpy as np
-from rich.console import Console, Group
+from numpy.typing import NDArray
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from hanamachi.training.evaluation.matches import (
-    CrossPlay,
-    Evaluation,
-    Play,
-    Row,
-    Rows,
-    TeamScore,
-)
-from hanamachi.training.evaluation.statistics import Cycle, Floats
+from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
+from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings
 from hanamachi.training.tables import whole_table
 
-WAYS = {"sample": "sampled play", "argmax": "most probable action"}
 BARS = " ▁▂▃▄▅▆▇█"
-CYCLE = 3  # policies that can form a cycle, at least
-
-
-# --- In the terminal
+FEW = 5  # policies whose pairings are shown unasked, at most
+CELL = 6  # characters of a pairing
+NAME = 14  # characters for a number and a name in a line of pairings, at least
 
 
 def print_rows(rows: Rows, game: str) -> None:
@@ -47,6 +44,8 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
     figures = "games", "mean score", "perfect", "lost"
     table = whole_table("policy", "with", "play", right=figures)
     histograms = Table.grid(padding=(0, 2))
+    histograms.add_column(overflow="fold")
+    histograms.add_column(overflow="fold")
     for s in scores:
         mean = Text(f"{s.mean:.2f}").append(f" ± {(s.high - s.low) / 2:.2f}", style="dim")
         shares = f"{s.perfect:.1%}", f"{s.lost:.1%}"
@@ -71,92 +70,94 @@ def rates_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def tables(evaluation: Evaluation) -> Group:
-    """The tables of an evaluation: win rates, or scores in a cooperative game."""
+def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
+    """The tables of an evaluation: win rates, or scores in a cooperative game.
+
+    Every pairing of more than FEW policies is shown only if `matrix`.
+    """
+    notes = [Text(f"\n{note}", style="yellow") for note in forfeit_notes(evaluation)]
     if evaluation.opponents:
-        title = f"{evaluation.game}, {evaluation.games:,} games each"
-        return Group(heading(title), rows_table(evaluation.results))
-    return (
-        cooperative_tables(evaluation) if evaluation.cooperative else competitive_tables(evaluation)
+        rows = heading(f"{evaluation.game}, {evaluation.games:,} games each")
+        return Group(rows, rows_table(evaluation.results), *notes)
+    games = f"{evaluation.games:,} games a pairing"
+    shown = (
+        part
+        for ranking in rankings(evaluation)
+        for part in (
+            heading(f"{evaluation.game}, {WAYS[ranking.play]}, {games}"),
+            *tournament(ranking, matrix),
+        )
     )
+    return Group(*shown, *notes)
 
 
 def heading(words: str) -> Text:
     return Text(f"\n{words}", style="bold")
 
 
-def cooperative_tables(evaluation: Evaluation) -> Group:
-    """Each policy's score with itself, and for each way of play the matrix of all pairings."""
-    scores, policies = evaluation.results, evaluation.policies
-    title = f"{evaluation.game}, {evaluation.games:,} games each"
-    parts: list[Any] = [heading(title), scores_table(alone(scores))]
-    for play in ways(scores) if len(policies) > 1 else ():
-        means = mean_matrix(policies, scores, play)
-        table = whole_table("policy", *policies)
-        for name, row in zip(policies, means, strict=True):
-            table.add_row(name, *(f"{mean:.2f}" for mean in row))
-        parts += [Text(f"\nmean score of each pair, sitting in turn, {WAYS[play]}"), table]
-    return Group(*parts)
+def tournament(ranking: Ranking, matrix: bool) -> Iterator[Any]:
+    """The ranking, and every pairing if they are few or asked for."""
+    yield ranking_table(ranking)
+    yield from map(Text, ranking.remarks)
+    if matrix or len(ranking.policies) <= FEW:
+        yield from histograms(ranking)
+        if len(ranking.policies) > 1:
+            yield Text(f"\n{ranking.caption}", style="dim")
+            yield Pairings(ranking)
 
 
-def alone(scores: Sequence[TeamScore]) -> list[TeamScore]:
-    return [score for score in scores if score.policy == score.partners]
-
-
-def ways(rows: Sequence[Any]) -> list[Play]:
-    return list(dict.fromkeys(row.play for row in rows))
-
-
-def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play) -> Floats:
-    """The mean scores of all pairs, (K, K)."""
-    means = {frozenset((s.policy, s.partners)): s.mean for s in scores if s.play == play}
-    return np.array([[means[frozenset((a, b))] for b in policies] for a in policies])
-
-
-def competitive_tables(evaluation: Evaluation) -> Group:
-    """For each way of play the matrix of all pairings, strongest first."""
-    parts: list[Text | Table] = []
-    for result in evaluation.results:
-        title = f"{evaluation.game}, {WAYS[result.play]}, {evaluation.games:,} games a pairing"
-        parts += [heading(title), matrix_table(evaluation.policies, result), *cycles(result)]
-    return Group(*parts, Text("per cent won by the row against the column, ± 95 %", style="dim"))
-
-
-def matrix_table(policies: Sequence[str], result: CrossPlay) -> Table:
-    order = np.argsort(-result.elo, kind="stable")
-    table = whole_table("policy", right=("Elo", *(policies[j] for j in order)))
-    for i in order:
-        cells = (Text("-", style="dim") if i == j else cell(result, i, j) for j in order)
-        margin = result.elo_high[i] - result.elo[i]
-        table.add_row(policies[i], f"{result.elo[i]:+.0f} ± {margin:.0f}", *cells)
+def ranking_table(ranking: Ranking) -> Table:
+    table = whole_table("", "policy", right=ranking.heads)
+    table.columns[0].justify = "right"
+    lines = zip(ranking.policies, ranking.figures, strict=True)
+    for rank, (name, figures) in enumerate(lines, 1):
+        table.add_row(str(rank), name, *figures)
     return table
 
 
-def cycles(result: CrossPlay) -> Iterator[Text]:
-    """How much of the results ratings cannot show, and the strongest cycle."""
-    yield from map(Text, hidden(result))
-    if result.cycle:
-        yield Text(f"strongest cycle: {cycle_text(result.cycle)}")
+def histograms(ranking: Ranking) -> Iterator[Any]:
+    """The scores of each policy with itself, if there are any."""
+    if ranking.histograms:
+        yield Text(f"\nscores from 0 to {ranking.best}", style="dim")
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(overflow="fold")
+        for name, counts in zip(ranking.policies, ranking.histograms, strict=True):
+            grid.add_row(name, f"{bars(counts)}▏")
+        yield grid
 
 
-def hidden(result: CrossPlay) -> list[str]:
-    if len(result.elo) < CYCLE:
-        return []
-    return [f"cyclic: {result.cyclic:.1%} of the log odds (noise alone: up to {result.noise:.1%})"]
+class Pairings:
+    """The matrix of a ranking, in as many columns side by side as the terminal has room for."""
 
+    def __init__(self, ranking: Ranking) -> None:
+        self.ranking = ranking
 
-def cycle_text(cycle: Cycle) -> str:
-    """Who beats whom, in per cent of the games, and whether that is beyond noise."""
-    following = cycle.policies[1:] + cycle.policies[:1]
-    steps = zip(cycle.policies, following, cycle.rates, strict=True)
-    words = ", ".join(f"{a} beats {b} in {100 * rate:.1f}" for a, b, rate in steps)
-    return f"{words} ({'beyond' if cycle.sure else 'within'} noise)"
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        count = len(self.ranking.policies)
+        room = max(1, (options.max_width - NAME) // CELL)
+        for columns in np.array_split(np.arange(count), -(-count // room)):
+            if columns[0]:
+                yield ""
+            yield self._block(columns, options.max_width - CELL * len(columns) - 1)
 
+    def _block(self, columns: NDArray[np.int64], width: int) -> Table:
+        """The results of all against some; names that need more than `width` are left out."""
+        ranks = range(1, len(self.ranking.policies) + 1)
+        labels = [f"{rank:>{len(str(ranks[-1]))}} " for rank in ranks]
+        named = [*map(add, labels, self.ranking.policies)]
+        table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+        table.add_column("", no_wrap=True)
+        for column in columns:
+            table.add_column(str(column + 1), justify="right", min_width=CELL - 1)
+        short = max(map(cell_len, named)) <= width
+        for label, row in zip(named if short else labels, self.ranking.pairings, strict=True):
+            table.add_row(label, *map(self._cell, row[columns]))
+        return table
 
-def cell(result: CrossPlay, i: int, j: int) -> Text:
-    """The rate, with half the width of its interval."""
-    half = 100 * (result.high[i, j] - result.low[i, j]) / 2
-    return percent(result.rate[i, j]).append(f" ± {half:.1f}", style="dim")
+    def _cell(self, value: float) -> Text:
+        if np.isnan(value):
+            return Text("-", style="dim")
+        return Text(f"{value:.2f}") if self.ranking.histograms else percent(value / 100)
 
 
 def percent(rate: float) -> Text:

@@ -1,4 +1,4 @@
-"""Results of evaluations as JSON files."""
+"""Results of evaluations as files: JSON and CSV."""
 
 import json
 from dataclasses import asdict

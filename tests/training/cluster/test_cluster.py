@@ -213,7 +213,7 @@ def test_mistakes_come_back_in_the_same_words(cluster):
         raise UserError("not here")
 
     with pytest.raises(UserError, match="not here"):
-        map_on_cluster(refuse, [1, 2])
+        list(map_on_cluster(refuse, [1, 2]))
 
 
 @pytest.mark.skipif(not WHOLE, reason="in short, sweeps show that runs learn there")

@@ -15,14 +15,15 @@ from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import Policy, RandomPolicy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training import Config, evaluate, train
-from hanamachi.training.evaluation import matches, pictures, report, results
+from hanamachi.training.evaluation import deals as playing
+from hanamachi.training.evaluation import files, report, results
+from hanamachi.training.evaluation.deals import play_games
 from hanamachi.training.evaluation.matches import (
     Evaluation,
     Row,
     TeamScore,
     cross_play,
     match,
-    play_games,
     versus,
     with_partners,
 )
@@ -163,11 +164,11 @@ def test_a_defeat_counts_as_one_whatever_its_score():
 def test_partners_sit_in_turn_and_change_seats_from_deal_to_deal(monkeypatch):
     seatings = []
 
-    def spy(policies, variant, seating, deals, seed, play):
+    def spy(policies, variant, seating, deals, *how):
         seatings.extend(zip(deals.tolist(), seating.tolist(), strict=True))
-        return play_games(policies, variant, seating, deals, seed, play)
+        return play_games(policies, variant, seating, deals, *how)
 
-    monkeypatch.setattr(matches, "play_games", spy)
+    monkeypatch.setattr(playing, "play_games", spy)
     evaluate(["random", "random"], "hanabi:3p", 10, batch=4, **TOGETHER.options)
     expected = [(deal, [[0, 1, 0], [1, 0, 1]][deal % 2]) for deal in range(10)]
     assert seatings == 3 * expected
@@ -317,7 +318,7 @@ def displayed(result):
 def test_results_against_opponents_are_shown_and_written(variant, policies, tmp_path):
     given = {"opponents": [last_legal, "random"], "play": "both", **variant.options}
     result = evaluate(policies, variant.id, 20, **given)
-    data, picture = pictures.write(result, tmp_path)
+    data, _, _, picture = files.write(result, tmp_path)
     rows = json.loads(data.read_text())["results"]
     assert len(rows) == len(result.results) == displayed(result).count("20 │")
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -337,7 +338,7 @@ def test_cycles_are_shown_and_written(tmp_path):
     assert "rock beats scissors in 100.0, scissors beats paper in 100.0" in words
     assert "beyond noise" in words
     assert "cyclic: 100.0% of the log odds" in words
-    content = json.loads(pictures.write(result, tmp_path)[0].read_text())["results"][0]
+    content = json.loads(files.write(result, tmp_path)[0].read_text())["results"][0]
     assert content["cycle"]["policies"] == names
     assert content["cyclic"] == 1
     two = cross_play("sample", names[:2], pairs[:1], scores[:1])
@@ -346,20 +347,21 @@ def test_cycles_are_shown_and_written(tmp_path):
 
 def test_json_and_picture_are_written(tmp_path):
     result = evaluate([*POLICIES, last_legal], "hanamikoji", 40, play="both", max_rounds=1)
-    data, picture = pictures.write(result, tmp_path / "new")
+    data, _, _, picture = files.write(result, tmp_path / "new")
     content = json.loads(data.read_text())
     assert content["policies"] == ["random", "greedy", "last_legal"]
     assert content["options"]["max_rounds"] == 1
     assert [r["play"] for r in content["results"]] == ["sample", "argmax"]
     assert np.shape(content["results"][0]["rate"]) == (3, 3)
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert sorted(p.name for p in data.parent.iterdir()) == ["evaluation.json", "evaluation.png"]
+    kinds = "csv", "html", "json", "png"
+    assert sorted(p.name for p in data.parent.iterdir()) == [f"evaluation.{k}" for k in kinds]
 
 
 @pytest.mark.parametrize("policies", [["random"], ["random", last_legal]], ids=len)
 def test_scores_are_shown_and_written(policies, tmp_path):
     result = evaluate(policies, TOGETHER.id, 40, play="both", **TOGETHER.options)
-    data, picture = pictures.write(result, tmp_path)
+    data, _, _, picture = files.write(result, tmp_path)
     rows = json.loads(data.read_text())["results"]
     assert list(rows[0]) == [
         "policy", "partners", "play", "games",
@@ -434,7 +436,10 @@ def test_policies_of_the_same_name_are_told_apart():
         ({"play": "argmx"}, "argmax"),
         ({"max_rouns": 3}, "max_rounds"),
         ({"policies": ["random", RandomPolicy(ONE_ROUND)]}, "cannot play"),
-        ({"policies": ["random", Cheating(make_variant("hanamikoji"))]}, "cheating"),
+        (
+            {"policies": ["random", Cheating(make_variant("hanamikoji"))], "strict": True},
+            "cheating",
+        ),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(change, words):

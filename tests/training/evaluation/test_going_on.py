@@ -1,0 +1,259 @@
+"""A stopped evaluation goes on where it was, to the same bits, and says how far it is."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies.networks.checkpoint import save_checkpoint
+from hanamachi.policies.networks.network import checkpoint_of, for_variant
+from hanamachi.training import evaluate
+from hanamachi.training.cli import main as cli
+from hanamachi.training.evaluation import progress
+from hanamachi.training.evaluation.progress import ShowGames
+
+POLICIES = ["random", "greedy", "expert"]
+GAMES = 8
+SMALL = {"max_rounds": 1}
+TOGETHER = {"colours": 2, "ranks": 3, "hand_size": 2}
+PARTS = 12  # of three pairings
+
+
+def first_legal(observation, mask):
+    return int(mask.argmax())
+
+
+def evaluated(out=None, policies=POLICIES, games=GAMES, **how):
+    how = {"batch": 2, **SMALL} | how
+    return evaluate(policies, "hanamikoji", games, 3, out=out, **how)
+
+
+def stopping(parts):
+    """A `map` that is interrupted after so many parts of all calls."""
+
+    def mapper(play, deals):
+        for each in deals:
+            if not len(left):
+                raise KeyboardInterrupt
+            left.pop()
+            yield play(each)
+
+    left = [None] * parts
+    return mapper
+
+
+class Counting:
+    """A `map` that counts the deals it plays."""
+
+    def __init__(self):
+        self.deals = 0
+
+    def __call__(self, play, deals):
+        for each in deals:
+            self.deals += len(each)
+            yield play(each)
+
+
+@pytest.mark.parametrize("batch", [2, 6, 8192])
+@pytest.mark.parametrize("parts", [0, 1, 5, PARTS])
+def test_it_goes_on_where_it_was_stopped_to_the_same_bits(parts, batch, tmp_path):
+    whole, counting = evaluated().as_json(), Counting()
+    try:
+        evaluated(tmp_path, mapper=stopping(parts))
+    except KeyboardInterrupt:
+        assert parts < PARTS
+    again = evaluated(tmp_path, mapper=counting, batch=batch).as_json()
+    assert json.dumps(again) == json.dumps(whole)
+    assert counting.deals == PARTS - parts  # each has one deal
+
+
+def test_partners_and_forfeits_go_on_to_the_same_bits(tmp_path):
+    def fails(observation, mask):
+        raise ValueError("no idea")
+
+    def scored(**how):
+        policies = ["random", fails]
+        return evaluate(policies, "hanabi:2p", 4, batch=1, **how, **TOGETHER).as_json()
+
+    with pytest.raises(KeyboardInterrupt):
+        scored(out=tmp_path, mapper=stopping(7))
+    assert json.dumps(scored(out=tmp_path)) == json.dumps(scored())
+
+
+def test_opponents_go_on_to_the_same_bits(tmp_path):
+    how = {"policies": ["greedy"], "opponents": ["random", "expert"], "play": "both"}
+    with pytest.raises(KeyboardInterrupt):
+        evaluated(tmp_path, mapper=stopping(9), **how)
+    assert evaluated(tmp_path, **how) == evaluated(**how)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"games": 10}, "games"),
+        ({"policies": ["random", "expert"]}, "policies"),
+        ({"opponents": ["random"]}, "opponents"),
+        ({"play": "argmax"}, "play"),
+        ({"strict": True}, "strict"),
+        ({"max_rounds": 2}, "max_rounds"),
+    ],
+)
+def test_another_evaluation_in_the_folder_is_refused(change, name, tmp_path):
+    evaluated(tmp_path)
+    with pytest.raises(UserError, match=name) as refused:
+        evaluated(tmp_path, **change)
+    assert str(tmp_path / "games") in str(refused.value)
+
+
+def test_games_of_other_weights_or_other_code_are_not_mixed_in(tmp_path, monkeypatch):
+    small = variant("hanamikoji", **SMALL)
+    weights = str(tmp_path / "policy")
+    save_checkpoint(weights, checkpoint_of(for_variant(small, [4]), small), "")
+    (tmp_path / "changing.py").write_text("def make(variant): return lambda o, m: int(m.argmax())")
+    monkeypatch.syspath_prepend(tmp_path)
+    searching = f"search:improve:{weights}:worlds=1"
+    for name in (weights, "changing:make", searching):
+        evaluated(tmp_path / "out" / str(len(name)), [name, "random"], 2)
+    save_checkpoint(weights, checkpoint_of(for_variant(small, [4]), small), "")
+    (tmp_path / "changing.py").write_text("def make(variant): return lambda o, m: m.argmax() + 0")
+    for name in (weights, "changing:make", searching):
+        with pytest.raises(UserError, match="files"):
+            evaluated(tmp_path / "out" / str(len(name)), [name, "random"], 2)
+
+
+@pytest.mark.parametrize("file", ["evaluation.json", "1/0.npz"])
+@pytest.mark.parametrize("content", [b"", b"{", b"PK\3\4 and no more"])
+def test_a_damaged_file_is_named_in_one_sentence(file, content, tmp_path):
+    evaluated(tmp_path)
+    (tmp_path / "games" / file).write_bytes(content)
+    with pytest.raises(UserError, match=file):
+        evaluated(tmp_path)
+
+
+# --- The command
+
+
+COMMAND = (
+    "evaluate random mine:first --game hanamikoji --games 130 --play sample --set max_rounds=1"
+)
+MINE = """
+import os, signal
+
+calls = 0
+
+def first(variant):
+    return choose
+
+def choose(observation, mask):
+    global calls
+    calls += 1
+    if calls == int(os.environ.get("KILLED_AT", 0)):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return int(mask.argmax())
+"""
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """A working folder with a policy of the user's own."""
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    sys.modules.pop("mine", None)
+
+
+def hanamachi(words, capsys):
+    """Runs a command in this process; returns its exit code and stderr."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(shlex.split(words))
+    return ended.value.code, capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+def test_a_killed_command_goes_on_to_the_same_file(own_folder, capsys):
+    killed = subprocess.run(
+        [sys.executable, "-m", "hanamachi", *COMMAND.split(), "--out", "killed"],
+        env={**os.environ, "KILLED_AT": "700"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert killed.returncode == -signal.SIGKILL
+    kept = [file.name for file in (own_folder / "killed" / "games" / "0").iterdir()]
+    assert kept, "it was killed before any part was played"
+    assert not (own_folder / "killed" / "evaluation.json").exists()
+    for out in ("killed", "whole"):
+        assert hanamachi(f"{COMMAND} --out {out}", capsys)[0] == 0
+    results = [own_folder / out / "evaluation.json" for out in ("killed", "whole")]
+    assert results[0].read_bytes() == results[1].read_bytes()
+
+
+def test_a_finished_command_prints_again_and_another_is_refused(own_folder, capsys):
+    assert "delete" not in hanamachi(f"{COMMAND} --out out", capsys)[1]
+    code, said = hanamachi(f"{COMMAND} --out out --matrix", capsys)
+    assert code == 0
+    assert "delete out/games" in said
+    code, said = hanamachi(f"{COMMAND} --out out --seed 1", capsys)
+    assert (code, said.count("\n")) == (2, 1)
+    assert "seed was 0 and is 1" in said
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_ctrl_c_says_how_to_go_on(kept, own_folder, capsys):
+    (own_folder / "mine.py").write_text(
+        "def first(variant):\n    return stop\ndef stop(*seen):\n    raise KeyboardInterrupt\n"
+    )
+    command = COMMAND + " --out out" * kept
+    code, said = hanamachi(command, capsys)
+    assert (code, said.count("\n")) == (130, 1)
+    assert (command in said) == kept
+    assert "--out" in said
+
+
+# --- On a terminal
+
+
+def shown(terminal, monkeypatch, slow=0.0, **how):
+    monkeypatch.setattr(progress, "SLOW", slow)
+    console = Console(file=StringIO(), force_terminal=terminal, width=80)
+    with ShowGames(console) as watch:
+        evaluated(watch=watch, **how)
+    return console.file.getvalue()
+
+
+def test_a_terminal_shows_games_the_time_left_and_slow_results_on_the_way(monkeypatch):
+    words = shown(True, monkeypatch)
+    assert "/24" in words
+    assert "left" in words
+    lines = [line for line in words.splitlines() if "against" in line]
+    assert any("random (sample)" in line and "against greedy" in line for line in lines)
+
+
+def test_the_time_left_is_known_from_the_first_part_on():
+    console = Console(file=StringIO(), force_terminal=True)
+    with pytest.raises(KeyboardInterrupt), ShowGames(console) as watch:
+        evaluated(watch=watch, mapper=stopping(1))
+    assert watch.bar.tasks[0].completed == 2
+    assert watch.bar.tasks[0].time_remaining is not None
+
+
+def test_fast_results_wait_for_the_end_and_nothing_is_shown_elsewhere(monkeypatch):
+    assert "8 games\n" not in shown(True, monkeypatch, slow=100.0)
+    assert shown(False, monkeypatch) == ""
+
+
+def test_what_was_kept_counts_as_played(tmp_path, monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        evaluated(tmp_path, mapper=stopping(PARTS - 1))
+    with ShowGames() as watch:
+        evaluated(tmp_path, watch=watch)
+    assert (watch.games, watch.kept, watch.ended_before) == (24, 22, False)
+    with ShowGames() as watch:
+        evaluated(tmp_path, watch=watch)
+    assert watch.ended_before

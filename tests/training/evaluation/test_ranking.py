@@ -1,0 +1,128 @@
+"""A tournament of any size is a ranking that fits a terminal; its files hold every pairing."""
+
+import csv
+import json
+import re
+from io import StringIO
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from hanamachi.training.evaluation import report
+from hanamachi.training.evaluation.files import as_csv
+from hanamachi.training.evaluation.matches import Evaluation, Forfeits, TeamScore, cross_play
+from hanamachi.training.evaluation.page import evaluation_page
+from hanamachi.training.evaluation.ranking import rankings
+
+MANY = [f"policy-{number}" for number in range(20)]
+FEW = MANY[:5]
+LONG = [f"search:improve:runs/a-run-with-a-long-name/{name}:worlds=32" for name in MANY]
+
+
+def rivals(names):
+    """The later a policy is named, the stronger it is; the last but one has failed."""
+    rng = np.random.default_rng(0)
+    pairs = list(combinations(range(len(names)), 2))
+    chances = np.array([0.5 - (j - i) / (2 * len(names)) for i, j in pairs])
+    scores = (rng.random((len(pairs), 50)) < chances[:, None]).astype(float)
+    result = cross_play("sample", names, pairs, scores)
+    failed = [Forfeits(names[-2], names[0], "sample", 7, 3, 5, "ValueError: no idea")]
+    return Evaluation("hanamikoji", {}, names, [], 100, 0, [result], failed)
+
+
+def partners(names):
+    """The later a policy is named, the better it scores, with whomever."""
+    scores = []
+    for i, j in combinations_with_replacement(range(len(names)), 2):
+        mean = min(i, j) + 0.25
+        span = mean - 0.1, mean + 0.1
+        histogram = [0] * i + [100] + [0] * (25 - i)
+        scores.append(TeamScore(names[i], names[j], "argmax", 100, mean, *span, 0, 0, histogram))
+    return Evaluation("hanabi:2p", {}, names, [], 100, 0, scores)
+
+
+def printed(evaluation, matrix=False, width=80):
+    console = Console(width=width)
+    with console.capture() as shown:
+        console.print(report.tables(evaluation, matrix), highlight=False)
+    return shown.get()
+
+
+@pytest.mark.parametrize("played", [rivals, partners])
+@pytest.mark.parametrize("names", [MANY, FEW, LONG, MANY[:2]], ids=["many", "few", "long", "two"])
+@pytest.mark.parametrize("matrix", [False, True])
+def test_it_fits_80_columns_and_names_everybody(played, names, matrix):
+    shown = printed(played(names), matrix)
+    assert max(map(len, shown.splitlines())) <= 80
+    cells = [line.split("│")[2].strip() for line in shown.splitlines() if line.count("│") > 2]
+    assert all(name in "".join(cells) for name in names)
+    assert "…" not in shown
+
+
+@pytest.mark.parametrize("played", [rivals, partners])
+def test_the_best_policy_comes_first(played):
+    (ranking,) = rankings(played(MANY))
+    strength = [MANY.index(name) for name in ranking.policies]
+    assert np.corrcoef(strength, range(20))[0, 1] < -0.9
+    assert strength == sorted(strength, reverse=True) or played is rivals
+    shown = printed(played(MANY))
+    places = [
+        re.search(rf"│ +{rank} │ {name} ", shown) for rank, name in enumerate(ranking.policies, 1)
+    ]
+    assert all(places)
+
+
+def test_the_mean_win_rate_is_that_against_all_others():
+    evaluation = rivals(FEW)
+    (ranking,), (result,) = rankings(evaluation), evaluation.results
+    for name, figures in zip(ranking.policies, ranking.figures, strict=True):
+        i = FEW.index(name)
+        others = np.delete(result.rate[i], i)
+        assert figures[1] == f"{100 * others.mean():.1f}"
+
+
+@pytest.mark.parametrize("played", [rivals, partners])
+def test_pairings_of_many_are_printed_only_if_asked_for(played):
+    (few,), (ranking,) = rankings(played(FEW)), rankings(played(MANY))
+    assert few.caption in printed(played(FEW))
+    assert ranking.caption not in printed(played(MANY))
+    digits = 2 if played is partners else 1
+    cells = re.findall(
+        rf"\d+\.\d{{{digits}}}\b", printed(played(MANY), True).split(ranking.caption)[1]
+    )
+    wanted = [f"{value:.{digits}f}" for value in ranking.pairings.flat if not np.isnan(value)]
+    assert sorted(cells) == sorted(wanted)
+
+
+@pytest.mark.parametrize("played", [rivals, partners])
+@pytest.mark.parametrize("names", [FEW, MANY], ids=len)
+def test_files_hold_every_pairing(played, names):
+    evaluation = played(names)
+    content = json.loads(json.dumps(evaluation.as_json()))
+    rows = list(csv.DictReader(StringIO(as_csv(evaluation))))
+    if played is rivals:
+        (result,) = content["results"]
+        assert np.shape(result["rate"]) == (len(names), len(names))
+        expected = [
+            (names[i], names[j], result["rate"][i][j])
+            for i, j in combinations(range(len(names)), 2)
+        ]
+        assert [(r["policy"], r["opponent"], float(r["rate"])) for r in rows] == expected
+        assert sum(int(row["forfeited"]) + int(row["forfeited_by_other"]) for row in rows) == 7
+    else:
+        assert [float(row["mean"]) for row in rows] == [row["mean"] for row in content["results"]]
+    (ranking,) = rankings(evaluation)
+    text = evaluation_page(evaluation)
+    assert not re.search(r"<script|<link|https?://|@import|url\(|src=", text)
+    for value in ranking.pairings[~np.isnan(ranking.pairings)]:
+        assert f">{value:.{1 if played is rivals else 2}f}" in text
+
+
+def test_who_has_failed_is_told_below_the_ranking():
+    shown = printed(rivals(MANY))
+    assert re.search(r"policy-18 .* 7 │", shown)
+    assert "ValueError: no idea" in shown
+    assert "decision 5 of deal 3 against policy-0" in " ".join(shown.split())
+    assert "forfeited" not in printed(partners(MANY))

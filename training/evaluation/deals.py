@@ -1,0 +1,226 @@
+"""Play the deals of a pairing: both games of a deal in competitive games, one in cooperative ones.
+
+Random numbers for chance and for every decision come from a hash of the seed, the deal and the
+number of decisions made, never from the order in which games are played. So it changes no result
+into which parts the deals are cut.
+
+A policy that fails forfeits the game: it raises an error, or its answer is no distribution over the
+legal actions. Only the games in which it fails are forfeited: a batch that fails is asked about
+again in halves, down to single games.
+
+Notation: G games, D deals, S seats, n rows of one call.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER, Variant, scatter
+from hanamachi.engine.threads import parallel_for
+from hanamachi.errors import UserError, shortened
+from hanamachi.policies.entry_point import named
+from hanamachi.policies.policy import FunctionPolicy, Policy, best, sample
+from hanamachi.policies.search.search import Search
+from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
+from hanamachi.sessions.policy_checks import memory_of
+from hanamachi.training.evaluation.statistics import Floats
+
+Play = Literal["sample", "argmax"]
+Deals = NDArray[np.uint64]  # (D,)
+
+TWICE = 2  # games of one deal in competitive games
+MEMORY = 1 << 28  # bytes that the memories of policies may take in the games played at once
+# games played at once by policies that decide about one game at a time: more would save no time,
+# and a stopped evaluation loses the games that it has not finished
+ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = ((Search, 4), (FunctionPolicy, 64))
+FAILED = -1  # in place of an action
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two policies that meet, as opponents or as partners, and how both choose."""
+
+    players: tuple[Policy, Policy]
+    names: tuple[str, str]
+    variant: Variant
+    play: Play
+
+    @property
+    def games_a_deal(self) -> int:
+        return 1 if self.variant.game.cooperative else TWICE
+
+    def games_at_once(self, batch: int) -> int:
+        """At most `batch`, and fewer for large memories and for policies that think long."""
+        memories = sum(memory_of(policy, 1).nbytes for policy in self.players)
+        most = min(batch, MEMORY // max(1, self.variant.seats * memories))
+        for kind, few in ONE_BY_ONE:
+            if any(isinstance(policy, kind) for policy in self.players):
+                most = min(most, few)
+        return max(1, most)
+
+
+class Failure(NamedTuple):
+    """A policy that failed in a game, and thereby forfeited it."""
+
+    side: int  # the policy: the first or the second of its pairing
+    deal: int
+    decision: int  # in its game, from 1
+    error: str
+
+
+class Part(NamedTuple):
+    """What came out of some deals of a pairing."""
+
+    deals: Deals  # (D,)
+    scores: Floats  # (D,) of the first policy, the mean of both games; or the points of the team
+    lost: NDArray[np.bool_]  # (D,) whether a team lost
+    failures: list[Failure]  # one for each game that was forfeited
+
+
+def play_part(pairing: Pairing, seed: int, strict: bool, deals: Deals) -> Part:
+    """Play these deals; if `strict`, the error of a policy that fails is raised."""
+    play = play_deals_together if pairing.variant.game.cooperative else play_deals
+    return play(pairing, seed, None if strict else Referee(), deals)
+
+
+def play_deals(pairing: Pairing, seed: int, referee: "Referee | None", deals: Deals) -> Part:
+    """Play each deal twice; the seats of the second game are those of the first, exchanged."""
+    first = np.arange(pairing.variant.seats) % TWICE
+    seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
+    dealt = np.tile(deals, TWICE)
+    returns, _ = play_games(
+        pairing.players, pairing.variant, seating, dealt, seed, pairing.play, referee
+    )
+    lead = (returns * (1 - 2 * seating)).sum(1)
+    for row, side in referee.sides() if referee else ():
+        lead[row] = 2 * side - 1
+    scores = ((np.sign(lead) + 1) / 2).reshape(TWICE, -1).mean(0)
+    lost = np.zeros(len(deals), np.bool_)
+    return Part(deals, scores, lost, referee.failures(dealt) if referee else [])
+
+
+def play_deals_together(
+    pairing: Pairing, seed: int, referee: "Referee | None", deals: Deals
+) -> Part:
+    """The two policies take alternate seats; which of them sits first changes with each deal."""
+    variant = pairing.variant
+    seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(pairing.players)
+    returns, ended = play_games(
+        pairing.players, variant, seating, deals, seed, pairing.play, referee
+    )
+    scores, lost = returns[:, 0], variant.lost(ended)
+    for row, _ in referee.sides() if referee else ():
+        scores[row], lost[row] = 0, True
+    return Part(deals, scores, lost, referee.failures(deals) if referee else [])
+
+
+def divided(deals: Deals, most: int) -> list[Deals]:
+    """The deals in parts of at most `most`."""
+    return [deals[i : i + max(1, most)] for i in range(0, len(deals), max(1, most))]
+
+
+def joined(parts: Sequence[Part]) -> Part:
+    """All parts of a pairing as one, in the order of the deals."""
+    deals, scores, lost = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
+    order = np.argsort(deals)
+    failures = sorted(failure for part in parts for failure in part.failures)
+    return Part(deals[order], scores[order], lost[order], failures)
+
+
+# --- Games
+
+
+def play_games(
+    policies: Sequence[Policy],
+    variant: Variant,
+    seating: NDArray[np.int64],
+    deals: Deals,
+    seed: int,
+    play: Play,
+    referee: "Referee | None" = None,
+) -> tuple[Floats, NDArray[Any]]:
+    """Play one game in each row of `seating`, (G, S).
+
+    Returns what each seat earned, (G, S), and the games as they ended, (G,). With a referee, a
+    policy that fails forfeits its game, which ends there; without one, its error is raised.
+    """
+    dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
+    table = variant.new(dealing + deals)
+    parallel_for(kernels.reset, variant.rule_set, table)
+    players = [SeatedPlayer(policy, variant, len(seating)) for policy in policies]
+    returns = np.zeros(seating.shape)
+    decisions = 0
+    while (going := in_progress(table)).size:
+        turns = turns_of(variant, table, going)
+        uniform = uniforms(deciding + deals[going], decisions)
+        decisions += 1
+        actions = np.zeros(len(going), np.int64)
+        for i, player in enumerate(players):
+            own = np.flatnonzero(seating[going, turns.seats] == i)
+            if own.size:
+                asked = player, turns.part(own), uniform[own], play
+                actions[own] = referee.decide(i, decisions, *asked) if referee else decide(*asked)
+        if (failed := actions == FAILED).any():
+            table["mover"][going[failed]] = OVER
+            turns, actions = turns.part(~failed), actions[~failed]
+        returns[turns.rows] += turns.step(table, actions)
+    return returns, table
+
+
+def decide(
+    player: SeatedPlayer[Policy], turns: Turns, uniform: Floats, play: Play
+) -> NDArray[np.int64]:
+    """One action for each turn, (n,); UserError if the policy's distribution is not valid."""
+    distribution, _ = player.distribution(turns)
+    return sample(best(distribution) if play == "argmax" else distribution, uniform)
+
+
+def uniforms(streams: NDArray[np.uint64], count: int) -> Floats:
+    """The number from [0, 1) that belongs to each stream and count, (n,)."""
+    bits = scatter(scatter(streams) + np.uint64(count))
+    return (bits >> np.uint64(12)) / 2.0**52
+
+
+class Referee:
+    """Lets policies that fail forfeit their games in a batch."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[int, int, int, str]] = []  # row, side, decision, error
+
+    def decide(
+        self,
+        side: int,
+        decision: int,
+        player: SeatedPlayer[Policy],
+        turns: Turns,
+        uniform: Floats,
+        play: Play,
+    ) -> NDArray[np.int64]:
+        """One action for each turn, (n,), FAILED where the policy fails."""
+        try:
+            return decide(player, turns, uniform, play)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if len(uniform) > 1:
+                halves = np.array_split(np.arange(len(uniform)), 2)
+                parts = ((player, turns.part(half), uniform[half], play) for half in halves)
+                return np.concatenate([self.decide(side, decision, *part) for part in parts])
+            words = str(error) if isinstance(error, UserError) else named(error)
+            self.found.append((int(turns.rows[0]), side, decision, shortened(words)))
+            return np.array([FAILED])
+
+    def sides(self) -> list[tuple[int, int]]:
+        """The row of each game that was forfeited, and the side that did."""
+        return [(row, side) for row, side, *_ in self.found]
+
+    def failures(self, deals: Deals) -> list[Failure]:
+        """All of them, in the order of the deals, given the deal of each row."""
+        return sorted(
+            Failure(side, int(deals[row]), decision, error)
+            for row, side, decision, error in self.found
+        )

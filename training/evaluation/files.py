@@ -1,0 +1,58 @@
+"""All files of an evaluation: JSON, CSV, a page and a picture."""
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from itertools import combinations
+from pathlib import Path
+
+from hanamachi.storage.files import replacing
+from hanamachi.training.evaluation.matches import Evaluation, Row, rounded
+from hanamachi.training.evaluation.page import evaluation_page
+from hanamachi.training.evaluation.pictures import draw
+from hanamachi.training.evaluation.results import write_json
+
+HEADS = "policy", "opponent", "play", "games", "rate", "low", "high"
+TEAM_HEADS = "policy", "partners", "play", "games", "mean", "low", "high", "perfect", "lost"
+
+
+def write(evaluation: Evaluation, folder: Path) -> list[Path]:
+    """Write `evaluation.json`, `.csv`, `.html` and `.png`; returns their paths."""
+    data, sheet, page, picture = paths = [
+        folder / f"evaluation.{kind}" for kind in ("json", "csv", "html", "png")
+    ]
+    write_json(evaluation.as_json(), data)
+    with replacing(sheet) as file:
+        file.write(as_csv(evaluation).encode())
+    with replacing(page) as file:
+        file.write(evaluation_page(evaluation).encode())
+    with replacing(picture) as file:
+        draw(evaluation).savefig(file, format="png", dpi=200)
+    return paths
+
+
+def as_csv(evaluation: Evaluation) -> str:
+    """A line for each pairing and way of play, and how many games either side forfeited."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    heads = TEAM_HEADS if evaluation.cooperative else HEADS
+    writer.writerow([*heads, "forfeited", "forfeited_by_other"])
+    lost = {(each.policy, each.opponent, each.play): each.games for each in evaluation.forfeits}
+    for row in rows_of(evaluation):
+        cells = [getattr(row, head) for head in heads]
+        me, other, play = cells[:3]
+        theirs = 0 if me == other else lost.get((other, me, play), 0)
+        writer.writerow([*cells, lost.get((me, other, play), 0), theirs])
+    return text.getvalue()
+
+
+def rows_of(evaluation: Evaluation) -> Iterator[Row]:
+    """The results of all pairings one by one, those of a matrix too."""
+    if evaluation.opponents or evaluation.cooperative:
+        yield from evaluation.results
+        return
+    names, games = evaluation.policies, evaluation.games
+    for result in evaluation.results:
+        for i, j in combinations(range(len(names)), 2):
+            rates = (rounded(of[i, j]) for of in (result.rate, result.low, result.high))
+            yield Row(names[i], names[j], result.play, games, *rates)

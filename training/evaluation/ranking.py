@@ -1,0 +1,166 @@
+"""The policies of a tournament in order, and what those that failed have forfeited.
+
+Notation: K policies.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.training.evaluation.deals import Play
+from hanamachi.training.evaluation.matches import CrossPlay, Evaluation, Forfeits, Row, TeamScore
+from hanamachi.training.evaluation.statistics import Cycle, Floats
+
+WAYS = {"sample": "sampled play", "argmax": "most probable action"}
+CYCLE = 3  # policies that can form a cycle, at least
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The policies of a tournament under one way of play, best first."""
+
+    play: Play
+    policies: Sequence[str]  # (K,)
+    heads: Sequence[str]  # of the figures
+    figures: Sequence[Sequence[str]]  # (K, heads)
+    pairings: Floats  # (K, K) per cent won by the row, or mean scores; NaN where nobody played
+    caption: str  # of the pairings
+    best: float  # of all pairings
+    remarks: Sequence[str]
+    histograms: Sequence[Sequence[int]]  # (K, scores) of each policy with itself, or none
+
+
+def rankings(evaluation: Evaluation) -> list[Ranking]:
+    """A ranking for each way of play in which all policies met each other."""
+    if evaluation.cooperative:
+        return [team_ranking(evaluation, play) for play in ways(evaluation.results)]
+    return [rivals_ranking(evaluation, result) for result in evaluation.results]
+
+
+def rivals_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
+    """By Elo."""
+    names, order = evaluation.policies, best_first(result)
+    rate = np.where(np.eye(len(names), dtype=bool), np.nan, 100 * result.rate)
+    means, margins = np.nanmean(rate, 1), result.elo_high - result.elo
+    figures = [
+        [f"{elo:+.0f} ± {margin:.0f}", f"{mean:.1f}"]
+        for elo, margin, mean in zip(result.elo, margins, means, strict=True)
+    ]
+    reach = 50 * (result.high - result.low).max()
+    return Ranking(
+        result.play,
+        [names[i] for i in order],
+        *with_forfeits(evaluation, result.play, ["Elo", "wins, per cent"], figures, order),
+        pairings=rate[np.ix_(order, order)],
+        caption=f"per cent won by the row against the column, each ± {reach:.1f} at most",
+        best=100,
+        remarks=[*hidden(result), *cycles(result)],
+        histograms=[],
+    )
+
+
+def best_first(result: CrossPlay) -> NDArray[np.int64]:
+    """The policies by Elo, (K,); those of the same rating as they were named."""
+    return np.argsort(-result.elo.round(6), kind="stable")
+
+
+def team_ranking(evaluation: Evaluation, play: Play) -> Ranking:
+    """By the mean score of each policy with itself."""
+    names = evaluation.policies
+    scores = [score for score in alone(evaluation.results) if score.play == play]
+    means = mean_matrix(names, evaluation.results, play)
+    order = np.argsort(-means.diagonal(), kind="stable")
+    heads = ["mean score", "perfect", "lost"]
+    figures = [
+        [f"{s.mean:.2f} ± {(s.high - s.low) / 2:.2f}", f"{s.perfect:.1%}", f"{s.lost:.1%}"]
+        for s in scores
+    ]
+    if len(names) > 1:
+        heads.append("with others")
+        for cells, mean, row in zip(figures, means.diagonal(), means, strict=True):
+            cells.append(f"{(row.sum() - mean) / (len(names) - 1):.2f}")
+    return Ranking(
+        play,
+        [names[i] for i in order],
+        *with_forfeits(evaluation, play, heads, figures, order),
+        pairings=means[np.ix_(order, order)],
+        caption="mean score of each pair, sitting in turn",
+        best=len(scores[0].histogram) - 1,
+        remarks=[],
+        histograms=[scores[i].histogram for i in order],
+    )
+
+
+def with_forfeits(
+    evaluation: Evaluation,
+    play: Play,
+    heads: list[str],
+    figures: list[list[str]],
+    order: NDArray[np.int64],
+) -> tuple[list[str], list[list[str]]]:
+    """The heads and the ordered figures, and how many games each forfeited, if any did."""
+    games = dict.fromkeys(evaluation.policies, 0)
+    for forfeits in evaluation.forfeits:
+        games[forfeits.policy] += forfeits.games if forfeits.play == play else 0
+    if any(games.values()):
+        heads = [*heads, "forfeited"]
+        figures = [[*row, f"{count:,}"] for row, count in zip(figures, games.values(), strict=True)]
+    return heads, [figures[i] for i in order]
+
+
+def alone(scores: Sequence[TeamScore]) -> list[TeamScore]:
+    return [score for score in scores if score.policy == score.partners]
+
+
+def ways(rows: Sequence[Row | TeamScore]) -> list[Play]:
+    return list(dict.fromkeys(row.play for row in rows))
+
+
+def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play) -> Floats:
+    """The mean scores of all pairs, (K, K)."""
+    means = {frozenset((s.policy, s.partners)): s.mean for s in scores if s.play == play}
+    return np.array([[means[frozenset((a, b))] for b in policies] for a in policies])
+
+
+# --- What ratings cannot show
+
+
+def cycles(result: CrossPlay) -> Iterator[str]:
+    if result.cycle:
+        yield f"strongest cycle: {cycle_text(result.cycle)}"
+
+
+def hidden(result: CrossPlay) -> list[str]:
+    """How much of the results ratings cannot show."""
+    if len(result.elo) < CYCLE:
+        return []
+    return [f"cyclic: {result.cyclic:.1%} of the log odds (noise alone: up to {result.noise:.1%})"]
+
+
+def cycle_text(cycle: Cycle) -> str:
+    """Who beats whom, in per cent of the games, and whether that is beyond noise."""
+    following = cycle.policies[1:] + cycle.policies[:1]
+    steps = zip(cycle.policies, following, cycle.rates, strict=True)
+    words = ", ".join(f"{a} beats {b} in {100 * rate:.1f}" for a, b, rate in steps)
+    return f"{words} ({'beyond' if cycle.sure else 'within'} noise)"
+
+
+# --- Failures
+
+
+def forfeit_notes(evaluation: Evaluation) -> list[str]:
+    """For each policy that failed how many games it forfeited, and how it failed first."""
+    found: dict[str, list[Forfeits]] = {}
+    for forfeits in evaluation.forfeits:
+        found.setdefault(forfeits.policy, []).append(forfeits)
+    return [forfeit_note(evaluation, name, its) for name, its in found.items()]
+
+
+def forfeit_note(evaluation: Evaluation, name: str, found: Sequence[Forfeits]) -> str:
+    lost, first = sum(each.games for each in found), found[0]
+    beside = "with" if evaluation.cooperative else "against"
+    other = "itself" if first.opponent == name else first.opponent
+    where = f"decision {first.decision} of deal {first.deal} {beside} {other}"
+    return f"{name} failed and forfeited {lost:,} games, the first at {where}: {first.error}"

@@ -1,0 +1,104 @@
+"""The parts of an evaluation that are played already, in a folder, so that it can go on.
+
+A folder holds one evaluation: `evaluation.json` says which, and each part of pairing N is a file in
+the folder N. Parts are of whole deals and are saved as soon as they are played. So two processes
+that play the same evaluation only write the same files.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hanamachi.errors import UserError, differences, listed
+from hanamachi.games.registry import VARIANTS
+from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
+from hanamachi.policies.load import ONNX, PLAYED_BY, SEARCH, agent_folder, is_checkpoint
+from hanamachi.policies.networks.checkpoint import CONFIG
+from hanamachi.policies.search.search import split_spec
+from hanamachi.storage.files import replacing
+from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.training.evaluation.deals import Failure, Part
+
+ABOUT = "evaluation.json"
+DIGITS = 12  # of a digest, which a message can show
+
+
+class SavedParts:
+    """A folder of parts. UserError if it holds those of another evaluation."""
+
+    def __init__(self, folder: Path, about: Mapping[str, Any]) -> None:
+        """`about` is all that the results depend on, as JSON can spell it."""
+        self.folder = folder
+        text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
+        file = folder / ABOUT
+        if not file.exists():
+            with replacing(file) as writing:
+                writing.write(text.encode())
+        elif found := differences(self._parsed(file), json.loads(text)):
+            what_to_do = "name another folder, or delete this one"
+            start = f"{folder} holds an evaluation with other settings ({what_to_do}): "
+            raise UserError(listed(start, found))
+
+    def _parsed(self, file: Path) -> Any:
+        try:
+            return parse_json(read_bounded(file, RESULTS_BYTES))
+        except UserError as error:
+            raise self._damaged(file) from error
+
+    def _damaged(self, file: Path) -> UserError:
+        return UserError(f"{file} is damaged: delete {self.folder}, and evaluate again")
+
+    def read(self, pairing: int) -> list[Part]:
+        """What has been played of a pairing."""
+        folder = self.folder / str(pairing)
+        return [self._part(file) for file in sorted(folder.glob("[0-9]*.npz"))]
+
+    def _part(self, file: Path) -> Part:
+        try:
+            with np.load(BytesIO(read_bounded(file, WEIGHTS_BYTES)), allow_pickle=False) as arrays:
+                failures = [Failure(*each) for each in parse_json(arrays["failures"].tobytes())]
+                return Part(arrays["deals"], arrays["scores"], arrays["lost"], failures)
+        except Exception as error:  # a damaged archive can raise anything
+            raise self._damaged(file) from error
+
+    def write(self, pairing: int, part: Part) -> None:
+        failures = np.frombuffer(json.dumps(part.failures).encode(), np.uint8)
+        with replacing(self.folder / str(pairing) / f"{part.deals[0]}.npz") as file:
+            np.savez_compressed(file, **{**part._asdict(), "failures": failures})
+
+
+# --- Whether policies are still the same
+
+
+def fingerprints(policies: Sequence[Any]) -> dict[str, str]:
+    """What changes if the weights or the code behind these names change, where that can be seen."""
+    names = [str(policy) for policy in policies if isinstance(policy, str | Path)]
+    return {name: digest for name in names if (digest := fingerprint(name))}
+
+
+def fingerprint(spec: str) -> str:
+    """A digest of the file that a policy's name leads to; "" for rule policies."""
+    if spec.startswith(SEARCH):
+        return fingerprint(split_spec(spec)[1])
+    file = file_of(spec)
+    return sha256(read_bounded(file, WEIGHTS_BYTES)).hexdigest()[:DIGITS] if file else ""
+
+
+def file_of(spec: str) -> Path | None:
+    """A checkpoint's description, which has a digest of the weights; an ONNX file; a module."""
+    if spec in VARIANTS:
+        return agent_folder(PLAYED_BY.get(spec, spec)) / CONFIG
+    if is_checkpoint(spec):
+        own, of_run = Path(spec, CONFIG), Path(spec, "policy", CONFIG)
+        return own if own.exists() else of_run
+    if spec.endswith(ONNX):
+        return Path(spec)
+    module = find_spec(spec.partition(":")[0]) if ":" in spec else None
+    return Path(module.origin) if module and module.has_location and module.origin else None

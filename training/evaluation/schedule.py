@@ -1,0 +1,91 @@
+"""Play pairings: how many games, from which seed, in which parts, who watches, what is kept."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError, shown
+from hanamachi.limits import GAMES
+from hanamachi.sessions.session import whole_number
+from hanamachi.training.evaluation.deals import TWICE, Pairing, Part, divided, joined, play_part
+from hanamachi.training.evaluation.saved_parts import SavedParts
+
+Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many processors
+
+LEAST = 2  # games, for an interval
+BATCH = 8192  # games played at the same time
+SEEDS = 2**63  # each gives two streams of random numbers
+
+
+class Watch:
+    """Follows an evaluation; this one does nothing."""
+
+    def begin(self, games: int, kept: int) -> None:
+        """So many games are to be played, of which so many are kept from before."""
+
+    def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
+        """`games` more were played; `so_far` has all parts of the pairing."""
+
+    def pairing_ended(self, pairing: Pairing, whole: Part) -> None:
+        """All games of a pairing are played."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the games of every pairing are played."""
+
+    games: int  #: of each pairing
+    seed: int
+    batch: int = BATCH  #: games played at the same time, at most; does not change results
+    mapper: Mapper = map  #: may play several parts at once; does not change results
+    strict: bool = True  #: raise the error of a policy that fails, instead of a forfeit
+    saved: SavedParts | None = None  #: what is played already, and where more is kept
+    watch: Watch = field(default_factory=Watch)
+
+
+def check_games(games: int, seed: int, variant: Variant) -> None:
+    """Raise UserError unless these games can be played from this seed."""
+    games, parts = whole_number(games, "games"), 1 if variant.game.cooperative else TWICE
+    if not LEAST <= games <= GAMES or games % parts:
+        even = "" if parts == 1 else "even, as every deal is played twice, and "
+        raise UserError(f"games must be {even}from {LEAST} to {GAMES:,}, not {shown(games)}")
+    if not 0 <= whole_number(seed, "a seed") < SEEDS:
+        raise UserError(f"a seed must be from 0 to {SEEDS - 1}, not {shown(seed)}")
+
+
+def play_pairings(pairings: Sequence[Pairing], schedule: Schedule) -> list[Part]:
+    """What came out of every pairing; those that are kept are not played again."""
+    saved = schedule.saved
+    kept = [saved.read(number) if saved else [] for number in range(len(pairings))]
+    games = sum(
+        len(part.deals) * pairing.games_a_deal
+        for pairing, parts in zip(pairings, kept, strict=True)
+        for part in parts
+    )
+    schedule.watch.begin(len(pairings) * schedule.games, games)
+    return [
+        play_pairing(pairing, number, kept[number], schedule)
+        for number, pairing in enumerate(pairings)
+    ]
+
+
+def play_pairing(pairing: Pairing, number: int, kept: list[Part], schedule: Schedule) -> Part:
+    """Play all deals of a pairing but those that are kept."""
+    check_games(schedule.games, schedule.seed, pairing.variant)
+    deals = np.arange(schedule.games // pairing.games_a_deal, dtype=np.uint64)
+    missing = np.setdiff1d(deals, joined(kept).deals) if kept else deals
+    most = pairing.games_at_once(schedule.batch) // pairing.games_a_deal
+    play, parts = partial(play_part, pairing, schedule.seed, schedule.strict), list(kept)
+    for part in schedule.mapper(play, divided(missing, most)):
+        if schedule.saved:
+            schedule.saved.write(number, part)
+        parts.append(part)
+        schedule.watch.part_ended(pairing, parts, len(part.deals) * pairing.games_a_deal)
+    whole = joined(parts)
+    if len(missing):
+        schedule.watch.pairing_ended(pairing, whole)
+    return whole
