@@ -33,7 +33,7 @@ from hanamachi.training import evaluate
 assert "site-packages" in hanamachi.__file__, hanamachi.__file__
 assert importlib.util.find_spec("torch") is None
 for id in agents():
-    evaluate([id] if VARIANTS[id].cooperative else [id, "random"], id, games=2, strict=True)
+    evaluate([id] if VARIANTS[id].cooperative else [id, "random"], id, games=2)
 """
 EXPORTED_PLAYED = f"""
 import gymnasium

@@ -198,7 +198,7 @@ def test_no_room_plays_with_a_policy_that_fails(factory, tmp_path, monkeypatch):
     with pytest.raises(UserError):
         train(config, tmp_path / "run")
     with pytest.raises(UserError):
-        evaluate([spec, "random"], "hanamikoji", games=4, strict=True)
+        evaluate([spec, "random"], "hanamikoji", games=4)
     (forfeits,) = evaluate([spec, "random"], "hanamikoji", games=4).forfeits
     assert (forfeits.policy, forfeits.games) == (spec, 4)
 

@@ -80,7 +80,7 @@ def use_environments(id: str, dtypes: Sequence[type[Any]] = (np.float32, np.int8
 
 def use_policies(id: str, policies: Sequence[str]) -> None:
     """Let them play each other."""
-    evaluate(policies, id, games=2, strict=True)
+    evaluate(policies, id, games=2)
 
 
 def learn(id: str) -> None:

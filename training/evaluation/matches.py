@@ -173,7 +173,7 @@ def evaluate(
     *,
     opponents: Sequence[Given] = (),
     play: Play | Literal["both"] | None = None,
-    strict: bool = False,
+    strict: bool = True,
     out: str | Path | None = None,
     watch: Watch | None = None,
     batch: int = BATCH,
@@ -186,10 +186,10 @@ def evaluate(
     rule policy of the game. In cooperative games each policy also plays with itself. `play` is how
     all choose: "sample" from the distributions, "argmax" for the most probable action (ties are
     broken at random), or "both"; None is "sample" in competitive games and "argmax" in cooperative
-    ones. A policy that fails forfeits the game; with `strict`, its error is raised. With `out`, a
-    folder, all that is played is kept in `out`/games, and the same call goes on from there.
-    `watch` follows the games. `batch` and `mapper` are those of a Schedule, and `options` the
-    game's. Raises UserError if an argument does not fit, or if `out` holds another evaluation.
+    ones. The error of a policy that fails is raised; without `strict` it forfeits the game. With
+    `out`, a folder, all that is played is kept in `out`/games, and the same call goes on from
+    there. `watch` follows the games. `batch` and `mapper` are those of a Schedule, `options` those
+    of the game. Raises UserError if an argument does not fit, or `out` holds another evaluation.
     """
     variant = make_variant(game, **options)
     plays = chosen_plays(play, variant)

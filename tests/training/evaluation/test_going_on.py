@@ -102,7 +102,7 @@ def test_opponents_go_on_to_the_same_bits(tmp_path):
         ({"policies": ["random", "expert"]}, "policies"),
         ({"opponents": ["random"]}, "opponents"),
         ({"play": "argmax"}, "play"),
-        ({"strict": True}, "strict"),
+        ({"strict": False}, "strict"),
         ({"max_rounds": 2}, "max_rounds"),
     ],
 )

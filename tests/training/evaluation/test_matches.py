@@ -436,10 +436,7 @@ def test_policies_of_the_same_name_are_told_apart():
         ({"play": "argmx"}, "argmax"),
         ({"max_rouns": 3}, "max_rounds"),
         ({"policies": ["random", RandomPolicy(ONE_ROUND)]}, "cannot play"),
-        (
-            {"policies": ["random", Cheating(make_variant("hanamikoji"))], "strict": True},
-            "cheating",
-        ),
+        ({"policies": ["random", Cheating(make_variant("hanamikoji"))]}, "cheating"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(change, words):
