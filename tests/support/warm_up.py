@@ -71,8 +71,10 @@ def measure(variant: Variant) -> None:
 
 
 def solve_small(name: str) -> None:
+    """Walk a small version; solve it, if the game is competitive."""
     tree = tree_of(small_versions(name)[0].variant())
-    nash_conv(tree, solve(tree, 1).policy)
+    if not hanamachi.GAMES[name].cooperative:
+        nash_conv(tree, solve(tree, 1).policy)
 
 
 if __name__ == "__main__":
