@@ -99,7 +99,7 @@ def weights_of(id: str) -> str:
 
 
 def tournament(id: str, everybody: Sequence[str], games: int, out: Path) -> dict[str, Any]:
-    """Everybody against each other; an earlier one that was stopped goes on."""
+    """Everybody against each other; an earlier one that was stopped resumes."""
     with ShowGames() as watch:
         how = {"out": kept(id, out), "watch": watch}
         return evaluate(everybody, id, games, SEED, **how).as_json()

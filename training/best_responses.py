@@ -145,7 +145,7 @@ def exploit(
 
 
 def respond(run: Config, folder: Path, title: str) -> None:
-    """Train one response, or go on with it."""
+    """Train one response, or resume its run."""
     train(run, folder, resume=True, title=title, show=False)
 
 

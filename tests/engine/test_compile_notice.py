@@ -1,4 +1,4 @@
-"""Who waits for the compiler is told why, once; who does not is told nothing."""
+"""A process that compiles says so once; one that does not says nothing."""
 
 import importlib.util
 

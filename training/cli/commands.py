@@ -124,7 +124,7 @@ def evaluate(
         Path | None,
         typer.Option(
             help="Folder of evaluation.json, .csv, .html and .png, and of the games played: the "
-            "same command goes on from there."
+            "same command resumes from there."
         ),
     ] = None,
     options: GameOptions = None,

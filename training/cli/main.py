@@ -99,7 +99,7 @@ def how_to_resume(given: Sequence[str]) -> str:
         return ""
     if given[0] == "evaluate":
         if not any(word.split("=")[0] == "--out" for word in given):
-            return "; with --out FOLDER the games played are kept, and the same command goes on"
+            return "; with --out FOLDER the games played are kept, and the same command resumes"
         return f"; to resume: {shlex.join(['hanamachi', *given])}"
     again = given if "--resume" in given else [*given, "--resume"]
     return f"; to resume: {shlex.join(['hanamachi', *again])}"

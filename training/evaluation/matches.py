@@ -187,7 +187,7 @@ def evaluate(
     all choose: "sample" from the distributions, "argmax" for the most probable action (ties are
     broken at random), or "both"; None is "sample" in competitive games and "argmax" in cooperative
     ones. The error of a policy that fails is raised; without `strict` it forfeits the game. With
-    `out`, a folder, all that is played is kept in `out`/games, and the same call goes on from
+    `out`, a folder, all that is played is kept in `out`/games, and the same call continues from
     there. `watch` follows the games. `batch` and `mapper` are those of a Schedule, `options` those
     of the game. Raises UserError if an argument does not fit, or `out` holds another evaluation.
     """
@@ -200,22 +200,14 @@ def evaluate(
         else pairings_of_all(policies, variant, plays)
     )
     names, others = participants(pairings, bool(opponents))
-    about: dict[str, Any] = {
-        "game": variant.id,
-        "options": dict(variant.options),
-        "policies": names,
-        "opponents": others,
-        "games": games,
-        "seed": seed,
-    }
+    about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
+    about |= {"policies": names, "opponents": others, "games": games, "seed": seed}
     how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
     saved = SavedParts(Path(out, PARTS), {**about, **how}) if out else None
     schedule = Schedule(games, seed, batch, mapper, strict, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))
-    if opponents or variant.game.cooperative:
-        results: list[Any] = [result_of(*each) for each in played]
-    else:
-        results = cross_plays(names, played)
+    one_by_one = opponents or variant.game.cooperative
+    results = [result_of(*each) for each in played] if one_by_one else cross_plays(names, played)
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
     return Evaluation(**about, results=results, forfeits=forfeits)
 

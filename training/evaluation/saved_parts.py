@@ -1,4 +1,4 @@
-"""The parts of an evaluation that are played already, in a folder, so that it can go on.
+"""The parts of an evaluation that are played already, in a folder, so that it can resume.
 
 A folder holds one evaluation: `evaluation.json` says which, and each part of pairing N is a file in
 the folder N. Parts are of whole deals and are saved as soon as they are played. So two processes

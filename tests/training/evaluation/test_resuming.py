@@ -1,4 +1,4 @@
-"""A stopped evaluation goes on where it was, to the same bits, and says how far it is."""
+"""A stopped evaluation resumes where it was, to the same bits, and shows its progress."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def evaluated(out=None, policies=POLICIES, games=GAMES, **how):
 
 
 def stopping(parts):
-    """A `map` that is interrupted after so many parts of all calls."""
+    """A `map` that is interrupted after this number of parts, over all calls."""
 
     def mapper(play, deals):
         for each in deals:
