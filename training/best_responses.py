@@ -13,10 +13,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from rich.console import Group
 from rich.text import Text
 
@@ -27,7 +30,9 @@ from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
+from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
+from hanamachi.training.curve import CHOSEN, COLOURS, RESULT, SMALL, Curve, read_curve, style
 from hanamachi.training.evaluation.deals import Pairing, Play
 from hanamachi.training.evaluation.matches import PARTS, rounded
 from hanamachi.training.evaluation.report import percent
@@ -57,6 +62,7 @@ one, from {start} weights and {steps:,} decisions, wins {rate:.1%} ({low:.1%} to
 {meaning}
 """
 EVEN = 0.5  # what a policy wins against itself
+READING = "lines: sampled play, while they learned; dots: their most probable actions, in the end"
 
 
 # --- The result
@@ -115,9 +121,10 @@ def exploit(
     The first response learns from `steps` decisions. `config` gives the settings of the learner and
     the number of final games; its steps, opponents and starting point are ignored. `game` and
     `options` replace those of `config`; a checkpoint knows its own. The result is also written to
-    `out`/exploit.json. With `resume`, the runs in `out` are resumed, and games that measured them
-    are not played again. `watch` follows these games. `mapper` replaces `map`, and may train the
-    responses in parallel. Raises UserError if something does not fit.
+    `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs in `out` are
+    resumed, and games that measured them are not played again. `watch` follows these games.
+    `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if something
+    does not fit.
     """
     if game is None and config:
         game, options = config.game, {**config.options, **options}
@@ -140,7 +147,7 @@ def exploit(
         best=int(np.argmax([each.mean() for each in play("choice", last + 2)])),
         responses=measured(runs, play("rates", last + 1)),
     )
-    write_json(asdict(result), Path(out) / "exploit.json")
+    write(result, Path(out))
     return result
 
 
@@ -236,6 +243,50 @@ def played(
     saved = SavedParts(out / PARTS / name, {"games": games, "seed": seed, "files": files})
     parts = play_pairings(pairings, Schedule(games, seed, saved=saved, watch=watch))
     return [part.scores for part in parts]
+
+
+# --- In files and pictures
+
+
+def write(result: Exploitation, out: Path) -> None:
+    """Write `out`/exploit.json, and `out`/exploit.png with what the runs in `out` have logged."""
+    write_json(asdict(result), out / "exploit.json")
+    logs = [out / Path(each.policy).parent / "tensorboard" for each in result.responses]
+    curves = [read_curve(log) for log in logs]
+    with replacing(out / "exploit.png") as file:
+        draw(result, curves).savefig(file, format="png", dpi=160)
+
+
+def draw(result: Exploitation, curves: Sequence[Curve]) -> Figure:
+    """What each response won while it learned, and in the end, with its 95 % interval."""
+    figure = Figure(figsize=(7, 3.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.axhline(100 * EVEN, color=CHOSEN, linestyle=":", linewidth=1, label="a copy of the victim")
+    colours = islice(cycle(COLOURS), len(curves))
+    for response, curve, colour in zip(result.responses, curves, colours, strict=True):
+        low, rate, high = (100 * each for each in (response.low, response.rate, response.high))
+        for name, won in curve.items():
+            if name.startswith(RESULT):
+                axes.plot(list(won), [100 * each for each in won.values()], color=colour)
+        start = response.start.replace("victim", "the victim")
+        label = f"{response.policy}, from {start} weights"
+        reach = [[rate - low], [high - rate]]
+        axes.errorbar(
+            [response.steps],
+            [rate],
+            reach,
+            fmt="o",
+            markersize=4,
+            capsize=3,
+            color=colour,
+            label=label,
+        )
+    style(axes)
+    axes.set_ylabel("wins, per cent", **SMALL)
+    axes.set_title(f"{result.game}: best responses to {result.victim}\n{READING}", **SMALL)
+    axes.legend(frameon=False, **SMALL)
+    return figure
 
 
 # --- In words

@@ -55,6 +55,7 @@ def victim(responses):
 def test_a_response_to_random_play_wins_and_is_a_checkpoint_like_any_other(responses):
     out, found = responses
     assert json.loads((out / "exploit.json").read_text()) == json.loads(json.dumps(asdict(found)))
+    assert (out / "exploit.png").read_bytes().startswith(b"\x89PNG")
     assert [r.policy for r in found.responses] == ["1/policy", "2/policy"]
     for response in found.responses:
         assert (response.start, response.steps, response.games) == ("random", STEPS, 2_000)

@@ -185,7 +185,8 @@ def exploit(
         Path | None, typer.Option(help="YAML file with the settings of the best responses.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of exact.json, or of exploit.json and the runs.")
+        Path | None,
+        typer.Option(help="Folder of exact.json, or of exploit.json, exploit.png and the runs."),
     ] = None,
     game: GameOption = None,
     options: GameOptions = None,
