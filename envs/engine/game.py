@@ -384,9 +384,7 @@ class Game:
     build: Callable[..., tuple[dict[str, Any], Any, Any, Layout]]  #: UserError if options clash
     options: Mapping[str, str] = field(default_factory=dict)  #: option -> what it accepts and means
     length: Callable[[np.record], Length] | None = None  #: of a rule set; OpenSpiel needs it
-    later: Mapping[str, Any] = field(
-        default_factory=dict
-    )  #: newer options -> the rules before them
+    later: Mapping[str, Any] = field(default_factory=dict)  #: newer options -> rules before them
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: id -> more for `build`
     last_round: str | None = None  #: the entry of a rule set that numbers it, if there are rounds
     best_score: Callable[[np.record], int] | None = None  #: of a rule set, if cooperative

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from hanamachi.games.hanamikoji import rules
-
-ITEMS = {"secret": 1, "trade_off": 0, "gift": 3, "competition": 4}  # for each side, by both players
+from hanamachi.games.hanamikoji.observation import GIVEN, KEPT
 
 
 @cache
@@ -18,7 +17,9 @@ def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
     any round and not lost since: `reached` are all sets that some rounds lead to. It is enough to
     follow one player, as seats can be exchanged: if one of them can win, so can the other.
     """
-    ends = round_ends(cards, sum(ITEMS[action] for action in actions))
+    tiles = zip(rules.ACTIONS, KEPT, GIVEN, strict=True)
+    each = sum(kept + given for action, kept, given in tiles if action in actions)
+    ends = round_ends(cards, each)
     reached, unexplored = {0}, [0]
     while unexplored:
         held = unexplored.pop()

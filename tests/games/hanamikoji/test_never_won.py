@@ -7,7 +7,7 @@ import pytest
 
 from hanamachi.errors import UserError
 from hanamachi.games.hanamikoji import rules
-from hanamachi.games.hanamikoji.never_won import ITEMS, never_won, round_ends
+from hanamachi.games.hanamikoji.never_won import never_won, round_ends
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.training.exact.walk import Walk, joined
 from tests.support.samples import WHOLE
@@ -20,6 +20,8 @@ DECKS = [
     for deck in combinations_with_replacement(range(1, MOST_ITEMS + 1), geisha)
     if sum(deck) <= MOST_ITEMS
 ]
+# what each side gets when both players have used the tile
+ITEMS = {"secret": 1, "trade_off": 0, "gift": 3, "competition": 4}
 SIZES = dict(zip(rules.ACTIONS, (1, 2, 3, 4), strict=True))
 
 
