@@ -1,7 +1,9 @@
 """Compiled code on disk is never run for another signature, or after its sources have changed."""
 
 import errno
+import sys
 from multiprocessing import get_context
+from subprocess import check_output
 
 import pytest
 
@@ -65,6 +67,21 @@ def test_processes_that_compile_at_once_never_mix_their_code(tmp_path):
     files = KernelFiles(tmp_path, "step", "sources")
     for key in keys_of_all():
         assert files.load(key) == key
+
+
+def test_a_compiled_kernel_is_loaded_without_what_it_was_compiled_from():
+    """Numba imports the modules of all code in a kernel: SciPy's algebra for a sum."""
+    decide = """
+import sys
+import gymnasium
+import hanamachi
+env = gymnasium.make("hanamachi/Hanamikoji-v0", opponent="expert", seat=1)
+env.reset(seed=0)
+print("scipy.linalg" in sys.modules)
+"""
+    for _ in range(2):  # the first may compile
+        needs_algebra = check_output([sys.executable, "-c", decide], text=True)
+    assert needs_algebra.strip() == "False"
 
 
 def compile_all(folder, who):
