@@ -9,7 +9,8 @@
 Lengths are in units of the canvas, x to the right and y down from its upper left corner.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
 PAPER, PANEL, TABLE = "#f7f3ea", "#ece4d4", "#e2d7c1"
@@ -61,7 +62,27 @@ class Text(NamedTuple):
     anchor: Anchor
 
 
-Shape = Box | Ellipse | Polygon | Text
+Outline = Box | Ellipse | Polygon | Text
+
+
+class Piece(NamedTuple):
+    """Something on the table that an action may be made of, such as a card in a hand."""
+
+    name: str  # as the legal actions name it; equal cards have the same name
+    label: str  # in words, for those who cannot see it
+    shapes: tuple["Shape", ...]
+
+
+Shape = Outline | Piece
+
+
+def outlines(shapes: Sequence[Shape]) -> Iterator[Outline]:
+    """The shapes without the pieces around them."""
+    for shape in shapes:
+        if isinstance(shape, Piece):
+            yield from outlines(shape.shapes)
+        else:
+            yield shape
 
 
 class Canvas:
@@ -70,6 +91,14 @@ class Canvas:
     def __init__(self, across: int, down: int) -> None:
         self.across, self.down = across, down
         self.shapes: list[Shape] = []
+
+    @contextmanager
+    def piece(self, name: str, label: str) -> Iterator[None]:
+        """What is drawn meanwhile is one piece."""
+        around, self.shapes = self.shapes, []
+        yield
+        drawn, self.shapes = tuple(self.shapes), around
+        self.shapes.append(Piece(name, label, drawn))
 
     def box(
         self, x: float, y: float, w: float, h: float, fill: str, edge: str | None = None

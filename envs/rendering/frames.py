@@ -38,10 +38,3 @@ def table_svg(variant: Variant, game: np.record) -> str:
     """The whole table as SVG, hidden cards too, such as a notebook shows it."""
     drawing: Canvas = variant.game.render().drawing(variant, game)
     return svg(drawing, f"the table of {variant.game.title}")
-
-
-# --- Words for pictures
-
-
-def counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -7,7 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.errors import missing_extra
-from hanamachi.rendering.canvas import CORNER, EDGE, PAPER, RIM, Box, Canvas, Ellipse, Polygon, Text
+from hanamachi.rendering.canvas import (
+    CORNER,
+    EDGE,
+    PAPER,
+    RIM,
+    Box,
+    Canvas,
+    Ellipse,
+    Polygon,
+    Text,
+    outlines,
+)
 
 FINER = 2  # drawn so much larger, then reduced, which smooths the edges
 
@@ -26,7 +37,7 @@ def pixels(canvas: Canvas, width: int | None = None) -> NDArray[np.uint8]:
     size = (round(canvas.across * scale), round(canvas.down * scale))
     image: Any = Image.new("RGB", size, PAPER)
     brush = ImageDraw.Draw(image)
-    for shape in canvas.shapes:
+    for shape in outlines(canvas.shapes):
         match shape:
             case Box(x, y, w, h, fill, edge):
                 area = scaled((x, y, x + w, y + h), scale)

@@ -1,12 +1,55 @@
-"""How a game without pictures of its own is shown: what each seat observes, as text."""
+"""How a game without words and pictures of its own is shown: by what each seat observes.
+
+A game says more in a module `render` of its own, which may leave out what it leaves to this one.
+"""
+
+from typing import Any
 
 import numpy as np
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import Variant
+from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.rendering.canvas import Canvas
 
 LINE, MARGIN, WIDTH = 16, 10, 800
+
+
+def headline(variant: Variant, game: np.record) -> str:
+    return variant.game.title
+
+
+def status(variant: Variant, game: np.record, viewer: int | None) -> str:
+    """Who has to decide."""
+    if game.mover == OVER:
+        return "the game is over"
+    return "chance decides" if game.mover == CHANCE else f"player {game.mover} is to move"
+
+
+def table(variant: Variant, game: np.record, viewer: int | None) -> dict[str, Any]:
+    """The segments of the observation of the viewer, or of every seat, by name."""
+    if viewer is not None:
+        return observed(variant, game, viewer)
+    return {f"player {seat}": observed(variant, game, seat) for seat in range(variant.seats)}
+
+
+def pieces(variant: Variant, game: np.record, action: int) -> list[tuple[str, str]]:
+    """An action is one piece."""
+    words = variant.actions.describe(action, game)
+    return [(words, words)]
+
+
+def heard(
+    variant: Variant, before: np.record, by: int, event: int, viewer: int | None
+) -> list[str]:
+    """One's own actions; of others only that they have moved, as more may be secret."""
+    if by == CHANCE:
+        return []
+    return [variant.actions.describe(event, before) if viewer in (None, by) else "moves"]
+
+
+def outcome_name(variant: Variant, before: np.record, outcome: int) -> str:
+    """An outcome of chance as games are written down."""
+    return str(outcome)
 
 
 def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
@@ -20,15 +63,19 @@ def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
 
 def segments(variant: Variant, game: np.record, seat: int) -> list[str]:
     """A line for each segment with an entry other than 0: its name and its numbers."""
+    return [
+        f"  {name}: {' '.join(f'{n:g}' for n in numbers)}"
+        for name, numbers in observed(variant, game, seat).items()
+        if any(numbers)
+    ]
+
+
+def observed(variant: Variant, game: np.record, seat: int) -> dict[str, list[float]]:
+    """The segments of a seat's observation, by name."""
     layout = variant.observation
     seen = np.empty((1, layout.size), np.float32)
     kernels.observations(variant.rule_set, np.array([game]), np.array([seat]), seen)
-    parts = {s.name: seen[0, layout.slice(s.name)] for s in layout.segments}
-    return [
-        f"  {name}: {' '.join(f'{n:g}' for n in numbers)}"
-        for name, numbers in parts.items()
-        if numbers.any()
-    ]
+    return {s.name: seen[0, layout.slice(s.name)].tolist() for s in layout.segments}
 
 
 def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:

@@ -6,6 +6,7 @@ and fits each line of text to the width that it has in Aileron: so no text leave
 
 from collections.abc import Iterable
 from html import escape
+from itertools import count
 
 from hanamachi.rendering.canvas import (
     CORNER,
@@ -16,9 +17,11 @@ from hanamachi.rendering.canvas import (
     Box,
     Canvas,
     Ellipse,
+    Outline,
+    Piece,
     Polygon,
-    Shape,
     Text,
+    outlines,
 )
 
 FONTS = "Aileron, 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -48,6 +51,23 @@ def svg(canvas: Canvas, label: str) -> str:
     return document(canvas.across, canvas.down, label, shapes(canvas))
 
 
+def picture_of_pieces(canvas: Canvas, label: str) -> str:
+    """The same, with its pieces as groups that a page can find and a screen reader can speak.
+
+    Each has an id of its own and, as `data-piece`, the name that legal actions have for it.
+    """
+    numbers, parts = count(), [paper(canvas)]
+    for shape in canvas.shapes:
+        if isinstance(shape, Piece):
+            inside = "".join(map(element, outlines(shape.shapes)))
+            names = f'id="piece-{next(numbers)}" data-piece="{escape(shape.name)}"'
+            spoken = f'role="img" aria-label="{escape(shape.label)}"'
+            parts.append(f"<g {names} {spoken}>{inside}</g>")
+        else:
+            parts.append(element(shape))
+    return document(canvas.across, canvas.down, label, "".join(parts))
+
+
 def document(across: int, down: int, label: str, content: str) -> str:
     """An SVG element around what it shows; it shrinks where less room is."""
     return (
@@ -59,11 +79,14 @@ def document(across: int, down: int, label: str, content: str) -> str:
 
 def shapes(canvas: Canvas) -> str:
     """The paper and all shapes on it."""
-    paper = f'<rect width="{canvas.across}" height="{canvas.down}" fill="{PAPER}"/>'
-    return "".join([paper, *map(element, canvas.shapes)])
+    return "".join([paper(canvas), *map(element, outlines(canvas.shapes))])
 
 
-def element(shape: Shape) -> str:
+def paper(canvas: Canvas) -> str:
+    return f'<rect width="{canvas.across}" height="{canvas.down}" fill="{PAPER}"/>'
+
+
+def element(shape: Outline) -> str:
     match shape:
         case Box():
             return box_element(shape)

@@ -49,9 +49,7 @@ def record_of(session: Session) -> Record:
     """The record of a game that was played from its start; UserError for any other."""
     if not session.from_start:
         raise UserError("a game that began from a given position cannot be saved")
-    rule_set, games = session.variant, session.games.copy()
-    games["rng"] = session.generator
-    kernels.start_one(rule_set.rule_set, games[0])
+    rule_set, games = session.variant, session.first_position()
     happened = let_chance_happen(rule_set, games, session.deal)
     for action in session.actions:
         kernels.apply_one(rule_set.rule_set, games[0], action)

@@ -46,6 +46,7 @@ class Session:
         self.deal: tuple[int, ...] = ()  # outcomes given for chance, in order
         self.dealt = 0  # how many of them have happened
         self.actions: list[int] = []
+        self._given: NDArray[Any] | None = None  # the position that it began from, unless the start
         self._observation, self._mask = self._new_arrays()  # the mover's; no mask once it is over
         self._mask[:] = 0
         self._point()
@@ -91,12 +92,23 @@ class Session:
         games["rng"] = generator
         self._begin(games, tuple(deal), True)
 
+    def first_position(self) -> NDArray[Any]:
+        """(1,) the position that the game began from, before chance."""
+        if self._given is not None:
+            return self._given.copy()
+        games = self.games.copy()
+        games["rng"] = self.generator
+        kernels.start_one(self.variant.rule_set, games[0])
+        return games
+
     def _begin_by_chance(self) -> None:
+        self._given = None
         self._remember(self.games["rng"].item(), (), True)
         self.mover = self._advance(BEGIN, MOVER, self._observation, self._mask)
 
     def _begin(self, games: NDArray[Any], deal: tuple[int, ...], from_start: bool) -> None:
         generator = games["rng"].item()
+        self._given = None if from_start else games.copy()
         if from_start:
             kernels.start_one(self.variant.rule_set, games[0])
         happened = let_chance_happen(self.variant, games, deal)

@@ -45,7 +45,7 @@ from hanamachi.games.geishas_road.rules import (
     waiting_share,
 )
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
-from hanamachi.rendering.frames import counted
+from hanamachi.rendering.words import counted
 
 NAMES = tuple(action.capitalize() for action in ACTIONS)
 STATUS = {

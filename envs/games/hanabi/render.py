@@ -16,7 +16,7 @@ from hanamachi.games.hanabi import MULTICOLOUR
 from hanamachi.games.hanabi.actions import Catalogue
 from hanamachi.games.hanabi.rules import CHOOSE_STARTER, CLUE, DISCARD, DRAW, HAND, NONE
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
-from hanamachi.rendering.frames import counted
+from hanamachi.rendering.words import counted
 
 LETTERS = {"red": "R", "black": "K", "yellow": "Y", "green": "G", "blue": "B", MULTICOLOUR: "M"}
 RATINGS = (  # of a whole game: the most points for which it is

@@ -4,143 +4,47 @@ Both show what one seat sees, with that seat at the bottom; `seat=None` shows al
 too, from the side of player 0.
 """
 
+from collections.abc import Iterable, Iterator
 from math import cos, pi, sin
-from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.game import Variant
 from hanamachi.engine.rounds import scored_round
-from hanamachi.games.four_actions import SIZES
-from hanamachi.games.hanamikoji.actions import Catalogue
-from hanamachi.games.hanamikoji.rules import (
-    ACT,
-    ANSWER_COMPETITION,
-    ANSWER_GIFT,
-    COMPETITION,
-    DEAL,
-    GIFT,
-    NONE,
-    SECRET,
-    TRADE_OFF,
-    favours,
+from hanamachi.games.hanamikoji.rules import ACTIONS, COMPETITION
+from hanamachi.games.hanamikoji.view import (
+    BACK,
+    ROUND_OVER,
+    TILES,
+    Side,
+    Tile,
+    geisha_names,
+    headline,
+    heard,
+    outcome_name,
+    pieces,
+    side,
+    spelled,
+    status,
+    table,
+    tile_piece,
+    written,
 )
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, TABLE, Canvas
+from hanamachi.rendering.words import counted
 
-Cards = tuple[str, ...]
-
-TILES = ("Secret", "Trade-off", "Gift", "Competition")
-BACK = "?"  # a card that the viewer may not see
-ROUND_OVER = "the round is over"
-
-# --- What there is to show
-
-
-class Tile(NamedTuple):
-    """A tile of one player, and what was done with it."""
-
-    name: str
-    turn: int  # own turn in which it was used, from 1; 0 not yet
-    cards: Cards = ()  # a Competition's pairs one after the other
-    taken: tuple[int, ...] = ()  # which of them the other player took
-    answer: bool = False  # the other player has yet to take some
-
-
-class Side(NamedTuple):
-    """One player's side of the table, as the viewer sees it."""
-
-    seat: int
-    name: str
-    geisha: int  # favours won so far
-    charm: int
-    hand: Cards
-    tiles: list[Tile]  # used ones in order of use, then the others
-    items: list[int]  # of each geisha
-    favoured: list[bool]  # by each geisha
-
-
-def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Side:
-    shown = viewer in (None, seat)
-    geisha, charm = favours(variant.rule_set, game, seat)
-    kinds = np.flatnonzero(variant.rule_set.in_use).tolist()
-    tiles = [tile(variant, game, seat, kind, shown) for kind in kinds]
-    return Side(
-        seat,
-        f"player {seat} (you)" if viewer == seat else f"player {seat}",
-        geisha,
-        charm,
-        face_up(spelled(variant, game.hand[seat]), shown),
-        sorted(tiles, key=lambda tile: tile.turn or len(tiles) + 1),
-        game.table[seat, : variant.rule_set.geisha].tolist(),
-        (game.marker[: variant.rule_set.geisha] == seat).tolist(),
-    )
-
-
-def tile(variant: Variant, game: np.record, owner: int, kind: int, shown: bool) -> Tile:
-    name, turn = TILES[kind], int(game.used_in[owner, kind])
-    if turn == 0:
-        return Tile(name, turn)
-    if kind == SECRET:
-        card = (geisha_names(variant)[game.secret[owner]],)
-        return Tile(name, turn, face_up(card, shown or game.mover == OVER))
-    if kind == TRADE_OFF:
-        return Tile(name, turn, face_up(spelled(variant, game.trade_off[owner]), shown))
-    if kind == GIFT:
-        cards, card_taken = spelled(variant, game.gift[owner]), game.gift_taken[owner]
-        if card_taken == NONE:
-            return Tile(name, turn, cards, answer=True)
-        return Tile(name, turn, cards, (cards.index(geisha_names(variant)[card_taken]),))
-    cards, pair = spelled(variant, game.pairs[owner, 0]), int(game.pair_taken[owner])
-    cards += spelled(variant, game.pairs[owner, 1])
-    if pair == NONE:
-        return Tile(name, turn, cards, answer=True)
-    return Tile(name, turn, cards, (2 * pair, 2 * pair + 1))
-
-
-def geisha_names(variant: Variant) -> Cards:
-    return cast(Catalogue, variant.actions).names
-
-
-def spelled(variant: Variant, counts: NDArray[np.int8]) -> Cards:
-    """The names of these cards, one by one."""
-    return tuple(np.repeat(geisha_names(variant), counts[: variant.rule_set.geisha]).tolist())
-
-
-def face_up(cards: Cards, shown: bool) -> Cards:
-    return cards if shown else (BACK,) * len(cards)
-
-
-def headline(variant: Variant, game: np.record) -> str:
-    """Which round and turn it is, and how many cards can still be drawn."""
-    limit = f" of {variant.rule_set.max_rounds}" if variant.rule_set.max_rounds else ""
-    turns = 2 * variant.rule_set.tiles
-    turn = min(int(game.turn) + 1, turns)
-    removed = int(variant.rule_set.cards.sum()) - 2 * sum(
-        size for size, used in zip(SIZES, variant.rule_set.in_use, strict=True) if used
-    )
-    pile = max(int(game.unseen.sum()) - removed, 0)
-    return f"round {max(game.round_number, 1)}{limit} · turn {turn} of {turns} · pile {pile}"
-
-
-def status(variant: Variant, game: np.record) -> str:
-    """Who has to do what, or who has won."""
-    foe = 1 - game.mover
-    if game.phase == ACT:
-        return f"player {game.mover} uses a tile"
-    if game.phase == ANSWER_GIFT:
-        return f"player {game.mover} takes one of {written(spelled(variant, game.gift[foe]))}"
-    if game.phase == ANSWER_COMPETITION:
-        first, second = (written(spelled(variant, pair)) for pair in game.pairs[foe])
-        return f"player {game.mover} takes {first} or {second}"
-    if game.mover != OVER:
-        return "cards are dealt" if game.phase <= DEAL else "a card is drawn"
-    return "victory is shared" if game.winner == NONE else f"player {game.winner} has won"
-
-
-def written(cards: Cards) -> str:
-    return " ".join(cards)
-
+__all__ = [
+    "drawing",
+    "headline",
+    "heard",
+    "outcome_name",
+    "pieces",
+    "round_end",
+    "round_end_drawing",
+    "status",
+    "table",
+    "text",
+]
 
 # --- As text
 
@@ -281,33 +185,74 @@ def drawn_table(variant: Variant, game: np.record, seat: int | None, words: str)
     canvas.write(14, 18, f"{variant.game.title} · {headline(variant, game)}", 15, anchor="lm")
     draw_side(canvas, variant, theirs, 36, to_decide=game.mover == theirs.seat)
     draw_board(canvas, variant, theirs, mine, 160)
-    draw_side(canvas, variant, mine, 410, to_decide=game.mover == mine.seat)
+    draw_side(canvas, variant, mine, 410, to_decide=game.mover == mine.seat, near=True)
     canvas.write(14, 544, words, 15, anchor="lm")
     return canvas
 
 
-def draw_side(canvas: Canvas, variant: Variant, side: Side, y: float, to_decide: bool) -> None:
-    """A player's name, favours, hand and tiles; framed in gold while it is theirs to decide."""
+def draw_side(
+    canvas: Canvas, variant: Variant, side: Side, y: float, to_decide: bool, near: bool = False
+) -> None:
+    """A player's name, favours, hand and tiles; framed in gold while it is theirs to decide.
+
+    Of the near side actions are made, and of what the far side offers.
+    """
     canvas.box(10, y, 580, 114, PANEL, GOLD if to_decide else None)
     canvas.write(22, y + 17, side.name, 15, anchor="lm")
     canvas.write(22, y + 35, f"{side.geisha} geisha, {side.charm} charm", 12, anchor="lm")
     for place, name in enumerate(reversed(side.hand)):
-        draw_card(canvas, variant, name, 552 - 32 * place, y + 8, 28)
+        piece = f"hand:{name}" if near else f"hand {side.seat}:{name}"
+        with canvas.piece(piece, f"{spoken(name)} in the hand of {side.name}"):
+            draw_card(canvas, variant, name, 552 - 32 * place, y + 8, 28)
     for place, tile in enumerate(side.tiles):
-        draw_tile(canvas, variant, tile, 20 + 141 * place, y + 52)
+        kind = TILES.index(tile.name)
+        piece = tile_piece(kind) if near else f"tile {side.seat}:{ACTIONS[kind]}"
+        with canvas.piece(piece, tile_label(side, tile)):
+            draw_tile(canvas, tile, 20 + 141 * place, y + 52)
+        for shown, label, cards in offered(tile) if tile.answer and not near else ():
+            with canvas.piece(shown, label):
+                draw_cards(canvas, variant, tile, cards, 20 + 141 * place, y + 52)
+        if near or not tile.answer:
+            draw_cards(canvas, variant, tile, range(len(tile.cards)), 20 + 141 * place, y + 52)
 
 
-def draw_tile(canvas: Canvas, variant: Variant, tile: Tile, x: float, y: float) -> None:
-    """A tile not yet used stands out; a used one shows its cards, those taken underlined."""
+def tile_label(side: Side, tile: Tile) -> str:
+    words = f"used in turn {tile.turn}: {tile_words(tile)}" if tile.turn else "not used"
+    return f"{tile.name} of {side.name}, {words}"
+
+
+def offered(tile: Tile) -> Iterator[tuple[str, str, list[int]]]:
+    """What can be taken of an offer: the name of the piece, its label, and its places."""
+    if tile.name == TILES[COMPETITION]:
+        for pair, places in enumerate(([0, 1], [2, 3]), 1):
+            cards = written(tuple(tile.cards[place] for place in places))
+            yield f"pair:{pair}", f"{cards} on offer", places
+    else:
+        for place, name in enumerate(tile.cards):
+            yield f"offer:{name}", f"{name} on offer", [place]
+
+
+def spoken(name: str) -> str:
+    return "a hidden card" if name == BACK else name
+
+
+def draw_tile(canvas: Canvas, tile: Tile, x: float, y: float) -> None:
+    """A tile not yet used stands out."""
     edge = GOLD if tile.answer else None
     canvas.box(x, y, 136, 54, TABLE if tile.turn else INK, edge)
     canvas.write(x + 8, y + 11, tile.name, 12, INK if tile.turn else LIGHT, anchor="lm")
     if tile.turn:
         canvas.write(x + 128, y + 11, f"turn {tile.turn}", 10, anchor="rm")
-    for place, name in enumerate(tile.cards):
+
+
+def draw_cards(
+    canvas: Canvas, variant: Variant, tile: Tile, places: Iterable[int], x: float, y: float
+) -> None:
+    """Cards of a used tile; those that were taken are underlined."""
+    for place in places:
         gap = 10 if tile.name == TILES[COMPETITION] and place >= 2 else 0
         left = x + 8 + 26 * place + gap
-        draw_card(canvas, variant, name, left, y + 20, 22)
+        draw_card(canvas, variant, tile.cards[place], left, y + 20, 22)
         if place in tile.taken:
             canvas.box(left, y + 50, 22, 3, GOLD)
 
@@ -340,14 +285,23 @@ def draw_board(canvas: Canvas, variant: Variant, above: Side, below: Side, y: fl
     names = geisha_names(variant)
     left = (WIDTH - 82 * len(names)) / 2
     for g, name in enumerate(names):
-        x = left + 82 * g + 4
-        draw_items(canvas, x, y + 72, -15, above.items[g], COLOURS[g])
-        draw_items(canvas, x, y + 156, 15, below.items[g], COLOURS[g])
-        canvas.box(x, y + 90, 74, 60, COLOURS[g])
-        draw_symbol(canvas, x + 30, y + 112, name, 24, COLOURS[g])
-        canvas.write(x + 8, y + 138, f"charm {variant.rule_set.cards[g]}", 10, LIGHT, anchor="lm")
-        towards = below.favoured[g] - above.favoured[g]
-        canvas.disc(x + 62, y + 120 + 24 * towards, 8, GOLD)
+        with canvas.piece(f"geisha:{name}", geisha_label(variant, above, below, g)):
+            x = left + 82 * g + 4
+            draw_items(canvas, x, y + 72, -15, above.items[g], COLOURS[g])
+            draw_items(canvas, x, y + 156, 15, below.items[g], COLOURS[g])
+            canvas.box(x, y + 90, 74, 60, COLOURS[g])
+            draw_symbol(canvas, x + 30, y + 112, name, 24, COLOURS[g])
+            charm = f"charm {variant.rule_set.cards[g]}"
+            canvas.write(x + 8, y + 138, charm, 10, LIGHT, anchor="lm")
+            towards = below.favoured[g] - above.favoured[g]
+            canvas.disc(x + 62, y + 120 + 24 * towards, 8, GOLD)
+
+
+def geisha_label(variant: Variant, above: Side, below: Side, g: int) -> str:
+    names = [side.name for side in (above, below) if side.favoured[g]] or ["nobody"]
+    items = ", ".join(f"{counted(side.items[g], 'item')} of {side.name}" for side in (above, below))
+    charm = variant.rule_set.cards[g]
+    return f"geisha {geisha_names(variant)[g]}, charm {charm}: {items}; favours {names[0]}"
 
 
 def draw_items(canvas: Canvas, x: float, y: float, step: float, count: int, colour: str) -> None:

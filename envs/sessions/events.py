@@ -1,0 +1,92 @@
+"""What happens in a game, event by event, and what each seat hears of it.
+
+An event is an action or an outcome of chance. What a seat hears tells it no card that it may not
+know: two games that it cannot tell apart sound the same.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, Variant
+from hanamachi.rendering import plain
+from hanamachi.sessions.session import Session
+
+
+class Event(NamedTuple):
+    """An action, or an outcome of chance, and the position before it."""
+
+    before: np.record
+    by: int  # the seat that acted, or CHANCE
+    number: int  # of the action or the outcome
+    decision: int  # how many actions came before it
+
+
+class Heard(NamedTuple):
+    """What a seat hears of an event."""
+
+    by: int | None  # the seat that acted; None for chance and for what the rules bring about
+    words: str
+    decision: int  # how many actions came before it
+
+
+class History:
+    """The events of a session since it began; `update` takes in those that came since.
+
+    It follows one game: a session that begins anew needs a new history.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.events: list[Event] = []
+        self.decisions = 0  # actions taken in so far
+        self._games = session.first_position()
+        self._take_in_chance()
+        self.update()
+
+    def update(self) -> None:
+        """Take in what has happened since the last call."""
+        for action in self.session.actions[self.decisions :]:
+            before = self._games[0].copy()
+            self.events.append(Event(before, int(before.mover), action, self.decisions))
+            kernels.apply_one(self.session.variant.rule_set, self._games[0], action)
+            self.decisions += 1
+            self._take_in_chance()
+
+    def _take_in_chance(self) -> None:
+        variant, deal = self.session.variant, self.session.deal
+        while self._games["mover"][0] == CHANCE:
+            before = self._games[0].copy()
+            outcome = int(kernels.draw_one(variant.rule_set, self._games[0]))
+            place = sum(event.by == CHANCE for event in self.events)
+            outcome = deal[place] if place < len(deal) else outcome
+            self.events.append(Event(before, CHANCE, outcome, self.decisions))
+            kernels.resolve_one(variant.rule_set, self._games[0], outcome)
+
+    def heard(self, seat: int | None, since: int = 0) -> list[Heard]:
+        """What a seat has heard of the events after the first `since` actions; None hears all."""
+        later = (event for event in self.events if event.decision >= since)
+        return [heard for event in later for heard in hear(self.session.variant, event, seat)]
+
+    def since_last_turn(self, seat: int | None) -> list[Heard]:
+        """What a seat has heard since it acted last; with None, since the last action."""
+        acted = [e.decision for e in self.events if e.by != CHANCE and seat in (None, e.by)]
+        last = acted[-1] if acted else -1
+        after = last if seat is None else last + 1
+        return self.heard(seat, max(after, 0)) if acted else self.heard(seat)
+
+
+def hear(variant: Variant, event: Event, seat: int | None) -> Iterator[Heard]:
+    """What a seat hears of an event: words of what was done, then of what came of it."""
+    heard = asked(variant, "heard")(variant, event.before, event.by, event.number, seat)
+    for place, words in enumerate(heard):
+        by = event.by if event.by != CHANCE and place == 0 else None
+        yield Heard(by, words, event.decision)
+
+
+def asked(variant: Variant, name: str) -> Callable[..., Any]:
+    """What a game says of itself under this name; simple games leave it to `plain`."""
+    own: Callable[..., Any] = getattr(variant.game.render(), name, None) or getattr(plain, name)
+    return own

@@ -1,0 +1,96 @@
+"""One game as one seat sees it: as plain data, in words, and as a picture.
+
+    session = Session(variant("hanamikoji"))
+    session.begin(seed=0)
+    seat_view(session, 0)     # a dict, ready for JSON
+    seat_text(session, 0)     # the table in at most 80 columns
+    seat_picture(session, 0)  # SVG, each piece with its name and a label
+
+Two positions that a seat cannot tell apart give the same view, text and picture. With `seat=None`
+all that is hidden is shown, too.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hanamachi.engine.game import OVER
+from hanamachi.rendering.svg import picture_of_pieces
+from hanamachi.sessions.events import History, asked
+from hanamachi.sessions.session import Session
+
+
+def seat_view(session: Session, seat: int | None, history: History | None = None) -> dict[str, Any]:
+    """What a seat may know, as data for JSON.
+
+    - "variant", "options", "title", "cooperative", "seats": the game;
+    - "seat", "mover", "over": who looks, who is to move (None once the game is over);
+    - "headline", "status": where the game stands, and who has to do what, or how it ended;
+    - "table": what lies where, different for each game;
+    - "legal": when it is the seat's turn, each action with its number, its words and its pieces;
+    - "pieces": what each piece of a legal action is called;
+    - "events": what the seat has heard since it acted last, each with the seat that acted (None
+      for chance) and words.
+
+    `history` spares the work to go through the game again; it must be up to date.
+    """
+    variant, game = session.variant, session.games[0]
+    legal, pieces = legal_actions(session, seat)
+    events = (history or History(session)).since_last_turn(seat)
+    return {
+        "variant": variant.id,
+        "options": plain(variant.options),
+        "title": variant.game.title,
+        "cooperative": variant.game.cooperative,
+        "seats": variant.seats,
+        "seat": seat,
+        "mover": None if session.mover == OVER else session.mover,
+        "over": session.mover == OVER,
+        "headline": asked(variant, "headline")(variant, game),
+        "status": asked(variant, "status")(variant, game, seat),
+        "table": plain(asked(variant, "table")(variant, game, seat)),
+        "legal": legal,
+        "pieces": pieces,
+        "events": [{"by": heard.by, "words": heard.words} for heard in events],
+    }
+
+
+def legal_actions(
+    session: Session, seat: int | None
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The actions of a seat in its turn, and what the pieces that make them up are called."""
+    if seat is None or seat != session.mover:
+        return [], {}
+    variant, game = session.variant, session.games[0]
+    _, mask = session.observe(seat)
+    legal, labels = [], {}
+    for action in np.flatnonzero(mask).tolist():
+        pieces = asked(variant, "pieces")(variant, game, action)
+        labels.update(pieces)
+        words = variant.actions.describe(action, game)
+        legal.append({"action": action, "words": words, "pieces": [name for name, _ in pieces]})
+    return legal, labels
+
+
+def seat_text(session: Session, seat: int | None) -> str:
+    """The table as text, in at most 80 columns."""
+    return str(asked(session.variant, "text")(session.variant, session.games[0], seat))
+
+
+def seat_picture(session: Session, seat: int | None) -> str:
+    """The table as SVG; each piece is a group with its name, `data-piece`, and a label."""
+    variant = session.variant
+    drawing = asked(variant, "drawing")(variant, session.games[0], seat)
+    whose = "" if seat is None else f" as player {seat} sees it"
+    return picture_of_pieces(drawing, f"the table of {variant.game.title}{whose}")
+
+
+def plain(value: Any) -> Any:
+    """Records, tuples and numbers of numpy as dicts, lists and numbers of Python."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: plain(part) for name, part in value._asdict().items()}
+    if isinstance(value, dict):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else value
