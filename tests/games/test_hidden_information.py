@@ -21,17 +21,19 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.geishas_road.rules import INTRIGUE
 from hanamachi.policies import load_policy
 from hanamachi.rendering.pixels import pixels
+from hanamachi.sessions.events import Event, hear
 from hanamachi.sessions.players import SeatedPlayer, turns_of
+from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import state_of
+from hanamachi.sessions.views import seat_picture, seat_text, seat_view
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.cli import play
-from hanamachi.training.cli.play import Contest, Listener
 
 Games = NDArray[np.void]
 Seats = NDArray[np.int64]  # (B,)
 Show = Callable[[Variant, Games, Seats], list[bytes]]  # what each seat gets, (B,)
 
-POSITIONS, SHOWN = sample(100_000, 0.001), sample(2_000, 0.005)
+POSITIONS, SHOWN, VIEWED = sample(100_000, 0.001), sample(2_000, 0.005), sample(20_000, 0.001)
 HEARD, PAINTED, EXTREMES = sample(200, 0.01), 20, sample(10, 0.1)
 ONLY_WITH_OFFERS = {"gifts", "pairs"}  # whose hidden cards only Advanced has
 DECISIONS = 80  # of each game, or of several
@@ -120,16 +122,33 @@ def agents(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
     return seen
 
 
-def texts(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
-    """The table as text, and the choices of a human in the seat."""
-    random = load_policy("random", variant.id, **variant.options)
-    contest, seen = Contest(variant, random, seed=0), []
+def seen(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """The view, text and picture of the position, and all that was heard of the round."""
+    session, found = Session(variant), []
     for game, seat in enumerate(seats.tolist()):
-        contest.session.begin(options={"state": state_of(variant, games[game:])})
-        contest.seat = seat
-        choices = contest.choices() if contest.my_turn else {}
-        seen.append("\n".join((contest.table(), *choices.values())).encode())
-    return seen
+        session.begin(options={"state": state_of(variant, games[game:])})
+        view = seat_view(session, seat)
+        heard = heard_of_round(variant, games[game], seat)
+        parts = (repr(view), repr(heard), seat_text(session, seat), seat_picture(session, seat))
+        found.append("\n".join(parts).encode())
+    return found
+
+
+def heard_of_round(variant: Variant, game: np.record, seat: int) -> list[tuple[int | None, str]]:
+    """Nothing in Hanabi, whose record does not hold the events."""
+    heard = []
+    for event in events_of_round(variant, game):
+        heard += [(one.by, one.words) for one in hear(variant, event, seat)]
+    return heard
+
+
+def events_of_round(variant: Variant, game: np.record) -> Iterator[Event]:
+    earlier = copied(game)
+    kernels.rewind_one(variant.rule_set, earlier)
+    while (event := kernels.next_event_of(variant.rule_set, game, earlier)) >= 0:
+        yield Event(copied(earlier), int(earlier.mover), event, 0)
+        carry_out = kernels.resolve_one if earlier.mover == CHANCE else kernels.apply_one
+        carry_out(variant.rule_set, earlier, event)
 
 
 def drawings(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
@@ -164,7 +183,11 @@ def test_views_do_not_depend_on_what_a_seat_cannot_know(pairs: Pairs) -> None:
     assert unlike(views, pairs) == 0
 
 
-@pytest.mark.parametrize("show", [agents, texts, drawings, worlds])
+def test_what_is_seen_and_heard_does_not_depend_on_it(pairs: Pairs) -> None:
+    assert unlike(seen, pairs.going().first(VIEWED)) == 0
+
+
+@pytest.mark.parametrize("show", [agents, drawings, worlds])
 def test_what_is_said_drawn_and_imagined_does_not_depend_on_it(pairs: Pairs, show: Show) -> None:
     assert unlike(show, pairs.going().first(SHOWN)) == 0
 
@@ -192,8 +215,8 @@ def test_words_of_the_others_moves_do_not_depend_on_it(pairs: Pairs) -> None:
         (look,) = after(variant, game, [action], seat)
         alike = choices[[seen == look for seen in after(variant, other, choices, seat)]]
         if len(alike):
-            here, there = (Listener(variant, one[None], seat) for one in (game, other))
-            assert here.words(action) == there.words(rng.choice(alike))
+            here, there = Event(game, 0, action, 0), Event(other, 0, rng.choice(alike), 0)
+            assert [*hear(variant, here, seat)] == [*hear(variant, there, seat)]
             told += 1
     assert told == HEARD
 

@@ -74,7 +74,7 @@ def test_every_piece_on_the_table_that_an_action_uses_is_in_the_picture(id: str)
             drawn = [group.get("data-piece") for group in root.iter() if group.get("data-piece")]
             for one in view["legal"]:
                 for name in one["pieces"]:
-                    on_table = name.startswith(("hand:", "offer:", "pair:"))
+                    on_table = name.startswith(("hand:", "offer:", "pair:", "card:"))
                     assert drawn.count(name) >= one["pieces"].count(name) * on_table
 
 
@@ -118,7 +118,7 @@ def test_a_game_from_a_given_position_is_heard_from_there(id: str) -> None:
     later = Session(session.variant)
     later.begin(options={"state": state})
     later.step(int(np.flatnonzero(later.observe(later.mover)[1])[0]))
-    assert [one.decision for one in History(later).heard(None)][0] == 0
+    assert History(later).heard(None)[0].decision == 0
 
 
 @every_variant

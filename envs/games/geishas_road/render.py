@@ -5,327 +5,55 @@ too, from the side of player 0.
 """
 
 from math import cos, pi, sin
-from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.game import Variant
 from hanamachi.engine.rounds import scored_round
-from hanamachi.games.four_actions import SIZES
-from hanamachi.games.geishas_road.actions import Catalogue
-from hanamachi.games.geishas_road.rules import (
-    ACT,
-    ACTIONS,
-    ANSWER,
-    COMPETITION,
-    DEAL,
-    DRAW,
-    DRAW_MARKERS,
-    DRAW_STARTER,
-    ENDED,
-    GIFT,
-    INSERTED,
-    INTRIGUE,
-    LAY_TOKENS,
-    NONE,
-    PICK_MARKER,
-    PICK_STARTER,
-    PICK_TOKENS,
-    PUT_IN_ORDER,
-    REDRAW,
-    TWO_PLACES,
-    base_points,
-    favoured,
-    guest_points,
-    house_of,
-    unused_tokens,
-    use_of,
-    waiting_share,
+from hanamachi.games.geishas_road.rules import COMPETITION, NONE, TWO_PLACES
+from hanamachi.games.geishas_road.view import (
+    NAMES,
+    ROUND_OVER,
+    Action,
+    Card,
+    Markers,
+    Side,
+    Token,
+    action_piece,
+    at,
+    colour_names,
+    counted_markers,
+    headline,
+    heard,
+    marker_name,
+    offer_kind,
+    offer_piece,
+    on_offer,
+    outcome_name,
+    pieces,
+    row_left,
+    scored_markers,
+    side,
+    status,
+    table,
+    unseen,
+    worth,
+    written,
 )
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
-from hanamachi.rendering.words import counted
 
-NAMES = tuple(action.capitalize() for action in ACTIONS)
-STATUS = {
-    DRAW_STARTER: "the starter is drawn",
-    LAY_TOKENS: "prestige tokens are laid out",
-    DRAW_MARKERS: "each player draws a first marker",
-    DEAL: "cards are dealt",
-    PICK_STARTER: "player {} names the starter",
-    PICK_MARKER: "player {} takes a marker",
-    DRAW: "a card is drawn",
-    ACT: "player {} uses an action",
-    REDRAW: "a card is drawn",
-}
-
-ROUND_OVER = "the round is over"
-
-Markers = NDArray[np.int8]  # (C,) the seat whose marker counts for each geisha; NONE
-
-# --- What there is to show
-
-
-class Card(NamedTuple):
-    """A card as the viewer sees it."""
-
-    name: str  # "?" if the viewer may not know
-    colour: int  # NONE likewise
-    down: bool  # it lies face down
-
-    @property
-    def words(self) -> str:
-        return f"({self.name})" if self.down and self.colour != NONE else self.name
-
-
-Cards = tuple[Card, ...]
-
-
-class Action(NamedTuple):
-    """An action of one player, and what was done with it."""
-
-    name: str
-    turn: int  # own turn in which it was used, from 1; 0 not yet
-    cards: Cards = ()  # as they are since Counteroffers; a Competition's pairs one after the other
-    taken: tuple[int, ...] = ()  # places that the other player has played
-    open: bool = False  # cards of it are still to be played
-
-
-class Token(NamedTuple):
-    """An offer token of one player, and what was done with it."""
-
-    name: str
-    where: str = ""  # in which offer it was used; not yet
-    cards: Cards = ()  # the hidden card; or the card of a Counteroffer and the one it removed
-
-
-class Side(NamedTuple):
-    """One player's side of the table, as the viewer sees it."""
-
-    seat: int
-    name: str
-    score: str
-    hand: Cards
-    actions: list[Action]  # used ones in order of use, then the others
-    tokens: list[Token]  # Hidden Offer and Counteroffer, if there are any
-    tableau: list[list[int]]  # of each colour, the values in order of play
-    influence: list[str]  # over each geisha
-    guests: list[int]  # of each colour
-
-
-def side(
-    variant: Variant, game: np.record, seat: int, viewer: int | None, markers: Markers
-) -> Side:
-    rule_set = variant.rule_set
-    shown = viewer in (None, seat)
-    held = game.hand[seat, : game.held[seat]].tolist()
-    kinds = np.flatnonzero(rule_set.in_use).tolist()
-    actions = [action(variant, game, seat, kind, viewer) for kind in kinds]
-    return Side(
-        seat,
-        f"player {seat} (you)" if viewer == seat else f"player {seat}",
-        score(variant, game, seat),
-        tuple(card(variant, number, shown) for number in held),
-        sorted(actions, key=lambda action: action.turn or len(actions) + 1),
-        tokens(variant, game, seat, viewer) if rule_set.offer_tokens else [],
-        [tableau(variant, game, seat, c) for c in range(rule_set.colours)],
-        [influence(game, seat, c, markers) for c in range(rule_set.colours)],
-        game.collected[seat, : rule_set.colours].tolist(),
-    )
-
-
-def card(variant: Variant, number: int, shown: bool, down: bool = False) -> Card:
-    if not shown:
-        return Card("?", NONE, down)
-    names = cast(Catalogue, variant.actions).names
-    return Card(names[number], int(variant.rule_set.colour[number]), down)
-
-
-def score(variant: Variant, game: np.record, seat: int) -> str:
-    """What the player has, and would have if the round ended now."""
-    rule_set, wins = variant.rule_set, game.wins
-    geisha = [c for c in range(rule_set.colours) if favoured(rule_set, game, c) == seat]
-    now = sum(worth(variant, game, c) for c in geisha)
-    now += int(guest_points(rule_set, game, seat) + unused_tokens(rule_set, game, seat))
-    this_round = f"this round: {len(geisha)} geisha, {counted(now, 'point')}"
-    this_round += ", starter" if seat == game.starter else ""
-    if rule_set.rounds == 0:
-        return f"{counted(wins[seat], 'round')} won ({this_round})"
-    scored = wins.sum() == game.round_number  # not so during a round, nor after an instant win
-    return f"{counted(game.points[seat] + (0 if scored else now), 'point')} ({this_round})"
-
-
-def action(variant: Variant, game: np.record, owner: int, kind: int, viewer: int | None) -> Action:
-    name, turn = NAMES[kind], int(game.used_in[owner, kind])
-    if turn == 0:
-        return Action(name, turn)
-    numbers = offered(game, owner, kind)
-    cards = tuple(
-        laid(variant, by, number, hidden_by(game, by, what, number), viewer)
-        for by, what, number in numbers
-    )
-    taken = [i for i, (_, _, n) in enumerate(numbers) if game.played_by[n] == 1 - owner]
-    is_open = turn_of(game, owner, kind) == game.turn and bool((game.offer != NONE).any())
-    return Action(name, turn, cards, tuple(taken), is_open)
-
-
-def offered(game: np.record, owner: int, kind: int) -> list[tuple[int, int, int]]:
-    """Who laid which card in each place, and in which action: (seat, action, card)."""
-    cards = [(owner, kind, int(number)) for number in game.laid[owner, kind, : SIZES[kind]]]
-    for seat in (1 - owner, owner):  # who is offered the cards is the first to counter
-        if game.counter_to[seat] == turn_of(game, owner, kind):
-            cards[game.counter_place[seat]] = (seat, INSERTED, int(game.counter_in[seat]))
-    return cards
-
-
-def turn_of(game: np.record, owner: int, kind: int) -> int:
-    """The turn of the round, from 0, in which a player used an action."""
-    return int(2 * (game.used_in[owner, kind] - 1) + (owner != game.starter))
-
-
-def hidden_by(game: np.record, owner: int, action: int, number: int) -> bool:
-    """Whether a card that the player laid in an action is still unknown to the other."""
-    if action == INTRIGUE:
-        return bool(game.played_by[number] == NONE)
-    if game.hidden_use[owner] != use_of(action) or number != game.hidden_card[owner]:
-        return False
-    removed = owner in game.counter_out_by  # who finds it later cannot tell that it was this one
-    return bool(removed or game.played_by[number] == NONE)
-
-
-def laid(variant: Variant, owner: int, number: int, down: bool, viewer: int | None) -> Card:
-    """A card that a player has laid down."""
-    return card(variant, number, not down or viewer in (None, owner), down)
-
-
-def tokens(variant: Variant, game: np.record, seat: int, viewer: int | None) -> list[Token]:
-    """Hidden Offer with its card; Counteroffer with its card and the one that it removed."""
-    hidden, counter = Token("Hidden Offer"), Token("Counteroffer")
-    use, turn = int(game.hidden_use[seat]), int(game.counter_to[seat])
-    if use != NONE:
-        laid_in = use if use in (GIFT, COMPETITION) else INSERTED
-        number = int(game.hidden_card[seat])
-        down = hidden_by(game, seat, laid_in, number)
-        where = "Counteroffer" if laid_in == INSERTED else NAMES[use]
-        hidden = Token(hidden.name, where, (laid(variant, seat, number, down, viewer),))
-    if turn != NONE:
-        number, by = int(game.counter_in[seat]), int(game.counter_out_by[seat])
-        down = hidden_by(game, seat, INSERTED, number)
-        added = laid(variant, seat, number, down, viewer)
-        removed = laid(variant, by, int(game.counter_out[seat]), by != NONE, viewer)
-        counter = Token(counter.name, NAMES[offer_kind(game, turn)], (added, removed))
-    return [hidden, counter]
-
-
-def tableau(variant: Variant, game: np.record, seat: int, colour: int) -> list[int]:
-    """The values of a colour that a player has played, in order of play."""
-    played = np.flatnonzero(game.played_by[: variant.rule_set.cards] == seat)
-    mine = [n for n in played if variant.rule_set.colour[n] == colour]
-    return [int(variant.rule_set.value[n]) for n in sorted(mine, key=lambda n: game.played_as[n])]
-
-
-def influence(game: np.record, seat: int, colour: int, markers: Markers) -> str:
-    """The sum of the cards, and a half for the marker."""
-    return f"{game.influence[seat, colour] + 0.5 * (markers[colour] == seat):g}"
-
-
-def counted_markers(game: np.record) -> Markers:
-    """The markers that add to influence.
-
-    At the end of a game they lie with who has won each geisha, and the record does not tell where
-    they lay before. Those that won her, the cards being equal, lie where they lay.
-    """
-    if game.phase != ENDED:
-        return cast(Markers, game.marker)
-    return np.where(game.influence[0] == game.influence[1], game.marker, NONE)
-
-
-def scored_markers(variant: Variant, before: np.record, action: int) -> Markers:
-    """The markers that counted when `action` ended a round, before scoring moved them.
-
-    The action is carried out where cards have no value, markers alone win nobody, and no other
-    round follows: then scoring moves none.
-    """
-    rule_set, game = variant.rule_set.copy(), before.copy()
-    rule_set["value"], rule_set["alone_wins"], rule_set["rounds"] = 0, False, game["round_number"]
-    game["influence"] = 0
-    kernels.apply_one(rule_set, game, action)
-    return cast(Markers, game["marker"])
-
-
-def on_offer(variant: Variant, game: np.record, viewer: int | None) -> dict[int, Card]:
-    """The cards on the table that are still to be played, by place."""
-    return {
-        place: laid(variant, int(owner), int(number), bool(owner != NONE), viewer)
-        for place, (number, owner) in enumerate(zip(game.offer, game.face_down, strict=True))
-        if number != NONE
-    }
-
-
-def offer_kind(game: np.record, turn: int) -> int:
-    """The Gift or Competition of a turn of the round, from 0; or NONE."""
-    used = game.used_in[(game.starter + turn) % 2] == turn // 2 + 1
-    kinds = [kind for kind in (GIFT, COMPETITION) if used[kind]]
-    return kinds[0] if kinds else NONE
-
-
-def worth(variant: Variant, game: np.record, colour: int) -> int:
-    """The points that a geisha brings to the player who wins her."""
-    return int(base_points(variant.rule_set, game) + game.prestige[colour])
-
-
-def row_left(variant: Variant, game: np.record, row: int) -> list[int]:
-    """The tokens of a row, the next one first."""
-    left: list[int] = game.row[row, game.taken[row] : variant.rule_set.row_length[row]].tolist()
-    return left
-
-
-def colour_names(variant: Variant) -> tuple[str, ...]:
-    return cast(Catalogue, variant.actions).colours
-
-
-def marker_name(variant: Variant) -> str:
-    return "tiebreaker" if variant.rule_set.shuffled else "marker"
-
-
-def headline(variant: Variant, game: np.record) -> str:
-    """Which round and turn it is, and how many cards lie in the deck."""
-    rule_set = variant.rule_set
-    edition = variant.id.partition(":")[2].capitalize()
-    limit = f" of {rule_set.rounds}" if rule_set.rounds else ""
-    turns = 2 * rule_set.markers
-    return (
-        f"{variant.game.title} · {edition} · round {max(game.round_number, 1)}{limit} · "
-        f"turn {min(int(game.turn) + 1, turns)} of {turns} · deck {int(game.unseen).bit_count()}"
-    )
-
-
-def status(variant: Variant, game: np.record, viewer: int | None) -> str:
-    """Who has to do what, or who has won."""
-    me = f"player {game.mover}"
-    if game.mover == OVER:
-        return f"player {game.winner} has won"
-    if game.phase == ANSWER:
-        return f"{me} answers the {NAMES[offer_kind(game, game.turn)]}"
-    if game.phase == PUT_IN_ORDER:
-        cards = on_offer(variant, game, viewer)
-        first, second = (at(cards, int(i)) for i in game.share[waiting_share(game)])
-        return f"{me} plays {first} or {second} first"
-    if game.phase == PICK_TOKENS:
-        house = house_of(variant.rule_set, game, game.playing)
-        return f"{me} collects at the {colour_names(variant)[house]} house"
-    return STATUS[int(game.phase)].format(game.mover)
-
-
-def at(cards: dict[int, Card], place: int) -> str:
-    """A card on offer, as the choices name it."""
-    return cards[place].words if cards[place].colour != NONE else f"?{place + 1}"
-
-
-def written(cards: Cards) -> str:
-    return " ".join(card.words for card in cards)
-
+__all__ = [
+    "drawing",
+    "headline",
+    "heard",
+    "outcome_name",
+    "pieces",
+    "round_end",
+    "round_end_drawing",
+    "status",
+    "table",
+    "text",
+]
 
 # --- As text
 
@@ -426,7 +154,7 @@ def common_lines(variant: Variant, game: np.record, seat: int | None) -> list[st
     ]
     if seat is None:
         rule_set = variant.rule_set
-        deck = [card for card in range(rule_set.cards) if game.unseen >> card & 1]
+        deck = unseen(variant, game, None)
         for c, name in enumerate(colour_names(variant)):
             values = [int(rule_set.value[card]) for card in deck if rule_set.colour[card] == c]
             rows.append((f"deck, {name}", spaced(values)))
@@ -480,23 +208,39 @@ def drawn_table(
     draw_offer(canvas, variant, game, seat)
     draw_board(canvas, variant, game, theirs, mine)
     draw_rows(canvas, variant, game)
-    draw_side(canvas, mine, 534, to_decide=game.mover == mine.seat)
+    draw_side(canvas, mine, 534, to_decide=game.mover == mine.seat, near=True)
     canvas.write(14, 682, words, 15, anchor="lm")
     return canvas
 
 
-def draw_side(canvas: Canvas, side: Side, y: float, to_decide: bool) -> None:
-    """A player's score, guests, hand, actions and tokens; framed while it is theirs to decide."""
+def draw_side(canvas: Canvas, side: Side, y: float, to_decide: bool, near: bool = False) -> None:
+    """A player's score, guests, hand, actions and tokens; framed while it is theirs to decide.
+
+    Of the near side actions are made.
+    """
     canvas.box(10, y, 820, 126, PANEL, GOLD if to_decide else None)
     canvas.write(22, y + 17, side.name, 15, anchor="lm")
     canvas.write(22, y + 37, side.score, 12, anchor="lm")
     draw_guests(canvas, side.guests, 420, y + 27)
+    whose = "" if near else f" {side.seat}"
     for place, card in enumerate(reversed(side.hand)):
-        draw_card(canvas, card, 788 - 34 * place, y + 10, 30)
+        with canvas.piece(f"hand{whose}:{card.name}", f"{spoken(card)} in the hand of {side.name}"):
+            draw_card(canvas, card, 788 - 34 * place, y + 10, 30)
     for place, action in enumerate(side.actions):
-        draw_action(canvas, action, 20 + 132 * place, y + 58)
+        piece, _ = action_piece(NAMES.index(action.name))
+        words = f"turn {action.turn}: {action_words(action)}" if action.turn else "not used"
+        name = piece.replace(":", f"{whose}:")
+        with canvas.piece(name, f"{action.name} of {side.name}, {words}"):
+            draw_action(canvas, action, 20 + 132 * place, y + 58)
     for place, token in enumerate(side.tokens):
-        draw_token(canvas, token, 556 + 134 * place, y + 58)
+        words = token_words(token) if token.where else "not used"
+        piece = ("token:hidden", "token:counter")[place].replace(":", f"{whose}:")
+        with canvas.piece(piece, f"{token.name} of {side.name}, {words}"):
+            draw_token(canvas, token, 556 + 134 * place, y + 58)
+
+
+def spoken(card: Card) -> str:
+    return "a hidden card" if card.colour == NONE else card.words
 
 
 def draw_guests(canvas: Canvas, guests: list[int], x: float, y: float) -> None:
@@ -602,7 +346,10 @@ def draw_offer(canvas: Canvas, variant: Variant, game: np.record, seat: int | No
     pairs = offer_kind(game, game.turn) == COMPETITION
     left = x - (17 * (max(cards, default=0) + 1) + 4 * pairs)
     for place, card in cards.items():
-        draw_card(canvas, card, left + 34 * place + 8 * (pairs and place >= TWO_PLACES), y + 8, 30)
+        piece, name = offer_piece(cards, place)
+        with canvas.piece(piece, f"{name} on offer"):
+            apart = 8 * (pairs and place >= TWO_PLACES)
+            draw_card(canvas, card, left + 34 * place + apart, y + 8, 30)
     if not cards:
         canvas.write(x, y - 12, "deck", 12)
         canvas.box(x - 15, y, 30, 38, HIDDEN)
@@ -612,20 +359,39 @@ def draw_offer(canvas: Canvas, variant: Variant, game: np.record, seat: int | No
 def draw_board(canvas: Canvas, variant: Variant, game: np.record, above: Side, below: Side) -> None:
     """The tableaus of both players on both sides of the geisha, with what decides who wins her."""
     left = BOARD + COLUMN * (len(COLOURS) - variant.rule_set.colours) / 2
-    for c in range(variant.rule_set.colours):
-        x = left + COLUMN * c + 4
-        draw_tableau(canvas, x, 280, -27, above.tableau[c], COLOURS[c])
-        draw_tableau(canvas, x, 393, 27, below.tableau[c], COLOURS[c])
-        canvas.box(x, 310, 66, 79, COLOURS[c])
-        canvas.write(x + 8, 322, above.influence[c], 12, LIGHT, anchor="lm")
-        canvas.write(x + 8, 350, str(worth(variant, game, c)), 22, LIGHT, anchor="lm")
-        canvas.write(x + 8, 377, below.influence[c], 12, LIGHT, anchor="lm")
-        for k in range(game.returns[c]):
-            draw_home(canvas, x + 41, 350 + 15 * (k - (game.returns[c] - 1) / 2))
-        held = int(game.marker[c])
-        if held != NONE or not variant.rule_set.guests:
-            towards = (held == below.seat) - (held == above.seat)
-            canvas.disc(x + 54, 350 + 27 * towards, 8, GOLD)
+    for c, name in enumerate(colour_names(variant)):
+        with canvas.piece(f"geisha:{name}", geisha_label(variant, game, above, below, c)):
+            draw_geisha(canvas, variant, game, above, below, c, left + COLUMN * c + 4)
+
+
+def geisha_label(variant: Variant, game: np.record, above: Side, below: Side, c: int) -> str:
+    names = colour_names(variant)
+    holders = [side.name for side in (above, below) if game.marker[c] == side.seat] or ["nobody"]
+    influence = ", ".join(
+        f"influence {side.influence[c]} of {side.name}" for side in (above, below)
+    )
+    stands = names[(c + game.steps[c]) % len(names)]
+    return (
+        f"geisha {names[c]}, worth {worth(variant, game, c)}: {influence}; "
+        f"{marker_name(variant)} of {holders[0]}; stands at the {stands} house"
+    )
+
+
+def draw_geisha(
+    canvas: Canvas, variant: Variant, game: np.record, above: Side, below: Side, c: int, x: float
+) -> None:
+    draw_tableau(canvas, x, 280, -27, above.tableau[c], COLOURS[c])
+    draw_tableau(canvas, x, 393, 27, below.tableau[c], COLOURS[c])
+    canvas.box(x, 310, 66, 79, COLOURS[c])
+    canvas.write(x + 8, 322, above.influence[c], 12, LIGHT, anchor="lm")
+    canvas.write(x + 8, 350, str(worth(variant, game, c)), 22, LIGHT, anchor="lm")
+    canvas.write(x + 8, 377, below.influence[c], 12, LIGHT, anchor="lm")
+    for k in range(game.returns[c]):
+        draw_home(canvas, x + 41, 350 + 15 * (k - (game.returns[c] - 1) / 2))
+    held = int(game.marker[c])
+    if held != NONE or not variant.rule_set.guests:
+        towards = (held == below.seat) - (held == above.seat)
+        canvas.disc(x + 54, 350 + 27 * towards, 8, GOLD)
 
 
 def draw_home(canvas: Canvas, x: float, y: float) -> None:

@@ -6,176 +6,41 @@ so that nothing hangs on telling colours apart.
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi import MULTICOLOUR
-from hanamachi.games.hanabi.actions import Catalogue
-from hanamachi.games.hanabi.rules import CHOOSE_STARTER, CLUE, DISCARD, DRAW, HAND, NONE
+from hanamachi.games.hanabi.rules import NONE
+from hanamachi.games.hanabi.view import (
+    Card,
+    Hand,
+    card_name,
+    hands,
+    headline,
+    heard,
+    held,
+    outcome_name,
+    pieces,
+    piles,
+    status,
+    suit_names,
+    table,
+    unseen,
+)
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
 from hanamachi.rendering.words import counted
 
+__all__ = ["drawing", "headline", "heard", "outcome_name", "pieces", "status", "table", "text"]
+
 LETTERS = {"red": "R", "black": "K", "yellow": "Y", "green": "G", "blue": "B", MULTICOLOUR: "M"}
-RATINGS = (  # of a whole game: the most points for which it is
-    (5, "terrible"),
-    (10, "poor"),
-    (15, "fair"),
-    (20, "excellent"),
-    (24, "amazing"),
-    (29, "legendary"),
-    (30, "transcendent"),
-)
-LEGENDARY = 25  # a game that cannot bring as many points has no rating
-
-# --- What there is to show
-
-
-class Card(NamedTuple):
-    """A card in a hand: what the viewer knows of it, and what clues have told of it.
-
-    Suits and ranks one after the other: `named` are those told of it, `may_be` those left.
-    """
-
-    suit: int  # NONE if the viewer cannot know
-    rank: int  # likewise
-    named: list[bool]
-    may_be: list[bool]
-
-
-class Hand(NamedTuple):
-    """What the viewer sees of one player."""
-
-    seat: int
-    name: str
-    cards: list[Card]
-    last_turn: str
-
-
-def hands(variant: Variant, game: np.record, viewer: int | None) -> list[Hand]:
-    """All hands from top to bottom: clockwise after the viewer, whose own is the last."""
-    me = viewer or 0
-    return [
-        hand(variant, game, (me + side) % variant.seats, viewer)
-        for side in range(1, variant.seats + 1)
-    ]
-
-
-def hand(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Hand:
-    slots = range(game.held[seat])
-    return Hand(
-        seat,
-        f"player {seat} (you)" if viewer == seat else f"player {seat}",
-        [card(variant, game, seat, slot, shown=viewer != seat) for slot in slots],
-        last_turn(variant, game, seat),
-    )
-
-
-def card(variant: Variant, game: np.record, seat: int, slot: int, shown: bool) -> Card:
-    rule_set = variant.rule_set
-    possible, named = game.possible[seat, slot], game.named[seat, slot]
-    may_be = [bool(possible & cards) for cards in rule_set.cards_with[: rule_set.traits]]
-    if shown:
-        suit, rank = divmod(int(game.hand[seat, slot]), int(rule_set.ranks))
-    else:
-        suit, rank = only(may_be[: rule_set.suits]), only(may_be[rule_set.suits :])
-    return Card(suit, rank, [bool(named >> trait & 1) for trait in range(rule_set.traits)], may_be)
-
-
-def only(possible: list[bool]) -> int:
-    """The one that is possible, if it is the only one."""
-    return possible.index(True) if possible.count(True) == 1 else NONE
-
-
-def last_turn(variant: Variant, game: np.record, seat: int) -> str:
-    """What a player did last, in words."""
-    if game.did[seat] == NONE:
-        return ""
-    if game.did[seat] == CLUE:
-        trait = trait_names(variant)[game.trait[seat]]
-        return f"told player {game.told[seat]} about {trait}: {touched_words(game, seat)}"
-    suit, rank = divmod(int(game.card[seat]), int(variant.rule_set.ranks))
-    which = f"card {game.slot[seat] + 1}, {card_name(variant, suit, rank)}"
-    if game.did[seat] == DISCARD:
-        return f"discarded {which}"
-    back = ", and a clue token came back" if game.regained[seat] else ""
-    return f"played {which}{back}" if game.scored[seat] else f"played {which}, an error"
-
-
-def touched_words(game: np.record, seat: int) -> str:
-    """The cards that a player's last clue has pointed out, by the places where they lay."""
-    places = [str(slot + 1) for slot in range(HAND) if game.touched[seat] >> slot & 1]
-    return f"card{'s' * (len(places) > 1)} {' '.join(places)}" if places else "no card"
-
-
-def trait_names(variant: Variant) -> tuple[str, ...]:
-    """Suits, then ranks, as the choices name them."""
-    return cast(Catalogue, variant.actions).traits
-
-
-def suit_names(variant: Variant) -> tuple[str, ...]:
-    return trait_names(variant)[: variant.rule_set.suits]
 
 
 def signs(variant: Variant) -> list[str]:
     """One character for each trait: the letters of the suits, then the ranks."""
     ranks = [str(rank + 1) for rank in range(variant.rule_set.ranks)]
     return [*(LETTERS[name] for name in suit_names(variant)), *ranks]
-
-
-def card_name(variant: Variant, suit: int, rank: int) -> str:
-    """Such as red3, with a question mark for what is not known."""
-    if suit == rank == NONE:
-        return "?"
-    colour = suit_names(variant)[suit] if suit != NONE else "?"
-    return f"{colour}{rank + 1 if rank != NONE else '?'}"
-
-
-def piles(variant: Variant, copies: NDArray[np.int8]) -> list[str]:
-    """The ranks of these cards, suit by suit: "112" is two 1s and a 2."""
-    suits, ranks = int(variant.rule_set.suits), int(variant.rule_set.ranks)
-    rows = copies[: suits * ranks].reshape(suits, ranks).tolist()
-    return ["".join(str(rank + 1) * n for rank, n in enumerate(row)) for row in rows]
-
-
-def unseen(game: np.record, viewer: int | None) -> NDArray[np.int8]:
-    """Copies of each card that the viewer has not seen: in the deck or in their own hand."""
-    copies: NDArray[np.int8] = game.unseen.copy()
-    if viewer is not None:
-        np.add.at(copies, game.hand[viewer, : game.held[viewer]], 1)
-    return copies
-
-
-def headline(variant: Variant, game: np.record) -> str:
-    most = int(variant.rule_set.cards)
-    return (
-        f"{variant.game.title} · {variant.seats} players · score {game.score} of {most} · "
-        f"deck {game.deck}"
-    )
-
-
-def status(variant: Variant, game: np.record) -> str:
-    """Whose turn it is, or how the game has ended."""
-    if game.mover == OVER:
-        return result(variant, game)
-    if game.phase == CHOOSE_STARTER:
-        return "the starter is drawn"
-    if game.phase == DRAW:
-        return "cards are dealt" if (game.did == NONE).all() else "a card is drawn"
-    left = f", {counted(game.turns_left, 'turn')} left" if game.deck == 0 else ""
-    return f"it is the turn of player {game.mover}{left}"
-
-
-def result(variant: Variant, game: np.record) -> str:
-    points = counted(game.score, "point")
-    if game.errors == variant.rule_set.max_errors:
-        return f"lost by the last error, with {points}"
-    if variant.rule_set.cards < LEGENDARY:
-        return f"the fireworks are worth {points}"
-    rating = next(word for most, word in RATINGS if game.score <= most)
-    return f"the fireworks are worth {points}: {rating}"
 
 
 # --- As text
@@ -257,7 +122,8 @@ def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canva
     draw_fireworks(canvas, variant, game)
     draw_tokens(canvas, variant, game)
     for place, hand in enumerate(hands(variant, game, seat)):
-        draw_hand(canvas, variant, hand, HANDS + SIDE * place, to_decide=game.mover == hand.seat)
+        to_decide, near = game.mover == hand.seat, place == variant.seats - 1
+        draw_hand(canvas, variant, hand, HANDS + SIDE * place, to_decide, near)
     canvas.write(14, height(variant) - 16, status(variant, game), 15, anchor="lm")
     return canvas
 
@@ -269,7 +135,10 @@ def draw_fireworks(canvas: Canvas, variant: Variant, game: np.record) -> None:
     discards = piles(variant, game.discards)
     for suit, letter in enumerate(signs(variant)[: variant.rule_set.suits]):
         x, cards = 18 + FIREWORK * suit, int(game.fireworks[suit])
-        draw_firework(canvas, letter, cards, x + 9, 44, complete=cards == variant.rule_set.ranks)
+        name = suit_names(variant)[suit]
+        with canvas.piece(f"about:{name}", f"firework {name}, {counted(cards, 'card')}"):
+            complete = cards == variant.rule_set.ranks
+            draw_firework(canvas, letter, cards, x + 9, 44, complete)
         for place, rank in enumerate(discards[suit]):
             draw_chip(canvas, letter, rank, x + 1 + 12 * (place % 5), 127 + 19 * (place // 5))
 
@@ -303,13 +172,25 @@ def draw_tokens(canvas: Canvas, variant: Variant, game: np.record) -> None:
     canvas.write(493, 145, str(game.deck), 16, LIGHT)
 
 
-def draw_hand(canvas: Canvas, variant: Variant, hand: Hand, y: float, to_decide: bool) -> None:
+def draw_hand(
+    canvas: Canvas, variant: Variant, hand: Hand, y: float, to_decide: bool, near: bool
+) -> None:
     """A player's last turn and cards; framed while it is theirs to decide."""
-    canvas.box(10, y, 580, SIDE - 6, PANEL, GOLD if to_decide else None)
-    canvas.write(20, y + 13, hand.name, 14, anchor="lm")
-    canvas.write(132, y + 14, hand.last_turn, 12, anchor="lm")
+    with canvas.piece(f"player:{hand.seat}", f"{hand.name}, {hand.last_turn or 'no turn yet'}"):
+        canvas.box(10, y, 580, SIDE - 6, PANEL, GOLD if to_decide else None)
+        canvas.write(20, y + 13, hand.name, 14, anchor="lm")
+        canvas.write(132, y + 14, hand.last_turn, 12, anchor="lm")
     for place, card in enumerate(hand.cards):
-        draw_held(canvas, variant, card, 18 + PLACE * place, y + 26)
+        name = f"card:{place + 1}" if near else f"card {hand.seat}:{place + 1}"
+        with canvas.piece(name, card_label(variant, hand, place)):
+            draw_held(canvas, variant, card, 18 + PLACE * place, y + 26)
+
+
+def card_label(variant: Variant, hand: Hand, place: int) -> str:
+    """A card, and what clues leave possible of it and have told of it."""
+    card = held(variant, hand.cards[place])
+    words = f"card {place + 1} of {hand.name}: {card.name}; may be {' '.join(card.may_be)}"
+    return f"{words}; told {' '.join(card.told)}" if card.told else words
 
 
 def draw_held(canvas: Canvas, variant: Variant, card: Card, x: float, y: float) -> None:

@@ -30,6 +30,7 @@ from hanamachi.games.hanamikoji.rules import (
     favours,
     player_of,
 )
+from hanamachi.rendering.plain import observed
 from hanamachi.rendering.words import named
 
 Cards = tuple[str, ...]
@@ -81,26 +82,22 @@ class Table(NamedTuple):
 def table(variant: Variant, game: np.record, viewer: int | None) -> Table:
     me, rule_set = viewer or 0, variant.rule_set
     markers, names = game.marker.tolist(), geisha_names(variant)
-    unseen = unseen_by(game, viewer)
+    unseen = unseen_by(variant, game, viewer)
     return Table(
         [
             Geisha(name, int(rule_set.cards[g]), None if markers[g] == NONE else markers[g])
             for g, name in enumerate(names)
         ],
         [side(variant, game, seat, viewer) for seat in (me, 1 - me)],
-        {name: int(unseen[g]) for g, name in enumerate(names)},
+        dict(zip(names, unseen, strict=True)),
     )
 
 
-def unseen_by(game: np.record, viewer: int | None) -> NDArray[np.int8]:
-    """The items of each geisha in the pile, and what the other player holds or has hidden."""
-    unseen: NDArray[np.int8] = game.unseen.copy()
-    if viewer is not None:
-        foe = 1 - viewer
-        unseen += game.hand[foe] + game.trade_off[foe]
-        if game.secret[foe] != NONE and game.mover != OVER:
-            unseen[game.secret[foe]] += 1
-    return unseen
+def unseen_by(variant: Variant, game: np.record, viewer: int | None) -> list[int]:
+    """The items of each geisha that the viewer has not seen; for None, those in the pile."""
+    if viewer is None:
+        return cast(list[int], game.unseen[: variant.rule_set.geisha].tolist())
+    return [round(number) for number in observed(variant, game, viewer)["unseen"]]
 
 
 def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Side:

@@ -11,8 +11,9 @@ import hanamachi
 from hanamachi import hanabi_v0
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi import DEFAULTS, HAND_SIZES, OPTIONS, VARIANTS
-from hanamachi.games.hanabi.render import LETTERS, RATINGS
+from hanamachi.games.hanabi.render import LETTERS
 from hanamachi.games.hanabi.rules import CLUE, DISCARD, PLAY
+from hanamachi.games.hanabi.view import RATINGS
 from hanamachi.games.registry import variant
 
 pytestmark = pytest.mark.uncompiled
