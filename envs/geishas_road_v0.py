@@ -40,7 +40,8 @@ Options, with their defaults (fewer colours, values, actions or rounds make smal
 | `colours=5` | geisha, from 2 |
 | `loser_picks_starter="after_deal"` | or "before_deal": when the last loser names the starter |
 | `tiebreaker_alone_wins=True` | whether a marker wins a geisha for whom nobody has a card |
-| `render_mode=None` | "human" prints, "ansi" returns text, "rgb_array" an image; all cards open |
+| `render_mode=None` | "human" prints, "ansi" returns text, "rgb_array" an image |
+| `render_seat=None` | a seat whose view is rendered; None shows all cards |
 | 2021: `light=(3, 3, 4, 4, 4)` | prestige for first returns, in order |
 | 2021: `dark=(3, 2, 2, 2)` | prestige for second returns, in order |
 | 2021: `start_marker="choose"` | or "random": how each player gets a first marker |

@@ -42,7 +42,8 @@ small versions):
 | `colours=5` | suits besides the multicolour one, from 1 to 5 |
 | `ranks=5` | of each suit, from 1 to 5 |
 | `hand_size` | cards that each player holds, from 1 to 5; 5 for 2 or 3 players, 4 for 4 or 5 |
-| `render_mode=None` | "human" prints, "ansi" returns text, "rgb_array" an image; all cards open |
+| `render_mode=None` | "human" prints, "ansi" returns text, "rgb_array" an image |
+| `render_seat=None` | a seat whose view is rendered; None shows all cards |
 
 `env` ends the game at -1 for an agent who chooses an illegal action; `raw_env` raises
 `hanamachi.IllegalAction` instead. `env(players=3, **options)` is the same environment as

@@ -35,7 +35,8 @@ Options, with their defaults (fewer cards, geisha or tiles make small versions):
 | `limit_rule="geisha_then_charm"` | or "charm": who leads at the limit; equals share the victory |
 | `cards=(2, 2, 2, 3, 3, 4, 5)` | items of each geisha, which is also her charm |
 | `actions=("secret", "trade_off", "gift", "competition")` | the tiles of each player |
-| `render_mode=None` | "human" prints, "ansi" returns text, "rgb_array" an image; all cards open |
+| `render_mode=None` | "human" prints, "ansi" returns text, "rgb_array" an image |
+| `render_seat=None` | a seat whose view is rendered; None shows all cards |
 
 `env` ends the game at -1 for an agent who chooses an illegal action; `raw_env` raises
 `hanamachi.IllegalAction` instead. `env(max_rounds=3, **options)` is the same environment as

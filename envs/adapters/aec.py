@@ -20,7 +20,13 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
-from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
+from hanamachi.rendering.frames import (
+    RENDER_MODES,
+    Frame,
+    checked_render_mode,
+    checked_render_seat,
+    frame,
+)
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import State
@@ -29,13 +35,21 @@ from hanamachi.sessions.worlds import Worlds
 ILLEGAL_REWARD = -1.0
 
 
-def make(id: str, /, *, render_mode: str | None = None, **options: Any) -> "Referee":
+def make(
+    id: str,
+    /,
+    *,
+    render_mode: str | None = None,
+    render_seat: int | None = None,
+    **options: Any,
+) -> "Referee":
     """The PettingZoo environment of a variant, such as make("hanamikoji:three_rounds", starter=0).
 
-    An illegal action ends the game for all, at -1 for the agent who chose it. Raises UserError
-    for an id, an option or a render mode that does not exist.
+    `render` shows what the seat `render_seat` sees, by default all cards. An illegal action ends
+    the game for all, at -1 for the agent who chose it. Raises UserError for an id, an option, a
+    render mode or a seat that does not exist.
     """
-    return Referee(AEC(id, render_mode=render_mode, **options))
+    return Referee(AEC(id, render_mode=render_mode, render_seat=render_seat, **options))
 
 
 class AEC(AECEnv):
@@ -53,11 +67,20 @@ class AEC(AECEnv):
     }
     agent_selection: str
 
-    def __init__(self, id: str, /, *, render_mode: str | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        id: str,
+        /,
+        *,
+        render_mode: str | None = None,
+        render_seat: int | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__()
         self._session = Session(variant(id, **options))
         self.metadata = {**AEC.metadata, "name": f"{self.variant.game.name}_v0"}
         self.render_mode = checked_render_mode(render_mode)
+        self.render_seat = checked_render_seat(render_seat, self.variant.seats)
         self.possible_agents = [f"player_{seat}" for seat in range(self.variant.seats)]
         self.agents: list[str] = []
         self._nothing = dict.fromkeys(self.possible_agents, 0.0)  # the rewards of most steps
@@ -172,12 +195,18 @@ class AEC(AECEnv):
         kernels.observations(self.variant.rule_set, everyone, seats, out)
         return out.ravel()
 
-    def render(self) -> Frame:
-        """The whole table, open: "human" prints it, "ansi" returns text, "rgb_array" an image."""
+    def render(self, seat: int | None = None) -> Frame:
+        """The table: "human" prints it, "ansi" returns text, "rgb_array" an image.
+
+        It is as `seat` sees it, else as `render_seat` does; without either all cards are open.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
             return None
-        return frame(self.variant, self._session.state(), self.render_mode)
+        seen_by = (
+            self.render_seat if seat is None else checked_render_seat(seat, self.variant.seats)
+        )
+        return frame(self.variant, self._session.state(), self.render_mode, seen_by)
 
     def _repr_svg_(self) -> str | None:
         """The table for a notebook, open as in `render`."""
@@ -229,6 +258,9 @@ class Referee(wrappers.OrderEnforcingWrapper):
 
     def _repr_svg_(self) -> str | None:
         return self.env._repr_svg_()
+
+    def render(self, seat: int | None = None) -> Frame:
+        return self.env.render(seat) if self._has_reset else super().render()
 
     def last(self, observe: bool = True) -> Any:
         return self.env.last(observe) if self._has_reset else super().last(observe)

@@ -12,7 +12,13 @@ from hanamachi.adapters.requests import Asked, known_options, opponent_for
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
-from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode, frame
+from hanamachi.rendering.frames import (
+    RENDER_MODES,
+    Frame,
+    checked_render_mode,
+    checked_render_seat,
+    frame,
+)
 from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
@@ -43,6 +49,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         opponent: Asked = None,
         illegal_reward: float | None = None,
         render_mode: str | None = None,
+        render_seat: int | None = None,
         **options: Any,
     ) -> None:
         self._session = Session(variant(game, **options))
@@ -50,6 +57,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.opponent = opponent_for(opponent, self.variant)
         self.illegal_reward = illegal_reward
         self.render_mode = checked_render_mode(render_mode)
+        self.render_seat = checked_render_seat(render_seat, self.variant.seats)
         layout = self.variant.observation
         self.observation_space = box(layout.low, layout.high)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(self.variant.actions.size)
@@ -132,12 +140,18 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """The learner's legal actions, (A,): all zeros once the game is over."""
         return self._mask
 
-    def render(self) -> Frame:  # type: ignore[override]
-        """The whole table, open: "human" prints it, "ansi" returns text, "rgb_array" an image."""
+    def render(self, seat: int | None = None) -> Frame:  # type: ignore[override]
+        """The table: "human" prints it, "ansi" returns text, "rgb_array" an image.
+
+        It is as `seat` sees it, else as `render_seat` does; without either all cards are open.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
             return None
-        return frame(self.variant, self._session.state(), self.render_mode)
+        seen_by = (
+            self.render_seat if seat is None else checked_render_seat(seat, self.variant.seats)
+        )
+        return frame(self.variant, self._session.state(), self.render_mode, seen_by)
 
     def _repr_svg_(self) -> str | None:
         """The table for a notebook, open as in `render`."""

@@ -23,7 +23,7 @@ from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import GAMES_AT_ONCE, THREADS
-from hanamachi.rendering.frames import Frame, checked_render_mode, frame
+from hanamachi.rendering.frames import Frame, checked_render_mode, checked_render_seat, frame
 from hanamachi.sessions.learner_games import (
     AgainstOpponent,
     LearnerGames,
@@ -64,6 +64,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         opponent: Asked = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
+        render_seat: int | None = None,
         threads: int | None = None,
         dtype: Any = np.float32,
         copy: bool = True,
@@ -82,6 +83,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.autoreset_mode = checked_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = checked_render_mode(render_mode)
+        self.render_seat = checked_render_seat(render_seat, self.variant.seats)
         self.dtype = checked_dtype(dtype)
         self.copy = copy
         self._check_memory()
@@ -271,11 +273,14 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         }
 
     def render(self) -> tuple[Frame, ...] | None:  # type: ignore[override]
-        """Each whole table, open, as text or as an image."""
+        """Each table, as `render_seat` sees it or open, as text or as an image."""
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing; choose render_mode="ansi" or another')
             return None
-        return tuple(frame(self.variant, game, self.render_mode) for game in self._play.games)
+        return tuple(
+            frame(self.variant, game, self.render_mode, self.render_seat)
+            for game in self._play.games
+        )
 
 
 def checked_mode(mode: Any) -> AutoresetMode:

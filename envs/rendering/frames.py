@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import unknown
+from hanamachi.errors import UserError, shown, unknown
 from hanamachi.rendering.canvas import Canvas
 from hanamachi.rendering.pixels import pixels
 from hanamachi.rendering.svg import svg
@@ -22,12 +22,22 @@ def checked_render_mode(mode: str | None) -> str | None:
     raise unknown("render mode", mode, RENDER_MODES)
 
 
-def frame(variant: Variant, game: np.record, mode: str) -> Frame:
-    """The whole table, hidden cards too: printed, as text, or as an image (H, W, 3) uint8."""
+def checked_render_seat(seat: Any, seats: int) -> int | None:
+    """The seat whose view is shown; None for the open table."""
+    if seat is None or (type(seat) is int and 0 <= seat < seats):
+        return seat
+    raise UserError(f"a seat to render must be None or from 0 to {seats - 1}, not {shown(seat)}")
+
+
+def frame(variant: Variant, game: np.record, mode: str, seat: int | None = None) -> Frame:
+    """The table as a seat sees it: printed, as text, or as an image (H, W, 3) uint8.
+
+    Without a seat hidden cards are shown, too.
+    """
     module: Any = variant.game.render()
     if mode == "rgb_array":
-        return pixels(module.drawing(variant, game))
-    text: str = module.text(variant, game)
+        return pixels(module.drawing(variant, game, seat))
+    text: str = module.text(variant, game, seat)
     if mode == "ansi":
         return text
     print(text)

@@ -43,6 +43,19 @@ def test_every_render_mode_shows_a_frame(id, capsys):
     assert capsys.readouterr().out
 
 
+def test_a_seat_s_view_is_rendered_where_one_is_asked_for():
+    env, own = (hanamachi.make("hanamikoji", render_mode="ansi", render_seat=n) for n in (None, 1))
+    env.reset(seed=0), own.reset(seed=0)
+    assert own.render() == env.render(seat=1) != env.render()
+    assert own.render(seat=0) == env.render(seat=0)
+
+
+@pytest.mark.parametrize("seat", [2, -1, True, "0"])
+def test_a_seat_to_render_must_exist(seat):
+    with pytest.raises(UserError, match="seat to render"):
+        hanamachi.make("hanamikoji", render_seat=seat)
+
+
 def test_without_a_render_mode_nothing_is_shown_and_a_warning_says_why():
     env = AEC("hanamikoji")
     env.reset(seed=1)

@@ -138,6 +138,13 @@ def test_a_render_mode_gives_the_table_as_text():
     assert isinstance(env.render(), str)
 
 
+def test_a_seat_s_view_is_rendered_where_one_is_asked_for():
+    made = (SeatEnv("hanamikoji", seat=0, render_mode="ansi", render_seat=n) for n in (None, 0))
+    env, own = made
+    env.reset(seed=0), own.reset(seed=0)
+    assert own.render() == env.render(seat=0) != env.render()
+
+
 def test_without_a_render_mode_nothing_is_shown_and_a_warning_says_why():
     env = SeatEnv("hanamikoji")
     env.reset(seed=1)
