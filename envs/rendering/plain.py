@@ -25,7 +25,9 @@ def status(variant: Variant, game: np.record, viewer: int | None) -> str:
     return "chance decides" if game.mover == CHANCE else f"player {game.mover} is to move"
 
 
-def table(variant: Variant, game: np.record, viewer: int | None) -> dict[str, Any]:
+def table(
+    variant: Variant, game: np.record, viewer: int | None, near: int | None = None
+) -> dict[str, Any]:
     """The segments of the observation of the viewer, or of every seat, by name."""
     if viewer is not None:
         return observed(variant, game, viewer)
@@ -52,7 +54,9 @@ def outcome_name(variant: Variant, before: np.record, outcome: int) -> str:
     return str(outcome)
 
 
-def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
+def text(
+    variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
+) -> str:
     """A block for the seat, or for every seat: the segments of its observation that are not 0."""
     seats = range(variant.seats) if seat is None else [seat]
     lines = [f"to move: player_{game.mover}" if game.mover >= 0 else "nobody is to move"]
@@ -78,7 +82,9 @@ def observed(variant: Variant, game: np.record, seat: int) -> dict[str, list[flo
     return {s.name: seen[0, layout.slice(s.name)].tolist() for s in layout.segments}
 
 
-def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+def drawing(
+    variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
+) -> Canvas:
     """The same text as a picture."""
     lines = text(variant, game, seat).splitlines()
     canvas = Canvas(WIDTH, 2 * MARGIN + LINE * len(lines))

@@ -7,3 +7,8 @@ def counted(n: int, what: str) -> str:
 
 def named(seat: int, viewer: int | None) -> str:
     return f"player {seat} (you)" if viewer == seat else f"player {seat}"
+
+
+def near_side(viewer: int | None, near: int | None) -> int:
+    """The seat at the bottom of the table: the one asked for, else the viewer, else player 0."""
+    return near if near is not None else viewer or 0

@@ -7,7 +7,7 @@
     seat_picture(session, 0)  # SVG, each piece with its name and a label
 
 Two positions that a seat cannot tell apart give the same view, text and picture. With `seat=None`
-all that is hidden is shown, too.
+all that is hidden is shown, too, from the side of the seat `near`.
 """
 
 from typing import Any
@@ -20,7 +20,12 @@ from hanamachi.sessions.events import History, asked
 from hanamachi.sessions.session import Session
 
 
-def seat_view(session: Session, seat: int | None, history: History | None = None) -> dict[str, Any]:
+def seat_view(
+    session: Session,
+    seat: int | None,
+    history: History | None = None,
+    near: int | None = None,
+) -> dict[str, Any]:
     """What a seat may know, as data for JSON.
 
     - "variant", "options", "title", "cooperative", "seats": the game;
@@ -48,7 +53,7 @@ def seat_view(session: Session, seat: int | None, history: History | None = None
         "over": session.mover == OVER,
         "headline": asked(variant, "headline")(variant, game),
         "status": asked(variant, "status")(variant, game, seat),
-        "table": plain(asked(variant, "table")(variant, game, seat)),
+        "table": plain(asked(variant, "table")(variant, game, seat, near)),
         "legal": legal,
         "pieces": pieces,
         "events": [{"by": heard.by, "words": heard.words} for heard in events],
@@ -72,15 +77,15 @@ def legal_actions(
     return legal, labels
 
 
-def seat_text(session: Session, seat: int | None) -> str:
+def seat_text(session: Session, seat: int | None, near: int | None = None) -> str:
     """The table as text, in at most 80 columns."""
-    return str(asked(session.variant, "text")(session.variant, session.games[0], seat))
+    return str(asked(session.variant, "text")(session.variant, session.games[0], seat, near))
 
 
-def seat_picture(session: Session, seat: int | None) -> str:
+def seat_picture(session: Session, seat: int | None, near: int | None = None) -> str:
     """The table as SVG; each piece is a group with its name, `data-piece`, and a label."""
     variant = session.variant
-    drawing = asked(variant, "drawing")(variant, session.games[0], seat)
+    drawing = asked(variant, "drawing")(variant, session.games[0], seat, near)
     whose = "" if seat is None else f" as player {seat} sees it"
     return picture_of_pieces(drawing, f"the table of {variant.game.title}{whose}")
 

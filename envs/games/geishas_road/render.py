@@ -1,7 +1,7 @@
 """The table of Geisha's Road to look at: as text for a terminal, and as a picture.
 
-Both show what one seat sees, with that seat at the bottom; `seat=None` shows all that is hidden,
-too, from the side of player 0.
+Both show what one seat sees; `seat=None` shows all that is hidden, too. `near` is the seat at the
+bottom, by default the one that looks, or player 0.
 """
 
 from math import cos, pi, sin
@@ -10,7 +10,7 @@ import numpy as np
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.rounds import scored_round
-from hanamachi.games.geishas_road.rules import COMPETITION, NONE, TWO_PLACES
+from hanamachi.games.geishas_road.rules import COMPETITION, INTRIGUE, NONE, TWO_PLACES
 from hanamachi.games.geishas_road.view import (
     NAMES,
     ROUND_OVER,
@@ -41,6 +41,7 @@ from hanamachi.games.geishas_road.view import (
     written,
 )
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
+from hanamachi.rendering.words import near_side
 
 __all__ = [
     "drawing",
@@ -60,9 +61,11 @@ __all__ = [
 MARGIN, COLUMNS = 15, 60  # characters
 
 
-def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
+def text(
+    variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
+) -> str:
     """The table in at most 80 columns, as `seat` sees it, or all of it."""
-    lines = table_lines(variant, game, seat, counted_markers(game))
+    lines = table_lines(variant, game, seat, counted_markers(game), near)
     return "\n".join([*lines, status(variant, game, seat)])
 
 
@@ -75,8 +78,10 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     return "\n".join([*table_lines(variant, scored, seat, markers), ROUND_OVER])
 
 
-def table_lines(variant: Variant, game: np.record, seat: int | None, markers: Markers) -> list[str]:
-    me = seat or 0
+def table_lines(
+    variant: Variant, game: np.record, seat: int | None, markers: Markers, near: int | None = None
+) -> list[str]:
+    me = near_side(seat, near)
     mine, theirs = (side(variant, game, owner, seat, markers) for owner in (me, 1 - me))
     lines = [
         headline(variant, game),
@@ -111,7 +116,9 @@ def token_words(token: Token) -> str:
 
 def action_words(action: Action) -> str:
     words = written(action.cards)
-    if action.name == NAMES[COMPETITION]:
+    if action.name == NAMES[INTRIGUE]:
+        words = " discarding ".join(card.words for card in action.cards)
+    elif action.name == NAMES[COMPETITION]:
         words = f"{written(action.cards[:TWO_PLACES])} | {written(action.cards[TWO_PLACES:])}"
     taken = written(tuple(action.cards[place] for place in action.taken))
     return f"{words}  ({taken} taken)" if taken else words
@@ -179,10 +186,12 @@ BOARD = 350  # where the tableaus begin
 COLUMN = 74  # of one colour
 
 
-def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+def drawing(
+    variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
+) -> Canvas:
     """The table as `seat` sees it, or all of it."""
     words = status(variant, game, seat)
-    return drawn_table(variant, game, seat, counted_markers(game), words)
+    return drawn_table(variant, game, seat, counted_markers(game), words, near)
 
 
 def round_end_drawing(
@@ -196,11 +205,16 @@ def round_end_drawing(
 
 
 def drawn_table(
-    variant: Variant, game: np.record, seat: int | None, markers: Markers, words: str
+    variant: Variant,
+    game: np.record,
+    seat: int | None,
+    markers: Markers,
+    words: str,
+    near: int | None = None,
 ) -> Canvas:
     """The table, with words on what is to be done below."""
     canvas = Canvas(WIDTH, HEIGHT)
-    me = seat or 0
+    me = near_side(seat, near)
     mine, theirs = (side(variant, game, owner, seat, markers) for owner in (me, 1 - me))
     canvas.write(14, 18, headline(variant, game), 15, anchor="lm")
     draw_side(canvas, theirs, 36, to_decide=game.mover == theirs.seat)

@@ -1,6 +1,7 @@
 """What a seat may know of a game of Geisha's Road, as plain data and in words.
 
-`viewer` is the seat that looks; None sees all that is hidden, too, from the side of player 0.
+`viewer` is the seat that looks; None sees all that is hidden, too. `near` is the side that it is
+seen from, by default the viewer's, or that of player 0.
 """
 
 from typing import NamedTuple, cast
@@ -56,7 +57,7 @@ from hanamachi.games.geishas_road.rules import (
     waiting_share,
 )
 from hanamachi.rendering.plain import observed
-from hanamachi.rendering.words import counted, named
+from hanamachi.rendering.words import counted, named, near_side
 
 NAMES = tuple(action.capitalize() for action in ACTIONS)
 STATUS = {
@@ -138,15 +139,15 @@ class Table(NamedTuple):
     """All that lies on the table, as the viewer sees it."""
 
     geisha: list[Geisha]  # by their houses, clockwise
-    sides: list[Side]  # the viewer's own first
+    sides: list[Side]  # the near one first
     on_offer: dict[int, str]  # the cards that are still to be played, by place
     first_returns: list[int]  # prestige tokens in store, the next one first
     second_returns: list[int]
     unseen: list[str]  # cards that the viewer has not seen
 
 
-def table(variant: Variant, game: np.record, viewer: int | None) -> Table:
-    me, markers = viewer or 0, counted_markers(game)
+def table(variant: Variant, game: np.record, viewer: int | None, near: int | None = None) -> Table:
+    me, markers = near_side(viewer, near), counted_markers(game)
     cards = on_offer(variant, game, viewer)
     return Table(
         [geisha(variant, game, c) for c in range(variant.rule_set.colours)],

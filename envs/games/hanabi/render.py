@@ -1,8 +1,8 @@
 """The table of Hanabi to look at: as text for a terminal, and as a picture.
 
-Both show what one seat sees, with that seat at the bottom and the others above it, clockwise;
-`seat=None` shows all that is hidden, too, from the side of player 0. A suit also has a letter,
-so that nothing hangs on telling colours apart.
+Both show what one seat sees; `seat=None` shows all that is hidden, too. `near` is the seat at the
+bottom, by default the one that looks, or player 0; the others lie above it, clockwise. A suit also
+has a letter, so that nothing hangs on telling colours apart.
 """
 
 from collections.abc import Iterable
@@ -48,10 +48,12 @@ def signs(variant: Variant) -> list[str]:
 TITLE, MARGIN, CARD, SUIT = 16, 14, 13, 11  # characters
 
 
-def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
+def text(
+    variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
+) -> str:
     """The table in at most 80 columns, as `seat` sees it, or all of it."""
     lines = [headline(variant, game), "", *board_lines(variant, game, seat), ""]
-    for hand in hands(variant, game, seat):
+    for hand in hands(variant, game, seat, near):
         lines += [*hand_lines(variant, hand), ""]
     return "\n".join(line.rstrip() for line in [*lines, status(variant, game)])
 
@@ -115,13 +117,15 @@ def height(variant: Variant) -> int:
     return HANDS + SIDE * variant.seats + 30
 
 
-def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+def drawing(
+    variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
+) -> Canvas:
     """The table as `seat` sees it, or all of it."""
     canvas = Canvas(WIDTH, height(variant))
     canvas.write(14, 18, headline(variant, game), 15, anchor="lm")
     draw_fireworks(canvas, variant, game)
     draw_tokens(canvas, variant, game)
-    for place, hand in enumerate(hands(variant, game, seat)):
+    for place, hand in enumerate(hands(variant, game, seat, near)):
         to_decide, near = game.mover == hand.seat, place == variant.seats - 1
         draw_hand(canvas, variant, hand, HANDS + SIDE * place, to_decide, near)
     canvas.write(14, height(variant) - 16, status(variant, game), 15, anchor="lm")

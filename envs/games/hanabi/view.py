@@ -1,6 +1,7 @@
 """What a seat may know of a game of Hanabi, as plain data and in words.
 
-`viewer` is the seat that looks; None sees all that is hidden, too, from the side of player 0.
+`viewer` is the seat that looks; None sees all that is hidden, too. `near` is the side that it is
+seen from, by default the viewer's, or that of player 0.
 """
 
 from typing import NamedTuple, cast
@@ -21,7 +22,7 @@ from hanamachi.games.hanabi.rules import (
     PLAY,
     seat_to_draw,
 )
-from hanamachi.rendering.words import counted, named
+from hanamachi.rendering.words import counted, named, near_side
 
 RATINGS = (  # of a whole game: the most points for which it is
     (5, "terrible"),
@@ -83,10 +84,10 @@ class Table(NamedTuple):
     clue_tokens: int  # in the box
     errors: int
     score: int
-    players: list[Player]  # clockwise after the viewer, who is the last
+    players: list[Player]  # clockwise after the near one, who is the last
 
 
-def table(variant: Variant, game: np.record, viewer: int | None) -> Table:
+def table(variant: Variant, game: np.record, viewer: int | None, near: int | None = None) -> Table:
     suits = suit_names(variant)
 
     def by_suit(copies: NDArray[np.int8]) -> dict[str, str]:
@@ -117,9 +118,11 @@ def held(variant: Variant, card: Card) -> Held:
     return Held(card_name(variant, card.suit, card.rank), told, may_be)
 
 
-def hands(variant: Variant, game: np.record, viewer: int | None) -> list[Hand]:
-    """All hands from top to bottom: clockwise after the viewer, whose own is the last."""
-    me = viewer or 0
+def hands(
+    variant: Variant, game: np.record, viewer: int | None, near: int | None = None
+) -> list[Hand]:
+    """All hands from top to bottom: clockwise after the near one, which is the last."""
+    me = near_side(viewer, near)
     return [
         hand(variant, game, (me + side) % variant.seats, viewer)
         for side in range(1, variant.seats + 1)
@@ -158,7 +161,7 @@ def last_turn(variant: Variant, game: np.record, seat: int) -> str:
         return ""
     if game.did[seat] == CLUE:
         trait = trait_names(variant)[game.trait[seat]]
-        return f"told player {game.told[seat]} about {trait}: {touched_words(game, seat)}"
+        return f"told player {game.told[seat]} about {trait}: {touched_words(variant, game, seat)}"
     suit, rank = divmod(int(game.card[seat]), int(variant.rule_set.ranks))
     which = f"card {game.slot[seat] + 1}, {card_name(variant, suit, rank)}"
     if game.did[seat] == DISCARD:
@@ -167,10 +170,23 @@ def last_turn(variant: Variant, game: np.record, seat: int) -> str:
     return f"played {which}{back}" if game.scored[seat] else f"played {which}, an error"
 
 
-def touched_words(game: np.record, seat: int) -> str:
-    """The cards that a player's last clue has pointed out, by the places where they lay."""
-    places = [str(slot + 1) for slot in range(HAND) if game.touched[seat] >> slot & 1]
-    return f"card{'s' * (len(places) > 1)} {' '.join(places)}" if places else "no card"
+def touched_words(variant: Variant, game: np.record, seat: int) -> str:
+    """The cards that a player's last clue has pointed out, by the places where they lie now."""
+    places = [slot + 1 for slot in range(HAND) if game.touched[seat] >> slot & 1]
+    left = slot_left_since(variant, game, seat)
+    if left != NONE:
+        places = [place - (place > left + 1) for place in places if place != left + 1]
+        if not places:
+            return "a card that has left"
+    names = " ".join(map(str, places))
+    return f"card{'s' * (len(places) > 1)} {names}" if places else "no card"
+
+
+def slot_left_since(variant: Variant, game: np.record, seat: int) -> int:
+    """The slot that a card has left since the seat's clue, of the hand that got it; or NONE."""
+    told = int(game.told[seat])
+    clue, turn = ((game.player - who - 1) % variant.seats for who in (seat, told))  # turns ago
+    return int(game.slot[told]) if turn < clue and game.did[told] != NONE else NONE
 
 
 def trait_names(variant: Variant) -> tuple[str, ...]:
@@ -253,7 +269,7 @@ def heard(
 def came_of(variant: Variant, after: np.record, by: int) -> str:
     """The cards that a clue points out, or the card that was turned up and what became of it."""
     if after.did[by] == CLUE:
-        return touched_words(after, by)
+        return touched_words(variant, after, by)
     suit, rank = divmod(int(after.card[by]), int(variant.rule_set.ranks))
     name = card_name(variant, suit, rank)
     if after.did[by] == PLAY and not after.scored[by]:

@@ -1,7 +1,7 @@
 """The table of Hanamikoji to look at: as text for a terminal, and as a picture.
 
-Both show what one seat sees, with that seat at the bottom; `seat=None` shows all that is hidden,
-too, from the side of player 0.
+Both show what one seat sees; `seat=None` shows all that is hidden, too. `near` is the seat at the
+bottom, by default the one that looks, or player 0.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ from hanamachi.games.hanamikoji.view import (
     written,
 )
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, TABLE, Canvas
-from hanamachi.rendering.words import counted
+from hanamachi.rendering.words import counted, near_side
 
 __all__ = [
     "drawing",
@@ -51,9 +51,11 @@ __all__ = [
 MARGIN, COLUMN = 14, 9  # characters
 
 
-def text(variant: Variant, game: np.record, seat: int | None = None) -> str:
+def text(
+    variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
+) -> str:
     """The table in at most 80 columns, as `seat` sees it, or all of it."""
-    return "\n".join([*table_lines(variant, game, seat), status(variant, game)])
+    return "\n".join([*table_lines(variant, game, seat, near), status(variant, game)])
 
 
 def round_end(variant: Variant, before: np.record, action: int, seat: int | None = None) -> str:
@@ -64,8 +66,10 @@ def round_end(variant: Variant, before: np.record, action: int, seat: int | None
     return "\n".join([*table_lines(variant, scored, seat), ROUND_OVER])
 
 
-def table_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
-    me = seat or 0
+def table_lines(
+    variant: Variant, game: np.record, seat: int | None, near: int | None = None
+) -> list[str]:
+    me = near_side(seat, near)
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
     lines = [
         f"{variant.game.title} · {headline(variant, game)}",
@@ -105,12 +109,18 @@ def board_lines(variant: Variant, above: Side, below: Side) -> list[str]:
     rows = [
         ("items", ["■" * n for n in above.items]),
         ("geisha", geisha_names(variant)),
+        *([("charm", variant.rule_set.cards[: len(marks)].tolist())] if in_suits(variant) else []),
         ("favour", marks),
         ("items", ["■" * n for n in below.items]),
     ]
     return [
         f"  {name:<{MARGIN}}" + "".join(f"{c:<{COLUMN}}" for c in cells) for name, cells in rows
     ]
+
+
+def in_suits(variant: Variant) -> bool:
+    """Whether the geisha have names that do not begin with their charm."""
+    return not geisha_names(variant)[0][0].isdigit()
 
 
 def unseen_lines(variant: Variant, game: np.record, seat: int | None) -> list[str]:
@@ -164,9 +174,11 @@ SUIT_SHAPES: dict[str, list[Shape]] = {
 }
 
 
-def drawing(variant: Variant, game: np.record, seat: int | None = None) -> Canvas:
+def drawing(
+    variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
+) -> Canvas:
     """The table as `seat` sees it, or all of it."""
-    return drawn_table(variant, game, seat, status(variant, game))
+    return drawn_table(variant, game, seat, status(variant, game), near)
 
 
 def round_end_drawing(
@@ -177,10 +189,12 @@ def round_end_drawing(
     return None if scored is None else drawn_table(variant, scored, seat, ROUND_OVER)
 
 
-def drawn_table(variant: Variant, game: np.record, seat: int | None, words: str) -> Canvas:
+def drawn_table(
+    variant: Variant, game: np.record, seat: int | None, words: str, near: int | None = None
+) -> Canvas:
     """The table, with words on what is to be done below."""
     canvas = Canvas(WIDTH, HEIGHT)
-    me = seat or 0
+    me = near_side(seat, near)
     mine, theirs = (side(variant, game, owner, seat) for owner in (me, 1 - me))
     canvas.write(14, 18, f"{variant.game.title} · {headline(variant, game)}", 15, anchor="lm")
     draw_side(canvas, variant, theirs, 36, to_decide=game.mover == theirs.seat)

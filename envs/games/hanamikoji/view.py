@@ -1,6 +1,7 @@
 """What a seat may know of a game of Hanamikoji, as plain data and in words.
 
-`viewer` is the seat that looks; None sees all that is hidden, too, from the side of player 0.
+`viewer` is the seat that looks; None sees all that is hidden, too. `near` is the side that it is
+seen from, by default the viewer's, or that of player 0.
 """
 
 from typing import NamedTuple, cast
@@ -31,7 +32,7 @@ from hanamachi.games.hanamikoji.rules import (
     player_of,
 )
 from hanamachi.rendering.plain import observed
-from hanamachi.rendering.words import named
+from hanamachi.rendering.words import named, near_side
 
 Cards = tuple[str, ...]
 
@@ -75,12 +76,12 @@ class Table(NamedTuple):
     """All that lies on the table, as the viewer sees it."""
 
     geisha: list[Geisha]
-    sides: list[Side]  # the viewer's own first
+    sides: list[Side]  # the near one first
     unseen: dict[str, int]  # items of each geisha that the viewer has not seen
 
 
-def table(variant: Variant, game: np.record, viewer: int | None) -> Table:
-    me, rule_set = viewer or 0, variant.rule_set
+def table(variant: Variant, game: np.record, viewer: int | None, near: int | None = None) -> Table:
+    me, rule_set = near_side(viewer, near), variant.rule_set
     markers, names = game.marker.tolist(), geisha_names(variant)
     unseen = unseen_by(variant, game, viewer)
     return Table(
