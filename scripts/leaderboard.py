@@ -44,8 +44,8 @@ How strong every policy of the package is, as measured by `scripts/leaderboard.p
 games every pair of policies plays each deal twice, with the seats exchanged; a draw counts half,
 and actions are sampled. Elo is fitted to all pairings of a game, and its mean is 0. In Hanabi the
 policies take turns in the seats and play their most probable actions. All intervals are of 95 %.
-The agents ship with the package under the ids of their games, as in `load_policy("hanamikoji")`;
-[their cards](../policies/pretrained) say how they were made.
+The agents are part of the package under the ids of their games, as in `load_policy("hanamikoji")`;
+[their model cards](../policies/pretrained) say how they were made.
 
 {games}
 ## Published scores of Hanabi

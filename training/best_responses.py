@@ -1,9 +1,10 @@
 """Approximate best responses: policies that are trained to beat a fixed one, the victim.
 
 A victim's exploitability is what it loses to its best response. A trained response finds some of
-that loss, so its win rate is a lower bound (Timbers et al. 2022). Each response is a run like any
-other, with the victim in all other seats of all games. The first starts from random weights. The
-others start from the victim's weights, if it has any, and learn a third as long.
+that loss, so the lower end of the interval of its win rate is a bound (Timbers et al. 2022). Each
+response is a run like any other, with the victim in all other seats of all games. The first starts
+from random weights. The others start from the victim's weights, if it has any, and learn a third as
+long.
 
 A response plays its most probable action, because a best response needs no chance; the victim
 samples. Some deals choose the best response in this play, and others measure it.
@@ -83,7 +84,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Exploitation:
-    """The responses to a victim; the win rate of the best one is a lower bound."""
+    """The responses to a victim; the lower end of the best one's interval is a bound."""
 
     victim: str
     game: str

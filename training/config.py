@@ -192,7 +192,7 @@ class Config(Model):
     opponents: Annotated[dict[Name, Unit], Field(max_length=POLICIES)] = {"self": 1.0}
     """Who sits in the other seats, and in which share of the games: self, past, or a policy."""
     init_from: Name | None = None
-    """Where to start: a checkpoint's folder (with a / in it), the id of a game for its shipped
+    """Where to start: a checkpoint's folder (with a / in it), the id of a game for the package's
     agent, or a policy to clone first."""
     network: Network = Network()
     clone: Clone = Clone()
