@@ -49,6 +49,11 @@ def heard(
     return [variant.actions.describe(event, before) if viewer in (None, by) else "moves"]
 
 
+def inks(variant: Variant) -> dict[str, str]:
+    """The colours of words in a terminal."""
+    return {}
+
+
 def outcome_name(variant: Variant, before: np.record, outcome: int) -> str:
     """An outcome of chance as games are written down."""
     return str(outcome)

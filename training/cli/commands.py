@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TextIO
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import LINE, WORKERS
@@ -236,6 +237,7 @@ def play(
     """Play a game against a policy, or with it, in the terminal."""
     from hanamachi.policies.search.search import Search
     from hanamachi.sessions.saved_games import record_of, save
+    from hanamachi.training.cli.colours import CardColours
     from hanamachi.training.cli.play import Contest, play
 
     policy = opponent_for(game, opponent, assignments(options))
@@ -243,8 +245,9 @@ def play(
     if not isinstance(policy, Search):  # whose hints take seconds
         contest.hint()  # compiles the policy's code before the first move
     say(f"{policy.name} plays in all other seats.")
+    coloured = CardColours(policy.variant)
     try:
-        play(contest, ask, say, thoughts)
+        play(contest, ask, lambda words: say(coloured(words)), thoughts)
     finally:
         if record:
             save(record_of(contest.session), record)
@@ -445,7 +448,7 @@ def show(content: Any, tables: Any, as_json: bool) -> None:
         console.print(tables, highlight=False)
 
 
-def say(text: str) -> None:
+def say(text: str | Text) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 

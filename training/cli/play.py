@@ -1,50 +1,44 @@
 """Play in the terminal: a human and a policy, against each other or in a cooperative game together.
 
-`Contest` holds the game, the policy and the words of actions; `play` is the conversation. It reads
-through `ask` and writes through `say`, so that a terminal, a test or a chat can lead it.
+`Contest` holds the game and the policy; `play` is the conversation. It reads through `ask` and
+writes through `say`, so that a terminal, a test or a chat can lead it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from textwrap import fill
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.load import agent_for, load_policy
-from hanamachi.policies.policy import Policy, best
-from hanamachi.sessions.players import SeatedPlayer, turn_of
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.thoughts import Thought, choice, judgement, thought_of
+from hanamachi.rendering.words import named
+from hanamachi.sessions.events import Heard, History
+from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.session import Session
-from hanamachi.sessions.worlds import Worlds
+from hanamachi.sessions.views import seat_text
 
 Ask = Callable[[str], str]  # shows a prompt and returns a line; EOFError at the end of input
 Say = Callable[[str], None]
 
 FEW = 12  # at most these many choices are listed without a question
-HINTS = 5
-WORLDS = 128  # deals searched for games that the human cannot rule out,
-ALTERNATIVES = 2000  # until this number of moves can be compared
+WIDTH = 80  # columns of a terminal
 HELP = """\
-Type a choice as it is listed, its first word shortened if you like, and cards in any order.
-  ?              list your choices        ? WORDS     those that begin and go on so
+Type the number of a choice, or its words; you may shorten the first word and
+list cards in any order.
+  ?              list your choices        ? WORDS     those with these words
   hint           what the policy would do in your place, and what it expects
-  show           the table again          help        this text
-  quit           leave the game"""
+  show           the table again          log         what has happened so far
+  help           this text                quit        leave the game"""
 
 
 def usual_opponent(variant: Variant) -> Policy:
-    """The agent that ships for this variant, or `expert` if there is none."""
+    """The package's agent for this variant, or `expert` if there is none."""
     return load_policy(agent_for(variant) or "expert", variant.id, **variant.options)
-
-
-class Thought(NamedTuple):
-    """What a policy thinks in the place of the seat to move."""
-
-    choices: list[tuple[float, str]]  # the most probable ones, with their probabilities
-    value: float | None  # of the position for that seat, if the policy has values
 
 
 class Contest:
@@ -55,18 +49,18 @@ class Contest:
     ) -> None:
         if not 0 <= seat < variant.seats:
             raise UserError(f"seat must be from 0 to {variant.seats - 1}, not {seat}")
-        variant.needs("redeal", "play at the terminal")
         self.variant, self.opponent, self.seat = variant, opponent, seat
         self.session = Session(variant)
         self.session.begin(seed)
+        self.history = History(self.session)
+        self.said = 0  # of what the human has heard, how much has been fetched as news
         self.earned = np.zeros(variant.seats)  # (S,)
         self.thought = Thought([], None)  # before the last reply
         self.round_end = ""  # the table of the round that the last move ended, if it did
         self.player = SeatedPlayer(opponent, variant, games=1)  # also in the human's seat
-        self.human = Listener(variant, self.session.games, seat)
         self.rng = np.random.default_rng(seed)
 
-    # --- What the human sees
+    # --- What the human sees and hears
 
     @property
     def position(self) -> np.record:
@@ -83,19 +77,35 @@ class Contest:
 
     def table(self) -> str:
         """The table as the human may see it."""
-        return str(self.variant.game.render().text(self.variant, self.position, self.seat))
+        return seat_text(self.session, self.seat)
 
     def uncovered(self) -> str:
-        """The table with everything that was hidden."""
-        return str(self.variant.game.render().text(self.variant, self.position, None))
+        """The table with everything that was hidden, from the human's side."""
+        return seat_text(self.session, None, near=self.seat)
+
+    def news(self) -> list[str]:
+        """What the human has heard since the last call, a line each."""
+        heard = self.history.heard(self.seat)
+        lines = [self.line(one) for one in heard[self.said :]]
+        self.said = len(heard)
+        return lines
+
+    def line(self, heard: Heard) -> str:
+        """What was heard, with who did it; long ones are folded."""
+        words = heard.words.replace(f"player {self.seat} ", f"{named(self.seat, self.seat)} ")
+        if heard.by is not None:
+            who = "you" if heard.by == self.seat else self.opponent.name
+            words = f"player {heard.by} ({who}): {heard.words}"
+        return fill(words, WIDTH, subsequent_indent="  ")
 
     def result(self) -> str:
-        mine, best = self.earned[self.seat], max(self.earned)
+        """How the game ended for the human."""
+        mine, most = self.earned[self.seat], max(self.earned)
         if self.variant.game.cooperative:
             return f"Together you have made {mine:.0f} of {self.variant.best_score} points."
-        if min(self.earned) == best:
+        if min(self.earned) == most:
             return "The game is a draw."
-        return "You have won." if mine == best else f"{self.opponent.name} has won."
+        return "You have won." if mine == most else f"You have lost; {self.opponent.name} has won."
 
     # --- Choices in words
 
@@ -103,6 +113,10 @@ class Contest:
         """What the human may do: action -> words."""
         _, mask = self.session.observe(self.seat)
         return {int(a): self.describe(int(a)) for a in np.flatnonzero(mask)}
+
+    def numbered(self) -> dict[str, str]:
+        """The same words, each with its number, from 1."""
+        return {words: f"{n} {words}" for n, words in enumerate(self.choices().values(), 1)}
 
     def describe(self, action: int) -> str:
         return self.variant.actions.describe(action, self.position)
@@ -119,6 +133,11 @@ class Contest:
     def find(self, line: str) -> int:
         """The action that a line means; UserError says what to type instead."""
         choices = self.choices()
+        if line.strip().isdecimal():
+            number = int(line)
+            if not 1 <= number <= len(choices):
+                raise UserError(f"your choices are numbered from 1 to {len(choices)}")
+            return list(choices)[number - 1]
         verb, _, rest = tidy(line).partition(" ")
         verbs = verbs_of(choices.values())
         meant = [v for v in verbs if v == verb] or [v for v in verbs if v.startswith(verb)]
@@ -138,106 +157,29 @@ class Contest:
     def act(self, action: int) -> None:
         """The human's move."""
         if self.player.memory.size:  # hints need it; without a memory there is nothing to update
-            self.judgement()
+            judgement(self.player, self.session)
         self.step(action)
 
-    def reply(self) -> str:
-        """The move of the policy in the seat to move, in the words that the human may know.
+    def reply(self) -> None:
+        """The move of the policy in the seat to move; `thought` then holds its thought before it.
 
         It samples in competitive games, and plays its most probable action in cooperative ones.
-        `thought` then holds its thought before the move.
         """
-        chances, value = self.judgement()
-        self.thought = self.thought_of(chances, value)
-        if self.variant.game.cooperative:
-            chances = best(chances[None].astype(np.float32))[0].astype(np.float64)
-            chances /= chances.sum()
-        action = int(self.rng.choice(len(chances), p=chances))
-        words = self.human.words(action)
-        reply = f"player {self.session.mover} ({self.opponent.name}): {words}"
-        self.step(action)
-        return reply
+        chances, value = judgement(self.player, self.session)
+        self.thought = thought_of(self.session, chances, value)
+        self.step(choice(self.variant, chances, self.rng))
 
     def step(self, action: int) -> None:
         """Any move; `round_end` then shows the round that it ended, if it did."""
         before = self.session.state()
         self.session.step(action)
+        self.history.update()
         self.earned += self.session.rewards()
         self.round_end = round_end(self.variant, before, action, self.seat)
 
     def hint(self) -> Thought:
         """What the opponent would think in the human's place."""
-        return self.thought_of(*self.judgement(remember=False))
-
-    def thought_of(self, chances: NDArray[np.float64], value: float | None) -> Thought:
-        order = np.argsort(-chances, kind="stable")[:HINTS]
-        likely = [(float(chances[a]), self.describe(int(a))) for a in order if chances[a] > 0]
-        return Thought(likely, value)
-
-    def judgement(self, remember: bool = True) -> tuple[NDArray[np.float64], float | None]:
-        """The policy's probabilities for the seat to move, (A,), and its value if it has one."""
-        chances, values = self.player.distribution(turn_of(self.session), remember)
-        exact = chances[0].astype(np.float64)
-        return exact / exact.sum(), None if values is None else float(values[0])
-
-
-class Listener:
-    """A seat that hears the moves of the others, in words that give away no hidden card."""
-
-    def __init__(self, variant: Variant, games: NDArray[Any], seat: int) -> None:
-        """`games` (1,) is the game, as it stands whenever a move is put into words."""
-        self.variant, self.games, self.seat = variant, games, seat
-
-    def words(self, action: int) -> str:
-        """The words of a move, or only the first if the seat could not tell it from others."""
-        words, end = self._described(action, self.games[0]), self._end(action, self.games[0])
-        verb = words.split()[0]
-        for other, world in self._alike(action):
-            described = self._described(other, world)
-            differs = described != words and described.split()[0] == verb
-            if differs and self._end(other, world) == end:
-                return verb
-        return words
-
-    def _described(self, action: int, game: np.record) -> str:
-        return self.variant.actions.describe(action, game)
-
-    def _end(self, action: int, game: np.record) -> str:
-        return round_end(self.variant, game, action, self.seat)
-
-    def _alike(self, action: int) -> Iterator[tuple[int, np.record]]:
-        """What looks like this move to the seat: actions, each in a game that allows it.
-
-        Action numbers may mean different cards in different games, so both are needed.
-        """
-        look = self._observed_after([action], self.games)
-        for world, others in self._possible_games():
-            for i in np.flatnonzero((self._observed_after(others, world) == look).all(1)):
-                yield others[i], world[0]
-
-    def _possible_games(self) -> Iterator[tuple[NDArray[Any], list[int]]]:
-        """Games, (1,), that the seat cannot rule out, and what the mover may do there.
-
-        The true game comes first. The fewer actions each game allows, the more games follow.
-        """
-        worlds = Worlds(self.variant, self.games, [self.seat])
-        sampled = worlds.sample(0, np.arange(WORLDS, dtype=np.uint64))
-        games = np.concatenate((self.games, sampled))
-        masks = np.zeros((len(games), self.variant.actions.size), np.int8)
-        kernels.masks(self.variant.rule_set, games, masks)
-        before = np.cumsum(masks.sum(1)) - masks.sum(1)
-        for w in np.flatnonzero(before < ALTERNATIVES):
-            yield games[w, None], np.flatnonzero(masks[w]).tolist()
-
-    def _observed_after(self, actions: list[int], games: NDArray[Any]) -> NDArray[np.float32]:
-        """What the seat would observe after each of these moves in games[0], before chance."""
-        after = np.repeat(games, len(actions))
-        for game, action in zip(after, actions, strict=True):
-            kernels.apply_one(self.variant.rule_set, game, action)
-        out = np.empty((len(actions), self.variant.observation.size), np.float32)
-        seats = np.full(len(actions), self.seat)
-        kernels.observations(self.variant.rule_set, after, seats, out)
-        return out
+        return thought_of(self.session, *judgement(self.player, self.session, remember=False))
 
 
 def round_end(variant: Variant, before: np.record, action: int, seat: int | None) -> str:
@@ -267,20 +209,29 @@ def play(contest: Contest, ask: Ask, say: Say, thoughts: bool = False) -> bool:
     say(HELP)
     try:
         while not contest.terminated:
+            tell_news(contest, say)
             if contest.my_turn:
                 take_turn(contest, ask, say)
             else:
-                reply = contest.reply()
-                say(f"{spoken(contest, contest.thought)}\n{reply}" if thoughts else reply)
+                contest.reply()
+                if thoughts:
+                    say(spoken(contest, contest.thought))
             if contest.round_end:
+                tell_news(contest, say)
                 say(f"\n{contest.round_end}\n")
     except EOFError:
         say("You have left the game. Goodbye!")
         return False
+    tell_news(contest, say)
     say("")
     say(contest.uncovered())
     say(contest.result())
     return True
+
+
+def tell_news(contest: Contest, say: Say) -> None:
+    for line in contest.news():
+        say(line)
 
 
 def take_turn(contest: Contest, ask: Ask, say: Say) -> None:
@@ -300,11 +251,14 @@ def obey(contest: Contest, line: str, say: Say) -> bool:
     if line in ("quit", "exit", "q"):
         raise EOFError
     if line.startswith("?"):
-        say(listed(contest.matching(line[1:])))
+        numbered = contest.numbered()
+        say(listed([numbered[words] for words in contest.matching(line[1:])]))
     elif line == "help":
         say(HELP)
     elif line == "show":
         say(contest.table())
+    elif line == "log":
+        say("\n".join(contest.line(heard) for heard in contest.history.heard(contest.seat)))
     elif line == "hint":
         say(spoken(contest, contest.hint()))
     elif line:
@@ -327,25 +281,27 @@ def spoken(contest: Contest, thought: Thought) -> str:
 
 def overview(contest: Contest) -> str:
     """All choices if they are few, else the number for each first word, and an example."""
-    choices = list(contest.choices().values())
-    if len(choices) <= FEW:
-        return "Your choices:\n" + "\n".join(f"  {words}" for words in choices)
+    numbered = contest.numbered()
+    if len(numbered) <= FEW:
+        return "Your choices:\n" + "\n".join(f"  {line}" for line in numbered.values())
     lines = ["Your choices (? lists them):"]
-    for verb in verbs_of(choices):
-        own = [words for words in choices if words.split()[0] == verb]
-        lines.append(f"  {verb:<12} {len(own):>3} ways, such as: {own[0]}")
+    for verb in verbs_of(numbered):
+        own = [words for words in numbered if words.split()[0] == verb]
+        lines.append(f"  {verb:<12} {len(own):>3} ways, such as: {numbered[own[0]]}")
     return "\n".join(lines)
 
 
-def listed(choices: list[str], width: int = 96) -> str:
-    """Choices in columns, those with the same first word together."""
+def listed(choices: list[str], width: int = WIDTH) -> str:
+    """Numbered choices in columns, those with the same verb together."""
     if not choices:
         return "None of your choices reads like that; ? alone lists them all."
     lines = []
-    for verb in verbs_of(choices):
-        own = [words for words in choices if words.split()[0] == verb]
-        longest = 2 + max(map(len, own))
+    for verb in dict.fromkeys(line.split()[1] for line in choices):
+        own = [line for line in choices if line.split()[1] == verb]
+        digits = max(len(line.split()[0]) for line in own)
+        cells = [f"{line.split()[0]:>{digits}} {line.split(' ', 1)[1]}" for line in own]
+        longest = 2 + max(map(len, cells))
         across = max(1, width // longest)
-        rows = [own[i : i + across] for i in range(0, len(own), across)]
-        lines += ["".join(f"{words:<{longest}}" for words in row).rstrip() for row in rows]
+        rows = [cells[i : i + across] for i in range(0, len(cells), across)]
+        lines += ["".join(f"{cell:<{longest}}" for cell in row).rstrip() for row in rows]
     return "\n".join(lines)

@@ -47,6 +47,7 @@ __all__ = [
     "drawing",
     "headline",
     "heard",
+    "inks",
     "outcome_name",
     "pieces",
     "round_end",
@@ -184,6 +185,11 @@ RADIUS = 122
 ROAD = 7  # how wide it is
 BOARD = 350  # where the tableaus begin
 COLUMN = 74  # of one colour
+
+
+def inks(variant: Variant) -> dict[str, str]:
+    """The colours of names in a terminal."""
+    return dict(zip(colour_names(variant), COLOURS, strict=False))
 
 
 def drawing(

@@ -32,7 +32,17 @@ from hanamachi.games.hanabi.view import (
 from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
 from hanamachi.rendering.words import counted
 
-__all__ = ["drawing", "headline", "heard", "outcome_name", "pieces", "status", "table", "text"]
+__all__ = [
+    "drawing",
+    "headline",
+    "heard",
+    "inks",
+    "outcome_name",
+    "pieces",
+    "status",
+    "table",
+    "text",
+]
 
 LETTERS = {"red": "R", "black": "K", "yellow": "Y", "green": "G", "blue": "B", MULTICOLOUR: "M"}
 
@@ -115,6 +125,12 @@ PLACE = 114  # the width of a card in a hand, with what its owner knows
 
 def height(variant: Variant) -> int:
     return HANDS + SIDE * variant.seats + 30
+
+
+def inks(variant: Variant) -> dict[str, str]:
+    """The colours of names in a terminal, where black might not be seen."""
+    shown = {name: COLOURS.get(LETTERS[name], HIDDEN) for name in suit_names(variant)}
+    return shown | {"black": HIDDEN}
 
 
 def drawing(

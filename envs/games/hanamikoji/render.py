@@ -37,6 +37,7 @@ __all__ = [
     "drawing",
     "headline",
     "heard",
+    "inks",
     "outcome_name",
     "pieces",
     "round_end",
@@ -172,6 +173,12 @@ SUIT_SHAPES: dict[str, list[Shape]] = {
         )
     ],
 }
+
+
+def inks(variant: Variant) -> dict[str, str]:
+    """The colours of names in a terminal; a charm without a letter looks like any number."""
+    names = geisha_names(variant)
+    return {n: colour for n, colour in zip(names, COLOURS, strict=False) if not n.isdecimal()}
 
 
 def drawing(
