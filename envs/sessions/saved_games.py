@@ -84,9 +84,9 @@ def positions(record: Record) -> Iterator[tuple[np.record, str]]:
 # --- Files
 
 
-def save(record: Record, path: str | os.PathLike[str]) -> None:
-    """Write a record as JSON; a file that is there is replaced whole or not at all."""
-    content = {
+def content_of(record: Record) -> dict[str, Any]:
+    """A record as a JSON object."""
+    return {
         "hanamachi_record": FORMAT,
         "variant": record.variant.id,
         "options": dict(record.variant.options),
@@ -95,9 +95,13 @@ def save(record: Record, path: str | os.PathLike[str]) -> None:
         "chance": record.chance,
         "actions": record.actions,
     }
+
+
+def save(record: Record, path: str | os.PathLike[str]) -> None:
+    """Write a record as JSON; a file that is there is replaced whole or not at all."""
     try:
         with replacing(Path(path)) as file:
-            file.write(json.dumps(content).encode() + b"\n")
+            file.write(json.dumps(content_of(record)).encode() + b"\n")
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from None
     except ValueError:  # an encoding has no such character, or the system does not take it
@@ -108,15 +112,20 @@ def load(path: str | os.PathLike[str]) -> Record:
     """Read a record and play it through; UserError if it is none, was cut, or cannot have been."""
     text = read_bounded(path, RECORD_BYTES)
     try:
-        record = parsed(content_of(text))
-        if record_of(replay(record)).chance != record.chance:
-            raise UserError("its deal was cut or added to")
+        return loaded(text)
     except UserError as error:
         raise UserError(f"{path} is no saved game that can be replayed: {error}") from None
+
+
+def loaded(text: bytes) -> Record:
+    """The record that a text spells; UserError as for `load`. The caller bounds the text."""
+    record = parsed(object_in(text))
+    if record_of(replay(record)).chance != record.chance:
+        raise UserError("its deal was cut or added to")
     return record
 
 
-def content_of(text: bytes) -> dict[str, Any]:
+def object_in(text: bytes) -> dict[str, Any]:
     """The JSON object in a text, with just the keys of a record."""
     content = parse_json(text)
     if not isinstance(content, dict) or content.keys() != KEYS:

@@ -1,0 +1,175 @@
+"""Whole games as text that people read and write, and games in any form that is known here.
+
+    hanamikoji max_rounds=3
+    generator 0x1f2e3d4c5b6a7988
+    (player 0 begins, 2a, 3b, 4, 5, 5, 2c, 2a, 3a, 3b, 4, 4, 5, 2b)
+    player 0: gift 2a 3b 4
+    player 1: take 4
+    (3a)
+    ...
+
+The first line names the variant, and its options where they differ. The state of the random
+generator decides what chance brings where no brackets say it; without the line it is 1. Actions
+are in the words that the choices are listed in. "player 0:" may be left out, blank lines and what
+follows "#" are passed over.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine import kernels
+from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.errors import UserError, shown
+from hanamachi.games.registry import variant
+from hanamachi.sessions.events import Event, History, asked
+from hanamachi.sessions.hanab_live import is_hanab_live, read_hanab_live
+from hanamachi.sessions.saved_games import Record, generator_state, loaded, record_of, replay
+from hanamachi.sessions.session import let_chance_happen, possible_outcomes
+from hanamachi.storage.plain_yaml import parse_yaml
+from hanamachi.storage.reading import parse_json
+
+GENERATOR = re.compile(r"generator\s+(\S+)")
+PLAYER = re.compile(r"player\s+(\d+)\s*:\s*(.*)")
+
+
+# --- Writing
+
+
+def notation(record: Record) -> str:
+    """A game as text, which `read_notation` reads back without loss."""
+    variant, events = record.variant, History(replay(record)).events
+    lines = [head(variant), f"generator {record.generator:#018x}"]
+    for by, group in groupby(events, key=lambda event: event.by):
+        if by == CHANCE:
+            lines.append(f"({', '.join(outcome(variant, event) for event in group)})")
+        else:
+            for event in group:
+                words = variant.actions.describe(event.number, event.before)
+                lines.append(f"player {by}: {words}")
+    return "\n".join(lines) + "\n"
+
+
+def head(rule_set: Variant) -> str:
+    """The variant, and its options where they differ from its own."""
+    usual = variant(rule_set.id).options
+    options = [
+        f"{name}={json.dumps(value, separators=(',', ':'))}"
+        for name, value in rule_set.options.items()
+        if value != usual[name]
+    ]
+    return " ".join([rule_set.id, *options])
+
+
+def outcome(rule_set: Variant, event: Event) -> str:
+    name: str = asked(rule_set, "outcome_name")(rule_set, event.before, event.number)
+    return name
+
+
+# --- Reading
+
+
+def read_game(text: bytes) -> Record:
+    """A game in any form: as saved here, in notation, or in the JSON of hanab.live.
+
+    Raises UserError if it is none of them, or if the rules do not allow it.
+    """
+    if not text.lstrip().startswith(b"{"):
+        return read_notation(text.decode(errors="replace"))
+    content = parse_json(text)
+    if is_hanab_live(content):
+        return record_of(replay(read_hanab_live(content)))
+    return loaded(text)
+
+
+def read_notation(text: str) -> Record:
+    """The game that the text spells; UserError names the line that cannot be read or played."""
+    lines = list(lines_of(text))
+    if not lines:
+        raise UserError("there is no game; its first line must name a variant, such as hanamikoji")
+    (_, first), *others = lines
+    rule_set, generator = variant_in(first), 1
+    if others and (found := GENERATOR.fullmatch(others[0][1])):
+        generator, others = generator_state(found[1]), others[1:]
+    return played(rule_set, generator, others)
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """What each line says, with its number from 1."""
+    for number, line in enumerate(text.splitlines(), 1):
+        said = " ".join(line.partition("#")[0].split())
+        if said:
+            yield number, said
+
+
+def variant_in(line: str) -> Variant:
+    id, *settings = line.split()
+    options = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise UserError(f"{shown(setting)} must be an option and its value, such as starter=0")
+        options[name] = parse_yaml(value, f"the value of {name}")
+    return variant(id, **options)
+
+
+def played(rule_set: Variant, generator: int, lines: Iterable[tuple[int, str]]) -> Record:
+    """The game that these lines lead to, from the start."""
+    games, chance, actions = rule_set.new(np.zeros(1, np.uint64)), [], []
+    games["rng"] = generator
+    kernels.start_one(rule_set.rule_set, games[0])
+    for number, line in lines:
+        try:
+            if line.startswith("("):
+                chance += [bring(rule_set, games, name) for name in names_in(line)]
+            else:
+                chance += let_chance_happen(rule_set, games)
+                actions.append(act(rule_set, games, line))
+        except UserError as error:
+            raise UserError(f"line {number}: {error}") from None
+    chance += let_chance_happen(rule_set, games)
+    return Record(rule_set, generator, tuple(chance), tuple(actions))
+
+
+def names_in(line: str) -> list[str]:
+    return [name.strip() for name in line.strip("()").split(",") if name.strip()]
+
+
+def bring(rule_set: Variant, games: NDArray[Any], name: str) -> int:
+    """Let chance bring the outcome of this name; returns its number."""
+    if games["mover"][0] != CHANCE:
+        raise UserError(f"{shown(name)} stands in brackets, but chance does not decide here")
+    possible = possible_outcomes(rule_set, games)
+    name_of = asked(rule_set, "outcome_name")
+    found = [number for number in possible if name_of(rule_set, games[0], number) == name.lower()]
+    if not found:
+        raise UserError(f"chance cannot bring {shown(name)} here")
+    kernels.draw_one(rule_set.rule_set, games[0])  # each outcome uses one random number
+    kernels.resolve_one(rule_set.rule_set, games[0], found[0])
+    return found[0]
+
+
+def act(rule_set: Variant, games: NDArray[Any], line: str) -> int:
+    """Carry out the action that a line names; returns its number."""
+    mover, (player, words) = int(games["mover"][0]), player_and_words(line)
+    if mover == OVER:
+        raise UserError(f"{shown(line)} comes after the end of the game")
+    if player not in (None, mover):
+        raise UserError(f"player {mover} is to move, not player {player}")
+    action = rule_set.actions.parse(words, games[0])
+    mask = np.zeros((1, rule_set.actions.size), np.int8)
+    kernels.masks(rule_set.rule_set, games, mask)
+    if not mask[0, action]:
+        raise UserError(f"player {mover} may not {shown(words)} here")
+    kernels.apply_one(rule_set.rule_set, games[0], action)
+    return action
+
+
+def player_and_words(line: str) -> tuple[int | None, str]:
+    found = PLAYER.fullmatch(line)
+    return (int(found[1]), found[2]) if found else (None, line)
