@@ -8,6 +8,7 @@ from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, cap
 from hanamachi.sessions.saved_games import Record, positions
 from hanamachi.storage.files import replacing
 
+KINDS = (".svg", ".gif")
 PAUSE = 4  # a scored table is shown so much longer
 GIF_WIDTH = 800  # pixels
 
@@ -18,7 +19,7 @@ def animate(record: Record, path: Path, seconds: float = 1.0) -> None:
     All cards are open. Raises UserError for another kind of file, or if Pillow is missing for GIF.
     """
     kind = path.suffix.lower()
-    if kind not in (".svg", ".gif"):
+    if kind not in KINDS:
         raise UserError(f"an animation is written as .svg or .gif, not as {path.name}")
     shown = list(scenes(record, seconds))
     if kind == ".gif":

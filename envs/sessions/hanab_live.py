@@ -7,7 +7,7 @@ a sixth one is our multicolour suit, and of three or four suits ours are the fir
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
@@ -153,7 +153,7 @@ def move_of(rule_set: Variant, hands: Hands, step: Mapping[str, Any]) -> Move | 
     return None
 
 
-def is_number(value: Any, low: int, high: int) -> bool:
+def is_number(value: Any, low: int, high: int) -> TypeGuard[int]:
     return type(value) is int and low <= value <= high
 
 

@@ -15,9 +15,11 @@ follows "#" are passed over.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,12 +29,21 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
+from hanamachi.limits import RECORD_BYTES
 from hanamachi.sessions.events import Event, History, asked
-from hanamachi.sessions.hanab_live import is_hanab_live, read_hanab_live
-from hanamachi.sessions.saved_games import Record, generator_state, loaded, record_of, replay
+from hanamachi.sessions.hanab_live import hanab_live, is_hanab_live, read_hanab_live
+from hanamachi.sessions.saved_games import (
+    Record,
+    generator_state,
+    loaded,
+    record_of,
+    replay,
+    save,
+)
 from hanamachi.sessions.session import let_chance_happen, possible_outcomes
+from hanamachi.storage.files import replacing
 from hanamachi.storage.plain_yaml import parse_yaml
-from hanamachi.storage.reading import parse_json
+from hanamachi.storage.reading import parse_json, read_bounded
 
 GENERATOR = re.compile(r"generator\s+(\S+)")
 PLAYER = re.compile(r"player\s+(\d+)\s*:\s*(.*)")
@@ -71,7 +82,37 @@ def outcome(rule_set: Variant, event: Event) -> str:
     return name
 
 
+def write_game(record: Record, path: Path) -> None:
+    """Write a game in the form that the file's name asks for.
+
+    NAME.txt is notation, NAME.hanab.json the JSON of hanab.live, and NAME.json a saved game. Raises
+    UserError for another name, or if the file cannot be written.
+    """
+    if path.suffix == ".json" and path.stem.endswith(".hanab"):
+        text = json.dumps(hanab_live(record)) + "\n"
+    elif path.suffix == ".json":
+        return save(record, path)
+    elif path.suffix == ".txt":
+        text = notation(record)
+    else:
+        raise UserError(f"a game is written as .txt, .json or .hanab.json, not as {path.name}")
+    try:
+        with replacing(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+
+
 # --- Reading
+
+
+def load_game(path: str | os.PathLike[str]) -> Record:
+    """Read a game in any form from a file; UserError as for `read_game`."""
+    text = read_bounded(path, RECORD_BYTES)
+    try:
+        return read_game(text)
+    except UserError as error:
+        raise UserError(f"{path} is no game that can be replayed: {error}") from None
 
 
 def read_game(text: bytes) -> Record:

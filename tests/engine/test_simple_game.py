@@ -1,5 +1,6 @@
 """A game may leave out some functions; what needs one says which, in one sentence."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,9 @@ from hanamachi.engine.game import OVER, NamedActions
 from hanamachi.policies.search.reach import decisions_of_others
 from hanamachi.rendering import plain
 from hanamachi.rendering.pixels import pixels
+from hanamachi.sessions.events import History
 from hanamachi.sessions.session import Session
+from hanamachi.sessions.views import seat_picture, seat_view
 from hanamachi.sessions.worlds import Worlds
 
 
@@ -65,6 +68,23 @@ def test_without_pictures_each_seat_shows_what_it_observes():
     assert "player_1" not in mine.split("\n", 1)[1]
     assert set(mine.splitlines()) <= set(both.splitlines())
     assert pixels(plain.drawing(shown, position)).ndim == 3
+
+
+def test_without_words_of_its_own_a_game_has_views_events_and_a_picture(simple, monkeypatch):
+    monkeypatch.setattr(game.Game, "render", lambda self: plain)
+    session = Session(simple)
+    session.begin(0)
+    session.step(int(np.flatnonzero(session.observe(session.mover)[1])[0]))
+    for seat in (None, 0, 1):
+        view = seat_view(session, seat)
+        assert json.loads(json.dumps(view)) == view
+        assert len(view["legal"]) == (session.observe(seat)[1].sum() if seat is not None else 0)
+        assert seat_picture(session, seat).startswith("<svg")
+    first = next(event for event in History(session).events if event.by >= 0)
+    acted, waited = first.by, 1 - first.by
+    full = simple.actions.describe(first.number, first.before)
+    assert [one.words for one in History(session).heard(acted)] == [full]
+    assert full not in [one.words for one in History(session).heard(waited)]
 
 
 def test_named_actions_describe_and_parse_themselves():

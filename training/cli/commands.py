@@ -256,23 +256,33 @@ def play(
 
 @app.command()
 def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A saved game.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A saved game, notation, or JSON of hanab.live."),
+    ],
     whole: Annotated[bool, typer.Option("--all", help="Print all of it at once.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write an animation instead: NAME.svg, or NAME.gif (extra: render)."),
+        typer.Option(
+            help="Write a file instead: an animation as NAME.svg or NAME.gif (extra: render), the "
+            "game as NAME.txt (notation), NAME.json or NAME.hanab.json (hanab.live)."
+        ),
     ] = None,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for each move in OUT.")] = 1.0,
 ) -> None:
-    """Step through a saved game, with all hands visible, or write it as an animation."""
-    from hanamachi.sessions.saved_games import load, positions
+    """Step through a game, with all hands visible, or write it as an animation or as text."""
+    from hanamachi.sessions.notation import load_game, write_game
+    from hanamachi.sessions.saved_games import positions
     from hanamachi.training.cli.play import round_end
 
-    record = load(file)
+    record = load_game(file)
     if out:
-        from hanamachi.sessions.animation import animate
+        from hanamachi.sessions.animation import KINDS, animate
 
-        animate(record, out, seconds)
+        if out.suffix.lower() in KINDS:
+            animate(record, out, seconds)
+        else:
+            write_game(record, out)
         written(out)
         return
     variant, before = record.variant, None

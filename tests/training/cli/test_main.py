@@ -218,6 +218,21 @@ def test_replay_writes_an_animation(hanamachi, saved_game, tmp_path):
     assert (tmp_path / "game.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
+@pytest.mark.parametrize("name", ["game.txt", "again.json"])
+def test_replay_writes_a_game_that_it_reads_again(hanamachi, saved_game, tmp_path, name):
+    path, _ = saved_game
+    assert hanamachi("replay", path, "--out", tmp_path / name)[0] == 0
+    shown = [hanamachi("replay", file, "--all")[1] for file in (path, tmp_path / name)]
+    assert shown[0] == shown[1]
+
+
+def test_replay_refuses_a_kind_of_file_that_it_cannot_write(hanamachi, saved_game, tmp_path):
+    for name in ("game.png", "game.hanab.json"):  # it is no game of Hanabi
+        code, _, said = hanamachi("replay", saved_game[0], "--out", tmp_path / name)
+        assert code == 2
+        assert len(said.strip().splitlines()) == 1
+
+
 def test_replay_steps_by_enter_and_ends_with_the_input(hanamachi, saved_game, monkeypatch):
     path, words = saved_game
     monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
