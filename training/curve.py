@@ -47,7 +47,8 @@ def read_curve(logs: Path) -> Curve:
     events = EventAccumulator(str(logs), size_guidance={"scalars": 0}).Reload()
     curve: Curve = {}
     for name in events.Tags()["scalars"]:
-        values = {event.step: event.value for event in events.Scalars(name)}
+        in_order = sorted(events.Scalars(name), key=lambda event: event.wall_time)
+        values = {event.step: event.value for event in in_order}
         curve[name] = dict(sorted(values.items()))
     return curve
 
