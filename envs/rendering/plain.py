@@ -54,6 +54,11 @@ def inks(variant: Variant) -> dict[str, str]:
     return {}
 
 
+def deductions(variant: Variant, game: np.record, viewer: int) -> str:
+    """What the viewer can work out beyond what the table shows."""
+    return ""
+
+
 def outcome_name(variant: Variant, before: np.record, outcome: int) -> str:
     """An outcome of chance as games are written down."""
     return str(outcome)

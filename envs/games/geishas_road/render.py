@@ -23,6 +23,7 @@ from hanamachi.games.geishas_road.view import (
     at,
     colour_names,
     counted_markers,
+    deductions,
     headline,
     heard,
     marker_name,
@@ -44,6 +45,7 @@ from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, T
 from hanamachi.rendering.words import near_side
 
 __all__ = [
+    "deductions",
     "drawing",
     "headline",
     "heard",

@@ -491,6 +491,15 @@ def heard_of_chance(
     return [f"player {seat} draws {card}"]
 
 
+def deductions(variant: Variant, game: np.record, viewer: int) -> str:
+    """The cards that the viewer has not seen."""
+    names = cast(Catalogue, variant.actions).names
+    left = " ".join(names[card] for card in unseen(variant, game, viewer))
+    if not left:
+        return "You know where all cards are."
+    return f"Cards that you have not seen (in the deck or with the other player): {left}."
+
+
 def outcome_name(variant: Variant, before: np.record, outcome: int) -> str:
     """An outcome of chance as games are written down: starter, token, marker or card."""
     if before.phase == DRAW_STARTER:

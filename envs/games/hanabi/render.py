@@ -17,6 +17,7 @@ from hanamachi.games.hanabi.view import (
     Card,
     Hand,
     card_name,
+    deductions,
     hands,
     headline,
     heard,
@@ -33,6 +34,7 @@ from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, T
 from hanamachi.rendering.words import counted
 
 __all__ = [
+    "deductions",
     "drawing",
     "headline",
     "heard",

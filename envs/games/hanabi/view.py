@@ -290,6 +290,18 @@ def heard_of_chance(
     return [f"player {seat} draws {'a card' if viewer == seat else named_card(variant, outcome)}"]
 
 
+def deductions(variant: Variant, game: np.record, viewer: int) -> str:
+    """What each card of the viewer's own can be, by clues and by the cards that are seen."""
+    copies, lines = unseen(game, viewer), []
+    for slot in range(game.held[viewer]):
+        possible = int(game.possible[viewer, slot])
+        cards = [card for card in range(len(copies)) if possible >> card & 1 and copies[card]]
+        lines.append(
+            f"Your card {slot + 1} can be {' '.join(named_card(variant, c) for c in cards)}."
+        )
+    return "\n".join(lines)
+
+
 def outcome_name(variant: Variant, before: np.record, outcome: int) -> str:
     """An outcome of chance as games are written down: the starter, or a card."""
     if before.phase == CHOOSE_STARTER:

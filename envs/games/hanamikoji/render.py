@@ -18,6 +18,7 @@ from hanamachi.games.hanamikoji.view import (
     TILES,
     Side,
     Tile,
+    deductions,
     geisha_names,
     headline,
     heard,
@@ -34,6 +35,7 @@ from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, TABLE, C
 from hanamachi.rendering.words import counted, near_side
 
 __all__ = [
+    "deductions",
     "drawing",
     "headline",
     "heard",

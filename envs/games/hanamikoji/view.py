@@ -239,6 +239,16 @@ def ended(variant: Variant, before: np.record, action: int) -> list[str]:
     return [victory(variant, after)] if after.mover == OVER else []
 
 
+def deductions(variant: Variant, game: np.record, viewer: int) -> str:
+    """The items that the viewer has not seen, and where they can be."""
+    names, unseen = geisha_names(variant), unseen_by(variant, game, viewer)
+    left = ", ".join(f"{n} of {name}" for name, n in zip(names, unseen, strict=True) if n)
+    if not left:
+        return "You know where all items are."
+    where = "in the pile, out of the game, or with the other player"
+    return f"Items that you have not seen ({where}): {left}."
+
+
 def outcome_name(variant: Variant, before: np.record, outcome: int) -> str:
     """An outcome of chance as games are written down: the starter, or a card."""
     if before.phase == CHOOSE_STARTER:

@@ -1,0 +1,219 @@
+"""Games in words: prompts hold what a seat may know, and replies in many forms are understood."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import sample
+
+import hanamachi
+from hanamachi import UserError
+from hanamachi.adapters.text import PROMPTS, TextGame
+from hanamachi.policies import load_policy
+from hanamachi.sessions.players import SeatedPlayer, turn_of
+
+LONGEST = {"bare": 9_000, "deductions": 10_000, "memory": 16_000}  # characters, without the list
+
+every_variant = pytest.mark.parametrize("id", hanamachi.VARIANTS)
+
+
+def begun(id="hanamikoji", seed=0, **settings):
+    game = TextGame(id, **settings)
+    game.reset(seed)
+    return game
+
+
+def play_on(game, rng):
+    """A random legal action as a reply."""
+    words = list(game.legal().values())
+    return game.step(f"<action>{words[rng.integers(len(words))]}</action>")
+
+
+# --- Replies
+
+
+@every_variant
+def test_every_legal_action_is_understood_by_its_words(id):
+    rng = np.random.default_rng(0)
+    for seed in range(sample(10, 0.2)):
+        game = begun(id, seed)
+        while not game.over:
+            for action, words in game.legal().items():
+                assert game.parse(words) == action
+            play_on(game, rng)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "{}",
+        "I would keep the 5.\n\n<action>{}</action>",
+        "<ANSWER> {} </ANSWER>",
+        "The best is \\boxed{{{}}}.",
+        "\\boxed{{\\text{{{}}}}}",
+        '{{"action": "{}"}}',
+        'Here it is: {{"thoughts": "secret 2a", "move": "{}"}}',
+        "First I thought of a gift.\nAction: {}",
+        "**Final answer:** `{}`",
+        "After all, {} is best.",
+        "Let me think.\n\n{}\n",
+        "<action>secret 9</action> no: <action>{}</action>",
+    ],
+)
+def test_an_answer_is_found_in_prose(reply):
+    game = begun("hanamikoji", starter=0)
+    for action, words in list(game.legal().items())[::7]:
+        assert game.parse(reply.format(words)) == action
+        assert game.parse(reply.format(words.upper())) == action
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "pass",
+        "secret",
+        "<action></action>",
+        '{"action": 5}',
+        "{" * 1000,
+        "secret 9",
+        None,
+        "\0",
+    ],
+)
+def test_a_reply_without_a_legal_action_is_told_what_to_write(reply):
+    game = begun()
+    with pytest.raises(UserError, match=r"write one|must be text") as refused:
+        game.parse(reply)
+    assert len(str(refused.value)) <= 300
+
+
+def test_a_reply_with_two_actions_is_ambiguous():
+    game = begun("hanabi:2p")
+    with pytest.raises(UserError, match="several"):
+        game.parse("play card 1 or play card 2")
+
+
+@given(st.text(max_size=300))
+def test_no_reply_breaks_the_game(reply):
+    game = begun(illegal="random", max_rounds=1)
+    step = game.step(reply)
+    assert step.info["action"] is not None
+    assert (step.info["illegal"] is None) or len(step.info["illegal"]) <= 300
+
+
+# --- Illegal replies
+
+
+def test_an_illegal_reply_is_asked_again_and_then_forfeits():
+    game = begun(illegal="retry:2", starter=0)
+    for _ in range(2):
+        step = game.step("no idea")
+        assert (step.seat, step.done, step.reward) == (0, False, 0)
+        assert step.info["illegal"] in step.prompt.replace("Your", "your")
+    step = game.step("no idea")
+    assert (step.seat, step.done, step.reward) == (None, True, -1)
+    assert step.info["returns"] == [-1, 1]
+    with pytest.raises(UserError, match="reset"):
+        game.step("secret 5")
+
+
+def test_retries_are_counted_anew_after_a_legal_reply():
+    game = begun(illegal="retry:1", starter=0)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        assert not game.step("no idea").done
+        play_on(game, rng)
+
+
+def test_an_illegal_reply_forfeits_at_once_if_so_wanted():
+    assert begun(illegal="forfeit").step("no idea").done
+    step = begun("hanabi:3p", illegal="forfeit", starter=1).step("no idea")
+    assert step.info["returns"] == [0, -1, 0]
+
+
+def test_an_illegal_reply_can_be_a_random_action_the_same_for_a_seed():
+    first, second = (begun(illegal="random", seed=4).step("no idea") for _ in range(2))
+    assert first.info == second.info
+    assert first.info["illegal"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"prompt": "long"},
+        {"illegal": "retry"},
+        {"illegal": "retry:-1"},
+        {"illegal": 2},
+        {"deck": 3},
+    ],
+)
+def test_settings_that_do_not_exist_are_refused(settings):
+    with pytest.raises(UserError):
+        TextGame("hanamikoji", **settings)
+
+
+# --- Prompts
+
+
+@every_variant
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_prompts_are_as_long_as_promised(id, prompt):
+    game, rng = TextGame(id, prompt=prompt, legal_list=False), np.random.default_rng(0)
+    _, told = game.reset(1)
+    longest = len(told)
+    while not game.over:
+        longest = max(longest, len(play_on(game, rng).prompt))
+    assert longest <= LONGEST[prompt]
+
+
+def test_each_level_tells_what_the_one_before_tells():
+    games = [begun(prompt=prompt) for prompt in PROMPTS]
+    rngs = [np.random.default_rng(0) for _ in games]
+    for _ in range(6):
+        bare, deductions, memory = (play_on(g, r).prompt for g, r in zip(games, rngs, strict=True))
+        table = bare[bare.index("Hanamikoji ·") : bare.index("Your legal")].strip()
+        assert table in deductions
+        assert "have not seen" in deductions
+        assert deductions[deductions.index("Hanamikoji ·") :] in memory
+        assert len(bare) < len(deductions)
+
+
+def test_the_rules_are_told_once_and_messages_take_turns():
+    game, rng = begun("hanabi:2p"), np.random.default_rng(0)
+    while not game.over:
+        play_on(game, rng)
+    for seat in range(2):
+        messages = game.messages(seat)
+        assert messages[0]["role"] == "system"
+        assert f"You are player {seat}." in messages[0]["content"]
+        roles = [message["role"] for message in messages[1:]]
+        assert roles[::2] == ["user"] * len(roles[::2])
+        assert roles[1::2] == ["assistant"] * len(roles[1::2])
+    assert json.loads(json.dumps(game.messages(0))) == game.messages(0)
+
+
+def test_a_seed_gives_the_same_prompts():
+    assert TextGame("hanamikoji", seed=3).reset() == TextGame("hanamikoji").reset(3)
+    assert TextGame("hanamikoji").reset(3) != TextGame("hanamikoji").reset(4)
+
+
+# --- A policy behind words
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced", "hanabi:2p"])
+def test_expert_behind_words_plays_the_same_game(id):
+    for seed in range(sample(50, 0.06)):
+        direct, game = begun(id, seed), begun(id, seed)
+        players = [SeatedPlayer(load_policy("expert", id), game.variant, games=1) for _ in range(2)]
+        rngs = [np.random.default_rng(seed) for _ in range(2)]
+        while not direct.over:
+            action = int(players[0].act(turn_of(direct.session), rngs[0])[0])
+            direct._play(direct.session.mover, action, None)
+            same = int(players[1].act(turn_of(game.session), rngs[1])[0])
+            game.step(f"I choose: {game.legal()[same]}")
+        assert game.over
+        assert game.session.actions == direct.session.actions
+        assert game.returns == direct.returns
