@@ -66,11 +66,12 @@ SMALLER = (
     (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
     (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
     (r"steps=\d+", "steps=256"),
+    (r"evaluation\.every=\d+", "evaluation.every=128"),
     (r"worlds=\d+", "worlds=2"),
     (r"seconds=[\d.]+", "seconds=0.01"),
     (r"--games \d+", "--games 2"),
     (r"\bgames=\d+", "games=2"),
-    (r'("MlpPolicy", env)\)\.learn\([\d_]+\)', r"\1, n_steps=64).learn(64)"),
+    (r'("MlpPolicy", env[^)]*)\)\.learn\([\d_]+\)', r"\1, n_steps=64).learn(64)"),
 )
 
 BLOCKS = [block for page in PAGES if page != FOLLOWED for block in BLOCK.findall(TEXT[page])]
