@@ -13,8 +13,17 @@ def load_entry_point(spec: str) -> Any:
         return getattr(import_module(module), name)
     except UserError:
         raise
+    except ModuleNotFoundError as error:
+        raise UserError(f"{spec} cannot be imported: {missing(error, module)}") from error
     except (Exception, SystemExit) as error:
         raise UserError(f"{spec} cannot be imported: {named(error)}") from error
+
+
+def missing(error: ModuleNotFoundError, wanted: str) -> str:
+    """Which module is missing, and if it is the one that the user named, where Python looked."""
+    if error.name and f"{wanted}.".startswith(f"{error.name}."):
+        return f"Python finds no module {error.name} in the current folder or among its packages"
+    return named(error)
 
 
 def named(error: BaseException) -> str:

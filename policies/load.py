@@ -19,6 +19,7 @@ from hanamachi.storage.reading import may_name_a_file
 
 SEARCH, ONNX = "search:", ".onnx"
 FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
+FILE_AND_FACTORY = re.compile(r"(.*[/\\])?(\w+)(\.py)?:([^\W\d]\w*)(:\w+=.*)?", re.DOTALL)
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
 PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variant -> the variant whose agent plays it
 
@@ -47,6 +48,7 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if spec in VARIANTS:
         return load_agent(spec, game or spec, options)
+    refuse_file_of_a_module(spec)
     if has_settings(spec):
         return load_own(spec, game, options)
     if spec.endswith(ONNX):
@@ -72,6 +74,16 @@ def checked_name(spec: str) -> str:
     if not may_name_a_file(spec):
         raise UserError(f"{spec} has characters that no policy's name can have")
     return spec
+
+
+def refuse_file_of_a_module(spec: str) -> None:
+    """UserError, which says how to name it, if `spec` names a factory by the file of its module."""
+    found = FILE_AND_FACTORY.fullmatch(spec)
+    if found and (found[1] or found[3]) and not os.path.exists(spec):
+        raise UserError(
+            f"{spec} is no checkpoint; your own policy is named module:factory, without a folder "
+            f"and without .py: go to the folder of the file, and name {found[2]}:{found[4]}"
+        )
 
 
 def is_checkpoint(spec: str) -> bool:

@@ -25,7 +25,7 @@ from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit, read_exploitation, summary
 from hanamachi.training.config import Config
-from hanamachi.training.curve import RESULT, read_curve, results_picture
+from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve, results_picture
 from hanamachi.training.evaluation.results import read_rows, write_json
 from hanamachi.training.modelcard import PICTURE, model_card
 from hanamachi.training.run import train
@@ -83,9 +83,7 @@ def write_card(config: Config, folder: Path) -> None:
     """Write the card of an agent and the picture of its curve, from its papers."""
     (folder / CARD).write_text(card(config, folder), encoding="utf-8")
     made = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    points = json.loads((folder / CURVE).read_text(encoding="utf-8"))
-    curve = {f"{RESULT}{name}": dict(values) for name, values in points.items()}
-    (folder / PICTURE).write_bytes(results_picture(curve, made["decisions"]))
+    (folder / PICTURE).write_bytes(results_picture(kept_curve(folder), made["decisions"]))
 
 
 def card(config: Config, folder: Path) -> str:
@@ -94,7 +92,14 @@ def card(config: Config, folder: Path) -> str:
     found = folder / EXPLOITATION
     exploited = summary(read_exploitation(found)) if found.exists() else ""
     about: dict[str, Any] = {"name": config.game, "exploited": exploited}
+    about["evaluations"] = evaluations(kept_curve(folder))
     return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
+
+
+def kept_curve(folder: Path) -> Curve:
+    """The learning curve of an agent, from its papers."""
+    points = json.loads((folder / CURVE).read_text(encoding="utf-8"))
+    return {f"{RESULT}{name}": dict(values) for name, values in points.items()}
 
 
 def learning_curve(log: Path) -> dict[str, list[Any]]:

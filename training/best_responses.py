@@ -42,7 +42,7 @@ from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprint
 from hanamachi.training.evaluation.schedule import Mapper, Schedule, Watch, play_pairings
 from hanamachi.training.evaluation.statistics import Floats, interval
 from hanamachi.training.run import refuse_begun, train
-from hanamachi.training.tables import whole_table
+from hanamachi.training.tables import Name, whole_table
 
 # settings of the given config that every response takes over
 KEPT = ("seed", "num_games", "device", "network", "save_every")
@@ -315,7 +315,8 @@ def table(result: Exploitation) -> Group:
     for response in result.responses:
         span = f"{100 * response.low:.1f} to {100 * response.high:.1f}"
         counts = f"{response.steps:,}", f"{response.games:,}"
-        rows.add_row(response.policy, response.start, *counts, percent(response.rate), span)
+        names = Name(response.policy), Name(response.start)
+        rows.add_row(*names, *counts, percent(response.rate), span)
     chosen = result.responses[result.best]
     return Group(
         Text(f"\n{result.game}: best responses to {result.victim}", style="bold"),

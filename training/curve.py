@@ -42,6 +42,13 @@ def result_of(row: Row | TeamScore) -> Result:
     return Result(f"{AGAINST}{row.opponent}", row.low, row.rate, row.high)
 
 
+def evaluations(curve: Curve) -> int:
+    """How many evaluations there were during the run."""
+    return max(
+        (len(values) for name, values in curve.items() if name.startswith(RESULT)), default=0
+    )
+
+
 def read_curve(logs: Path) -> Curve:
     """All that a run has logged, later logs over earlier ones."""
     events = EventAccumulator(str(logs), size_guidance={"scalars": 0}).Reload()
@@ -97,7 +104,10 @@ def style(axes: Any) -> None:
 
 
 def draw_results(axes: Any, curve: Curve) -> None:
-    """A line for each opponent or the score, in a band of its 95 % intervals."""
+    """A line for each opponent or the score, in a band of its 95 % intervals.
+
+    A single evaluation is a dot with its interval, as far from the beginning as it came.
+    """
     names = [name.removeprefix(RESULT) for name in curve if name.startswith(RESULT)]
     for name, colour in zip(names, COLOURS * len(names), strict=False):
         scale = 1 if name == SCORE else 100
@@ -107,9 +117,13 @@ def draw_results(axes: Any, curve: Curve) -> None:
             [scale * (results | curve.get(f"{prefix}{name}", {}))[decisions] for decisions in at]
             for prefix in (LOW, RESULT, HIGH)
         )
-        axes.fill_between(at, low, high, color=colour, alpha=0.15, lw=0)
         label = "with itself" if name == SCORE else name.replace(AGAINST, "against ")
         axes.plot(at, middle, "o-", color=colour, markersize=3, label=label)
+        if len(at) > 1:
+            axes.fill_between(at, low, high, color=colour, alpha=0.15, lw=0)
+        else:  # a band would have no width
+            axes.plot(2 * at, [*low, *high], color=colour, linewidth=1)
+            axes.set_xlim(0, 1.05 * at[0])
     axes.set_title("mean score" if SCORE in names else "wins, per cent", **SMALL)
     if names:
         axes.legend(frameon=False, **SMALL)

@@ -85,11 +85,13 @@ PICTURE = "curve.png"  # beside the card
 CURVE = f"""
 ![Its results during training, by the decisions that it had learned from]({PICTURE})
 
-These evaluations chose the checkpoint, so they flatter it; the table above does not.
+{{chosen}}
 """
+CHOSEN = "These evaluations chose the checkpoint, so they flatter it; the table above does not."
+ONLY = "This was the only evaluation during training, so there was no checkpoint to choose."
 FEATURES = "In addition to the observation, its network gets the features {}."
 ADVICE = "`advice` is how the rule policy `expert` rates each action at every decision."
-HEADINGS = ["| opponent | play | games | rate | 95 % interval |", "|---|---|---|---|---|"]
+HEADINGS = ["| opponent | play | games | wins, per cent | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
     "|---|---|---|---|---|---|---|",
@@ -104,12 +106,13 @@ def model_card(
     *,
     name: str = "path/to/this/folder",
     exploited: str = "",
+    evaluations: int = 0,
 ) -> str:
     """The card of a run's policy that learned from this many decisions, 0 for a clone.
 
     `rows` is empty before the final evaluation; later the card shows the learning curve, PICTURE.
     `name` is what loads the policy. `exploited` is a paragraph on what the best response to it
-    wins, if one was trained.
+    wins, if one was trained. `evaluations` is how many there were during the run.
     """
     words = words_for(config)
     memory = " and what its features keep" if config.network.features else ""
@@ -120,7 +123,7 @@ def model_card(
         options=f"with {config.options}" if config.options else "with its default options",
         origin=origin(config, learned),
         method=method(config, learned),
-        curve=CURVE if rows else "",
+        curve=CURVE.format(chosen=ONLY if evaluations == 1 else CHOSEN) if rows else "",
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),
@@ -225,9 +228,10 @@ def owned(row: Row | TeamScore, rows: Rows) -> bool:
 
 def cells(row: Row | TeamScore, own: bool) -> list[str]:
     """The cells of a row, of the policy's own games or of those that a partner plays alone."""
-    span = f"{row.low:.3f} to {row.high:.3f}"
     if isinstance(row, TeamScore):
         who = row.partner_label if own else f"{row.policy} alone"
+        span = f"{row.low:.3f} to {row.high:.3f}"
         shares = [f"{row.perfect:.1%}", f"{row.lost:.1%}"]
         return [who, row.play, f"{row.games:,}", f"{row.mean:.3f}", span, *shares]
-    return [row.opponent, row.play, f"{row.games:,}", f"{row.rate:.3f}", span]
+    low, rate, high = (f"{100 * share:.1f}" for share in (row.low, row.rate, row.high))
+    return [row.opponent, row.play, f"{row.games:,}", rate, f"{low} to {high}"]

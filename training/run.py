@@ -39,7 +39,7 @@ from hanamachi.training.callbacks import (
     progress_bar,
 )
 from hanamachi.training.config import PAST, SELF, Config, read_settings
-from hanamachi.training.curve import read_curve, results_picture
+from hanamachi.training.curve import evaluations, read_curve, results_picture
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows
 from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
@@ -263,9 +263,11 @@ def write_results(config: Config, out: Path, decisions: int, policy: Policy, row
     check_owned(out)
     run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": decisions}
     write_json(run, out / "run.json")
+    curve = read_curve(out / "tensorboard")
     with replacing(out / "policy" / PICTURE) as file:
-        file.write(results_picture(read_curve(out / "tensorboard"), decisions))
+        file.write(results_picture(curve, decisions))
+    card = model_card(config, run, decisions, rows, evaluations=evaluations(curve))
     with replacing(out / "policy" / "README.md") as file:
-        file.write(model_card(config, run, decisions, rows).encode())
+        file.write(card.encode())
     write_report(config, out, decisions, policy, rows)
     write_rows(rows, out / "evaluation.json")  # last: it marks the run as finished

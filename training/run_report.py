@@ -21,6 +21,7 @@ from hanamachi.training.evaluation.matches import Rows
 from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.web_page import page
 
+REPORT, CURVE = "report.html", "curve.png"
 MOVES = 100  # a longer game is shown up to there
 SECONDS = 1.5  # for a move
 
@@ -46,7 +47,7 @@ def write_report(config: Config, out: Path, decisions: int, policy: Policy, rows
     picture = BytesIO()
     title = f"{config.game}, seed {config.seed}"
     draw_curve(read_curve(out / "tensorboard"), title).savefig(picture, format="png", dpi=160)
-    with replacing(out / "curve.png") as file:
+    with replacing(out / CURVE) as file:
         file.write(picture.getvalue())
     moving = animated_svg(list(scenes(sample_game(policy, config.seed), SECONDS)), config.game)
     body = BODY.format(
@@ -57,7 +58,7 @@ def write_report(config: Config, out: Path, decisions: int, policy: Policy, rows
         played=base64.b64encode(moving.encode()).decode(),
         settings=escape(config.to_yaml()),
     )
-    with replacing(out / "report.html") as file:
+    with replacing(out / REPORT) as file:
         file.write(page(f"{config.game}: a training run", body).encode())
 
 

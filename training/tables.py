@@ -1,9 +1,44 @@
 """Tables for the terminal, in which nothing is cut: two long names never look alike."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
+
+PARTS = re.compile(r"[^/\\]*[/\\]+|[^/\\]+")  # the folders of a path, and what is in the last
+
+
+class Name:
+    """The name of a policy, perhaps a path: what is too long for a line folds after a slash."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        parts = map(cell_len, PARTS.findall(self.name))
+        return Measurement(max(parts, default=0), cell_len(self.name)).with_maximum(
+            options.max_width
+        )
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in folded(PARTS.findall(self.name), options.max_width):
+            yield Text(line, overflow="fold")  # a part that is too long by itself
+
+
+def folded(parts: Iterable[str], width: int) -> Iterator[str]:
+    """The parts in lines that hold as many of them as fit, and at least one."""
+    line = ""
+    for part in parts:
+        if line and cell_len(line + part) > width:
+            yield line
+            line = ""
+        line += part
+    yield line
 
 
 def whole_table(*left: str, right: Sequence[str] = (), **style: Any) -> Table:

@@ -1,6 +1,7 @@
 """A process that compiles says so once; one that does not says nothing."""
 
 import importlib.util
+import re
 
 import pytest
 from samples import UNCOMPILED
@@ -61,3 +62,20 @@ def test_long_waits_hear_how_far_it_is(capsys, monkeypatch):
         notice.begin()
         notice.end()
     assert len(capsys.readouterr().err.splitlines()) == 3
+
+
+def test_the_time_between_two_kernels_is_not_counted(capsys, monkeypatch):
+    monkeypatch.delenv("HANAMACHI_QUIET")
+    monkeypatch.setattr("hanamachi.engine.compile_notice.monotonic", lambda: now[0])
+    notice, now = CompileNotice(), [1000.0]
+    for compiling, between in ((7, 300), (8, 600)):
+        notice.begin()
+        now[0] += 1
+        notice.begin()  # a kernel within the other
+        now[0] += compiling
+        notice.end()
+        now[0] += 1
+        notice.end()
+        now[0] += between
+    lines = capsys.readouterr().err.splitlines()
+    assert [re.findall(r"(\d+) s$", line) for line in lines] == [[], ["8"], ["18"]]

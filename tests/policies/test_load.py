@@ -95,6 +95,28 @@ def test_what_cannot_be_loaded_is_refused_in_one_sentence(spec, options, named):
 
 
 @pytest.mark.parametrize(
+    "spec", ["mine.py:make", "bots/mine.py:make", "bots/mine:make", "../mine.py:make:depth=3"]
+)
+def test_a_factory_that_is_named_by_its_file_is_met_with_its_right_name(spec):
+    with pytest.raises(UserError, match=r"module:factory.* mine:make$"):
+        load_policy(spec, game="hanamikoji")
+
+
+def test_a_folder_whose_name_looks_like_a_factory_is_still_a_checkpoint(tmp_path):
+    folder = tmp_path / "mine:make"
+    folder.mkdir()
+    with pytest.raises(UserError, match=r"config\.json"):
+        load_policy(str(folder))
+
+
+def test_a_missing_module_is_told_with_the_place_where_it_was_looked_for():
+    with pytest.raises(UserError, match=r"no_such_module.*folder"):
+        load_policy("no_such_module:factory", game="hanamikoji")
+    with pytest.raises(UserError, match=r"no_such_module.*folder"):
+        load_policy("no_such_module.part:factory", game="hanamikoji")
+
+
+@pytest.mark.parametrize(
     "spec",
     ["a\0b", "a/b\0c", "a\0.onnx", "a/\ud800", "\ud800.onnx", "\ud800:factory", "x" * 5_000_000,
      "search:mcts:expert:" + "worlds=1," * 1_000_000, "search:mcts:" * 1_000 + "expert",

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from io import StringIO
 from xml.etree import ElementTree
 
@@ -28,6 +29,7 @@ from hanamachi.training.curve import (
 from hanamachi.training.evaluation.matches import with_partners
 from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.evaluation.results import read_rows
+from hanamachi.training.modelcard import CHOSEN, ONLY, model_card
 from hanamachi.training.run import train
 from hanamachi.training.run_report import sample_game
 
@@ -72,6 +74,37 @@ def test_a_run_with_a_part_of_its_logs_has_a_curve(tmp_path):
     draw_curve({f"{RESULT}score": {1: 2.0}}, "no interval").savefig(tmp_path / "curve.png")
     draw_curve({}, "nothing").savefig(tmp_path / "curve.png")
     assert [short(n) for n in (0, 500, 1_500, 2_000_000)] == ["0", "500", "1.5k", "2M"]
+
+
+def test_a_single_evaluation_is_shown_with_its_interval(tmp_path):
+    name = "rate_against_random"
+    alone = {f"{RESULT}{name}": {1_000: 0.5}}
+    whole = alone | {f"{LOW}{name}": {1_000: 0.4}, f"{HIGH}{name}": {1_000: 0.6}}
+    panel = draw_curve(whole, "one").axes[0]
+    _, interval = panel.lines
+    assert interval.get_xydata().tolist() == [[1_000, 40], [1_000, 60]]
+    left, right = panel.get_xlim()
+    assert left == 0 < 1_000 < right
+    assert results_picture(whole, 1_000) != results_picture(alone, 1_000)
+
+
+def test_a_card_says_whether_the_evaluations_chose_the_checkpoint(out, tmp_path):
+    alone = Config.from_dict(RUN | {"steps": 256})
+    (one, several) = (
+        (folder / "policy" / "README.md").read_text(encoding="utf-8")
+        for folder in (train(alone, tmp_path / "one").parent, out)
+    )
+    assert (ONLY in one, CHOSEN in one) == (True, False)
+    assert (ONLY in several, CHOSEN in several) == (False, True)
+
+
+def test_the_card_and_the_report_round_alike(out):
+    rows = read_rows(out / "evaluation.json")
+    rows = [replace(row, rate=0.8455) for row in rows]
+    card = model_card(Config.from_dict(RUN), {}, 1, rows)
+    figures = [line.split("|")[4].strip() for line in card.splitlines() if "| sample |" in line]
+    assert figures
+    assert all(f">{figure}" in rows_table(rows) for figure in figures)
 
 
 def test_the_card_shows_the_curve_with_the_checkpoint_marked(out):

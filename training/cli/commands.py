@@ -64,6 +64,7 @@ def train(
     """Train a policy by self-play, evaluate it, and export it to OUT/policy (extra: train)."""
     from hanamachi.training.config import Config
     from hanamachi.training.run import train
+    from hanamachi.training.run_report import CURVE, REPORT
 
     if workers and not on_ray:
         raise UserError("--workers is the number of workers on a Ray cluster: add --ray")
@@ -73,7 +74,9 @@ def train(
         from hanamachi.training.cluster import processors
 
         wanted = workers or processors()
-    train(run, out or Path("runs", config.stem), resume=resume, workers=wanted)
+    out = out or Path("runs", config.stem)
+    policy = train(run, out, resume=resume, workers=wanted)
+    written(policy, out / REPORT, out / CURVE)
 
 
 @app.command()

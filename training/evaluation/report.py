@@ -19,7 +19,7 @@ from rich.text import Text
 
 from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings
-from hanamachi.training.tables import whole_table
+from hanamachi.training.tables import Name, whole_table
 
 BARS = " ▁▂▃▄▅▆▇█"
 FEW = 5  # policies whose pairings are shown unasked, at most
@@ -49,8 +49,9 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
     for s in scores:
         mean = Text(f"{s.mean:.2f}").append(f" ± {(s.high - s.low) / 2:.2f}", style="dim")
         shares = f"{s.perfect:.1%}", f"{s.lost:.1%}"
-        table.add_row(s.policy, s.partner_label, s.play, f"{s.games:,}", mean, *shares)
-        histograms.add_row(s.policy, s.partner_label, s.play, f"{bars(s.histogram)}▏")
+        names = Name(s.policy), Name(s.partner_label)
+        table.add_row(*names, s.play, f"{s.games:,}", mean, *shares)
+        histograms.add_row(*names, s.play, f"{bars(s.histogram)}▏")
     best = len(scores[0].histogram) - 1
     return Group(table, Text(f"scores from 0 to {best}:", style="dim"), histograms)
 
@@ -62,11 +63,12 @@ def bars(histogram: Sequence[int]) -> str:
 
 
 def rates_table(rows: Sequence[Row]) -> Table:
-    figures = "games", "wins, per cent", "95 % interval"
+    figures = "games", "wins,\nper cent", "95 % interval"  # a wider one would fold the names
     table = whole_table("policy", "against", "play", right=figures)
     for row in rows:
         span = f"{100 * row.low:.1f} to {100 * row.high:.1f}"
-        table.add_row(row.policy, row.opponent, row.play, f"{row.games:,}", percent(row.rate), span)
+        names = Name(row.policy), Name(row.opponent)
+        table.add_row(*names, row.play, f"{row.games:,}", percent(row.rate), span)
     return table
 
 
@@ -111,7 +113,7 @@ def ranking_table(ranking: Ranking) -> Table:
     table.columns[0].justify = "right"
     lines = zip(ranking.policies, ranking.figures, strict=True)
     for rank, (name, figures) in enumerate(lines, 1):
-        table.add_row(str(rank), name, *figures)
+        table.add_row(str(rank), Name(name), *figures)
     return table
 
 
@@ -122,7 +124,7 @@ def histograms(ranking: Ranking) -> Iterator[Any]:
         grid = Table.grid(padding=(0, 2))
         grid.add_column(overflow="fold")
         for name, counts in zip(ranking.policies, ranking.histograms, strict=True):
-            grid.add_row(name, f"{bars(counts)}▏")
+            grid.add_row(Name(name), f"{bars(counts)}▏")
         yield grid
 
 

@@ -158,6 +158,21 @@ def test_a_run_folder_is_answered_with_the_path_of_its_policy(hanamachi, checkpo
     assert str(checkpoint) in err
 
 
+def test_train_says_where_the_policy_the_report_and_the_curve_are(hanamachi, tmp_path):
+    settings = tmp_path / "tiny.yaml"
+    settings.write_text(
+        "{game: hanamikoji, steps: 64, num_games: 4, network: {hidden: [4]},"
+        " evaluation: {games: 2, final_games: 2, final_opponents: [random]}}"
+    )
+    run = tmp_path / "run"
+    for again in ([], ["--resume"]):
+        code, _, err = hanamachi("train", settings, "--out", run, *again)
+        assert code == 0, err
+        for name in ("policy", "report.html", "curve.png"):
+            assert f"{run / name}\n" in err
+            assert (run / name).exists()
+
+
 def test_no_table_cuts_a_name_or_is_wider_than_80_columns(hanamachi, checkpoint):
     names = [f"search:improve:{checkpoint}:worlds={n}" for n in (1, 2)]
     for column, pairing in (2, [*names, "random"]), (1, [*names, "--against", "random"]):

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from hanamachi.training.evaluation import report
 from hanamachi.training.evaluation.files import as_csv
-from hanamachi.training.evaluation.matches import Evaluation, Forfeits, TeamScore, cross_play
+from hanamachi.training.evaluation.matches import Evaluation, Forfeits, Row, TeamScore, cross_play
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.ranking import rankings
 
@@ -59,6 +59,21 @@ def test_it_fits_80_columns_and_names_everybody(played, names, matrix):
     cells = [line.split("│")[2].strip() for line in shown.splitlines() if line.count("│") > 2]
     assert all(name in "".join(cells) for name in names)
     assert "…" not in shown
+
+
+def test_a_path_folds_after_a_slash():
+    paths = [f"runs/{name}/of/a/name/that/is/long/policy" for name in ("first", "second")]
+    rows = [Row(path, "expert", "sample", 10_000, 0.5, 0.49, 0.51) for path in paths]
+    shown = printed(Evaluation("hanamikoji", {}, paths, ["expert"], 10_000, 0, rows))
+    cells = [line.split("│")[1].strip() for line in shown.splitlines() if line.count("│") > 2]
+    assert "".join(cells) == "".join(paths)
+    assert all(cell.endswith("/") for cell in cells if not cell.endswith("policy"))
+
+
+def test_the_path_of_a_run_is_whole_in_80_columns():
+    row = Row("runs/first/policy", "hanamikoji", "sample", 10_000, 0.5, 0.49, 0.51)
+    shown = printed(Evaluation("hanamikoji", {}, [row.policy], ["expert"], 10_000, 0, [row]))
+    assert "│ runs/first/policy │ hanamikoji │" in shown
 
 
 @pytest.mark.parametrize("played", [rivals, partners])
