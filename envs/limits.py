@@ -39,3 +39,14 @@ RUNS = 1000  # best responses to one policy
 WORKERS = 10_000  # that play on a Ray cluster
 ROUNDS = 10_000  # of a benchmark
 SECONDS = 3600.0  # of a round
+
+# The table in the browser
+MESSAGE_BYTES = 4 << 10  # of a socket
+REQUEST_BYTES = 16 << 10  # of a request, if it holds no game
+GAME_BYTES = 2 * RECORD_BYTES  # of a request that holds a game, which JSON may make longer
+TABLES = 1000
+REPLAYS = 10_000
+SOCKETS = 2000
+SOCKETS_OF_A_SEAT = 8
+REVIEWS = 8  # that wait for their turn
+REVIEW_WORLDS = 256  # for each move

@@ -1,0 +1,100 @@
+"""What a browser can choose: the games, and for each the policies that may sit there.
+
+A browser sends names from this list. They are looked up here and nowhere else, so that no browser
+can name a path, a module or a model.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError, unknown
+from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.policies.load import agent_for, knows_its_game, load_policy
+from hanamachi.policies.rules.registry import NAMES, rule_policies_for
+
+HUMAN = "human"
+NOT_WITH_PEOPLE = ("hat",)  # whose convention no human can follow
+BUDGETS = 32, 128  # worlds of a search for one move
+
+
+class Offers:
+    """The policies of each variant, by the names that browsers know."""
+
+    def __init__(self, named: Sequence[str] = ()) -> None:
+        """`named` are policies of the command line; UserError if one of them plays no game."""
+        self._by_variant = {id: ours(variant(id)) for id in VARIANTS}
+        for number, spec in enumerate(named, 1):
+            self._add(spec, number)
+
+    def _add(self, spec: str, number: int) -> None:
+        playing = [*filter(None, (loaded(spec, id) for id in VARIANTS))]
+        if not playing:
+            load_policy(spec, None if knows_its_game(spec) else next(iter(VARIANTS)))
+            raise UserError(f"{spec} plays none of the games")
+        for id, name in playing:
+            self._by_variant[id][f"{name} (policy {number})"] = spec
+
+    def policies(self, id: str) -> Mapping[str, str]:
+        """Names -> what `load_policy` takes; UserError for an unknown game."""
+        if id not in self._by_variant:
+            raise unknown("game", id, self._by_variant)
+        return self._by_variant[id]
+
+    def spec(self, id: str, name: str, with_people: bool) -> str:
+        """What `load_policy` takes for a name; UserError if it may not sit there."""
+        known = self.policies(id)
+        if name not in known:
+            raise unknown(f"policy for {id} called", name, [HUMAN, *known])
+        if with_people and name in NOT_WITH_PEOPLE:
+            raise UserError(f"{name} plays by a convention that people cannot follow")
+        return known[name]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [self._game(variant(id)) for id in VARIANTS]
+
+    def _game(self, chosen: Variant) -> dict[str, Any]:
+        game, defaults = chosen.game, VARIANTS[chosen.id].variants[chosen.id]
+        return {
+            "id": chosen.id,
+            "game": game.name,
+            "title": game.title,
+            "seats": chosen.seats,
+            "cooperative": game.cooperative,
+            "options": [
+                {"name": name, "default": value, "help": game.options.get(name, "")}
+                for name, value in defaults.items()
+            ],
+            "policies": list(self._by_variant[chosen.id]),
+            "not_with_people": list(NOT_WITH_PEOPLE),
+            "usual": usual(chosen),
+        }
+
+
+def ours(chosen: Variant) -> dict[str, str]:
+    """The agent that ships, the rule policies, and searches that start from the best of them."""
+    agent = agent_for(chosen)
+    names = [*([agent] if agent else []), *reversed(rule_policies_for(chosen))]
+    kind = "single_agent" if chosen.game.cooperative else "improve"
+    searches = [f"search:{kind}:{usual(chosen)}:worlds={worlds}" for worlds in BUDGETS]
+    return {name: name for name in (*names, *searches)}
+
+
+def usual(chosen: Variant) -> str:
+    """Who sits down if nobody else is asked: the agent that ships, or the expert."""
+    return agent_for(chosen) or "expert"
+
+
+def is_quick(spec: str) -> bool:
+    """Whether a policy answers in milliseconds: the rule policies and the agents that ship."""
+    return spec in NAMES or spec in VARIANTS
+
+
+def loaded(spec: str, id: str) -> tuple[str, str] | None:
+    """The variant and the policy's own name, if it can play the variant."""
+    if knows_its_game(spec) and load_policy(spec).variant.id != id:
+        return None
+    try:
+        return id, load_policy(spec, id).name.replace("/", " ").replace(":", " ")
+    except UserError:
+        return None

@@ -1,0 +1,201 @@
+"""What the server keeps: tables, their events and finished games, in one SQLite file.
+
+A table is a game, its seats and their keys. Its events are the beginning of each game, every action
+and the end, one row each, so that a server that is killed comes back with its games. Keys are kept
+as digests: who reads the file cannot sit down with them.
+"""
+
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from time import time
+from typing import Any, Literal, NamedTuple
+
+from hanamachi.errors import UserError
+from hanamachi.limits import REPLAYS, TABLES
+
+FILE = "tables.sqlite"
+FORMAT = 1
+IDLE = 7 * 86_400.0  # seconds after which a table makes room for a new one
+SCHEMA = """
+create table if not exists tables (id text primary key, opened text, touched real);
+create table if not exists keys (digest text primary key, at text, seat integer);
+create table if not exists events (
+    at text, game integer, number integer, kind text, body text, primary key (at, game, number)
+);
+create table if not exists memories (at text, seat integer, content blob, primary key (at, seat));
+create table if not exists replays (id text primary key, record text, made real);
+create index if not exists keys_of_a_table on keys (at);
+"""
+
+Kind = Literal["begin", "act", "end"]
+
+
+class Event(NamedTuple):
+    """One row of a table's history."""
+
+    game: int  #: of the table, from 0
+    number: int  #: in the game; 0 is its beginning
+    kind: Kind
+    body: Any  #: JSON: how it began, an action, or the id of the replay
+
+
+class Key(NamedTuple):
+    """What a key opens."""
+
+    table: str
+    seat: int | None  #: None watches with open hands
+
+
+class Store:
+    """Safe to use from several threads; only one process at a time can open a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """UserError if the folder cannot be used, or another server uses it."""
+        self._lock = Lock()
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._base = sqlite3.connect(folder / FILE, timeout=0.2, check_same_thread=False)
+            self._open()
+        except (OSError, sqlite3.Error) as error:
+            raise UserError(cannot_open(folder, error)) from None
+
+    def _open(self) -> None:
+        self._base.execute("pragma locking_mode = exclusive")
+        self._base.execute("pragma journal_mode = wal")
+        self._base.execute("pragma synchronous = normal")
+        with self._base:
+            self._base.execute("begin immediate")
+            (version,) = self._base.execute("pragma user_version").fetchone()
+            if version not in (0, FORMAT):
+                raise sqlite3.DatabaseError("another version of hanamachi wrote it")
+        self._base.executescript(f"{SCHEMA}; pragma user_version = {FORMAT};")
+
+    def close(self) -> None:
+        with self._lock:
+            self._base.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """All that is written inside is kept, or nothing of it."""
+        with self._lock, self._base:
+            yield self._base
+
+    def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._lock, closing(self._base.execute(query, values)) as found:
+            return found.fetchall()
+
+    # --- Tables
+
+    def add_table(
+        self, id: str, opened: Mapping[str, Any], keys: Mapping[str, int | None], begun: Any
+    ) -> None:
+        """A new table and its first game; UserError if there are too many tables."""
+        with self._writing() as base:
+            self._make_room(base)
+            base.execute("insert into tables values (?, ?, ?)", (id, json.dumps(opened), time()))
+            rows = [(digest_of(key), id, seat) for key, seat in keys.items()]
+            base.executemany("insert into keys values (?, ?, ?)", rows)
+            insert(base, id, Event(0, 0, "begin", begun))
+
+    def _make_room(self, base: sqlite3.Connection) -> None:
+        if count(base, "tables") < TABLES:
+            return
+        idle = "select id from tables where touched < ?"
+        forgotten = [id for (id,) in base.execute(idle, (time() - IDLE,))]
+        if not forgotten:
+            raise UserError(f"there are {TABLES} tables already; close one, or come back later")
+        for id in forgotten:
+            base.execute("delete from tables where id = ?", (id,))
+            for rows in ("keys", "events", "memories"):
+                base.execute(f"delete from {rows} where at = ?", (id,))
+
+    def opened(self, table: str) -> dict[str, Any] | None:
+        """What `add_table` was given, if the table is there."""
+        rows = self._read("select opened from tables where id = ?", table)
+        return json.loads(rows[0][0]) if rows else None
+
+    def place_of(self, key: str) -> Key | None:
+        rows = self._read("select at, seat from keys where digest = ?", digest_of(key))
+        return Key(*rows[0]) if rows else None
+
+    # --- Events
+
+    def add_event(self, table: str, event: Event, memory: tuple[int, bytes] | None = None) -> None:
+        """An event, and what the policy in a seat remembers after it."""
+        with self._writing() as base:
+            insert(base, table, event)
+            if memory:
+                base.execute("replace into memories values (?, ?, ?)", (table, *memory))
+            base.execute("update tables set touched = ? where id = ?", (time(), table))
+
+    def begin_again(self, table: str, event: Event) -> None:
+        """The beginning of another game; the events of those before are not kept."""
+        with self._writing() as base:
+            base.execute("delete from events where at = ?", (table,))
+            base.execute("delete from memories where at = ?", (table,))
+            insert(base, table, event)
+
+    def events(self, table: str) -> list[Event]:
+        """Those of the game in progress, in order."""
+        columns = "select game, number, kind, body from events where at = ? order by game, number"
+        return [Event(*row[:3], json.loads(row[3])) for row in self._read(columns, table)]
+
+    def memories(self, table: str) -> dict[int, bytes]:
+        """What the policies remember, by seat."""
+        return dict(self._read("select seat, content from memories where at = ?", table))
+
+    # --- Replays
+
+    def add_replay(self, id: str, record: str) -> None:
+        """A game to look at; the oldest makes room if there are too many."""
+        with self._writing() as base:
+            base.execute("insert into replays values (?, ?, ?)", (id, record, time()))
+            if count(base, "replays") > REPLAYS:
+                oldest = "select id from replays order by made limit 1"
+                base.execute(f"delete from replays where id = ({oldest})")
+
+    def replay(self, id: str) -> str | None:
+        rows = self._read("select record from replays where id = ?", id)
+        return rows[0][0] if rows else None
+
+
+def insert(base: sqlite3.Connection, table: str, event: Event) -> None:
+    row = (table, event.game, event.number, event.kind, json.dumps(event.body))
+    base.execute("insert into events values (?, ?, ?, ?, ?)", row)
+
+
+def count(base: sqlite3.Connection, rows: str) -> int:
+    number: int = base.execute(f"select count(*) from {rows}").fetchone()[0]
+    return number
+
+
+def digest_of(key: str) -> str:
+    return sha256(key.encode()).hexdigest()
+
+
+# --- The folder
+
+
+def user_folder() -> Path:
+    """Where this system keeps the data of its users' programs."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home()), "hanamachi")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "hanamachi"
+    given = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(given) if given else Path.home() / ".local" / "share") / "hanamachi"
+
+
+def cannot_open(folder: Path, error: Exception) -> str:
+    if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+        return f"another server keeps its games in {folder}; choose another folder with --data"
+    reason = getattr(error, "strerror", None) or error
+    return f"games cannot be kept in {folder}: {reason}"
+
