@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hanamachi.errors import UserError, shown
+from hanamachi.errors import UserError, missing_extra, missing_package, shown
 from hanamachi.limits import LINE, WORKERS
 
 app = typer.Typer(
@@ -255,6 +255,38 @@ def play(
         if record:
             save(record_of(contest.session), record)
             say(f"The game is saved; hanamachi replay {record} shows it again.")
+
+
+@app.command()
+def serve(
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[POLICY]...", help="Names or checkpoints that may be chosen in the browser."
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; other computers reach 0.0.0.0.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8020,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder that keeps the games; by default in your user data."),
+    ] = None,
+    browse: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Play, watch and review games in the browser (extra: serve)."""
+    try:
+        from hanamachi.training.serve.app import serve
+    except ModuleNotFoundError as error:
+        raise missing_extra(missing_package(error), "serve") from None
+
+    def ready(address: str) -> None:
+        say(f"The table is set at {address}; Ctrl-C ends it.")
+        if browse:
+            typer.launch(address)
+
+    serve(policies or [], host, port, data, ready)
 
 
 @app.command()

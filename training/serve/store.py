@@ -198,4 +198,3 @@ def cannot_open(folder: Path, error: Exception) -> str:
         return f"another server keeps its games in {folder}; choose another folder with --data"
     reason = getattr(error, "strerror", None) or error
     return f"games cannot be kept in {folder}: {reason}"
-

@@ -1,0 +1,367 @@
+"""What the server answers: the page, the JSON of the API, and the sockets of the seats.
+
+Only pages that this server gave out may ask it for anything: a request must name the server as its
+host, and what changes something must come from a page with that origin.
+"""
+
+import asyncio
+import ipaddress
+import json
+import socket as sockets
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from markdown_it import MarkdownIt
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from hanamachi.errors import UserError, shown
+from hanamachi.games.registry import VARIANTS
+from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES, REVIEW_WORLDS
+from hanamachi.sessions.saved_games import Record
+from hanamachi.training.serve import replays
+from hanamachi.training.serve.hall import Hall, refusal
+from hanamachi.training.serve.offers import Offers
+from hanamachi.training.serve.protocol import game_text_of, opening_of
+from hanamachi.training.serve.review import WORLDS, Reviews
+from hanamachi.training.serve.store import Store, user_folder
+
+PAGE = files("hanamachi.training.serve") / "page"
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+HEADERS = {
+    "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",  # pictures carry styles of their own
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+FOREIGN_KEY, ENDED = 4004, 1000  # codes with which a socket is closed
+LARGEST = 16 * MESSAGE_BYTES  # bytes of a message that still gets an answer
+SAFE = ("GET", "HEAD")
+
+
+class Refused(Exception):
+    """An answer with a status of its own."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+# --- The server
+
+
+def serve(
+    policies: Sequence[str],
+    host: str,
+    port: int,
+    data: Path | None,
+    ready: Callable[[str], None],
+) -> None:
+    """Answer until the process is stopped; `ready` gets the address once there is one.
+
+    `policies` may be chosen in the browser, besides those that come with the package.
+    """
+    offers, store = Offers(policies), Store(data or user_folder())
+    listening = bound(host, port)
+    hall = Hall(store, offers)
+    server = uvicorn.Server(settings(application(hall, [host])))
+    ready(address_of(listening))
+    server.run(sockets=[listening])
+
+
+def settings(app: ASGIApp) -> uvicorn.Config:
+    """How uvicorn runs the app; nothing is logged that holds a key."""
+    return uvicorn.Config(
+        app,
+        ws="websockets-sansio",
+        ws_max_size=LARGEST,
+        ws_per_message_deflate=False,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+
+
+def bound(host: str, port: int) -> sockets.socket:
+    """A socket that listens there; UserError if it cannot."""
+    try:
+        family = sockets.getaddrinfo(host, port, type=sockets.SOCK_STREAM)[0][0]
+        listening = sockets.create_server((host, port), family=family, backlog=512)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot listen at {host}, port {port}: {reason}") from None
+    listening.set_inheritable(False)
+    return listening
+
+
+def address_of(listening: sockets.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def application(hall: Hall, hosts: Iterable[str] = ()) -> ASGIApp:
+    """The app of a hall; `hosts` are names of this server besides its addresses."""
+    site = Site(hall)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        hall.close()
+
+    routes = [
+        Route("/", site.index),
+        Route("/page/{name}", site.file),
+        Route("/api/games", site.games),
+        Route("/api/rules/{game}", site.rules),
+        Route("/api/tables", site.open_table, methods=["POST"]),
+        Route("/api/replays", site.add_replay, methods=["POST"]),
+        Route("/api/replays/{id}", site.replay),
+        Route("/api/replays/{id}/review", site.review),
+        Route("/api/replays/{id}/record.json", site.record),
+        Route("/api/replays/{id}/{number:int}", site.position),
+        WebSocketRoute("/ws", site.socket),
+    ]
+    handlers: Any = {
+        Refused: refused,
+        UserError: refused,
+        404: not_found,
+        405: not_found,
+    }
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    return Guard(app, hosts)
+
+
+def refused(request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"error": str(error)}, getattr(error, "status", 400))
+
+
+def not_found(request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"error": "there is nothing here"}, getattr(error, "status_code", 404))
+
+
+# --- Who may ask
+
+
+class Guard:
+    """Lets only requests to this server and from its own pages through; adds the headers."""
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
+        self.app = app
+        self.hosts = {"localhost", sockets.gethostname().lower(), *(h.lower() for h in hosts)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        wrong = self._wrong(scope)
+        if scope["type"] == "websocket":
+            app = self.app if wrong is None else closed
+            await app(scope, receive, send)
+            return
+        answer = self.app if wrong is None else JSONResponse({"error": wrong}, 403)
+        await answer(scope, receive, with_headers(send))
+
+    def _wrong(self, scope: Scope) -> str | None:
+        """Why a request is none of a page of this server."""
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if len(headers.getlist("host")) != 1 or not self._is_ours(host):
+            return "this server has another name"
+        changes = scope["type"] == "websocket" or scope["method"] not in SAFE
+        if origin is None:
+            return "only the page of this server may ask for this" if changes else None
+        if origin not in (f"http://{host}", f"https://{host}"):
+            return "only the page of this server may ask for this"
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        """An address or a known name: a foreign name may have been made to point here."""
+        name = host.lower()
+        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+        if name in self.hosts:
+            return True
+        with suppress(ValueError):
+            return bool(ipaddress.ip_address(name))
+        return False
+
+
+def with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return sending
+
+
+async def closed(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuse a socket before it opens."""
+    await WebSocket(scope, receive, send).close()
+
+
+async def body_of(request: Request, largest: int) -> bytes:
+    """The body of a request in JSON; Refused if it is too large."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Refused(415, "a request must be JSON, with the content type application/json")
+    body = b""
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > largest:
+                raise Refused(413, f"a request has at most {largest:,} bytes")
+    except ClientDisconnect:
+        raise Refused(400, "the request was cut") from None
+    return body
+
+
+# --- Answers
+
+
+class Site:
+    """What each address answers."""
+
+    def __init__(self, hall: Hall) -> None:
+        self.hall = hall
+        self.reviews = Reviews(hall.slow)
+        self.markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+    # --- The page
+
+    async def index(self, request: Request) -> Response:
+        return page_file("index.html")
+
+    async def file(self, request: Request) -> Response:
+        return page_file(request.path_params["name"])
+
+    # --- Games and tables
+
+    async def games(self, request: Request) -> Response:
+        return JSONResponse({"games": self.hall.offers.as_json()})
+
+    async def rules(self, request: Request) -> Response:
+        id = request.path_params["game"]
+        if id not in VARIANTS:
+            raise Refused(404, f"there is no game {shown(id)}")
+        text = (files("hanamachi.games") / VARIANTS[id].name / "RULES.md").read_text("utf-8")
+        return JSONResponse({"html": self.markdown.render(text)})
+
+    async def open_table(self, request: Request) -> Response:
+        wanted = opening_of(await body_of(request, REQUEST_BYTES))
+        return JSONResponse(await self.hall.open(wanted), 201)
+
+    # --- Replays
+
+    async def add_replay(self, request: Request) -> Response:
+        text = game_text_of(await body_of(request, GAME_BYTES))
+        record = await self.hall.quick.run(replays.read_game, text)
+        id = await self.hall.keep(record)
+        return JSONResponse({"replay": id}, 201)
+
+    async def replay(self, request: Request) -> Response:
+        record = await self._record(request)
+        return JSONResponse(await self.hall.quick.run(replays.overview, record))
+
+    async def position(self, request: Request) -> Response:
+        record, number = await self._record(request), request.path_params["number"]
+        seat = seat_in(request.query_params.get("seat", "all"))
+        return JSONResponse(await self.hall.quick.run(replays.position, record, number, seat))
+
+    async def record(self, request: Request) -> Response:
+        text = replays.text_of(await self._record(request))
+        return download(text, "application/json", "game.json")
+
+    async def review(self, request: Request) -> Response:
+        worlds = worlds_in(request.query_params.get("worlds", str(WORLDS)))
+        record = await self._record(request)
+        return JSONResponse(await self.reviews.of(request.path_params["id"], record, worlds))
+
+    async def _record(self, request: Request) -> Record:
+        record = await self.hall.replay(request.path_params["id"])
+        if record is None:
+            raise Refused(404, "there is no such game")
+        return record
+
+    # --- Sockets
+
+    async def socket(self, socket: WebSocket) -> None:
+        await socket.accept()
+        with suppress(WebSocketDisconnect, RuntimeError):  # the browser has gone
+            try:
+                place = await self.hall.place_of(socket.query_params.get("key", ""))
+                if place is None:
+                    raise UserError("this key opens no seat")
+                room, connection = await self.hall.enter(place)
+            except UserError as error:
+                await socket.send_text(json.dumps(refusal(str(error))))
+                await socket.close(FOREIGN_KEY)
+                return
+            sending = asyncio.create_task(connection.send_to(socket))
+            try:
+                while connection.reads and (text := await heard(socket)) is not None:
+                    await self.hall.hear(room, connection, text)
+                await socket.close(ENDED)
+            finally:
+                sending.cancel()
+                with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                    await sending
+                await self.hall.leave(room, connection)
+
+
+async def heard(socket: WebSocket) -> str | bytes | None:
+    """The next message, or None once the browser has gone."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", ENDED))
+    text: str | bytes = message.get("text") or message.get("bytes") or ""
+    return text
+
+
+def page_file(name: str) -> Response:
+    """A file of the page itself; no other name leads anywhere."""
+    found = {each.name: each for each in PAGE.iterdir() if each.is_file()}
+    kind = TYPES.get(Path(name).suffix)
+    if name not in found or kind is None:
+        raise Refused(404, "there is nothing here")
+    return Response(found[name].read_bytes(), media_type=kind)
+
+
+def seat_in(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 2:
+        raise UserError(f"seat must be all or a number, not {shown(text)}")
+    return int(text)
+
+
+def worlds_in(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+    if not 1 <= number <= REVIEW_WORLDS:
+        raise UserError(f"worlds must be from 1 to {REVIEW_WORLDS}, not {shown(text)}")
+    return number
+
+
+def download(text: str, kind: str, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=kind, headers=headers)

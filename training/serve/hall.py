@@ -1,0 +1,333 @@
+"""The hall: people come to their tables by their keys, and policies move there.
+
+Two threads do the work, one after another in each: one for all that takes milliseconds, and one for
+searches, reviews and policies of the user. Tables are only touched in the first, so that no two
+messages come between each other; the second only reads a game in which a policy thinks, and in
+which nobody else can move meanwhile. A table that nobody looks at is left to the store.
+"""
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
+
+from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.limits import SOCKETS, SOCKETS_OF_A_SEAT
+from hanamachi.policies.load import load_policy
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.thoughts import judgement
+from hanamachi.sessions.players import SeatedPlayer
+from hanamachi.sessions.saved_games import Record
+from hanamachi.training.serve.offers import HUMAN, Offers, is_quick, usual
+from hanamachi.training.serve.protocol import Act, Hint, Message, New, Opening, Step, message_of
+from hanamachi.training.serve.replays import read_game, text_of
+from hanamachi.training.serve.store import Key, Store
+from hanamachi.training.serve.tables import Table, new_key
+
+POLICIES = 64  # loaded at the same time in each lane
+ANSWERS = 32  # that wait for a browser that does not read them
+
+T = TypeVar("T")
+log = logging.getLogger("hanamachi.serve")
+
+
+class Lane:
+    """A thread for work that is done one after another, and the policies that play in it."""
+
+    def __init__(self, name: str) -> None:
+        self._thread = ThreadPoolExecutor(1, name)
+        self._load = lru_cache(maxsize=POLICIES)(loaded)
+
+    async def run(self, call: Callable[..., T], *arguments: Any) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, call, *arguments)
+
+    async def policy(self, spec: str, played: Variant) -> Policy:
+        """The policy for this variant; UserError if it cannot play it."""
+        return await self.run(self._load, spec, played.id, tuple(played.options.items()))
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def loaded(spec: str, id: str, options: tuple[tuple[str, Any], ...]) -> Policy:
+    return load_policy(spec, id, **dict(options))
+
+
+class Socket(Protocol):
+    """What the hall needs of a WebSocket."""
+
+    async def send_text(self, data: str) -> None: ...
+
+
+class Connection:
+    """A browser at a table. It gets every answer, and of the positions only the newest."""
+
+    def __init__(self, seat: int | None) -> None:
+        self.seat = seat
+        self._answers: deque[str] = deque()
+        self._position: str | None = None
+        self._news = asyncio.Event()
+
+    def answer(self, content: Mapping[str, Any]) -> None:
+        self._answers.append(json.dumps(content))
+        self._news.set()
+
+    def show(self, position: str) -> None:
+        self._position = position
+        self._news.set()
+
+    @property
+    def reads(self) -> bool:
+        """Whether the browser takes what it asked for."""
+        return len(self._answers) < ANSWERS
+
+    async def send_to(self, socket: Socket) -> None:
+        """Send all that comes, until cancelled."""
+        while await self._news.wait():
+            self._news.clear()
+            while self._answers:
+                await socket.send_text(self._answers.popleft())
+            if self._position is not None:
+                position, self._position = self._position, None
+                await socket.send_text(position)
+
+
+class Room:
+    """A table in use: who is connected, and whether its policies are moving."""
+
+    def __init__(self, table: Table, slow: frozenset[int]) -> None:
+        self.table = table
+        self.slow = slow  # seats of policies that may think for long
+        self.connections: set[Connection] = set()
+        self.moving: asyncio.Task[None] | None = None
+
+    @property
+    def here(self) -> set[int]:
+        return {each.seat for each in self.connections if each.seat is not None}
+
+
+class Hall:
+    def __init__(self, store: Store, offers: Offers) -> None:
+        self.store, self.offers = store, offers
+        self.quick, self.slow = Lane("quick"), Lane("slow")
+        self.rooms: dict[str, Room] = {}
+        self._entering = asyncio.Lock()
+
+    def close(self) -> None:
+        self.quick.close()
+        self.slow.close()
+        self.store.close()
+
+    # --- Opening tables
+
+    async def open(self, wanted: Opening) -> dict[str, Any]:
+        """A new table; returns its id and the keys of its seats. UserError if it cannot be."""
+        chosen = variant(wanted.game, **wanted.options)
+        check_seats(chosen, wanted)
+        room = await self._room_of(new_key(), chosen, wanted.seats)
+        table = room.table
+        begun = await self.quick.run(table.begin, wanted.seed)
+        await self._warm_up(room)
+        keys: dict[str, int | None] = {new_key(): seat for seat in table.people}
+        watch = None if keys else new_key()
+        opened = {
+            "variant": chosen.id,
+            "options": dict(chosen.options),
+            "catalogue": chosen.actions.digest,
+            "seats": wanted.seats,
+        }
+        all_keys = keys if watch is None else {watch: None}
+        await self.quick.run(self.store.add_table, table.id, opened, all_keys, begun)
+        return {
+            "table": table.id,
+            "keys": {str(seat): key for key, seat in keys.items()},
+            "watch": watch,
+        }
+
+    async def _room_of(self, id: str, chosen: Variant, seats: tuple[str, ...]) -> Room:
+        """A room with all policies loaded, and no game yet."""
+        with_people = HUMAN in seats
+        specs = {
+            seat: self.offers.spec(chosen.id, name, with_people)
+            for seat, name in enumerate(seats)
+            if name != HUMAN
+        }
+        policies = {
+            seat: await self._lane(spec).policy(spec, chosen) for seat, spec in specs.items()
+        }
+        slow = frozenset(seat for seat, spec in specs.items() if not is_quick(spec))
+        table = await self.quick.run(Table, id, chosen, seats, policies, self.store)
+        return Room(table, slow)
+
+    def _lane(self, spec: str) -> Lane:
+        return self.quick if is_quick(spec) else self.slow
+
+    async def _warm_up(self, room: Room) -> None:
+        """Let quick policies compile what they need before anybody waits for them."""
+        table, adviser = room.table, await self._adviser(room.table)
+        players = [player for seat, player in table.players.items() if seat not in room.slow]
+        for player in (SeatedPlayer(adviser, table.variant, games=1), *players):
+            await self.quick.run(judgement, player, table.session, False)
+
+    async def _adviser(self, table: Table) -> Policy:
+        return await self.quick.policy(usual(table.variant), table.variant)
+
+    # --- Coming and going
+
+    async def place_of(self, key: str) -> Key | None:
+        return await self.quick.run(self.store.place_of, key)
+
+    async def enter(self, place: Key) -> tuple[Room, Connection]:
+        """Sit down, or look on; UserError if the table is gone or too many are connected."""
+        async with self._entering:
+            room = self.rooms.get(place.table) or await self._taken_up(place.table)
+            check_space(room, place.seat, sum(len(r.connections) for r in self.rooms.values()))
+            connection = Connection(place.seat)
+            room.connections.add(connection)
+            self.rooms[place.table] = room
+        await self._tell(room)
+        self._let_policies_move(room)
+        return room, connection
+
+    async def _taken_up(self, id: str) -> Room:
+        opened = await self.quick.run(self.store.opened, id)
+        if opened is None:
+            raise UserError("this table is no longer there")
+        chosen = variant(opened["variant"], **opened["options"])
+        if opened["catalogue"] != chosen.actions.digest:
+            raise UserError("this game was begun with another version of hanamachi")
+        room = await self._room_of(id, chosen, tuple(opened["seats"]))
+        await self.quick.run(room.table.take_up)
+        return room
+
+    async def leave(self, room: Room, connection: Connection) -> None:
+        room.connections.discard(connection)
+        self._forget_if_empty(room)
+        await self._tell(room)
+
+    def _forget_if_empty(self, room: Room) -> None:
+        if not room.connections and room.moving is None:
+            self.rooms.pop(room.table.id, None)
+
+    # --- Replays
+
+    async def keep(self, record: Record) -> str:
+        """Keep a game to look at; returns its id."""
+        id = new_key()
+        await self.quick.run(self.store.add_replay, id, text_of(record))
+        return id
+
+    async def replay(self, id: str) -> Record | None:
+        text = await self.quick.run(self.store.replay, id)
+        return None if text is None else await self.quick.run(read_game, text)
+
+    # --- Messages
+
+    async def hear(self, room: Room, connection: Connection, text: str | bytes) -> None:
+        """Do what a message says, or answer why not."""
+        try:
+            await self._obey(room, connection, message_of(text))
+        except UserError as error:
+            connection.answer(refusal(str(error)))
+
+    async def _obey(self, room: Room, connection: Connection, message: Message) -> None:
+        table, seat = room.table, connection.seat
+        if isinstance(message, Act):
+            if seat is None:
+                raise UserError("who watches has no seat to act in")
+            await self.quick.run(table.act, seat, message)
+            await self._go_on(room)
+        elif isinstance(message, Hint):
+            adviser = await self._adviser(table)
+            connection.answer(await self.quick.run(table.hint, seat, message.number, adviser))
+        elif isinstance(message, Step):
+            self._check_step(room, seat, message.number)
+            self._let_policies_move(room, by_step=True)
+        else:
+            assert isinstance(message, New)
+            await self.quick.run(table.again)
+            await self._go_on(room)
+
+    def _check_step(self, room: Room, seat: int | None, number: int) -> None:
+        if seat is not None:
+            raise UserError("policies move by themselves where people play")
+        if room.moving:
+            raise UserError("a policy is still thinking")
+        room.table.expect(number)
+
+    # --- Moves of policies
+
+    async def _go_on(self, room: Room) -> None:
+        """After a move: the policies are next, or everybody sees the new position."""
+        if room.table.policy_to_move and room.table.people:
+            self._let_policies_move(room)
+        else:
+            await self._tell(room)
+
+    def _let_policies_move(self, room: Room, by_step: bool = False) -> None:
+        """All policies until a person is to move, or one of them at a table without people."""
+        if room.moving or not room.table.policy_to_move or not (by_step or room.table.people):
+            return
+        room.moving = asyncio.create_task(self._move(room, by_step))
+
+    async def _move(self, room: Room, once: bool) -> None:
+        table = room.table
+        try:
+            while table.policy_to_move:
+                await self._move_once(room)
+                if once:
+                    break
+        except Exception as error:  # of a policy of the user, which may be anything
+            log.exception("a policy failed")
+            failed = f"{table.seats[table.session.mover]} failed to move: {error}"
+            for connection in room.connections:
+                connection.answer(refusal(str(UserError(failed))))
+        finally:
+            room.moving = None
+        await self._tell(room)
+        self._forget_if_empty(room)
+
+    async def _move_once(self, room: Room) -> None:
+        table = room.table
+        if table.session.mover in room.slow:
+            await self._tell(room)  # people see their own move while the policy thinks
+            action = await self.slow.run(table.choose)
+        else:
+            action = await self.quick.run(table.choose)
+        await self.quick.run(table.play, action)
+
+    # --- What everybody sees
+
+    async def _tell(self, room: Room) -> None:
+        """Show the position to all who are connected, each as its seat may know it."""
+        seats = {connection.seat for connection in room.connections}
+        if not seats:
+            return
+        positions = await self.quick.run(room.table.positions, seats, room.here)
+        for connection in room.connections:
+            if connection.seat in positions:
+                connection.show(positions[connection.seat])
+
+
+def refusal(words: str) -> dict[str, Any]:
+    return {"type": "refused", "words": words}
+
+
+def check_seats(chosen: Variant, wanted: Opening) -> None:
+    if len(wanted.seats) != chosen.seats:
+        raise UserError(f"{chosen.id} has {chosen.seats} seats, not {len(wanted.seats)}")
+    if wanted.seed is not None and wanted.seats.count(HUMAN) > 1:
+        raise UserError("a table of several people takes no seed: who chose it would know the deal")
+
+
+def check_space(room: Room, seat: int | None, sockets: int) -> None:
+    own = sum(connection.seat == seat for connection in room.connections)
+    if own >= SOCKETS_OF_A_SEAT or sockets >= SOCKETS:
+        raise UserError("too many browsers are connected already; close one of them")

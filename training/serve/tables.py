@@ -1,0 +1,221 @@
+"""A table: one game, who sits in its seats, and what each seat may know of it.
+
+Nothing here waits or knows a socket: the hall (`hall.py`) calls a table from one thread. Whatever
+happens is written to the store before anybody hears of it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence, Set
+from secrets import randbelow, token_urlsafe
+from typing import Any
+
+import numpy as np
+
+from hanamachi.engine.game import OVER, Variant
+from hanamachi.errors import UserError
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.thoughts import Thought, choice, judgement, recalled, thought_of
+from hanamachi.sessions.events import History, hear
+from hanamachi.sessions.players import SeatedPlayer
+from hanamachi.sessions.saved_games import record_of
+from hanamachi.sessions.session import SEEDS, Session
+from hanamachi.sessions.views import seat_picture, seat_view
+from hanamachi.training.serve.offers import HUMAN
+from hanamachi.training.serve.protocol import Act
+from hanamachi.training.serve.replays import text_of
+from hanamachi.training.serve.store import Event, Store
+
+KEY_BYTES = 24
+
+
+def new_key() -> str:
+    """What nobody can guess."""
+    return token_urlsafe(KEY_BYTES)
+
+
+class Table:
+    """`seats` names who sits where; `policies` are the policies among them, by seat."""
+
+    def __init__(
+        self,
+        id: str,
+        variant: Variant,
+        seats: Sequence[str],
+        policies: Mapping[int, Policy],
+        store: Store,
+    ) -> None:
+        self.id, self.variant, self.seats, self.store = id, variant, seats, store
+        self.players = {
+            seat: SeatedPlayer(policy, variant, games=1) for seat, policy in policies.items()
+        }
+        self.session = Session(variant)
+        self.luck = 0  # the seed of the policies' choices
+        self.game = 0  # how many games were played here before this one
+        self.replay: str | None = None  # where everybody can look at the game once it is over
+
+    # --- Beginning
+
+    def begin(self, seed: int | None = None) -> dict[str, Any]:
+        """Deal a game; returns what `take_up` needs to deal it again."""
+        self.session.begin(randbelow(SEEDS) if seed is None else seed)
+        self.luck = randbelow(SEEDS) if seed is None else seed
+        self._sit_down()
+        return {"generator": f"{self.session.generator:#018x}", "deal": [], "luck": self.luck}
+
+    def again(self) -> None:
+        """Another game in the same seats.
+
+        Its seed is new: whoever looks at the last game could foretell what its generator deals.
+        """
+        if self.session.mover != OVER:
+            raise UserError("another game can begin when this one is over")
+        fresh = Table(self.id, self.variant, self.seats, {}, self.store)
+        begun = fresh.begin()
+        self.store.begin_again(self.id, Event(self.game + 1, 0, "begin", begun))
+        self.session, self.luck = fresh.session, fresh.luck
+        self.game, self.replay = self.game + 1, None
+        for player in self.players.values():
+            player.forget(np.zeros(1, np.int64))
+        self._sit_down()
+
+    def take_up(self) -> None:
+        """Go on with the game that the store has; UserError if it cannot be played on here."""
+        begun, *events = self.store.events(self.id)
+        self.session.begin_dealt(int(begun.body["generator"], 16), begun.body["deal"])
+        for event in events:
+            if event.kind == "act":
+                self.session.step(event.body)
+            else:
+                self.replay = event.body
+        self.game, self.luck = begun.game, begun.body["luck"]
+        self._remember(self.store.memories(self.id))
+        self._sit_down()
+        self._end_if_over()
+
+    def _remember(self, memories: Mapping[int, bytes]) -> None:
+        for seat, content in memories.items():
+            memory = self.players[seat].memory[0, seat]
+            if len(content) == memory.nbytes:  # else another version of the policy remembers
+                memory[:] = np.frombuffer(content, memory.dtype)
+
+    def _sit_down(self) -> None:
+        self.history = History(self.session)
+        self._logs: dict[int | None, list[dict[str, Any]]] = {}
+        self._logged: dict[int | None, int] = {}  # events that each seat has heard
+
+    # --- Moves
+
+    @property
+    def over(self) -> bool:
+        return self.session.mover == OVER
+
+    @property
+    def policy_to_move(self) -> bool:
+        return self.session.mover in self.players
+
+    @property
+    def people(self) -> list[int]:
+        return [seat for seat, name in enumerate(self.seats) if name == HUMAN]
+
+    def expect(self, number: int) -> None:
+        """UserError unless this many actions have been taken and another one can follow."""
+        taken = len(self.session.actions)
+        if number != taken:
+            when = "late" if number < taken else "early"
+            raise UserError(f"too {when}: {taken} actions have been taken, not {number}")
+        if self.over:
+            raise UserError("the game is over")
+
+    def expect_from(self, seat: int | None, number: int) -> None:
+        """UserError unless it is also this seat's turn; to say more would tell of others' hands."""
+        self.expect(number)
+        if seat is not None and seat != self.session.mover:
+            raise UserError("it is not your turn")
+
+    def act(self, seat: int, message: Act) -> None:
+        """A person's move."""
+        self.expect_from(seat, message.number)
+        action = self._meant(message)
+        _, mask = self.session.observe(seat)
+        if action >= len(mask) or not mask[action]:
+            raise UserError("this is not one of your legal actions")
+        self._step(action)
+
+    def _meant(self, message: Act) -> int:
+        if message.action is not None:
+            return message.action
+        assert message.words is not None
+        try:
+            return int(self.variant.actions.parse(message.words, self.session.games[0]))
+        except ValueError:
+            raise UserError("these words are not one of your legal actions") from None
+
+    def choose(self) -> int:
+        """What the policy in the seat to move plays; the same after a restart."""
+        chances, _ = judgement(self.players[self.session.mover], self.session)
+        rng = np.random.default_rng((self.luck, len(self.session.actions)))
+        return choice(self.variant, chances, rng)
+
+    def play(self, action: int) -> None:
+        """A policy's move, as `choose` gave it."""
+        self._step(action)
+
+    def _step(self, action: int) -> None:
+        """A legal action, written down first."""
+        seat, number = self.session.mover, len(self.session.actions) + 1
+        memory = self.players[seat].memory[0, seat] if seat in self.players else np.empty(0)
+        kept = (seat, memory.tobytes()) if memory.size else None
+        self.store.add_event(self.id, Event(self.game, number, "act", action), kept)
+        self.session.step(action)
+        self.history.update()
+        self._end_if_over()
+
+    def _end_if_over(self) -> None:
+        """Once the game is over, everybody may look at all of it."""
+        if self.over and self.replay is None:
+            replay = new_key()
+            self.store.add_replay(replay, text_of(record_of(self.session)))
+            number = len(self.session.actions) + 1
+            self.store.add_event(self.id, Event(self.game, number, "end", replay))
+            self.replay = replay
+
+    # --- What a seat may know
+
+    def hint(self, seat: int | None, number: int, adviser: Policy) -> dict[str, Any]:
+        """What the adviser would do in the place of the seat to move, which must be this one."""
+        self.expect_from(seat, number)
+        mover = self.session.mover
+        player = recalled(adviser, self.session, [mover])
+        thought = Thought(*thought_of(self.session, *judgement(player, self.session, False)))
+        return {"type": "hint", "number": number, **thought._asdict()}
+
+    def positions(self, seats: Set[int | None], here: Set[int]) -> dict[int | None, str]:
+        """What to send to each of these seats, as JSON; `here` are the people who are connected."""
+        return {seat: json.dumps(self._position(seat, here)) for seat in seats}
+
+    def _position(self, seat: int | None, here: Set[int]) -> dict[str, Any]:
+        viewer = None if self.over else seat
+        return {
+            "type": "position",
+            "number": len(self.session.actions),
+            "view": seat_view(self.session, viewer, self.history),
+            "picture": seat_picture(self.session, viewer),
+            "players": [self._player(other, seat, here) for other in range(self.variant.seats)],
+            "log": self._log(viewer),
+            "open": viewer is None,
+            "replay": self.replay,
+        }
+
+    def _player(self, seat: int, viewer: int | None, here: Set[int]) -> dict[str, Any]:
+        name, human = self.seats[seat], self.seats[seat] == HUMAN
+        name = "you" if seat == viewer else name
+        return {"seat": seat, "name": name, "human": human, "here": not human or seat in here}
+
+    def _log(self, seat: int | None) -> list[dict[str, Any]]:
+        """All that a seat has heard, kept for the next time."""
+        log, known = self._logs.setdefault(seat, []), self._logged.get(seat, 0)
+        for event in self.history.events[known:]:
+            heard = hear(self.variant, event, seat)
+            log += [{"by": each.by, "words": each.words} for each in heard]
+        self._logged[seat] = len(self.history.events)
+        return log
