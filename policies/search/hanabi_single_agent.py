@@ -83,6 +83,28 @@ class SingleAgent(Search):
 
     # --- A decision
 
+    def decision(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Decision, Memory]:
+        """As in `Search`; the memory is complete once `results` has been called."""
+        worlds = self._checked_worlds(1)
+        memory = np.array(memory, np.uint8)
+        records = memory.view(self.memory_record)[:, 0]
+        prior, _, own = distribution_of(self._start, observation, mask, records["own"])
+        rng = self._generator(observation[0], mask[0], memory[0])
+        seen = observation[0], mask[0], prior[0], records[0], own[0]
+        return Decision(*seen, rng, worlds, 0), memory
+
+    def results(
+        self, decision: Decision, actions: NDArray[np.int64], count: int
+    ) -> NDArray[np.float64]:
+        """The points of each action in `count` worlds of the belief, (K, J), which is updated."""
+        belief = self._belief(decision)
+        belief.memory[:, belief.games["mover"][0]] = decision.memory_after
+        results = self._results(decision, belief, actions, count)
+        decision.memory["own"] = decision.memory_after
+        return results
+
     def search(self, decision: Decision) -> NDArray[np.float32]:
         """As in `Search`; also updates `decision.memory`, a `memory_record`."""
         belief = self._belief(decision)
@@ -105,7 +127,7 @@ class SingleAgent(Search):
 
     def _choice(self, decision: Decision, belief: Belief) -> NDArray[np.float32]:
         """All probability on the best action, or the prior if no action is clearly better."""
-        actions = self._tried(decision)
+        actions = self.tried(decision)
         results = np.empty((0, len(actions)))
         for count in self.budget.portions(PORTION):
             new_results = self._results(decision, belief, actions, count)
@@ -121,7 +143,7 @@ class SingleAgent(Search):
             return decision.prior
         return np.eye(len(decision.prior), dtype=np.float32)[actions[gap.argmin()]]
 
-    def _tried(self, decision: Decision) -> NDArray[np.int64]:
+    def tried(self, decision: Decision) -> NDArray[np.int64]:
         """The actions that the blueprint scores highest, its own choice first, (J,)."""
         scores = self._blueprint_scores(decision, decision.memory["own"])[decision.actions]
         return decision.actions[np.argsort(-scores, kind="stable")[: self.top]]

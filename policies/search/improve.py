@@ -51,10 +51,10 @@ class Improve(Search):
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
         scores, is_stochastic = self._scores(decision), self._start.is_stochastic
-        tried = np.argsort(-scores, kind="stable")[: min(self.top, len(decision.actions))]
+        tried = self._best_scored(scores, decision)
         results = np.empty((0, len(tried)))
         for count in self.budget.portions(LARGE_PORTION if is_stochastic else SMALL_PORTION):
-            results = np.concatenate((results, self._results(decision, tried, count)))
+            results = np.concatenate((results, self.results(decision, tried, count)))
             gap, error = gap_to_best(results)
             kept = gap <= DROP_GAP * error
             tried, results = tried[kept], results[:, kept]
@@ -72,7 +72,14 @@ class Improve(Search):
         ruled_out = np.isneginf(scores) & (decision.mask == 1)
         return np.where(ruled_out, np.float32(np.log(MIN_PROBABILITY)), scores)
 
-    def _results(self, decision: Decision, tried: NDArray[np.int64], count: int) -> Results:
+    def tried(self, decision: Decision) -> NDArray[np.int64]:
+        """The actions that the blueprint scores highest, (J,)."""
+        return self._best_scored(self._scores(decision), decision)
+
+    def _best_scored(self, scores: NDArray[Any], decision: Decision) -> NDArray[np.int64]:
+        return np.argsort(-scores, kind="stable")[: min(self.top, len(decision.actions))]
+
+    def results(self, decision: Decision, tried: NDArray[np.int64], count: int) -> Results:
         """What each tried action earns the seat in each of `count` new worlds."""
         worlds = self._likely_worlds(decision, count)
         games, actions = np.repeat(worlds, len(tried)), np.tile(tried, count)

@@ -144,6 +144,16 @@ class Search(Policy):
             )
         return probabilities, None, after
 
+    def decision(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Decision, Memory]:
+        """The decision of a batch of one, and the memory after it; see `regret`."""
+        worlds = self._checked_worlds(1)
+        prior, _, after = distribution_of(self._start, observation, mask, memory)
+        seen = observation[0], mask[0], prior[0], memory[0], after[0]
+        rng = self._generator(observation[0], mask[0], memory[0])
+        return Decision(*seen, rng, worlds, 0), after
+
     def _blueprint_scores(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
         """The blueprint's scores of the actions, (A,), given its memory, (M,)."""
         seen = decision.observation[None], decision.mask[None], memory[None]

@@ -10,54 +10,27 @@ import asyncio
 import json
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import SOCKETS, SOCKETS_OF_A_SEAT
-from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import judgement
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import Record
+from hanamachi.training.serve.lanes import Lane
 from hanamachi.training.serve.offers import HUMAN, Offers, is_quick, usual
 from hanamachi.training.serve.protocol import Act, Hint, Message, New, Opening, Step, message_of
 from hanamachi.training.serve.replays import read_game, text_of
 from hanamachi.training.serve.store import Key, Store
 from hanamachi.training.serve.tables import Table, new_key
 
-POLICIES = 64  # loaded at the same time in each lane
 ANSWERS = 32  # that wait for a browser that does not read them
 
-T = TypeVar("T")
 log = logging.getLogger("hanamachi.serve")
-
-
-class Lane:
-    """A thread for work that is done one after another, and the policies that play in it."""
-
-    def __init__(self, name: str) -> None:
-        self._thread = ThreadPoolExecutor(1, name)
-        self._load = lru_cache(maxsize=POLICIES)(loaded)
-
-    async def run(self, call: Callable[..., T], *arguments: Any) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, call, *arguments)
-
-    async def policy(self, spec: str, played: Variant) -> Policy:
-        """The policy for this variant; UserError if it cannot play it."""
-        return await self.run(self._load, spec, played.id, tuple(played.options.items()))
-
-    def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-def loaded(spec: str, id: str, options: tuple[tuple[str, Any], ...]) -> Policy:
-    return load_policy(spec, id, **dict(options))
 
 
 class Socket(Protocol):

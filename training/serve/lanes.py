@@ -1,0 +1,38 @@
+"""Threads that work for the server, so that it goes on answering meanwhile."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from hanamachi.engine.game import Variant
+from hanamachi.policies.load import load_policy
+from hanamachi.policies.policy import Policy
+
+POLICIES = 64  # loaded at the same time in each lane
+
+T = TypeVar("T")
+
+
+class Lane:
+    """A thread for work that is done one after another, and the policies that play in it."""
+
+    def __init__(self, name: str) -> None:
+        self._thread = ThreadPoolExecutor(1, name)
+        self._load = lru_cache(maxsize=POLICIES)(loaded)
+
+    async def run(self, call: Callable[..., T], *arguments: Any) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, call, *arguments)
+
+    async def policy(self, spec: str, played: Variant) -> Policy:
+        """The policy for this variant; UserError if it cannot play it."""
+        return await self.run(self._load, spec, played.id, tuple(played.options.items()))
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def loaded(spec: str, id: str, options: tuple[tuple[str, Any], ...]) -> Policy:
+    return load_policy(spec, id, **dict(options))
