@@ -133,7 +133,7 @@ class Hall:
             if name != HUMAN
         }
         policies = {
-            seat: await self._lane(spec).policy(spec, chosen) for seat, spec in specs.items()
+            seat: await self._policy(self._lane(spec), spec, chosen) for seat, spec in specs.items()
         }
         slow = frozenset(seat for seat, spec in specs.items() if not is_quick(spec))
         table = await self.quick.run(Table, id, chosen, seats, policies, self.store)
@@ -150,7 +150,10 @@ class Hall:
             await self.quick.run(judgement, player, table.session, False)
 
     async def _adviser(self, table: Table) -> Policy:
-        return await self.quick.policy(usual(table.variant), table.variant)
+        return await self._policy(self.quick, usual(table.variant), table.variant)
+
+    async def _policy(self, lane: Lane, spec: str, chosen: Variant) -> Policy:
+        return await lane.run(lane.policy, spec, chosen)
 
     # --- Coming and going
 

@@ -20,19 +20,19 @@ class Lane:
 
     def __init__(self, name: str) -> None:
         self._thread = ThreadPoolExecutor(1, name)
-        self._load = lru_cache(maxsize=POLICIES)(loaded)
+        self._loaded = lru_cache(maxsize=POLICIES)(load)
 
     async def run(self, call: Callable[..., T], *arguments: Any) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, call, *arguments)
 
-    async def policy(self, spec: str, played: Variant) -> Policy:
-        """The policy for this variant; UserError if it cannot play it."""
-        return await self.run(self._load, spec, played.id, tuple(played.options.items()))
+    def policy(self, spec: str, variant: Variant) -> Policy:
+        """The policy for this variant, to be called in the lane; UserError if it cannot play it."""
+        return self._loaded(spec, variant.id, tuple(variant.options.items()))
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def loaded(spec: str, id: str, options: tuple[tuple[str, Any], ...]) -> Policy:
+def load(spec: str, id: str, options: tuple[tuple[str, Any], ...]) -> Policy:
     return load_policy(spec, id, **dict(options))

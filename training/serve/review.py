@@ -15,7 +15,6 @@ import numpy as np
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.limits import REVIEWS
-from hanamachi.policies.load import load_policy
 from hanamachi.policies.search.regret import regret
 from hanamachi.policies.thoughts import judgement, thought_of
 from hanamachi.sessions.players import SeatedPlayer, turn_of
@@ -50,7 +49,7 @@ class Reviews:
 
     async def _make(self, wanted: tuple[str, int], record: Record) -> dict[str, Any]:
         try:
-            review = await self.lane.run(Review, record, wanted[1])
+            review = await self.lane.run(Review, self.lane, record, wanted[1])
             while not await self.lane.run(review.judge_next):
                 pass
         finally:
@@ -64,20 +63,16 @@ class Reviews:
 class Review:
     """A game that is gone through once more."""
 
-    def __init__(self, record: Record, worlds: int) -> None:
+    def __init__(self, lane: Lane, record: Record, worlds: int) -> None:
         self.record, self.worlds = record, worlds
         self.session = session_at(record, 0)
-        self.agent = usual(record.variant)
-        self.spec = judge_of(record.variant, worlds)
-        self.player = self._seated(self.agent)
-        self.judge = self._seated(self.spec)
+        self.agent, self.spec = usual(record.variant), judge_of(record.variant)
+        self.player, self.judge = (
+            SeatedPlayer(lane.policy(spec, record.variant), record.variant, games=1)
+            for spec in (self.agent, self.spec)
+        )
         self.earned = np.zeros(record.variant.seats)
         self.moves: list[dict[str, Any]] = []
-
-    def _seated(self, spec: str) -> SeatedPlayer[Any]:
-        variant = self.record.variant
-        policy = load_policy(spec, variant.id, **variant.options)
-        return SeatedPlayer(policy, variant, games=1)
 
     def judge_next(self) -> bool:
         """Judge the next move, if there is one; returns whether none was left."""
@@ -125,8 +120,8 @@ class Review:
         }
 
 
-def judge_of(variant: Variant, worlds: int) -> str:
-    """The search that judges moves in this game."""
+def judge_of(variant: Variant) -> str:
+    """The search that judges moves in this game; its budget is that of the review."""
     if variant.game.cooperative:
-        return f"search:single_agent:{usual(variant)}:worlds={worlds},hands=500,top=8"
-    return f"search:improve:{usual(variant)}:worlds={worlds}"
+        return f"search:single_agent:{usual(variant)}:worlds={WORLDS},hands=500,top=8"
+    return f"search:improve:{usual(variant)}:worlds={WORLDS}"
