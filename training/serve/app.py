@@ -319,6 +319,7 @@ class Site:
                 return
             sending = asyncio.create_task(connection.send_to(socket))
             try:
+                await self.hall.welcome(room)
                 while connection.reads and (text := await heard(socket)) is not None:
                     await self.hall.hear(room, connection, text)
                 await socket.close(ENDED)

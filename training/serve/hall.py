@@ -168,9 +168,12 @@ class Hall:
             connection = Connection(place.seat)
             room.connections.add(connection)
             self.rooms[place.table] = room
+        return room, connection
+
+    async def welcome(self, room: Room) -> None:
+        """Show who has come, and to whom; policies that were moving when all had gone go on."""
         await self._tell(room)
         self._let_policies_move(room)
-        return room, connection
 
     async def _taken_up(self, id: str) -> Room:
         opened = await self.quick.run(self.store.opened, id)
