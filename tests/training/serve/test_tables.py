@@ -50,11 +50,12 @@ def test_people_play_a_whole_game_with_each_other(client: Client, game: str) -> 
     with client.sit(keys["0"]) as one, client.sit(keys["1"]) as other:
         seats, position = (one, other), one.until("position")
         while not position["view"]["over"]:
-            mover = seats[position["view"]["mover"]]
-            own = mover.position(position["number"])
+            number, mover = position["number"], position["view"]["mover"]
+            own = position if mover == 0 else other.position(number)
+            assert own["number"] == number
             legal = [each["words"] for each in own["view"]["legal"]]
-            mover.send(type="act", number=own["number"], words=str(rng.choice(legal)))
-            while position["number"] <= own["number"]:
+            seats[mover].send(type="act", number=number, words=str(rng.choice(legal)))
+            while position["number"] <= number:
                 position = one.until("position")
         assert position["replay"] == other.position(position["number"])["replay"]
 
@@ -94,11 +95,11 @@ def test_the_same_seats_play_again_when_the_game_is_over(client: Client) -> None
     with client.sit(key) as seat:
         first = played(seat, rng)
         seat.send(type="new")
-        seat.send(type="new")  # a second click, for which the game has begun
         fresh = seat.position()
         assert fresh["number"] <= 2
         assert fresh["replay"] is None
         assert not fresh["open"]
+        seat.send(type="new")  # a second click: the game has begun
         seat.until("refused")
         while not fresh["view"]["over"]:
             fresh = seat.play_on(fresh, rng)
