@@ -71,7 +71,8 @@ class Client:
     @contextmanager
     def sit(self, key: str, origin: str | None = None) -> Iterator["Seat"]:
         url = f"ws://127.0.0.1:{self.port}/ws?key={key}"
-        with connect(url, origin=origin or self.origin, max_size=None) as socket:  # type: ignore
+        named: Any = origin or self.origin
+        with connect(url, origin=named, max_size=None, max_queue=None) as socket:
             yield Seat(socket)
 
 

@@ -148,6 +148,7 @@ def application(hall: Hall, hosts: Iterable[str] = ()) -> ASGIApp:
         405: not_found,
     }
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    app.router.redirect_slashes = False
     return Guard(app, hosts)
 
 

@@ -61,6 +61,7 @@ class Store:
         self._lock = Lock()
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (folder / FILE).touch(mode=0o600)  # who reads it knows all hidden cards
             self._base = sqlite3.connect(folder / FILE, timeout=0.2, check_same_thread=False)
             self._open()
         except (OSError, sqlite3.Error) as error:

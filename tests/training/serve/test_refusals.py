@@ -1,0 +1,350 @@
+"""Whatever a browser should not send gets an answer, and changes nothing."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import HUMAN, Client, Seat, served
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+import hanamachi.training.serve.hall as hall_limits
+import hanamachi.training.serve.store as store_limits
+from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES
+from hanamachi.training.serve.app import LARGEST
+
+FAR = "9" * 30
+MALFORMED = [
+    "", "{", "null", "[]", "1", '"act"', "{}", "[" * 2000, "\ud7ff", "\x00",
+    '{"type": null}', '{"type": "act"}', '{"type": "fold"}', '{"type": ["act"]}',
+    '{"type": "act", "type": "act", "number": 0, "action": 0}',
+    '{"type": "act", "number": 0}',
+    '{"type": "act", "number": 0, "action": 0, "words": "secret 2a"}',
+    '{"type": "act", "number": 0, "action": 0, "seat": 1}',
+    '{"type": "act", "number": "0", "action": 0}',
+    '{"type": "act", "number": true, "action": 0}',
+    '{"type": "act", "number": 0.0, "action": 0}',
+    '{"type": "act", "number": NaN, "action": 0}',
+    '{"type": "act", "number": -1, "action": 0}',
+    '{"type": "act", "number": NUMBER, "action": -1}',
+    '{"type": "act", "number": NUMBER, "action": null}',
+    '{"type": "act", "number": NUMBER, "action": 1.0}',
+    '{"type": "act", "number": NUMBER, "action": ' + FAR + "}",
+    '{"type": "act", "number": NUMBER, "words": ""}',
+    '{"type": "act", "number": NUMBER, "words": "\\ud800"}',
+    '{"type": "act", "number": NUMBER, "words": 3}',
+    '{"type": "act", "number": NUMBER, "words": "' + "secret " * 100 + '"}',
+    '{"type": "hint"}', '{"type": "hint", "number": null}', '{"type": "step", "number": []}',
+    '{"type": "new", "number": NUMBER}',
+]  # fmt: skip
+IMPOSSIBLE = [
+    '{"type": "act", "number": NUMBER, "action": 2147483647}',
+    '{"type": "act", "number": NUMBER, "action": 100000}',
+    '{"type": "act", "number": NUMBER, "words": "resign"}',
+    '{"type": "act", "number": NUMBER, "words": "secret 9z"}',
+    '{"type": "act", "number": EARLY, "action": LEGAL}',
+    '{"type": "act", "number": LATE, "action": LEGAL}',
+    '{"type": "act", "number": NUMBER, "action": ILLEGAL}',
+    '{"type": "hint", "number": EARLY}',
+    '{"type": "hint", "number": LATE}',
+    '{"type": "step", "number": NUMBER}',
+    '{"type": "new"}',
+]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with served(tmp_path_factory.mktemp("data")) as found:
+        yield found
+
+
+@pytest.fixture
+def table(client: Client) -> Any:
+    return client.table("hanamikoji", HUMAN, HUMAN)
+
+
+def everything(client: Client, table: Any) -> Any:
+    """The position of a table, and what the store has of it."""
+    session = client.hall.rooms[table["table"]].table.session
+    return session.games.tobytes(), session.actions[:], client.hall.store.events(table["table"])
+
+
+# --- At a socket
+
+
+def filled(text: str, position: Any) -> str:
+    """The message, with numbers that fit the position where it wants some."""
+    legal = [each["action"] for each in position["view"]["legal"]] or [0]
+    illegal = next(action for action in range(len(legal) + 1) if action not in legal)
+    number = position["number"]
+    for name, value in [
+        ("NUMBER", number),
+        ("EARLY", number + 1),
+        ("LATE", number - 1 if number else number + 2),
+        ("ILLEGAL", illegal),
+        ("LEGAL", legal[0]),
+    ]:
+        text = text.replace(name, str(value))
+    return text
+
+
+@pytest.mark.parametrize("mover", [True, False], ids=["in its turn", "out of turn"])
+def test_a_message_that_does_not_fit_is_refused_and_changes_nothing(
+    client: Client, table: Any, mover: bool
+) -> None:
+    with client.sit(table["keys"]["0"]) as one, client.sit(table["keys"]["1"]) as other:
+        seats = {0: one, 1: other}
+        position = one.until("position")
+        seat = seats[position["view"]["mover"] if mover else 1 - position["view"]["mover"]]
+        own = seat.until("position")
+        before = everything(client, table)
+        for text in MALFORMED + IMPOSSIBLE:
+            seat.socket.send(filled(text, own))
+            assert seat.until("refused")["words"]
+            assert everything(client, table) == before, text
+        for content in (b"\xff\xfe", b"", b'{"type": "new"}'):
+            seat.socket.send(content)
+            assert seat.until("refused")["words"]
+        assert everything(client, table) == before
+
+
+def test_a_move_counts_once(client: Client, table: Any) -> None:
+    """A browser that sends a move twice, and one that moves out of turn."""
+    with client.sit(table["keys"]["0"]) as one, client.sit(table["keys"]["1"]) as other:
+        one.until("position")
+        number = other.until("position")["number"]
+        position = one.until("position")
+        mover = position["view"]["mover"]
+        moving, waiting = (one, other) if mover == 0 else (other, one)
+        if mover == 1:
+            with client.sit(table["keys"]["1"]) as twin:
+                position = twin.until("position")
+        action = position["view"]["legal"][0]["action"]
+        waiting.send(type="act", number=number, action=action)
+        assert waiting.until("refused")
+        for _ in range(3):
+            moving.send(type="act", number=number, action=action)
+        assert moving.until("refused")
+        assert moving.until("refused")
+        assert len(everything(client, table)[1]) == 1
+
+
+def test_a_refusal_does_not_depend_on_what_others_hold(client: Client, table: Any) -> None:
+    """Every action that the other seat may or may not take is refused in the same words."""
+    with client.sit(table["keys"]["0"]) as one, client.sit(table["keys"]["1"]) as other:
+        position = one.until("position")
+        seat: Seat = one if position["view"]["mover"] == 1 else other
+        words = set()
+        for action in range(150):
+            seat.send(type="act", number=position["number"], action=action)
+            words.add(seat.until("refused")["words"])
+        assert len(words) == 1
+
+
+def test_who_watches_cannot_act_and_who_plays_cannot_step(client: Client) -> None:
+    table = client.table("hanamikoji", "random", "random")
+    with client.sit(table["watch"]) as watch:
+        number = watch.until("position")["number"]
+        before = everything(client, table)
+        watch.send(type="act", number=number, action=0)
+        assert watch.until("refused")
+        watch.send(type="step", number=number + 1)
+        assert watch.until("refused")
+        assert everything(client, table) == before
+
+
+def test_too_large_a_message_is_refused(client: Client, table: Any) -> None:
+    with client.sit(table["keys"]["0"]) as seat:
+        seat.until("position")
+        seat.socket.send("x" * (MESSAGE_BYTES + 1))
+        assert seat.until("refused")
+        seat.socket.send("x" * (LARGEST + 1))
+        with pytest.raises(ConnectionClosed):
+            seat.until("refused")
+    with client.sit(table["keys"]["0"]) as seat:
+        assert seat.until("position")["number"] == 0
+
+
+@pytest.mark.parametrize("key", ["", "x", "0" * 5000, "%00", "../..", "' or 1=1 --"])
+def test_a_foreign_key_opens_nothing(client: Client, key: str) -> None:
+    with client.sit(key.replace(" ", "%20").replace("'", "%27")) as seat:
+        assert seat.next()["type"] == "refused"
+        with pytest.raises(ConnectionClosed):
+            seat.next()
+
+
+def test_keys_cannot_be_guessed(client: Client, table: Any) -> None:
+    keys = [table["table"], *table["keys"].values()]
+    assert len(set(keys)) == 3
+    assert all(len(key) >= 32 for key in keys)
+
+
+def test_so_many_browsers_may_sit_in_a_seat(
+    client: Client, table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hall_limits, "SOCKETS_OF_A_SEAT", 2)
+    key = table["keys"]["0"]
+    with client.sit(key) as one, client.sit(key) as two:
+        assert one.until("position")
+        assert two.until("position")
+        with client.sit(key) as three:
+            assert three.next()["type"] == "refused"
+
+
+# --- Where it comes from
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "file://"])
+def test_a_socket_is_only_for_the_servers_own_page(client: Client, table: Any, origin: str) -> None:
+    with (
+        pytest.raises(InvalidStatus),
+        client.sit(table["keys"]["0"], origin),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"host": "evil.example", "origin": "http://evil.example"},
+    ],
+)
+def test_only_the_servers_own_page_changes_anything(
+    client: Client, headers: dict[str, str]
+) -> None:
+    body = json.dumps({"game": "hanamikoji", "seats": [HUMAN, HUMAN]}).encode()
+    answer = client.ask("POST", "/api/tables", body, content_type="application/json", **headers)
+    assert answer.status == 403
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
+def test_a_server_called_by_a_foreign_name_says_nothing(client: Client, host: str) -> None:
+    for path in ("/", "/api/games", "/page/index.html"):
+        assert client.ask("GET", path, host=host).status == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "192.168.1.4:8020", "[::1]:8020"])
+def test_a_server_is_called_by_its_addresses(client: Client, host: str) -> None:
+    assert client.ask("GET", "/api/games", host=host).status == 200
+
+
+def test_a_form_of_a_foreign_page_cannot_be_a_request(client: Client) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        answer = client.ask("POST", "/api/tables", b"{}", content_type=kind, origin=client.origin)
+        assert answer.status == 415
+
+
+# --- Paths
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/", "/page", "/page/..", "/page/../app.py", "/page/%2e%2e/app.py",
+        "/page/..%2fapp.py", "/page/%2e%2e%2fapp.py", "/page//etc/passwd", "/page/%2fetc%2fpasswd",
+        "/page/.", "/app.py",
+        "/page/index.html/", "/page/index.html%00.js", "/page/..\\app.py", "/..", "//", "/%00",
+        "/page/__init__.py", "/page/INDEX.HTML", "/api", "/api/", "/api/tables/", "/docs",
+        "/openapi.json", "/api/rules/..", "/api/rules/%2e%2e%2f%2e%2e", "/api/rules/module:os",
+        "/api/replays/x", "/api/replays/../tables", "/api/replays/x/-1", "/api/replays/x/review",
+    ],
+)  # fmt: skip
+def test_no_path_leads_out_of_the_page(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status in (404, 405)
+    assert b"import" not in answer.body
+
+
+def test_every_answer_carries_a_strict_policy(client: Client) -> None:
+    for path in ("/", "/page/index.html", "/api/games", "/api/rules/hanabi:2p", "/nothing"):
+        headers = client.get(path).headers
+        assert "default-src 'self'" in headers["content-security-policy"]
+        assert "script-src" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "server" not in headers
+
+
+# --- Requests
+
+
+NAMES = [
+    "module:os", "os:system", "os:getcwd", "process:sh", "model:gpt", "/etc/passwd", "../policy",
+    "runs/first/policy", "policy.onnx", "search:improve:os:getcwd:worlds=1",
+    "search:improve:expert:worlds=16777216", "search:improve:expert:seconds=3600", "hanabi:2p",
+    "Human", "human ", "", "x" * 1000, "\x00",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_browser_names_only_policies_of_the_list(client: Client, name: str) -> None:
+    answer = client.post("/api/tables", {"game": "hanamikoji", "seats": [HUMAN, name]})
+    assert answer.status == 400
+    assert list(answer.json) == ["error"]
+
+
+def test_hat_guessers_play_without_people(client: Client) -> None:
+    (game,) = (each for each in client.get("/api/games").json["games"] if each["id"] == "hanabi:5p")
+    assert "hat" in game["policies"]
+    assert game["usual"] == "hanabi:5p"
+    assert client.table("hanabi:5p", *["hat"] * 5)["watch"]
+    seats = [HUMAN, *["hat"] * 4]
+    assert client.post("/api/tables", {"game": "hanabi:5p", "seats": seats}).status == 400
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None, [], "x", {}, {"game": "hanamikoji"}, {"seats": [HUMAN, HUMAN]},
+        {"game": "chess", "seats": [HUMAN, HUMAN]}, {"game": "hanabi", "seats": [HUMAN, HUMAN]},
+        {"game": 3, "seats": [HUMAN, HUMAN]}, {"game": "hanamikoji", "seats": HUMAN},
+        {"game": "hanamikoji", "seats": [HUMAN]}, {"game": "hanamikoji", "seats": [HUMAN] * 3},
+        {"game": "hanamikoji", "seats": [HUMAN] * 1000},
+        {"game": "hanamikoji", "seats": [HUMAN, None]},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "seed": -1},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "seed": 2**64},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "seed": "1"},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "options": []},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "options": {"rounds": 1}},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "options": {"max_rounds": -1}},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "options": {"max_rounds": {"a": 1}}},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "options": {"cards": [1e308] * 7}},
+        {"game": "hanamikoji", "seats": [HUMAN, "expert"], "more": 1},
+    ],
+)  # fmt: skip
+def test_a_table_that_does_not_fit_is_not_opened(client: Client, content: Any) -> None:
+    answer = client.post("/api/tables", content)
+    assert answer.status == 400
+    assert list(answer.json) == ["error"]
+
+
+def test_too_large_a_request_is_refused(client: Client) -> None:
+    large = {"game": "hanamikoji", "seats": ["x" * REQUEST_BYTES]}
+    assert client.post("/api/tables", large).status == 413
+    assert client.post("/api/replays", {"text": "x" * GAME_BYTES}).status == 413
+
+
+def test_there_are_only_so_many_tables(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_limits, "TABLES", 1)
+    wanted = {"game": "hanamikoji", "seats": [HUMAN, "random"]}
+    if not opened_before(client):
+        client.table("hanamikoji", "random", "random")
+    assert client.post("/api/tables", wanted).status == 400
+    monkeypatch.setattr(store_limits, "IDLE", -1.0)  # all others may be forgotten
+    assert client.post("/api/tables", wanted).status == 201
+
+
+def opened_before(client: Client) -> bool:
+    return bool(client.hall.store._read("select 1 from tables limit 1"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps a user's folder from others")
+def test_the_games_are_the_users_own(client: Client) -> None:
+    ((_, _, path),) = client.hall.store._read("pragma database_list")
+    for file in Path(path).parent.iterdir():
+        assert file.stat().st_mode & 0o077 == 0
