@@ -46,7 +46,7 @@ from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import parse_json, read_bounded
 
 GENERATOR = re.compile(r"generator\s+(\S+)")
-PLAYER = re.compile(r"player\s+(\d+)\s*:\s*(.*)")
+PLAYER = re.compile(r"player\s+(\d{1,3})\s*:\s*(.*)")
 
 
 # --- Writing

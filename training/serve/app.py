@@ -27,6 +27,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES, REVIEW_WORLDS
+from hanamachi.sessions.notation import notation
 from hanamachi.sessions.saved_games import Record
 from hanamachi.training.serve import replays
 from hanamachi.training.serve.hall import Hall, refusal
@@ -138,6 +139,8 @@ def application(hall: Hall, hosts: Iterable[str] = ()) -> ASGIApp:
         Route("/api/replays/{id}", site.replay),
         Route("/api/replays/{id}/review", site.review),
         Route("/api/replays/{id}/record.json", site.record),
+        Route("/api/replays/{id}/notation.txt", site.notation),
+        Route("/api/replays/{id}/hanab-live.json", site.hanab_live),
         Route("/api/replays/{id}/{number:int}", site.position),
         WebSocketRoute("/ws", site.socket),
     ]
@@ -276,7 +279,7 @@ class Site:
 
     async def add_replay(self, request: Request) -> Response:
         text = game_text_of(await body_of(request, GAME_BYTES))
-        record = await self.hall.quick.run(replays.read_game, text)
+        record = await self.hall.quick.run(replays.record_in, text)
         id = await self.hall.keep(record)
         return JSONResponse({"replay": id}, 201)
 
@@ -292,6 +295,16 @@ class Site:
     async def record(self, request: Request) -> Response:
         text = replays.text_of(await self._record(request))
         return download(text, "application/json", "game.json")
+
+    async def notation(self, request: Request) -> Response:
+        record = await self._record(request)
+        text = await self.hall.quick.run(notation, record)
+        return download(text, "text/plain; charset=utf-8", "game.txt")
+
+    async def hanab_live(self, request: Request) -> Response:
+        record = await self._record(request)
+        text = await self.hall.quick.run(replays.hanab_live_text, record)
+        return download(text, "application/json", "hanab-live.json")
 
     async def review(self, request: Request) -> Response:
         worlds = worlds_in(request.query_params.get("worlds", str(WORLDS)))

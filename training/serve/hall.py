@@ -24,7 +24,7 @@ from hanamachi.sessions.saved_games import Record
 from hanamachi.training.serve.lanes import Lane
 from hanamachi.training.serve.offers import HUMAN, Offers, is_quick, usual
 from hanamachi.training.serve.protocol import Act, Hint, Message, New, Opening, Step, message_of
-from hanamachi.training.serve.replays import read_game, text_of
+from hanamachi.training.serve.replays import record_in, text_of
 from hanamachi.training.serve.store import Key, Store
 from hanamachi.training.serve.tables import Table, new_key
 
@@ -205,7 +205,7 @@ class Hall:
 
     async def replay(self, id: str) -> Record | None:
         text = await self.quick.run(self.store.replay, id)
-        return None if text is None else await self.quick.run(read_game, text)
+        return None if text is None else await self.quick.run(record_in, text)
 
     # --- Messages
 

@@ -33,7 +33,8 @@ class Offers:
             load_policy(spec, None if knows_its_game(spec) else next(iter(VARIANTS)))
             raise UserError(f"{spec} plays none of the games")
         for id, name in playing:
-            self._by_variant[id][f"{name} (policy {number})"] = spec
+            if spec not in self._by_variant[id]:
+                self._by_variant[id][f"{name} (policy {number})"] = spec
 
     def policies(self, id: str) -> Mapping[str, str]:
         """Names -> what `load_policy` takes; UserError for an unknown game."""

@@ -5,7 +5,9 @@ from typing import Any
 
 from hanamachi.engine.rounds import scored_round
 from hanamachi.errors import UserError
-from hanamachi.sessions.saved_games import Record, content_of, loaded
+from hanamachi.sessions.hanab_live import hanab_live
+from hanamachi.sessions.notation import notation, read_game
+from hanamachi.sessions.saved_games import Record, content_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_picture, seat_view
 
@@ -15,9 +17,14 @@ def text_of(record: Record) -> str:
     return json.dumps(content_of(record))
 
 
-def read_game(text: str) -> Record:
-    """The game that a text spells; UserError if it spells none that can be played again."""
-    return loaded(text.encode(errors="replace"))
+def record_in(text: str) -> Record:
+    """The game that a text spells in any form that is known; UserError if it spells none."""
+    return read_game(text.encode(errors="replace"))
+
+
+def hanab_live_text(record: Record) -> str:
+    """The JSON of hanab.live; UserError if the site has no such game."""
+    return json.dumps(hanab_live(record))
 
 
 # --- A game, move by move
@@ -33,6 +40,7 @@ def overview(record: Record) -> dict[str, Any]:
         "cooperative": variant.game.cooperative,
         "moves": moves(record),
         "record": content_of(record),
+        "notation": notation(record),
     }
 
 

@@ -198,8 +198,8 @@ class Table:
         return {
             "type": "position",
             "number": len(self.session.actions),
-            "view": seat_view(self.session, viewer, self.history),
-            "picture": seat_picture(self.session, viewer),
+            "view": seat_view(self.session, viewer, self.history, near=seat),
+            "picture": seat_picture(self.session, viewer, near=seat),
             "players": [self._player(other, seat, here) for other in range(self.variant.seats)],
             "log": self._log(viewer),
             "open": viewer is None,

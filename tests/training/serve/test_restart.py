@@ -1,0 +1,144 @@
+"""A server that is killed comes back with its games."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from serving import HUMAN, Client, served
+
+from hanamachi.errors import UserError
+from hanamachi.training.serve.store import Store
+
+COMMAND = [sys.executable, "-m", "hanamachi.training.cli.main", "serve", "--port", "0"]
+
+
+@contextmanager
+def own_process(folder: Path, *more: str) -> Iterator[tuple[Client, Any]]:
+    """A server as a user starts it, which is killed in the end if it still runs."""
+    started = subprocess.Popen(
+        [*COMMAND, "--data", str(folder), *more], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert started.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", started.stdout.readline())
+        assert found
+        yield Client(int(found[1])), started
+    finally:
+        started.kill()
+        started.wait()
+
+
+def test_a_killed_server_goes_on_where_it_was(tmp_path: Path) -> None:
+    rng, positions = np.random.default_rng(0), {}
+    with own_process(tmp_path) as (client, process):
+        keys = {
+            "hanamikoji": client.table("hanamikoji", HUMAN, "hanamikoji")["keys"]["0"],
+            "hanabi": client.table("hanabi:3p", "hanabi:3p", HUMAN, "expert")["keys"]["1"],
+            "road": client.table("geishas_road:standard", HUMAN, "greedy")["keys"]["0"],
+            "watch": client.table("hanabi:2p", "hanabi:2p", "expert")["watch"],
+        }
+        for name, key in keys.items():
+            with client.sit(key) as seat:
+                if name == "watch":
+                    seat.send(type="step", number=seat.until("position")["number"])
+                    seat.until("position")
+                    continue
+                position = seat.position()
+                for _ in range(4):
+                    position = seat.play_on(position, rng)
+                positions[name] = position
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    with own_process(tmp_path) as (client, _):
+        for name, position in positions.items():
+            with client.sit(keys[name]) as seat:
+                again = seat.position()
+                assert again == position
+                seat.play_on(again, rng)
+        with client.sit(keys["watch"]) as seat:
+            assert seat.until("position")["number"] == 1
+
+
+def test_policies_remember_what_they_knew(tmp_path: Path) -> None:
+    """The same moves of a person meet the same answers, with and without a new start between."""
+    logs = []
+    for folder, starts in (("whole", 1), ("cut", 4)):
+        rng, key, number = np.random.default_rng(0), None, 0
+        for _ in range(starts):
+            with served(tmp_path / folder) as client:
+                key = key or client.table("hanabi:2p", HUMAN, "hanabi:2p", seed=7)["keys"]["0"]
+                with client.sit(key) as seat:
+                    position = seat.position(number)
+                    for _ in range(8 // starts):
+                        position = seat.play_on(position, rng)
+                    number = position["number"]
+        logs.append(position["log"])
+    assert logs[0] == logs[1]
+
+
+def test_a_game_that_is_over_stays_open_to_look_at(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        table = client.table("hanamikoji:three_rounds", "random", "random")
+        with client.sit(table["watch"]) as watch:
+            position = watch.until("position")
+            while not position["view"]["over"]:
+                watch.send(type="step", number=position["number"])
+                number = position["number"] + 1
+                while position["number"] < number:
+                    position = watch.until("position")
+    with served(tmp_path) as client:
+        game = client.get(f"/api/replays/{position['replay']}").json
+        assert len(game["moves"]) == position["number"]
+        with client.sit(table["watch"]) as watch:
+            assert watch.until("position")["replay"] == position["replay"]
+
+
+def test_two_servers_do_not_share_a_folder(tmp_path: Path) -> None:
+    with own_process(tmp_path), pytest.raises(UserError):
+        Store(tmp_path)
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(UserError):
+        Store(tmp_path / "file")
+    (tmp_path / "tables.sqlite").write_text("no tables " * 1000)
+    with pytest.raises(UserError):
+        Store(tmp_path)
+
+
+def test_keys_are_not_kept(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        key = client.table("hanamikoji", HUMAN, "expert")["keys"]["0"]
+    assert not any(key.encode() in file.read_bytes() for file in tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX has these signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_ends_when_it_is_told(tmp_path: Path, number: int) -> None:
+    with own_process(tmp_path) as (client, process):
+        key = client.table("hanamikoji", HUMAN, "expert")["keys"]["0"]
+        with client.sit(key) as seat:
+            seat.position()
+            os.kill(process.pid, number)
+            assert process.wait(20) in (130, 143)
+
+
+def test_policies_of_the_command_line_can_be_chosen_by_a_name(tmp_path: Path) -> None:
+    spec = "search:improve:greedy:worlds=4"
+    with own_process(tmp_path, spec, "hanabi:2p") as (client, _):
+        games = {game["id"]: game for game in client.get("/api/games").json["games"]}
+        (name,) = (each for each in games["hanamikoji"]["policies"] if "policy 1" in each)
+        assert not any("(policy" in each for each in games["hanabi:2p"]["policies"])
+        assert games["hanabi:2p"]["policies"].count("hanabi:2p") == 1
+        assert client.table("hanamikoji", HUMAN, name)
+        wanted = {"game": "hanamikoji", "seats": [HUMAN, spec]}
+        assert client.post("/api/tables", wanted).status == 400
