@@ -5,6 +5,7 @@ and fits each line of text to the width that it has in Aileron: so no text leave
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from html import escape
 from itertools import count
 
@@ -86,6 +87,7 @@ def paper(canvas: Canvas) -> str:
     return f'<rect width="{canvas.across}" height="{canvas.down}" fill="{PAPER}"/>'
 
 
+@lru_cache(maxsize=1 << 14, typed=True)  # most shapes of a table are those of a moment ago
 def element(shape: Outline) -> str:
     match shape:
         case Box():

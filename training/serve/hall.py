@@ -91,11 +91,11 @@ class Hall:
         self.store, self.offers = store, offers
         self.quick, self.slow = Lane("quick"), Lane("slow")
         self.rooms: dict[str, Room] = {}
-        self._entering = asyncio.Lock()
+        self._coming: dict[str, asyncio.Task[Room]] = {}  # rooms that are being taken up
 
     def close(self) -> None:
-        self.quick.close()
-        self.slow.close()
+        self.slow.close(wait=False)  # a search may take seconds, and its answer is not kept
+        self.quick.close(wait=True)
         self.store.close()
 
     # --- Opening tables
@@ -162,18 +162,26 @@ class Hall:
 
     async def enter(self, place: Key) -> tuple[Room, Connection]:
         """Sit down, or look on; UserError if the table is gone or too many are connected."""
-        async with self._entering:
-            room = self.rooms.get(place.table) or await self._taken_up(place.table)
-            check_space(room, place.seat, sum(len(r.connections) for r in self.rooms.values()))
-            connection = Connection(place.seat)
-            room.connections.add(connection)
-            self.rooms[place.table] = room
+        room = self.rooms.get(place.table) or await self._taken_up_once(place.table)
+        check_space(room, place.seat, sum(len(r.connections) for r in self.rooms.values()))
+        connection = Connection(place.seat)
+        room.connections.add(connection)
+        self.rooms[place.table] = room
         return room, connection
 
     async def welcome(self, room: Room) -> None:
         """Show who has come, and to whom; policies that were moving when all had gone go on."""
         await self._tell(room)
         self._let_policies_move(room)
+
+    async def _taken_up_once(self, id: str) -> Room:
+        """One room for all who come at the same time."""
+        if id not in self._coming:
+            self._coming[id] = asyncio.create_task(self._taken_up(id))
+        try:
+            return await asyncio.shield(self._coming[id])
+        finally:
+            self._coming.pop(id, None)
 
     async def _taken_up(self, id: str) -> Room:
         opened = await self.quick.run(self.store.opened, id)

@@ -30,8 +30,9 @@ class Lane:
         """The policy for this variant, to be called in the lane; UserError if it cannot play it."""
         return self._loaded(spec, variant.id, tuple(variant.options.items()))
 
-    def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+    def close(self, wait: bool) -> None:
+        """End the thread; what has not begun is not done."""
+        self._thread.shutdown(wait=wait, cancel_futures=True)
 
 
 def load(spec: str, id: str, options: tuple[tuple[str, Any], ...]) -> Policy:

@@ -28,11 +28,12 @@ class Offers:
             self._add(spec, number)
 
     def _add(self, spec: str, number: int) -> None:
-        playing = [*filter(None, (loaded(spec, id) for id in VARIANTS))]
-        if not playing:
-            load_policy(spec, None if knows_its_game(spec) else next(iter(VARIANTS)))
+        ids = [load_policy(spec).variant.id] if knows_its_game(spec) else [*VARIANTS]
+        names = {id: name for id in ids if (name := name_there(spec, id))}
+        if not names:
+            load_policy(spec, ids[0])  # says why
             raise UserError(f"{spec} plays none of the games")
-        for id, name in playing:
+        for id, name in names.items():
             if spec not in self._by_variant[id]:
                 self._by_variant[id][f"{name} (policy {number})"] = spec
 
@@ -91,11 +92,9 @@ def is_quick(spec: str) -> bool:
     return spec in NAMES or spec in VARIANTS
 
 
-def loaded(spec: str, id: str) -> tuple[str, str] | None:
-    """The variant and the policy's own name, if it can play the variant."""
-    if knows_its_game(spec) and load_policy(spec).variant.id != id:
-        return None
+def name_there(spec: str, id: str) -> str | None:
+    """What the policy calls itself in a game, without paths, or None if it cannot play it."""
     try:
-        return id, load_policy(spec, id).name.replace("/", " ").replace(":", " ")
+        return load_policy(spec, id).name.replace("/", " ").replace(":", " ")
     except UserError:
         return None

@@ -84,9 +84,12 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """All that is written inside is kept, or nothing of it."""
-        with self._lock, self._base:
-            yield self._base
+        """All that is written inside is kept, or nothing of it; UserError if the disk is full."""
+        try:
+            with self._lock, self._base:
+                yield self._base
+        except sqlite3.Error as error:
+            raise UserError(f"the server cannot keep this: {error}") from error
 
     def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._lock, closing(self._base.execute(query, values)) as found:
@@ -111,7 +114,9 @@ class Store:
         idle = "select id from tables where touched < ?"
         forgotten = [id for (id,) in base.execute(idle, (time() - IDLE,))]
         if not forgotten:
-            raise UserError(f"there are {TABLES} tables already; close one, or come back later")
+            raise UserError(
+                f"there are {TABLES:,} tables; one that is idle for a week makes room"
+            )
         for id in forgotten:
             base.execute("delete from tables where id = ?", (id,))
             for rows in ("keys", "events", "memories"):
@@ -146,7 +151,8 @@ class Store:
     def events(self, table: str) -> list[Event]:
         """Those of the game in progress, in order."""
         columns = "select game, number, kind, body from events where at = ? order by game, number"
-        return [Event(*row[:3], json.loads(row[3])) for row in self._read(columns, table)]
+        rows = self._read(columns, table)
+        return [Event(game, number, kind, json.loads(body)) for game, number, kind, body in rows]
 
     def memories(self, table: str) -> dict[int, bytes]:
         """What the policies remember, by seat."""

@@ -14,7 +14,7 @@ import numpy as np
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Policy
-from hanamachi.policies.thoughts import Thought, choice, judgement, recalled, thought_of
+from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of
 from hanamachi.sessions.events import History, hear
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
@@ -186,7 +186,7 @@ class Table:
         self.expect_from(seat, number)
         mover = self.session.mover
         player = recalled(adviser, self.session, [mover])
-        thought = Thought(*thought_of(self.session, *judgement(player, self.session, False)))
+        thought = thought_of(self.session, *judgement(player, self.session, remember=False))
         return {"type": "hint", "number": number, **thought._asdict()}
 
     def positions(self, seats: Set[int | None], here: Set[int]) -> dict[int | None, str]:
