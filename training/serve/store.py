@@ -114,9 +114,7 @@ class Store:
         idle = "select id from tables where touched < ?"
         forgotten = [id for (id,) in base.execute(idle, (time() - IDLE,))]
         if not forgotten:
-            raise UserError(
-                f"there are {TABLES:,} tables; one that is idle for a week makes room"
-            )
+            raise UserError(f"there are {TABLES:,} tables; one that is idle for a week makes room")
         for id in forgotten:
             base.execute("delete from tables where id = ?", (id,))
             for rows in ("keys", "events", "memories"):
