@@ -18,7 +18,19 @@ SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools
 FOLDERS = ("envs", "training", "policies", "configs")
 
 EXTRAS = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "pydantic", "matplotlib")
-EXTRAS += ("scipy", "filelock", "PIL", "onnx", "onnxruntime", "pyspiel", "ray")
+EXTRAS += (
+    "starlette",
+    "uvicorn",
+    "websockets",
+    "markdown_it",
+    "scipy",
+    "filelock",
+    "PIL",
+    "onnx",
+    "onnxruntime",
+    "pyspiel",
+    "ray",
+)
 
 IMPORTED = """
 import sys, time

@@ -92,6 +92,8 @@ def seat_picture(session: Session, seat: int | None, near: int | None = None) ->
 
 def plain(value: Any) -> Any:
     """Records, tuples and numbers of numpy as dicts, lists and numbers of Python."""
+    if value is None or type(value) in (str, int, float, bool):  # most values are, all others rare
+        return value
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(part) for name, part in value._asdict().items()}
     if isinstance(value, dict):
