@@ -67,12 +67,13 @@ class Review:
         self.record, self.worlds = record, worlds
         self.session = session_at(record, 0)
         self.agent, self.spec = usual(record.variant), judge_of(record.variant)
-        self.player, self.judge = (
-            SeatedPlayer(lane.policy(spec, record.variant), record.variant, games=1)
-            for spec in (self.agent, self.spec)
-        )
+        self.player, self.judge = self._seated(lane, self.agent), self._seated(lane, self.spec)
         self.earned = np.zeros(record.variant.seats)
         self.moves: list[dict[str, Any]] = []
+
+    def _seated(self, lane: Lane, spec: str) -> SeatedPlayer[Any]:
+        variant = self.record.variant
+        return SeatedPlayer(lane.policy(spec, variant), variant, games=1)
 
     def judge_next(self) -> bool:
         """Judge the next move, if there is one; returns whether none was left."""
