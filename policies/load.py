@@ -135,6 +135,11 @@ def agent_for(variant: Variant) -> str | None:
     return variant.id if known and understands(trained_for, variant) else None
 
 
+def usual(variant: Variant) -> str:
+    """Who sits down if nobody else is asked: the package's agent for the variant, or `expert`."""
+    return agent_for(variant) or "expert"
+
+
 def understands(agent: str, played: Variant) -> bool:
     """Whether the agent of this variant has learned these actions and this observation."""
     return variant(agent).understands(played)

@@ -6,6 +6,7 @@ writes through `say`, so that a terminal, a test or a chat can lead it.
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from textwrap import fill
 from typing import Any
 
@@ -13,14 +14,16 @@ import numpy as np
 
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
-from hanamachi.policies.load import agent_for, load_policy
+from hanamachi.policies.load import load_policy, usual
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import Thought, choice, judgement, thought_of
 from hanamachi.rendering.words import named
 from hanamachi.sessions.events import Heard, History
 from hanamachi.sessions.players import SeatedPlayer
+from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_text
+from hanamachi.training.evaluation.review import Review, worst
 
 Ask = Callable[[str], str]  # shows a prompt and returns a line; EOFError at the end of input
 Say = Callable[[str], None]
@@ -38,7 +41,7 @@ list cards in any order.
 
 def usual_opponent(variant: Variant) -> Policy:
     """The package's agent for this variant, or `expert` if there is none."""
-    return load_policy(agent_for(variant) or "expert", variant.id, **variant.options)
+    return load_policy(usual(variant), variant.id, **variant.options)
 
 
 class Contest:
@@ -226,7 +229,33 @@ def play(contest: Contest, ask: Ask, say: Say, thoughts: bool = False) -> bool:
     say("")
     say(contest.uncovered())
     say(contest.result())
+    offer_review(contest, ask, say)
     return True
+
+
+def offer_review(contest: Contest, ask: Ask, say: Say) -> None:
+    """Tell which of the human's moves lost most, if the human wants to know and the game allows."""
+    if "redeal" not in contest.variant.game.functions:  # which the search needs that judges
+        return
+    with suppress(EOFError):
+        if ask("r reviews your moves, Enter leaves the game ").strip().lower() in ("r", "review"):
+            say("\n".join(reviewed(contest)))
+
+
+def reviewed(contest: Contest) -> list[str]:
+    """The human's moves that lost most, and what the agent would have played."""
+    review = Review(record_of(contest.session), seats=[contest.seat])
+    while not review.judge_next():
+        pass
+    unit = "points" if contest.variant.game.cooperative else "in value, from -1 to 1"
+    lines = [
+        f"move {move.number}, {move.words}: lost {move.lost:.2f} {unit}; "
+        f"{review.agent} would play {move.best[0][1]}"
+        for move in worst(review.moves)
+    ]
+    return [fill(line, WIDTH, subsequent_indent="  ") for line in lines] or [
+        "No move of yours was clearly worse than another."
+    ]
 
 
 def tell_news(contest: Contest, say: Say) -> None:

@@ -29,11 +29,12 @@ from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES, REVIEW_WORLDS
 from hanamachi.sessions.notation import notation
 from hanamachi.sessions.saved_games import Record
+from hanamachi.training.evaluation.review import WORLDS
 from hanamachi.training.serve import replays
 from hanamachi.training.serve.hall import Hall, refusal
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
-from hanamachi.training.serve.review import WORLDS, Reviews
+from hanamachi.training.serve.reviews import Reviews
 from hanamachi.training.serve.store import Store, user_folder
 
 PAGE = files("hanamachi.training.serve") / "page"

@@ -17,12 +17,13 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import SOCKETS, SOCKETS_OF_A_SEAT
+from hanamachi.policies.load import usual
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import judgement
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import Record
 from hanamachi.training.serve.lanes import Lane
-from hanamachi.training.serve.offers import HUMAN, Offers, is_quick, usual
+from hanamachi.training.serve.offers import HUMAN, Offers, is_quick
 from hanamachi.training.serve.protocol import Act, Hint, Message, New, Opening, Step, message_of
 from hanamachi.training.serve.replays import record_in, text_of
 from hanamachi.training.serve.store import Key, Store

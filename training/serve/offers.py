@@ -10,7 +10,7 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import VARIANTS, variant
-from hanamachi.policies.load import agent_for, knows_its_game, load_policy
+from hanamachi.policies.load import agent_for, knows_its_game, load_policy, usual
 from hanamachi.policies.rules.registry import NAMES, rule_policies_for
 
 HUMAN = "human"
@@ -80,11 +80,6 @@ def ours(chosen: Variant) -> dict[str, str]:
     kind = "single_agent" if chosen.game.cooperative else "improve"
     searches = [f"search:{kind}:{usual(chosen)}:worlds={worlds}" for worlds in BUDGETS]
     return {name: name for name in (*names, *searches)}
-
-
-def usual(chosen: Variant) -> str:
-    """Who sits down if nobody else is asked: the agent that ships, or the expert."""
-    return agent_for(chosen) or "expert"
 
 
 def is_quick(spec: str) -> bool:

@@ -55,6 +55,8 @@ class FirstChoice(Script):
         self.contest = contest
 
     def ask(self, prompt):
+        if self.contest.terminated:
+            raise EOFError
         return next(iter(self.contest.choices().values()))
 
 
@@ -375,6 +377,20 @@ def test_the_humans_moves_cost_a_search_that_remembers_nothing_no_time(monkeypat
     assert asked == []
 
 
+def test_after_the_game_the_moves_that_lost_most_are_told():
+    game = contest(max_rounds=1)
+    script = FirstChoice(game)
+    script.ask = lambda prompt: "r" if game.terminated else FirstChoice.ask(script, prompt)
+    script.hold(game)
+    told = script.heard[-1].splitlines()
+    mine = [game.variant.actions.describe(a) for a in game.session.actions]
+    losses = [float(part.split()[0]) for part in script.heard[-1].split("lost ")[1:]]
+    assert 0 < len(losses) <= 3
+    assert losses == sorted(losses, reverse=True)
+    assert max(map(len, told)) <= 80
+    assert any(words in script.heard[-1] for words in mine)
+
+
 def test_a_game_can_be_left_and_its_record_kept():
     game = contest()
     words = next(iter(game.choices().values()))
@@ -440,6 +456,8 @@ def test_in_a_terminal_a_whole_game_is_played_and_recorded(terminal):
         words = child.match.group(1)
         child.expect("> ")
         child.sendline(words)
+    child.expect("leaves the game")
+    child.sendline("")
     child.expect(pexpect.EOF)
     child.wait()
     assert child.exitstatus == 0

@@ -1,0 +1,114 @@
+"""A review: what the agent thinks of each move of a game, and how much each move lost.
+
+The agent plays along in every seat. Its value is that of the position before a move, seen from seat
+0 in competitive games: from -1 (seat 0 has lost) to 1. In cooperative games it is the team's: the
+points made so far and those that the agent still expects, later ones counted less. What a move lost
+is the judgement of a search that knows only what the seat knew (`policies/search/regret.py`).
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from hanamachi.engine.game import Variant
+from hanamachi.policies.load import load_policy, usual
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.search.regret import regret
+from hanamachi.policies.thoughts import judgement, thought_of
+from hanamachi.sessions.players import SeatedPlayer, turn_of
+from hanamachi.sessions.saved_games import Record
+from hanamachi.sessions.session import Session
+
+WORLDS = 32  # for each move, unless told
+WORST = 3  # moves that are pointed out
+
+
+class Move(NamedTuple):
+    """The review of one move."""
+
+    number: int  # from 1
+    by: int  # the seat that made it
+    words: str
+    value: float | None  # of the position before it; None if the agent has no values
+    best: list[tuple[float, str]]  # the agent's most probable actions, with their probabilities
+    lost: float  # at least 0; 0 also for a seat that is not judged
+
+
+def load(spec: str, variant: Variant) -> Policy:
+    return load_policy(spec, variant.id, **variant.options)
+
+
+class Review:
+    """A game that is gone through once more, move by move."""
+
+    def __init__(
+        self,
+        record: Record,
+        worlds: int = WORLDS,
+        policy: Callable[[str, Variant], Policy] = load,
+        seats: Collection[int] | None = None,
+    ) -> None:
+        """The search judges each move of these seats, or of all, in this many worlds.
+
+        `policy` loads the agent and the search.
+        """
+        self.record, self.worlds, variant = record, worlds, record.variant
+        self.seats = range(variant.seats) if seats is None else seats
+        self.session = Session(variant)
+        self.session.begin_dealt(record.generator, record.chance)
+        self.agent, self.spec = usual(variant), judge_of(variant)
+        self.player, self.judge = (
+            SeatedPlayer(policy(spec, variant), variant, games=1)
+            for spec in (self.agent, self.spec)
+        )
+        self.earned = np.zeros(variant.seats)
+        self.moves: list[Move] = []
+
+    def judge_next(self) -> bool:
+        """Judge the next move, if there is one; returns whether none was left."""
+        number = len(self.moves)
+        if number == len(self.record.actions):
+            return True
+        action, variant = self.record.actions[number], self.record.variant
+        chances, value = judgement(self.player, self.session)
+        move = Move(
+            number + 1,
+            self.session.mover,
+            variant.actions.describe(action, self.session.games[0]),
+            None if value is None else self._seen(value),
+            thought_of(self.session, chances, None).choices,
+            self._lost(action),
+        )
+        self.moves.append(move)
+        self.session.step(action)
+        self.earned += self.session.rewards()
+        return False
+
+    def _seen(self, value: float) -> float:
+        """The value from seat 0, or for the team."""
+        if self.record.variant.game.cooperative:
+            return float(self.earned[0]) + value
+        return value if self.session.mover == 0 else -value
+
+    def _lost(self, action: int) -> float:
+        if self.session.mover not in self.seats:
+            return 0.0
+        turn, place = turn_of(self.session), (0, self.session.mover)
+        search = self.judge.policy.with_worlds(turn.worlds())
+        seen = turn.observations, turn.masks, self.judge.memory[place][None]
+        lost, memory = regret(search, *seen, action, self.worlds)
+        self.judge.memory[place] = memory[0]
+        return lost
+
+
+def worst(moves: Iterable[Move]) -> list[Move]:
+    """The moves that lost most, the worst one first; those that lost nothing are left out."""
+    return sorted((move for move in moves if move.lost > 0), key=lambda move: -move.lost)[:WORST]
+
+
+def judge_of(variant: Variant) -> str:
+    """The search that judges moves in this game; its budget is that of the review."""
+    if variant.game.cooperative:
+        return f"search:single_agent:{usual(variant)}:worlds={WORLDS},hands=500,top=8"
+    return f"search:improve:{usual(variant)}:worlds={WORLDS}"
