@@ -1,0 +1,271 @@
+"""The page of `hanamachi serve` in a real Chromium."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from browsers import (
+    Browser,
+    Server,
+    browsers,
+    by_keys,
+    by_mouse,
+    by_words,
+    move,
+    my_turn,
+    needs_chromium,
+    number,
+    over,
+    play,
+    until,
+)
+from samples import WHOLE
+
+from hanamachi.games.registry import GAMES, VARIANTS, variant
+
+WIDE, NARROW = 1280, 390
+LOOKS = [(WIDE, False), (NARROW, True), (WIDE, True), (NARROW, False)]  # width, dark
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    needs_chromium()
+    running = Server(tmp_path_factory.mktemp("tables"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def window(server: Server) -> Iterator[Browser]:
+    with browsers(server.address) as (browser,):
+        yield browser
+
+
+@pytest.fixture
+def browser(window: Browser) -> Iterator[Browser]:
+    """A window whose console shows no error in the test."""
+    window.look(WIDE)
+    yield window
+    assert not window.problems()
+
+
+def begin(browser: Browser, game: str) -> None:
+    """One click on the first screen starts a game."""
+    browser.open()
+    browser.click(f".card:first-child .game img[src$='{game}.svg']")
+    browser.element(".picture svg")
+
+
+def open_table(browser: Browser, game: str, *seats: str, **options: Any) -> dict[str, str]:
+    """A table as the page asks for it; returns the keys of its seats, or that of who watches."""
+    ask = """
+        const [game, seats, options, done] = arguments;
+        fetch("/api/tables", {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ game, options, seats, seed: null }),
+        }).then((answer) => answer.json()).then(done);
+    """
+    opened = browser.driver.execute_async_script(ask, game, list(seats), options)
+    return opened["keys"] or {"watch": opened["watch"]}
+
+
+# --- Play
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_one_click_starts_a_game_that_can_be_played_by_mouse(browser: Browser, game: str) -> None:
+    begin(browser, game)
+    play(browser, by_mouse, Random(1))
+    assert browser.words(".end h2")
+
+
+@pytest.mark.parametrize("game", list(GAMES) if WHOLE else ["hanamikoji"])
+def test_a_game_can_be_played_by_keys_alone(browser: Browser, game: str) -> None:
+    begin(browser, game)
+    play(browser, by_keys, Random(1))
+    assert browser.words(".end h2")
+
+
+def test_a_game_can_be_played_by_typing_and_begun_again(browser: Browser) -> None:
+    begin(browser, "hanamikoji")
+    play(browser, by_words, Random(1))
+    browser.button("New game").click()
+    until(lambda: not over(browser), "another game")
+    move(browser, by_words, Random(1))
+
+
+def test_words_that_are_no_choice_are_refused_and_change_nothing(browser: Browser) -> None:
+    begin(browser, "hanamikoji")
+    until(lambda: my_turn(browser), "the turn")
+    before = number(browser)
+    browser.element("#notation").send_keys("gift everything\n")
+    assert browser.words(".choice .refusal")
+    assert number(browser) == before
+    move(browser, by_mouse, Random(1))
+
+
+def test_a_choice_can_be_taken_back_until_it_is_confirmed(browser: Browser) -> None:
+    browser.open()
+    keys = open_table(browser, "hanamikoji", "human", "greedy", starter=0)
+    browser.open(f"#seat={keys['0']}")
+    browser.click("[data-piece^='use:'].open")
+    assert browser.elements(".picture .chosen")
+    browser.driver.switch_to.active_element.send_keys("\ue00c")  # Escape
+    until(lambda: not browser.elements(".groups [aria-pressed=true]"), "nothing chosen")
+    before = number(browser)
+    move(browser, by_mouse, Random(1))
+    assert number(browser) > before
+
+
+def test_a_hint_can_be_chosen(browser: Browser) -> None:
+    begin(browser, "hanamikoji")
+    until(lambda: my_turn(browser), "the turn")
+    browser.button("Hint").click()
+    browser.click(".bars button")
+    before = number(browser)
+    browser.click(".confirm .main:enabled")
+    until(lambda: number(browser) != before, "the answer to a choice")
+
+
+def test_the_rules_are_at_hand(browser: Browser) -> None:
+    begin(browser, "hanabi")
+    browser.button("Rules").click()
+    assert browser.words("dialog h1")
+    browser.button("Close").click()
+    until(lambda: not browser.elements("dialog"), "the table")
+
+
+def test_two_browsers_play_hanabi_together(server: Server) -> None:
+    with browsers(server.address, 2) as (first, second):
+        first.open()
+        first.click(".card:first-child summary")
+        choose_option(first, "#play-game", "hanabi")
+        choose_option(first, "#play-seat-1", "human")
+        first.click(".card:first-child form .main")
+        second.driver.get(first.element(".invitations a").get_attribute("href"))
+        rng = Random(1)
+        while not over(first):
+            mover = until(lambda: next(filter(my_turn, (first, second)), None), "a turn")
+            move(mover, by_mouse, rng)
+            other = second if mover is first else first
+            until(lambda: number(other) == number(mover), "the other browser")  # noqa: B023
+        assert over(second)
+        assert first.words(".end") == second.words(".end")
+        assert not first.problems() + second.problems()
+
+
+def choose_option(browser: Browser, selector: str, value: str) -> None:
+    browser.click(f"{selector} option[value='{value}']")
+
+
+def test_a_browser_comes_back_to_its_game_when_the_server_does(tmp_path: Path) -> None:
+    needs_chromium()
+    server = Server(tmp_path)
+    try:
+        with browsers(server.address) as (browser,):
+            begin(browser, "hanamikoji")
+            move(browser, by_mouse, Random(1))
+            until(lambda: my_turn(browser), "the turn")
+            before = number(browser), browser.words(".headline")
+            server.stop()
+            assert browser.words(".table .notice")
+            server.start()
+            until(lambda: not any(e.is_displayed() for e in browser.elements(".notice")), "a line")
+            assert (number(browser), browser.words(".headline")) == before
+            move(browser, by_mouse, Random(1))
+    finally:
+        server.stop()
+
+
+def test_a_link_that_opens_no_seat_says_so(browser: Browser) -> None:
+    browser.open("#seat=nothing")
+    assert browser.words(".notice")
+
+
+# --- Watch
+
+
+def test_watching_can_run_pause_and_go_step_by_step(browser: Browser) -> None:
+    browser.open()
+    browser.click(".card:nth-child(2) .game")
+    browser.element(".picture svg")
+    for expected in (1, 2):
+        browser.button("Step").click()
+        until(lambda: number(browser) == expected, "a step")  # noqa: B023
+    choose_option(browser, "#speed", "120")
+    browser.button("Play").click()
+    until(lambda: over(browser), "the end")
+
+
+# --- Replay and review
+
+
+def test_a_game_just_played_can_be_replayed_and_reviewed(browser: Browser) -> None:
+    begin(browser, "hanamikoji")
+    play(browser, by_mouse, Random(2))
+    browser.button("Replay and review").click()
+    browser.element(".curve svg")
+    browser.click(".moves li:nth-child(3) button")
+    assert "move=3" in browser.place
+    assert browser.elements(".bar")
+    link, words = browser.place, browser.words(".status")
+    browser.open(link)
+    until(lambda: browser.words(".status") == words, "the same position")
+    browser.element(".slide input").send_keys("\ue014")  # the right arrow
+    until(lambda: "move=4" in browser.place, "the next move")
+    choose_option(browser, "#view", "1")
+    until(lambda: "seat=1" in browser.place, "the other seat")
+
+
+def test_a_saved_game_can_be_opened_from_its_file(browser: Browser, tmp_path: Path) -> None:
+    begin(browser, "hanamikoji")
+    play(browser, by_words, Random(1))
+    browser.button("Replay and review").click()
+    record = browser.button("Record").get_attribute("href")
+    file = tmp_path / "game.json"
+    fetched = "const done = arguments[1]; fetch(arguments[0]).then((a) => a.text()).then(done)"
+    file.write_text(browser.driver.execute_async_script(fetched, record))
+    browser.open()
+    browser.element("#file").send_keys(str(file))
+    until(lambda: browser.element("#record").get_attribute("value"), "the file's words")
+    browser.click(".card:last-child form .main")
+    browser.element(".moves button")
+
+
+# --- The look
+
+
+@pytest.mark.parametrize("game", list(VARIANTS) if WHOLE else ["hanamikoji"])
+@pytest.mark.parametrize(("width", "dark"), LOOKS if WHOLE else LOOKS[:2])
+def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_window(
+    browser: Browser, game: str, width: int, dark: bool
+) -> None:
+    browser.look(width, dark)
+    browser.open()
+    browser.element(".card .game")
+    for summary in browser.elements(".card summary"):
+        browser.script("arguments[0].click()", summary)
+    check(browser)
+    others = ["greedy"] * (variant(game).seats - 1)
+    keys = open_table(browser, game, "human", *others)
+    browser.open(f"#seat={keys['0']}")
+    until(lambda: my_turn(browser), "the turn")
+    browser.button("Hint").click()
+    browser.element(".bars button")
+    check(browser)
+    move(browser, by_mouse, Random(3))
+    check(browser)
+    play(browser, by_words, Random(3))
+    check(browser)
+    browser.button("Replay and review").click()
+    browser.element(".moves button")
+    check(browser)
+
+
+def check(browser: Browser) -> None:
+    assert not browser.faults()
+    over = "return document.documentElement.scrollWidth - innerWidth"
+    assert browser.script(over) <= 0, "the page is wider than its window"

@@ -1,0 +1,64 @@
+// A seat's line to the server, which is taken up again whenever it breaks.
+
+const FIRST_PAUSE = 500; // milliseconds; each pause is twice as long as the one before
+const LONGEST_PAUSE = 15_000;
+const FOREIGN_KEY = 4004; // the code of a closed line after which trying again is no use
+
+export class Connection {
+  /** `onMessage(message)` hears the server, `onState("open" | "lost" | "refused")` the line. */
+  constructor(key, onMessage, onState) {
+    this.key = key;
+    this.onMessage = onMessage;
+    this.onState = onState;
+    this.pause = FIRST_PAUSE;
+    this.closed = false;
+    this.now = () => this.tryNow();
+    addEventListener("online", this.now);
+    this.open();
+  }
+
+  open() {
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(
+      `${scheme}//${location.host}/ws?key=${encodeURIComponent(this.key)}`,
+    );
+    this.socket = socket;
+    socket.onopen = () => {
+      this.pause = FIRST_PAUSE;
+      this.onState("open");
+    };
+    socket.onmessage = (event) => this.onMessage(JSON.parse(event.data));
+    socket.onclose = (event) => this.lost(event.code);
+  }
+
+  lost(code) {
+    if (this.closed) return;
+    if (code === FOREIGN_KEY) {
+      this.onState("refused");
+      return;
+    }
+    this.onState("lost");
+    this.timer = setTimeout(() => this.open(), this.pause);
+    this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
+  }
+
+  tryNow() {
+    if (this.closed || this.socket.readyState <= WebSocket.OPEN) return;
+    clearTimeout(this.timer);
+    this.open();
+  }
+
+  /** False when the line is down; nothing is kept for later, as the game may have moved on. */
+  send(message) {
+    if (this.socket.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+    removeEventListener("online", this.now);
+    this.socket.close();
+  }
+}

@@ -1,0 +1,260 @@
+// A game in progress: a seat at the table, or a game of policies to watch.
+
+import { Connection } from "./connection.js";
+import { capitalised, h, percent, signed } from "./dom.js";
+import { invitations } from "./invitations.js";
+import { Pacer } from "./pacer.js";
+import { Panel } from "./panel.js";
+import { Picture } from "./picture.js";
+import { rulesButton } from "./rules.js";
+import { policyName } from "./setup.js";
+
+/** Show the game of this key; returns what to call when the view is left. */
+export function table(main, key, watching) {
+  const view = new Table(key, watching);
+  main.append(view.element);
+  return () => view.close();
+}
+
+class Table {
+  constructor(key, watching) {
+    this.watching = watching;
+    this.position = null;
+    this.panel = new Panel(
+      (what) => this.sendNow({ type: "act", ...what }),
+      (choice) => this.picture.mark(choice),
+      (piece) => this.picture.colour(piece),
+    );
+    this.picture = new Picture((...click) => this.panel.pressed(...click));
+    this.pacer = watching ? new Pacer(() => this.sendNow({ type: "step" })) : null;
+    this.element = this.laidOut(key);
+    this.onKey = (event) => this.key(event);
+    addEventListener("keydown", this.onKey);
+    this.connection = new Connection(
+      key,
+      (message) => this.hear(message),
+      (state) => this.line(state),
+    );
+  }
+
+  close() {
+    this.connection.close();
+    if (this.pacer) this.pacer.close();
+    removeEventListener("keydown", this.onKey);
+  }
+
+  laidOut(key) {
+    this.title = h("h1", {}, "The table");
+    this.headline = h("p", { class: "faint headline" });
+    this.status = h("p", { class: "status", role: "status" }, "Taking a seat …");
+    this.notice = h("p", { class: "notice", role: "alert", hidden: true });
+    this.players = h("ul", { class: "players", "aria-label": "Players" });
+    this.events = h("ul", { class: "events", "aria-live": "polite" });
+    this.log = h("ol", { class: "log", tabindex: "0", "aria-label": "The whole game" });
+    this.hint = h("button", { type: "button", onclick: () => this.askHint() }, "Hint");
+    this.hints = h("section", { class: "panel hints", "aria-live": "polite", hidden: true });
+    this.end = h("section", { class: "panel end", hidden: true });
+    this.last = h("section", { class: "panel news" }, h("h2", {}, "What happened"), this.events);
+    const all = h("details", { class: "panel" }, h("summary", {}, "The whole game"), this.log);
+    const rules = rulesButton(() => this.position.view.variant);
+    rules.disabled = true;
+    this.rules = rules;
+    this.invited = invitations(key);
+    const buttons = h("div", { class: "row" }, this.watching ? null : this.hint, rules);
+    const first = this.watching ? this.watchPanel() : this.panel.element;
+    this.panel.offer([], {}, "Taking a seat …");
+    this.hint.disabled = true;
+    return h(
+      "div",
+      { class: "table" },
+      h("div", { class: "title" }, h("div", {}, this.title, this.headline), buttons),
+      this.notice,
+      h("div", { class: "board" }, this.status, this.picture.element, this.players),
+      h("div", { class: "side" }, this.end, first, this.hints, this.last, all, this.invited),
+    );
+  }
+
+  watchPanel() {
+    return h("section", { class: "panel watch" }, h("h2", {}, "Watch"), this.pacer.element);
+  }
+
+  // --- The line
+
+  send(message) {
+    if (!this.connection.send(message)) this.refuse("the line is down, so nothing was sent");
+  }
+
+  /** A message that only counts in the position that is shown. */
+  sendNow(message) {
+    this.send({ ...message, number: this.position.number });
+  }
+
+  line(state) {
+    if (state === "open") this.say("");
+    if (state === "lost") this.say("The line to the server is lost. Trying again …");
+    if (state === "refused") this.status.textContent = "There is no seat here.";
+    if (state !== "open" && this.pacer) this.pacer.turn(false);
+  }
+
+  hear(message) {
+    if (message.type === "position") this.show(message);
+    else if (message.type === "hint") this.showHint(message);
+    else if (message.type === "refused") this.refuse(message.words);
+  }
+
+  refuse(words) {
+    if (this.mine) this.panel.refuse(words);
+    else this.say(capitalised(words));
+  }
+
+  /** A notice above the table; none without words. */
+  say(words) {
+    this.notice.hidden = !words;
+    this.notice.textContent = words;
+  }
+
+  // --- The position
+
+  show(position) {
+    const moved = this.position?.number !== position.number || position.number === 0;
+    this.position = position;
+    this.element.dataset.number = position.number;
+    const { view } = position;
+    this.title.textContent = view.title;
+    this.headline.textContent = withoutTitle(view);
+    this.status.textContent = capitalised(this.turn(view));
+    this.status.classList.toggle("mine", this.mine);
+    document.title = `${this.shortly(view)} · ${view.title}`;
+    this.rules.disabled = false;
+    this.showPlayers(position);
+    if (!moved) return;
+    this.say("");
+    this.picture.show(position.picture);
+    this.panel.element.hidden = view.over;
+    this.panel.offer(view.legal, view.pieces, `Waiting for player ${view.mover} …`);
+    this.hint.disabled = !this.mine;
+    this.hints.hidden = true;
+    this.showEvents(position);
+    this.showEnd(position);
+    if (this.pacer) this.pacer.moved(!view.over);
+  }
+
+  /** The seat of whoever looks at this page; null for one who watches. */
+  get seat() {
+    return this.position.players.find(({ name }) => name === "you")?.seat ?? null;
+  }
+
+  get mine() {
+    const view = this.position?.view;
+    return Boolean(view) && view.mover !== null && view.mover === view.seat && view.legal.length > 0;
+  }
+
+  turn(view) {
+    return this.mine ? `your turn${asked(view.status)}` : view.status;
+  }
+
+  shortly(view) {
+    if (view.over) return capitalised(view.status);
+    if (this.mine) return "Your turn";
+    return view.mover === null ? view.headline : `Player ${view.mover} to move`;
+  }
+
+  showPlayers({ players, view }) {
+    const lines = players.map(({ seat, name, human, here }) => {
+      const who = human ? name : policyName(name);
+      const away = human && !here ? ", not here" : "";
+      const attributes = seat === view.mover ? { class: "mover", "aria-current": "true" } : {};
+      return h("li", attributes, `player ${seat}: ${who}${away}`);
+    });
+    this.players.replaceChildren(...lines);
+    this.invited?.classList.toggle("missing", players.some(({ here }) => !here));
+  }
+
+  showEvents({ view, log }) {
+    const news = view.events.map((event) => h("li", { class: by(event, this.seat) }, told(event)));
+    this.events.replaceChildren(...news);
+    this.last.hidden = !news.length;
+    const lines = log.map((event) => h("li", { class: by(event, this.seat) }, told(event)));
+    this.log.replaceChildren(...lines);
+  }
+
+  showEnd({ view, replay }) {
+    this.end.hidden = !view.over;
+    if (!view.over) return;
+    const again = () => this.send({ type: "new" });
+    const seat = this.seat ?? "all";
+    const review = `#replay=${replay}&move=0&seat=${seat}`;
+    this.end.replaceChildren(
+      h("h2", {}, "The game is over"),
+      h("p", {}, capitalised(view.status)),
+      h(
+        "div",
+        { class: "row" },
+        replay ? h("a", { class: "button main", href: review }, "Replay and review") : null,
+        h("button", { type: "button", onclick: again }, "New game"),
+        h("a", { class: "button", href: "#" }, "Other games"),
+      ),
+    );
+  }
+
+  // --- Hints
+
+  askHint() {
+    this.sendNow({ type: "hint" });
+    this.hints.hidden = false;
+    this.hints.replaceChildren(h("h2", {}, "Hint"), h("p", { class: "faint" }, "Thinking …"));
+  }
+
+  showHint({ number, choices, value }) {
+    if (number !== this.position.number) return;
+    const { legal } = this.position.view;
+    const likely = choices.filter(([share]) => percent(share) !== percent(0));
+    const lines = likely.map(([share, words]) => {
+      const action = legal.find((one) => one.words === words);
+      const button = h("button", { type: "button", class: "bar", disabled: !action }, words);
+      button.style.setProperty("--share", share);
+      button.append(h("span", {}, percent(share)));
+      if (action) button.addEventListener("click", () => this.panel.pick(action));
+      return h("li", {}, button);
+    });
+    const worth = value === null ? "" : this.worth(value);
+    this.hints.replaceChildren(
+      h("h2", {}, "Hint"),
+      h("ul", { class: "bars" }, lines),
+      h("p", { class: "faint" }, worth),
+    );
+    this.hints.scrollIntoView({ block: "nearest" });
+  }
+
+  worth(value) {
+    return this.position.view.cooperative
+      ? `The agent expects about ${value.toFixed(1)} more points.`
+      : `The agent's value of your position: ${signed(value)}, where −1 is lost and +1 is won.`;
+  }
+
+  // --- Keys
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog")) return;
+    if (event.key === "Escape") this.panel.undo();
+    const elsewhere = !event.target.closest("button, a, input, select, textarea, summary");
+    if (event.key === "Enter" && elsewhere) this.panel.send();
+  }
+}
+
+/** An event in words: chance and the table speak for themselves. */
+export const told = ({ by, words }) => (by === null ? capitalised(words) : `player ${by}: ${words}`);
+
+/** The headline below the title, which it may begin with. */
+export const withoutTitle = ({ headline, title }) =>
+  headline.startsWith(`${title} · `) ? headline.slice(title.length + 3) : headline;
+
+/** What "player 0 takes 2a or 3b" asks of player 0. */
+function asked(status) {
+  const turn = /^it is the turn of player \d+(.*)$/.exec(status);
+  if (turn) return turn[1];
+  const [, verb, rest] = /^player \d+ (\w+?)s (.+)$/.exec(status) || [];
+  return `: ${verb ? `${verb} ${rest}` : status}`;
+}
+
+const by = (event, seat) => (event.by === null ? "table-speaks" : event.by === seat ? "own" : "");
