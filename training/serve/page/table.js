@@ -61,7 +61,7 @@ class Table {
     this.rules = rules;
     this.invited = invitations(key);
     const buttons = h("div", { class: "row" }, this.watching ? null : this.hint, rules);
-    const first = this.watching ? this.watchPanel() : this.panel.element;
+    this.controls = this.watching ? this.watchPanel() : this.panel.element;
     this.panel.offer([], {}, "Taking a seat …");
     this.hint.disabled = true;
     return h(
@@ -70,7 +70,7 @@ class Table {
       h("div", { class: "title" }, h("div", {}, this.title, this.headline), buttons),
       this.notice,
       h("div", { class: "board" }, this.status, this.picture.element, this.players),
-      h("div", { class: "side" }, this.end, first, this.hints, this.last, all, this.invited),
+      h("div", { class: "side" }, this.end, this.controls, this.hints, this.last, all, this.invited),
     );
   }
 
@@ -130,7 +130,7 @@ class Table {
     if (!moved) return;
     this.say("");
     this.picture.show(position.picture);
-    this.panel.element.hidden = view.over;
+    this.controls.hidden = view.over;
     this.panel.offer(view.legal, view.pieces, `Waiting for player ${view.mover} …`);
     this.hint.disabled = !this.mine;
     this.hints.hidden = true;
