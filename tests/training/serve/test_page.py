@@ -209,7 +209,7 @@ def test_a_game_just_played_can_be_replayed_and_reviewed(browser: Browser) -> No
     browser.button("Replay and review").click()
     browser.element(".curve svg")
     browser.click(".moves li:nth-child(3) button")
-    assert "move=3" in browser.place
+    until(lambda: "move=3" in browser.place, "the third move")
     assert browser.elements(".bar")
     link, words = browser.place, browser.words(".status")
     browser.open(link)

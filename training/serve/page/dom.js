@@ -1,6 +1,6 @@
 // Elements without markup: words stay words, wherever they come from.
 
-/** An element; attributes that are functions listen (`onclick`), false and null ones are left out. */
+/** An element; attributes that are functions listen (`onclick`), false and null ones are none. */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -36,7 +36,3 @@ export function copyButton(words, text) {
   }
   return button;
 }
-
-export const capitalised = (words) => words.charAt(0).toUpperCase() + words.slice(1);
-export const percent = (share) => `${Math.round(100 * share)} %`;
-export const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);

@@ -1,9 +1,10 @@
 // The first screen: play, watch, or review.
 
 import { ask } from "./api.js";
-import { capitalised, h } from "./dom.js";
+import { h } from "./dom.js";
 import { rememberSeats } from "./invitations.js";
 import { Setup } from "./setup.js";
+import { capitalised } from "./words.js";
 
 /** Show the first screen; returns what to call when the view is left. */
 export function home(main) {
@@ -46,8 +47,7 @@ function watchCard(games) {
 
 function startCard(name, what, games, seats, human) {
   const problem = h("p", { class: "refusal", role: "alert" });
-  const start = (wanted) =>
-    open(wanted).catch((error) => (problem.textContent = error.message));
+  const start = (wanted) => open(wanted).catch((error) => (problem.textContent = error.message));
   const families = [...new Map(games.toReversed().map((game) => [game.game, game])).values()];
   const quick = families.toReversed().map((game) =>
     h(

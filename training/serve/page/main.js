@@ -12,7 +12,8 @@ function show() {
   main.replaceChildren();
   document.title = "Hanamachi";
   const address = new URLSearchParams(location.hash.slice(1));
-  if (address.has("seat") && !address.has("replay")) leave = table(main, address.get("seat"), false);
+  if (address.has("seat") && !address.has("replay"))
+    leave = table(main, address.get("seat"), false);
   else if (address.has("watch")) leave = table(main, address.get("watch"), true);
   else if (address.has("replay")) leave = replay(main, address);
   else leave = home(main);

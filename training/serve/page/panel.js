@@ -1,7 +1,8 @@
 // "Your choice": the pieces as large buttons, the choices in words, notation, and Confirm.
 
 import { Choice, USE, kind, meant } from "./choice.js";
-import { capitalised, h } from "./dom.js";
+import { h } from "./dom.js";
+import { capitalised } from "./words.js";
 
 const GROUPS = {
   [USE]: "What to do",
@@ -53,12 +54,7 @@ export class Panel {
       oninput: () => this.showMeant(),
     });
     this.meant = h("p", { class: "faint", "aria-live": "polite" });
-    const row = h(
-      "div",
-      { class: "row" },
-      this.typed,
-      h("button", { type: "submit" }, "Play"),
-    );
+    const row = h("div", { class: "row" }, this.typed, h("button", { type: "submit" }, "Play"));
     return h(
       "form",
       { class: "notation", onsubmit: (event) => this.sendTyped(event) },
@@ -77,8 +73,7 @@ export class Panel {
     this.waiting.textContent = waiting;
     this.waiting.hidden = Boolean(this.choice);
     this.refusal.textContent = this.typed.value = this.meant.textContent = "";
-    if (this.choice)
-      this.typed.placeholder = legal[Math.min(1, legal.length - 1)].words;
+    if (this.choice) this.typed.placeholder = legal[Math.min(1, legal.length - 1)].words;
     this.show();
     if (inside) this.focusFirst();
   }
@@ -91,6 +86,7 @@ export class Panel {
   }
 
   refuse(words) {
+    this.show();
     this.refusal.textContent = capitalised(words);
   }
 
@@ -104,7 +100,9 @@ export class Panel {
   }
 
   pressed(piece, spot, chosen) {
-    this.change(() => (chosen ? this.choice.release(piece, spot) : this.choice.choose(piece, spot)));
+    this.change(() =>
+      chosen ? this.choice.release(piece, spot) : this.choice.choose(piece, spot),
+    );
   }
 
   pick(action) {
@@ -119,8 +117,10 @@ export class Panel {
 
   send() {
     const action = this.choice && this.choice.single;
+    if (!action) return;
     this.typing = false;
-    if (action) this.act({ action: action.action });
+    this.confirm.disabled = true; // until the server has answered
+    this.act({ action: action.action });
   }
 
   sendTyped(event) {
@@ -176,7 +176,14 @@ export class Panel {
     const listed = this.choice.listed;
     if (!listed.length || (pieces.length && listed.length === 1)) return pieces;
     const title = pieces.length ? "What is left" : "Choose one";
-    return [...pieces, group(title, listed.map((action) => this.actionButton(action)), "words")];
+    return [
+      ...pieces,
+      group(
+        title,
+        listed.map((action) => this.actionButton(action)),
+        "words",
+      ),
+    ];
   }
 
   pieceGroups() {

@@ -16,7 +16,12 @@ export class Picture {
     this.sheet = h("div", { class: "picture", onclick: (event) => this.clicked(event) });
     this.larger = h(
       "button",
-      { type: "button", class: "quiet larger", "aria-pressed": "false", onclick: () => this.enlarge() },
+      {
+        type: "button",
+        class: "quiet larger",
+        "aria-pressed": "false",
+        onclick: () => this.enlarge(),
+      },
       "Larger picture",
     );
     this.element = h("div", {}, this.sheet, this.larger);
@@ -88,7 +93,10 @@ export class Picture {
 }
 
 function colourful(fill) {
-  const parts = /^#(..)(..)(..)$/.exec(fill)?.slice(1).map((part) => parseInt(part, 16));
+  const parts = /^#(..)(..)(..)$/
+    .exec(fill)
+    ?.slice(1)
+    .map((part) => parseInt(part, 16));
   return Boolean(parts) && Math.max(...parts) - Math.min(...parts) > VIVID;
 }
 

@@ -2,11 +2,11 @@
 
 import { ask } from "./api.js";
 import { Curve } from "./curve.js";
-import { capitalised, copyButton, h, percent } from "./dom.js";
+import { copyButton, h } from "./dom.js";
 import { Pacer } from "./pacer.js";
 import { Picture } from "./picture.js";
 import { rulesButton } from "./rules.js";
-import { told, withoutTitle } from "./table.js";
+import { capitalised, percent, told, withoutTitle } from "./words.js";
 
 const MARKED = 0.05; // a loss of at least this much is marked in the list of moves
 const SLIGHT = 0.005; // a loss, or a share, that two digits do not show
@@ -135,7 +135,11 @@ class Replay {
       "section",
       { class: "panel" },
       h("h2", {}, "Keep it"),
-      h("div", { class: "row" }, copyButton("Copy a link to this position", () => location.href)),
+      h(
+        "div",
+        { class: "row" },
+        copyButton("Copy a link to this position", () => location.href),
+      ),
       h("div", { class: "row" }, anchors),
     );
   }
@@ -164,7 +168,6 @@ class Replay {
     this.slider.value = this.at;
     this.before.disabled = this.at === 0;
     this.after.disabled = this.at === last;
-    history.replaceState(null, "", `#replay=${this.id}&move=${this.at}&seat=${this.seat}`);
     this.markMove();
     this.showThought();
     try {
@@ -176,6 +179,7 @@ class Replay {
   }
 
   show({ view, picture }) {
+    history.replaceState(null, "", `#replay=${this.id}&move=${this.at}&seat=${this.seat}`);
     this.picture.show(picture);
     this.headline.textContent = withoutTitle(view);
     this.status.textContent = capitalised(view.status);
@@ -249,7 +253,7 @@ class Replay {
 
   worstMoves() {
     const { worst } = this.review;
-    if (!worst.length) return null;
+    if (!worst.length) return "";
     const buttons = worst.map((number) => {
       const onclick = () => this.go(number - 1);
       return h("button", { type: "button", class: "quiet", onclick }, `move ${number}`);
@@ -269,7 +273,12 @@ const lossWords = (lost) =>
   lost < SLIGHT ? "It lost nothing." : `It lost ${lost.toFixed(2)} in value.`;
 
 function bar(share, words, played) {
-  const line = h("div", { class: played ? "bar played" : "bar" }, words, h("span", {}, percent(share)));
+  const line = h(
+    "div",
+    { class: played ? "bar played" : "bar" },
+    words,
+    h("span", {}, percent(share)),
+  );
   line.style.setProperty("--share", share);
   return h("li", {}, line);
 }

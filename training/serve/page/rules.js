@@ -11,7 +11,12 @@ export function rulesButton(variant) {
 async function open(variant) {
   const text = h("div", { class: "prose", tabindex: "0", role: "region", "aria-label": "Rules" });
   const close = h("button", { type: "button", onclick: () => dialog.close() }, "Close");
-  const dialog = h("dialog", { "aria-label": "Rules", onclose: () => dialog.remove() }, text, close);
+  const dialog = h(
+    "dialog",
+    { "aria-label": "Rules", onclose: () => dialog.remove() },
+    text,
+    close,
+  );
   document.body.append(dialog);
   dialog.showModal();
   try {

@@ -1,6 +1,7 @@
 // The form in which a table is chosen: game, variant, options, and who sits where.
 
-import { capitalised, h } from "./dom.js";
+import { h } from "./dom.js";
+import { capitalised, policyName } from "./words.js";
 
 const SEARCH = "search:";
 
@@ -46,10 +47,7 @@ export class Setup {
   }
 
   familyChoices() {
-    return this.families.map((name) => [
-      name,
-      this.games.find(({ game }) => game === name).title,
-    ]);
+    return this.families.map((name) => [name, this.games.find(({ game }) => game === name).title]);
   }
 
   showVariants() {
@@ -75,7 +73,10 @@ export class Setup {
     const policies = this.game.policies.filter((name) => !barred.includes(name));
     const searches = (name) => name.startsWith(SEARCH);
     field.append(
-      choices("Policies", policies.filter((name) => !searches(name))),
+      choices(
+        "Policies",
+        policies.filter((name) => !searches(name)),
+      ),
       choices("Searches", policies.filter(searches)),
     );
     field.value = who;
@@ -111,12 +112,6 @@ function choices(label, names) {
   return h("optgroup", { label, hidden: !names.length }, options);
 }
 
-/** A policy's name as people read it: "search:improve:expert:worlds=32" is "expert, 32 deals". */
-export function policyName(name) {
-  const search = /^search:[^:]+:(.+):worlds=(\d+)$/.exec(name);
-  return search ? `${search[1]} with search, ${search[2]} deals` : name;
-}
-
 const spaced = (name) => capitalised(name.replaceAll("_", " "));
 
 /** An option's value as it stands in its field, and back. */
@@ -124,7 +119,10 @@ const written = (value) =>
   value === null ? "none" : Array.isArray(value) ? value.join(" ") : String(value);
 
 function read(text, usual) {
-  const words = text.trim().split(/[\s,]+/).filter(Boolean);
+  const words = text
+    .trim()
+    .split(/[\s,]+/)
+    .filter(Boolean);
   const values = words.map((word) => (word === "none" && !usual?.length ? null : number(word)));
   if (Array.isArray(usual)) return values;
   return values.length === 1 ? values[0] : text.trim();

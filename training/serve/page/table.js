@@ -1,13 +1,13 @@
 // A game in progress: a seat at the table, or a game of policies to watch.
 
 import { Connection } from "./connection.js";
-import { capitalised, h, percent, signed } from "./dom.js";
+import { h } from "./dom.js";
 import { invitations } from "./invitations.js";
 import { Pacer } from "./pacer.js";
 import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
 import { rulesButton } from "./rules.js";
-import { policyName } from "./setup.js";
+import { capitalised, percent, policyName, signed, told, withoutTitle, yourTurn } from "./words.js";
 
 /** Show the game of this key; returns what to call when the view is left. */
 export function table(main, key, watching) {
@@ -70,7 +70,16 @@ class Table {
       h("div", { class: "title" }, h("div", {}, this.title, this.headline), buttons),
       this.notice,
       h("div", { class: "board" }, this.status, this.picture.element, this.players),
-      h("div", { class: "side" }, this.end, this.controls, this.hints, this.last, all, this.invited),
+      h(
+        "div",
+        { class: "side" },
+        this.end,
+        this.controls,
+        this.hints,
+        this.last,
+        all,
+        this.invited,
+      ),
     );
   }
 
@@ -146,11 +155,13 @@ class Table {
 
   get mine() {
     const view = this.position?.view;
-    return Boolean(view) && view.mover !== null && view.mover === view.seat && view.legal.length > 0;
+    return (
+      Boolean(view) && view.mover !== null && view.mover === view.seat && view.legal.length > 0
+    );
   }
 
   turn(view) {
-    return this.mine ? `your turn${asked(view.status)}` : view.status;
+    return this.mine ? yourTurn(view.status) : view.status;
   }
 
   shortly(view) {
@@ -167,7 +178,10 @@ class Table {
       return h("li", attributes, `player ${seat}: ${who}${away}`);
     });
     this.players.replaceChildren(...lines);
-    this.invited?.classList.toggle("missing", players.some(({ here }) => !here));
+    this.invited?.classList.toggle(
+      "missing",
+      players.some(({ here }) => !here),
+    );
   }
 
   showEvents({ view, log }) {
@@ -240,21 +254,6 @@ class Table {
     const elsewhere = !event.target.closest("button, a, input, select, textarea, summary");
     if (event.key === "Enter" && elsewhere) this.panel.send();
   }
-}
-
-/** An event in words: chance and the table speak for themselves. */
-export const told = ({ by, words }) => (by === null ? capitalised(words) : `player ${by}: ${words}`);
-
-/** The headline below the title, which it may begin with. */
-export const withoutTitle = ({ headline, title }) =>
-  headline.startsWith(`${title} · `) ? headline.slice(title.length + 3) : headline;
-
-/** What "player 0 takes 2a or 3b" asks of player 0. */
-function asked(status) {
-  const turn = /^it is the turn of player \d+(.*)$/.exec(status);
-  if (turn) return turn[1];
-  const [, verb, rest] = /^player \d+ (\w+?)s (.+)$/.exec(status) || [];
-  return `: ${verb ? `${verb} ${rest}` : status}`;
 }
 
 const by = (event, seat) => (event.by === null ? "table-speaks" : event.by === seat ? "own" : "");
