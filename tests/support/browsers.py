@@ -103,13 +103,13 @@ class Browser:
         self.driver.set_script_timeout(PATIENCE)
         self.look(width, dark)
 
-    def look(self, width: int, dark: bool = False) -> None:
-        """The width of the window and the theme; nothing moves by itself."""
+    def look(self, width: int, dark: bool = False, still: bool = True) -> None:
+        """The width of the window, the theme, and whether the system asks for little motion."""
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         features = [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-            {"name": "prefers-reduced-motion", "value": "reduce"},
+            {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"},
         ]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 

@@ -265,6 +265,28 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_window(
     check(browser)
 
 
+@pytest.mark.parametrize("still", [False, True])
+def test_pieces_glide_shortly_and_not_where_the_system_asks_for_rest(
+    browser: Browser, still: bool
+) -> None:
+    browser.look(WIDE, still=still)
+    begin(browser, "hanamikoji")
+    browser.script("""
+        window.durations = [];
+        const animate = Element.prototype.animate;
+        Element.prototype.animate = function (frames, how) {
+          durations.push(how.duration);
+          return animate.call(this, frames, how);
+        };
+    """)
+    for _ in range(2):
+        move(browser, by_mouse, Random(1))
+    until(lambda: my_turn(browser) or over(browser), "the turn")
+    durations = browser.script("return durations")
+    assert bool(durations) != still
+    assert all(duration < 500 for duration in durations)
+
+
 def check(browser: Browser) -> None:
     assert not browser.faults()
     over = "return document.documentElement.scrollWidth - innerWidth"

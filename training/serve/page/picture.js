@@ -75,8 +75,11 @@ export class Picture {
   /** The colour of a piece's ground or edge, if it has one: not that of paper or ink. */
   colour(piece) {
     const element = this.all().find(({ dataset }) => dataset.piece === piece);
-    const ground = element?.querySelector("[fill]");
-    const colours = ["fill", "stroke"].map((name) => ground?.getAttribute(name));
+    const [first, ...others] = element?.querySelectorAll("rect[fill]") || [];
+    const above = others.filter((other) => ["x", "y"].every((side) => same(first, other, side)));
+    const colours = [first, ...above].flatMap((ground) =>
+      ["fill", "stroke"].map((name) => ground?.getAttribute(name)),
+    );
     return colours.find(colourful) || null;
   }
 
@@ -91,6 +94,8 @@ export class Picture {
     this.onPiece(element.dataset.piece, spot, element.classList.contains("chosen"));
   }
 }
+
+const same = (one, other, name) => one.getAttribute(name) === other.getAttribute(name);
 
 function colourful(fill) {
   const parts = /^#(..)(..)(..)$/
