@@ -80,9 +80,9 @@ export class Panel {
 
   /** The keyboard stays in the panel from one turn to the next. */
   focusFirst() {
-    const button = this.choice && this.groups.querySelector("button:enabled");
-    const first = this.choice && this.typing ? this.typed : button || (this.choice && this.confirm);
-    (first || this.heading).focus({ preventScroll: true });
+    const button = this.groups.querySelector("button:enabled") || this.confirm;
+    const first = this.typing ? this.typed : button;
+    (this.choice ? first : this.heading).focus({ preventScroll: true });
   }
 
   refuse(words) {
@@ -148,7 +148,8 @@ export class Panel {
     const place = this.focused();
     const single = this.choice && this.choice.single;
     this.groups.replaceChildren(...(this.choice ? this.grouped() : []));
-    this.chosen.textContent = single ? capitalised(single.words) : ADVICE;
+    const words = single ? capitalised(single.words) : ADVICE;
+    if (this.chosen.textContent !== words) this.chosen.textContent = words; // said once
     this.confirm.disabled = !single;
     this.back.disabled = !this.choice || !this.choice.steps.length;
     this.element.classList.toggle("ready", Boolean(single));
@@ -176,14 +177,8 @@ export class Panel {
     const listed = this.choice.listed;
     if (!listed.length || (pieces.length && listed.length === 1)) return pieces;
     const title = pieces.length ? "What is left" : "Choose one";
-    return [
-      ...pieces,
-      group(
-        title,
-        listed.map((action) => this.actionButton(action)),
-        "words",
-      ),
-    ];
+    const buttons = listed.map((action) => this.actionButton(action));
+    return [...pieces, group(title, buttons, "words")];
   }
 
   pieceGroups() {

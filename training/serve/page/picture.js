@@ -4,7 +4,6 @@ import { h, s } from "./dom.js";
 
 const GLIDE = 320; // milliseconds
 const RING = 3; // how far a piece's ring lies outside of it, in units of the picture
-
 const VIVID = 60; // how far the parts of a colour, of 255, lie from each other
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -97,15 +96,13 @@ export class Picture {
 
 const same = (one, other, name) => one.getAttribute(name) === other.getAttribute(name);
 
-function colourful(fill) {
-  const parts = /^#(..)(..)(..)$/
-    .exec(fill)
-    ?.slice(1)
-    .map((part) => parseInt(part, 16));
-  return Boolean(parts) && Math.max(...parts) - Math.min(...parts) > VIVID;
+function colourful(colour) {
+  const digits = /^#(..)(..)(..)$/.exec(colour) || [];
+  const parts = digits.slice(1).map((part) => parseInt(part, 16));
+  return Math.max(...parts) - Math.min(...parts) > VIVID;
 }
 
-/** The picture without styles of its own, which the page's security policy refuses. */
+/** The picture without a style of its own: a policy that allows none would refuse it. */
 const plain = (text) => text.replace(/(<svg[^>]*?) style="[^"]*"/, "$1");
 
 /** A frame around a piece, which also makes all of its area clickable. */
