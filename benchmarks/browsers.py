@@ -2,8 +2,9 @@
 
     python benchmarks/browsers.py --games 200 --seconds 60
 
-Each game has a person, who plays at random, once in two seconds, and a rule policy in every other
-seat. An answer takes from the person's move to the position after the policies have moved.
+Each game has a person, who plays at random, once in two seconds from when all are seated, and a
+rule policy in every other seat. An answer takes from the person's move to the position after the
+policies have moved.
 """
 
 import argparse
@@ -56,17 +57,21 @@ async def answers(address: str, game: str, policy: str, games: int, seconds: flo
     took: list[float] = []
     seats = seats_of(address, game)
     keys = [opened(address, game, ["human", *[policy] * (seats - 1)]) for _ in range(games)]
-    end = time.perf_counter() + seconds
-    await asyncio.gather(*(person(address, key, end, took) for key in keys))
+    seated = asyncio.Barrier(games)
+    await asyncio.gather(*(person(address, key, seated, seconds, took) for key in keys))
     return took
 
 
-async def person(address: str, key: str, end: float, took: list[float]) -> None:
-    """Play at random until the end, each time at the same pace."""
+async def person(
+    address: str, key: str, seated: asyncio.Barrier, seconds: float, took: list[float]
+) -> None:
+    """Play at random from when all people are seated, each time at the same pace."""
     url = f"{address.replace('http', 'ws', 1)}/ws?key={key}"
     async with connect(url, origin=address, compression=None, max_queue=None) as socket:
-        due = time.perf_counter() + PACE * random.random()
         position = await newest(socket, -1)
+        await seated.wait()
+        end = time.perf_counter() + seconds
+        due = time.perf_counter() + PACE * random.random()
         while due < end:
             await asyncio.sleep(due - time.perf_counter())
             if position["view"]["over"]:

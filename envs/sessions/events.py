@@ -41,6 +41,7 @@ class History:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.events: list[Event] = []
+        self._heard: dict[int | None, list[list[Heard]]] = {}  # by seat, of each event
         self.decisions = 0  # actions taken in so far
         self._games = session.first_position()
         self._take_in_chance()
@@ -67,8 +68,10 @@ class History:
 
     def heard(self, seat: int | None, since: int = 0) -> list[Heard]:
         """What a seat has heard of the events after the first `since` actions; None hears all."""
-        later = (event for event in self.events if event.decision >= since)
-        return [heard for event in later for heard in hear(self.session.variant, event, seat)]
+        known = self._heard.setdefault(seat, [])
+        for event in self.events[len(known) :]:
+            known.append(list(hear(self.session.variant, event, seat)))
+        return [heard for of_event in known for heard in of_event if heard.decision >= since]
 
     def since_last_turn(self, seat: int | None) -> list[Heard]:
         """What a seat has heard since it acted last; with None, since the last action."""

@@ -68,9 +68,9 @@ def legal_actions(
         return [], {}
     variant, game = session.variant, session.games[0]
     _, mask = session.observe(seat)
-    legal, labels = [], {}
+    legal, labels, pieces_of = [], {}, asked(variant, "pieces")
     for action in np.flatnonzero(mask).tolist():
-        pieces = asked(variant, "pieces")(variant, game, action)
+        pieces = pieces_of(variant, game, action)
         labels.update(pieces)
         words = variant.actions.describe(action, game)
         legal.append({"action": action, "words": words, "pieces": [name for name, _ in pieces]})

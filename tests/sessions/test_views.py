@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from samples import WHOLE
 
 import hanamachi
 from hanamachi.sessions.events import History
@@ -52,7 +53,8 @@ def test_all_legal_actions_of_the_seat_to_move_are_in_its_view_alone(id: str) ->
 def test_words_of_legal_actions_are_read_back(id: str) -> None:
     for session, history in games(id, 1):
         if session.mover >= 0:
-            for one in seat_view(session, session.mover, history)["legal"]:
+            legal = seat_view(session, session.mover, history)["legal"]
+            for one in legal if WHOLE else legal[:: 1 + len(legal) // 10]:
                 parsed = session.variant.actions.parse(one["words"], session.games[0])
                 assert parsed == one["action"]
 

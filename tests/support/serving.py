@@ -19,7 +19,7 @@ from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.store import Store
 
 HUMAN = "human"
-PATIENCE = 60.0  # seconds for an answer: kernels may have to be compiled
+PATIENCE = 240.0  # seconds for an answer: kernels may have to be compiled
 
 
 @dataclass(frozen=True)

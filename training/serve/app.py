@@ -8,6 +8,7 @@ import asyncio
 import ipaddress
 import json
 import socket as sockets
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
@@ -54,6 +55,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+SWITCH = 0.0005  # seconds until a thread that works lets the one that answers go on
 FOREIGN_KEY, ENDED = 4004, 1000  # codes with which a socket is closed
 LARGEST = 16 * MESSAGE_BYTES  # bytes of a message that still gets an answer
 SAFE = ("GET", "HEAD")
@@ -81,6 +83,7 @@ def serve(
 
     `policies` may be chosen in the browser, besides those that come with the package.
     """
+    sys.setswitchinterval(SWITCH)
     offers, store = Offers(policies), Store(data or user_folder())
     listening = bound(host, port)
     hall = Hall(store, offers)

@@ -15,7 +15,7 @@ from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of
-from hanamachi.sessions.events import History, hear
+from hanamachi.sessions.events import History
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import SEEDS, Session
@@ -100,8 +100,6 @@ class Table:
 
     def _sit_down(self) -> None:
         self.history = History(self.session)
-        self._logs: dict[int | None, list[dict[str, Any]]] = {}
-        self._logged: dict[int | None, int] = {}  # events that each seat has heard
 
     # --- Moves
 
@@ -212,10 +210,5 @@ class Table:
         return {"seat": seat, "name": name, "human": human, "here": not human or seat in here}
 
     def _log(self, seat: int | None) -> list[dict[str, Any]]:
-        """All that a seat has heard, kept for the next time."""
-        log, known = self._logs.setdefault(seat, []), self._logged.get(seat, 0)
-        for event in self.history.events[known:]:
-            heard = hear(self.variant, event, seat)
-            log += [{"by": each.by, "words": each.words} for each in heard]
-        self._logged[seat] = len(self.history.events)
-        return log
+        """All that a seat has heard."""
+        return [{"by": heard.by, "words": heard.words} for heard in self.history.heard(seat)]

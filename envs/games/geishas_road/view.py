@@ -193,7 +193,7 @@ def side(
         tuple(card(variant, number, shown) for number in held),
         sorted(actions, key=lambda action: action.turn or len(actions) + 1),
         tokens(variant, game, seat, viewer) if rule_set.offer_tokens else [],
-        [tableau(variant, game, seat, c) for c in range(rule_set.colours)],
+        tableaus(variant, game, seat),
         [influence(game, seat, c, markers) for c in range(rule_set.colours)],
         game.collected[seat, : rule_set.colours].tolist(),
     )
@@ -282,11 +282,14 @@ def tokens(variant: Variant, game: np.record, seat: int, viewer: int | None) -> 
     return [hidden, counter]
 
 
-def tableau(variant: Variant, game: np.record, seat: int, colour: int) -> list[int]:
-    """The values of a colour that a player has played, in order of play."""
-    played = np.flatnonzero(game.played_by[: variant.rule_set.cards] == seat)
-    mine = [n for n in played if variant.rule_set.colour[n] == colour]
-    return [int(variant.rule_set.value[n]) for n in sorted(mine, key=lambda n: game.played_as[n])]
+def tableaus(variant: Variant, game: np.record, seat: int) -> list[list[int]]:
+    """The values that a player has played of each colour, in order of play."""
+    rule_set, order = variant.rule_set, game.played_as
+    played = np.flatnonzero(game.played_by[: rule_set.cards] == seat)
+    values: list[list[int]] = [[] for _ in range(rule_set.colours)]
+    for card in sorted(played.tolist(), key=lambda card: order[card]):
+        values[rule_set.colour[card]].append(int(rule_set.value[card]))
+    return values
 
 
 def influence(game: np.record, seat: int, colour: int, markers: Markers) -> str:
