@@ -7,7 +7,7 @@ is the judgement of a search that knows only what the seat knew (`policies/searc
 """
 
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class Review:
         if self.session.mover not in self.seats:
             return 0.0
         turn, place = turn_of(self.session), (0, self.session.mover)
-        search = self.judge.policy.with_worlds(turn.worlds())
+        search: Any = self.judge.policy.with_worlds(turn.worlds())  # that of `judge_of`
         seen = turn.observations, turn.masks, self.judge.memory[place][None]
         lost, memory = regret(search, *seen, action, self.worlds)
         self.judge.memory[place] = memory[0]
