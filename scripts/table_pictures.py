@@ -29,7 +29,7 @@ from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import Session
 
 ASSETS = Path(__file__).parents[1] / "assets"
-WIDTH, HEIGHT, PATIENCE = 1180, 860, 120.0  # pixels, pixels, seconds
+WIDTH, HEIGHT, PATIENCE = 1180, 1000, 120.0  # pixels, pixels, seconds
 MOVES = 3  # of the person before the picture of a game
 
 
@@ -111,6 +111,7 @@ def picture_of_a_game(driver: webdriver.Chrome, address: str) -> None:
     for _ in range(MOVES):
         play(driver)
     hint(driver)
+    driver.execute_script("scrollTo(0, 0)")
     time.sleep(1)  # until the pieces lie still
     driver.save_screenshot(str(ASSETS / "table.png"))
 
