@@ -10,9 +10,11 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.request import urlopen
 
 import commands
 import pytest
@@ -63,6 +65,7 @@ SMALLER = (
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
     (r"(python examples/.*)", r"\1 --steps 64"),
+    (r"(python benchmarks/browsers.py.*)", r"\1 --games 2 --seconds 2"),
     (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
     (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
     (r"steps=\d+", "steps=256"),
@@ -119,6 +122,17 @@ def run(line, folder):
 def in_own_process(path, arguments, folder):
     """What a script prints that must not find the package imported already."""
     return commands.own_process([str(path), *arguments], folder)
+
+
+def served(line, folder):
+    """Start a server, look at its page, and stop it."""
+    words = [word for word in words_of(line)[1:] if word != "--open"]
+    command = [sys.executable, "-m", "hanamachi", *words, "--port", "0", "--data", "tables"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        address = re.search(r"http://[\w.:]+", server.stdout.readline())[0]
+        with urlopen(address) as page:
+            assert page.status == 200
+        server.terminate()
 
 
 def made(line):
@@ -189,6 +203,8 @@ def test_a_tutorial_prints_what_it_says(page, workshop):
 def test_commands_run(line, workshop):
     if line.startswith("make "):
         assert made(line)
+    elif line.startswith("hanamachi serve"):
+        served(line, workshop)
     else:
         run(line, workshop)
 

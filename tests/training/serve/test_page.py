@@ -26,6 +26,7 @@ from samples import WHOLE
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 
 WIDE, NARROW = 1280, 390
+in_full = pytest.mark.skipif(not WHOLE, reason="a browser takes long; make verify runs it")
 LOOKS = [(WIDE, False), (NARROW, True), (WIDE, True), (NARROW, False)]  # width, dark
 
 
@@ -89,6 +90,7 @@ def test_a_game_can_be_played_by_keys_alone(browser: Browser, game: str) -> None
     assert browser.words(".end h2")
 
 
+@in_full
 def test_a_game_can_be_played_by_typing_and_begun_again(browser: Browser) -> None:
     begin(browser, "hanamikoji")
     play(browser, by_words, Random(1))
@@ -97,6 +99,7 @@ def test_a_game_can_be_played_by_typing_and_begun_again(browser: Browser) -> Non
     move(browser, by_words, Random(1))
 
 
+@in_full
 def test_words_that_are_no_choice_are_refused_and_change_nothing(browser: Browser) -> None:
     begin(browser, "hanamikoji")
     until(lambda: my_turn(browser), "the turn")
@@ -107,6 +110,7 @@ def test_words_that_are_no_choice_are_refused_and_change_nothing(browser: Browse
     move(browser, by_mouse, Random(1))
 
 
+@in_full
 def test_a_choice_can_be_taken_back_until_it_is_confirmed(browser: Browser) -> None:
     browser.open()
     keys = open_table(browser, "hanamikoji", "human", "greedy", starter=0)
@@ -120,6 +124,7 @@ def test_a_choice_can_be_taken_back_until_it_is_confirmed(browser: Browser) -> N
     assert number(browser) > before
 
 
+@in_full
 def test_a_hint_can_be_chosen(browser: Browser) -> None:
     begin(browser, "hanamikoji")
     until(lambda: my_turn(browser), "the turn")
@@ -130,6 +135,7 @@ def test_a_hint_can_be_chosen(browser: Browser) -> None:
     until(lambda: number(browser) != before, "the answer to a choice")
 
 
+@in_full
 def test_the_rules_are_at_hand(browser: Browser) -> None:
     begin(browser, "hanabi")
     browser.button("Rules").click()
@@ -138,6 +144,7 @@ def test_the_rules_are_at_hand(browser: Browser) -> None:
     until(lambda: not browser.elements("dialog"), "the table")
 
 
+@in_full
 def test_two_browsers_play_hanabi_together(server: Server) -> None:
     with browsers(server.address, 2) as (first, second):
         first.open()
@@ -161,6 +168,7 @@ def choose_option(browser: Browser, selector: str, value: str) -> None:
     browser.click(f"{selector} option[value='{value}']")
 
 
+@in_full
 def test_a_browser_comes_back_to_its_game_when_the_server_does(tmp_path: Path) -> None:
     needs_chromium()
     server = Server(tmp_path)
@@ -180,6 +188,7 @@ def test_a_browser_comes_back_to_its_game_when_the_server_does(tmp_path: Path) -
         server.stop()
 
 
+@in_full
 def test_a_link_that_opens_no_seat_says_so(browser: Browser) -> None:
     browser.open("#seat=nothing")
     assert browser.words(".notice")
@@ -188,6 +197,7 @@ def test_a_link_that_opens_no_seat_says_so(browser: Browser) -> None:
 # --- Watch
 
 
+@in_full
 def test_watching_can_run_pause_and_go_step_by_step(browser: Browser) -> None:
     browser.open()
     browser.click(".card:nth-child(2) .game")
@@ -203,6 +213,7 @@ def test_watching_can_run_pause_and_go_step_by_step(browser: Browser) -> None:
 # --- Replay and review
 
 
+@in_full
 def test_a_game_just_played_can_be_replayed_and_reviewed(browser: Browser) -> None:
     begin(browser, "hanamikoji")
     play(browser, by_mouse, Random(2))
@@ -220,6 +231,7 @@ def test_a_game_just_played_can_be_replayed_and_reviewed(browser: Browser) -> No
     until(lambda: "seat=1" in browser.place, "the other seat")
 
 
+@in_full
 def test_a_saved_game_can_be_opened_from_its_file(browser: Browser, tmp_path: Path) -> None:
     begin(browser, "hanamikoji")
     play(browser, by_words, Random(1))
@@ -238,6 +250,7 @@ def test_a_saved_game_can_be_opened_from_its_file(browser: Browser, tmp_path: Pa
 # --- The look
 
 
+@in_full
 @pytest.mark.parametrize("game", list(VARIANTS) if WHOLE else ["hanamikoji"])
 @pytest.mark.parametrize(("width", "dark"), LOOKS if WHOLE else LOOKS[:2])
 def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_window(
@@ -266,6 +279,7 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_window(
         check(browser)
 
 
+@in_full
 @pytest.mark.parametrize("still", [False, True])
 def test_pieces_glide_shortly_and_not_where_the_system_asks_for_rest(
     browser: Browser, still: bool

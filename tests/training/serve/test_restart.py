@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,13 @@ COMMAND = [sys.executable, "-m", "hanamachi.training.cli.main", "serve", "--port
 
 @contextmanager
 def own_process(folder: Path, *more: str) -> Iterator[tuple[Client, Any]]:
-    """A server as a user starts it, which is killed in the end if it still runs."""
-    started = subprocess.Popen(
-        [*COMMAND, "--data", str(folder), *more], stdout=subprocess.PIPE, text=True
-    )
+    """A server as a user starts it, which is killed in the end if it still runs.
+
+    It hears Ctrl-C, also where the tests themselves run in the background.
+    """
+    hear = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    command = [*COMMAND, "--data", str(folder), *more]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=hear)
     try:
         assert started.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:(\d+)", started.stdout.readline())
