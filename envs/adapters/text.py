@@ -177,7 +177,7 @@ class TextGame:
         self.talk[seat].append({"role": role, "content": content})
 
     def turn(self, seat: int) -> str:
-        """What a seat is told at its turn: events, table, deductions and legal actions."""
+        """What a seat reads at its turn: events, table, deductions and legal actions."""
         whole = self.prompt == "memory"
         heard = self.history.heard(seat) if whole else self.history.since_last_turn(seat)
         title = "The game so far" if whole else "Since your last turn"

@@ -55,7 +55,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-SWITCH = 0.0005  # seconds until a thread that works lets the one that answers go on
+SWITCH = 0.0005  # seconds until a thread that works lets the one that answers run
 FOREIGN_KEY, ENDED = 4004, 1000  # codes with which a socket is closed
 LARGEST = 16 * MESSAGE_BYTES  # bytes of a message that still gets an answer
 SAFE = ("GET", "HEAD")

@@ -1,4 +1,4 @@
-"""Threads that work for the server, so that it goes on answering meanwhile."""
+"""Threads that work for the server, which answers meanwhile."""
 
 import asyncio
 from collections.abc import Callable

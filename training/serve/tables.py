@@ -65,7 +65,7 @@ class Table:
     def again(self) -> None:
         """Another game in the same seats.
 
-        Its seed is new: whoever looks at the last game could foretell what its generator deals.
+        Its seed is new: the last game shows what its generator would deal next.
         """
         if self.session.mover != OVER:
             raise UserError("another game can begin when this one is over")
@@ -79,7 +79,7 @@ class Table:
         self._sit_down()
 
     def take_up(self) -> None:
-        """Go on with the game that the store has; UserError if it cannot be played on here."""
+        """Continue the game that the store has; UserError if it cannot be continued here."""
         begun, *events = self.store.events(self.id)
         self.session.begin_dealt(int(begun.body["generator"], 16), begun.body["deal"])
         for event in events:
