@@ -148,7 +148,7 @@ class Table {
     if (this.pacer) this.pacer.moved(!view.over);
   }
 
-  /** The seat of whoever looks at this page; null for one who watches. */
+  /** The seat that this page shows; null for one who watches. */
   get seat() {
     return this.position.players.find(({ name }) => name === "you")?.seat ?? null;
   }
