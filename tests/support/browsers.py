@@ -239,16 +239,26 @@ def by_mouse(browser: Browser, rng: Random) -> None:
 
 def by_keys(browser: Browser, rng: Random) -> None:
     """Walk to the choice by Tab, among it by arrows, and choose by Enter."""
-    while not focus_is_in(browser, ".choice .groups, .confirm"):
-        press(browser, Keys.TAB)
+    walk(browser, lambda: ready(browser) or focus_is_in(browser, ".choice .groups"))
     while not ready(browser):
-        assert focus_is_in(browser, ".choice .groups"), "the keyboard has lost its place"
+        place = lambda: ready(browser) or focus_is_in(browser, ".choice .groups")  # noqa: E731
+        until(place, "the keyboard's place among the choices")
+        if ready(browser):
+            break
         for _ in range(rng.randrange(4)):
             press(browser, Keys.ARROW_RIGHT)
         press(browser, Keys.ENTER)
-    while not focus_is_in(browser, ".confirm .main"):
-        press(browser, Keys.TAB)
+    walk(browser, lambda: focus_is_in(browser, ".confirm .main"))
     press(browser, Keys.ENTER)
+
+
+def walk(browser: Browser, there: Callable[[], bool]) -> None:
+    """Press Tab until one is there, at most as often as no page has places to stop at."""
+    for _ in range(500):
+        if there():
+            return
+        press(browser, Keys.TAB)
+    raise AssertionError("the keyboard does not lead there")
 
 
 def by_words(browser: Browser, rng: Random) -> None:
