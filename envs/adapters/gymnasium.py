@@ -148,9 +148,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
             return None
-        seen_by = (
-            self.render_seat if seat is None else checked_render_seat(seat, self.variant.seats)
-        )
+        asked = self.render_seat if seat is None else seat
+        seen_by = checked_render_seat(asked, self.variant.seats)
         return frame(self.variant, self._session.state(), self.render_mode, seen_by)
 
     def _repr_svg_(self) -> str | None:

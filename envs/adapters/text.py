@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hanamachi.adapters.aec import ILLEGAL_REWARD
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
 from hanamachi.limits import LINE
 from hanamachi.sessions.events import Heard, History, asked
 from hanamachi.sessions.session import Session
-from hanamachi.sessions.views import seat_text
+from hanamachi.sessions.views import choices, seat_text
 
 PROMPTS = ("bare", "deductions", "memory")
 ILLEGAL = re.compile(r"retry:(\d{1,3})|forfeit|random")
-ILLEGAL_REWARD = -1.0
 Message = dict[str, str]  # "role" and "content", as chat APIs have them
 
 
@@ -201,12 +201,7 @@ class TextGame:
 
     def legal(self) -> dict[int, str]:
         """The legal actions of the seat to move, in words."""
-        _, mask = self.session.observe(self.session.mover)
-        game = self.session.games[0]
-        return {
-            action: self.variant.actions.describe(action, game)
-            for action in np.flatnonzero(mask).tolist()
-        }
+        return choices(self.session, self.session.mover)
 
     def parse(self, reply: str) -> int:
         """The legal action that a reply names; UserError says what to write.

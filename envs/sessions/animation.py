@@ -6,7 +6,7 @@ from pathlib import Path
 from hanamachi.errors import UserError
 from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
 from hanamachi.sessions.saved_games import Record, positions
-from hanamachi.storage.files import replacing
+from hanamachi.storage.files import write_whole
 
 KINDS = (".svg", ".gif")
 PAUSE = 4  # a scored table is shown so much longer
@@ -26,11 +26,7 @@ def animate(record: Record, path: Path, seconds: float = 1.0) -> None:
         content = animated_gif(shown, GIF_WIDTH)
     else:
         content = animated_svg(shown, f"a game of {record.variant.game.title}").encode()
-    try:
-        with replacing(path) as file:
-            file.write(content)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    write_whole(path, content)
 
 
 def scenes(record: Record, seconds: float) -> Iterator[Scene]:

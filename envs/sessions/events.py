@@ -44,6 +44,7 @@ class History:
         self._heard: dict[int | None, list[list[Heard]]] = {}  # by seat, of each event
         self.decisions = 0  # actions taken in so far
         self._games = session.first_position()
+        self._deal = iter(session.deal)  # what is given of chance and has not happened yet
         self._take_in_chance()
         self.update()
 
@@ -57,12 +58,11 @@ class History:
             self._take_in_chance()
 
     def _take_in_chance(self) -> None:
-        variant, deal = self.session.variant, self.session.deal
+        variant = self.session.variant
         while self._games["mover"][0] == CHANCE:
             before = self._games[0].copy()
-            outcome = int(kernels.draw_one(variant.rule_set, self._games[0]))
-            place = sum(event.by == CHANCE for event in self.events)
-            outcome = deal[place] if place < len(deal) else outcome
+            drawn = int(kernels.draw_one(variant.rule_set, self._games[0]))
+            outcome = next(self._deal, drawn)
             self.events.append(Event(before, CHANCE, outcome, self.decisions))
             kernels.resolve_one(variant.rule_set, self._games[0], outcome)
 
@@ -76,9 +76,9 @@ class History:
     def since_last_turn(self, seat: int | None) -> list[Heard]:
         """What a seat has heard since it acted last; with None, since the last action."""
         acted = [e.decision for e in self.events if e.by != CHANCE and seat in (None, e.by)]
-        last = acted[-1] if acted else -1
-        after = last if seat is None else last + 1
-        return self.heard(seat, max(after, 0)) if acted else self.heard(seat)
+        if not acted:
+            return self.heard(seat)
+        return self.heard(seat, acted[-1] if seat is None else acted[-1] + 1)
 
 
 def hear(variant: Variant, event: Event, seat: int | None) -> Iterator[Heard]:

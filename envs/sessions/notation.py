@@ -41,7 +41,7 @@ from hanamachi.sessions.saved_games import (
     save,
 )
 from hanamachi.sessions.session import let_chance_happen, possible_outcomes
-from hanamachi.storage.files import replacing
+from hanamachi.storage.files import write_whole
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import parse_json, read_bounded
 
@@ -96,11 +96,7 @@ def write_game(record: Record, path: Path) -> None:
         text = notation(record)
     else:
         raise UserError(f"a game is written as .txt, .json or .hanab.json, not as {path.name}")
-    try:
-        with replacing(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    write_whole(path, text.encode())
 
 
 # --- Reading

@@ -24,7 +24,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import RECORD_BYTES
 from hanamachi.sessions.session import Session, let_chance_happen
-from hanamachi.storage.files import replacing
+from hanamachi.storage.files import write_whole
 from hanamachi.storage.reading import parse_json, read_bounded
 
 FORMAT = 1
@@ -60,19 +60,18 @@ def record_of(session: Session) -> Record:
 # --- Replay
 
 
-def replay(record: Record) -> Session:
-    """Play the game again, to where it ended; UserError if the rules do not allow it."""
+def replay(record: Record, moves: int | None = None) -> Session:
+    """Play the game again, or its first moves; UserError if the rules do not allow it."""
     session = Session(record.variant)
     session.begin_dealt(record.generator, record.chance)
-    for action in record.actions:
+    for action in record.actions[:moves]:
         session.step(action)
     return session
 
 
 def positions(record: Record) -> Iterator[tuple[np.record, str]]:
     """The position after the first deal and after each action, with words for what happened."""
-    session = Session(record.variant)
-    session.begin_dealt(record.generator, record.chance)
+    session = replay(record, 0)
     yield session.state(), "the cards are dealt"
     for action in record.actions:
         words = record.variant.actions.describe(action, session.games[0])
@@ -99,13 +98,7 @@ def content_of(record: Record) -> dict[str, Any]:
 
 def save(record: Record, path: str | os.PathLike[str]) -> None:
     """Write a record as JSON; a file that is there is replaced whole or not at all."""
-    try:
-        with replacing(Path(path)) as file:
-            file.write(json.dumps(content_of(record)).encode() + b"\n")
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
-    except ValueError:  # an encoding has no such character, or the system does not take it
-        raise UserError(f"cannot write {path}: no file can have this name") from None
+    write_whole(Path(path), json.dumps(content_of(record)).encode() + b"\n")
 
 
 def load(path: str | os.PathLike[str]) -> Record:

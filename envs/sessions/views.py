@@ -60,19 +60,23 @@ def seat_view(
     }
 
 
+def choices(session: Session, seat: int) -> dict[int, str]:
+    """The legal actions of a seat in words; none out of its turn."""
+    _, mask = session.observe(seat)
+    describe, game = session.variant.actions.describe, session.games[0]
+    return {action: describe(action, game) for action in np.flatnonzero(mask).tolist()}
+
+
 def legal_actions(
     session: Session, seat: int | None
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """The actions of a seat in its turn, and what the pieces that make them up are called."""
-    if seat is None or seat != session.mover:
+    if seat is None:
         return [], {}
-    variant, game = session.variant, session.games[0]
-    _, mask = session.observe(seat)
-    legal, labels, pieces_of = [], {}, asked(variant, "pieces")
-    for action in np.flatnonzero(mask).tolist():
-        pieces = pieces_of(variant, game, action)
+    legal, labels, pieces_of = [], {}, asked(session.variant, "pieces")
+    for action, words in choices(session, seat).items():
+        pieces = pieces_of(session.variant, session.games[0], action)
         labels.update(pieces)
-        words = variant.actions.describe(action, game)
         legal.append({"action": action, "words": words, "pieces": [name for name, _ in pieces]})
     return legal, labels
 

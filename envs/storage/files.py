@@ -14,6 +14,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TypeVar
 
+from hanamachi.errors import UserError
+
 ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.new", re.DOTALL)  # the names that `aside_of` gives
 Read = TypeVar("Read")
 
@@ -35,6 +37,17 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
         flush_names(path.parent)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that a user asked for, whole or not at all; UserError if that cannot be."""
+    try:
+        with replacing(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    except ValueError:  # an encoding has no such character, or the system does not take it
+        raise UserError(f"cannot write {path}: no file can have this name") from None
 
 
 @contextmanager

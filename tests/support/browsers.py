@@ -239,15 +239,16 @@ def by_mouse(browser: Browser, rng: Random) -> None:
 
 def by_keys(browser: Browser, rng: Random) -> None:
     """Walk to the choice by Tab, among it by arrows, and choose by Enter."""
-    walk(browser, lambda: ready(browser) or focus_is_in(browser, ".choice .groups"))
+
+    def placed() -> bool:
+        return ready(browser) or focus_is_in(browser, ".choice .groups")
+
+    walk(browser, placed)
     while not ready(browser):
-        place = lambda: ready(browser) or focus_is_in(browser, ".choice .groups")  # noqa: E731
-        until(place, "the keyboard's place among the choices")
-        if ready(browser):
-            break
         for _ in range(rng.randrange(4)):
             press(browser, Keys.ARROW_RIGHT)
         press(browser, Keys.ENTER)
+        until(placed, "the keyboard's place among the choices")
     walk(browser, lambda: focus_is_in(browser, ".confirm .main"))
     press(browser, Keys.ENTER)
 

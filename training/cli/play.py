@@ -22,7 +22,7 @@ from hanamachi.sessions.events import Heard, History
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import Session
-from hanamachi.sessions.views import seat_text
+from hanamachi.sessions.views import choices, seat_text
 from hanamachi.training.evaluation.review import Review, worst
 
 Ask = Callable[[str], str]  # shows a prompt and returns a line; EOFError at the end of input
@@ -114,8 +114,7 @@ class Contest:
 
     def choices(self) -> dict[int, str]:
         """What the human may do: action -> words."""
-        _, mask = self.session.observe(self.seat)
-        return {int(a): self.describe(int(a)) for a in np.flatnonzero(mask)}
+        return choices(self.session, self.seat)
 
     def numbered(self) -> dict[str, str]:
         """The same words, each with its number, from 1."""

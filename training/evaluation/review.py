@@ -17,8 +17,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.regret import regret
 from hanamachi.policies.thoughts import judgement, thought_of
 from hanamachi.sessions.players import SeatedPlayer, turn_of
-from hanamachi.sessions.saved_games import Record
-from hanamachi.sessions.session import Session
+from hanamachi.sessions.saved_games import Record, replay
 
 WORLDS = 32  # for each move, unless told
 WORST = 3  # moves that are pointed out
@@ -55,8 +54,7 @@ class Review:
         """
         self.record, self.worlds, variant = record, worlds, record.variant
         self.seats = range(variant.seats) if seats is None else seats
-        self.session = Session(variant)
-        self.session.begin_dealt(record.generator, record.chance)
+        self.session = replay(record, 0)
         self.agent, self.spec = usual(variant), judge_of(variant)
         self.player, self.judge = (
             SeatedPlayer(policy(spec, variant), variant, games=1)

@@ -7,7 +7,7 @@ from hanamachi.engine.rounds import scored_round
 from hanamachi.errors import UserError
 from hanamachi.sessions.hanab_live import hanab_live
 from hanamachi.sessions.notation import notation, read_game
-from hanamachi.sessions.saved_games import Record, content_of
+from hanamachi.sessions.saved_games import Record, content_of, replay
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_picture, seat_view
 
@@ -46,7 +46,7 @@ def overview(record: Record) -> dict[str, Any]:
 
 def moves(record: Record) -> list[dict[str, Any]]:
     """Each move with its number, from 1, its seat and words, and whether it ended a round."""
-    session, listed = session_at(record, 0), []
+    session, listed = replay(record, 0), []
     for number, action in enumerate(record.actions, 1):
         by, before = session.mover, session.state()
         words = record.variant.actions.describe(action, before)
@@ -60,11 +60,7 @@ def session_at(record: Record, number: int) -> Session:
     """The game after this many moves; UserError if it has fewer."""
     if not 0 <= number <= len(record.actions):
         raise UserError(f"the game has {len(record.actions)} moves, not {number}")
-    session = Session(record.variant)
-    session.begin_dealt(record.generator, record.chance)
-    for action in record.actions[:number]:
-        session.step(action)
-    return session
+    return replay(record, number)
 
 
 def position(record: Record, number: int, seat: int | None) -> dict[str, Any]:

@@ -232,11 +232,12 @@ def draw_side(
         piece = tile_piece(kind) if near else f"tile {side.seat}:{ACTIONS[kind]}"
         with canvas.piece(piece, tile_label(side, tile)):
             draw_tile(canvas, tile, 20 + 141 * place, y + 52)
-        for shown, label, cards in offered(tile) if tile.answer and not near else ():
-            with canvas.piece(shown, label):
-                draw_cards(canvas, variant, tile, cards, 20 + 141 * place, y + 52)
         if near or not tile.answer:
             draw_cards(canvas, variant, tile, range(len(tile.cards)), 20 + 141 * place, y + 52)
+            continue
+        for shown, label, cards in offered(tile):
+            with canvas.piece(shown, label):
+                draw_cards(canvas, variant, tile, cards, 20 + 141 * place, y + 52)
 
 
 def tile_label(side: Side, tile: Tile) -> str:
