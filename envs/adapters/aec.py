@@ -30,7 +30,7 @@ from hanamachi.rendering.frames import (
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import State
-from hanamachi.sessions.worlds import Worlds
+from hanamachi.sessions.worlds import Worlds, worlds_of
 
 ILLEGAL_REWARD = -1.0
 
@@ -185,7 +185,7 @@ class AEC(AECEnv):
 
     def worlds(self) -> Worlds:
         """What the agent selected may imagine, for policies that search."""
-        return Worlds(self.variant, self._session.games, [self._session.mover])
+        return worlds_of(self._session, self._session.mover)
 
     def state(self) -> NDArray[np.float32]:
         """What all agents know, one after the other, (S * N,): for critics, never for policies."""

@@ -23,7 +23,7 @@ from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session, whole_number
-from hanamachi.sessions.worlds import Worlds
+from hanamachi.sessions.worlds import Worlds, worlds_of
 
 Transition = tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]
 
@@ -134,7 +134,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def worlds(self) -> Worlds:
         """What the learner may imagine; policies that search need `with_worlds(env.worlds())`."""
-        return Worlds(self.variant, self._session.games, [self.seat])
+        return worlds_of(self._session, self.seat)
 
     def action_masks(self) -> NDArray[np.int8]:
         """The learner's legal actions, (A,): all zeros once the game is over."""

@@ -10,24 +10,21 @@ A prompt holds only what its seat may know. Two positions that a seat cannot tel
 same transcript. No library is needed.
 """
 
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hanamachi.adapters.aec import ILLEGAL_REWARD
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
-from hanamachi.limits import LINE
-from hanamachi.sessions.events import Heard, History, asked
+from hanamachi.sessions.events import asked
+from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
+from hanamachi.sessions.replies import action_named
 from hanamachi.sessions.session import Session
-from hanamachi.sessions.views import choices, seat_text
+from hanamachi.sessions.views import choices
 
-PROMPTS = ("bare", "deductions", "memory")
 ILLEGAL = re.compile(r"retry:(\d{1,3})|forfeit|random")
 Message = dict[str, str]  # "role" and "content", as chat APIs have them
 
@@ -87,7 +84,6 @@ class TextGame:
         """
         seed, self.seed = self.seed if seed is None else seed, None
         self.session.begin(seed)
-        self.history = History(self.session)
         self.rng = np.random.default_rng(self.session.generator)  # for random replacements
         self.returns = [0.0] * self.variant.seats
         self.talk: list[list[Message]] = [[] for _ in range(self.variant.seats)]
@@ -117,7 +113,6 @@ class TextGame:
     def _play(self, seat: int, action: int, mistake: str | None) -> Step:
         self.refused = 0
         self.session.step(action)
-        self.history.update()
         rewards = self.session.rewards()
         self.returns = [a + b for a, b in zip(self.returns, rewards, strict=True)]
         return self._step(seat, rewards, action, mistake)
@@ -129,7 +124,7 @@ class TextGame:
         self.refused += 1
         retries = int(self.illegal.partition(":")[2] or 0)
         if self.refused <= retries:
-            prompt = f"{mistake[0].upper()}{mistake[1:]}. Reply again."
+            prompt = refusal(mistake)
             self._tell(seat, "user", prompt)
             return Step(
                 seat, prompt, 0.0, False, self._info(None, mistake, [0.0] * len(self.returns))
@@ -163,7 +158,7 @@ class TextGame:
 
     def messages(self, seat: int) -> list[Message]:
         """All that a seat was told and has replied, as chat APIs take it; the rules come first."""
-        return [{"role": "system", "content": rules(self.variant, seat)}, *self.talk[seat]]
+        return [{"role": "system", "content": rules_prompt(self.variant, seat)}, *self.talk[seat]]
 
     def _ask(self) -> str:
         """The prompt of the seat to move, which is also the next message to it."""
@@ -171,25 +166,14 @@ class TextGame:
         first = not self.talk[seat]
         turn = self.turn(seat)
         self._tell(seat, "user", turn)
-        return f"{rules(self.variant, seat)}\n\n{turn}" if first else turn
+        return f"{rules_prompt(self.variant, seat)}\n\n{turn}" if first else turn
 
     def _tell(self, seat: int, role: str, content: str) -> None:
         self.talk[seat].append({"role": role, "content": content})
 
     def turn(self, seat: int) -> str:
         """What a seat reads at its turn: events, table, deductions and legal actions."""
-        whole = self.prompt == "memory"
-        heard = self.history.heard(seat) if whole else self.history.since_last_turn(seat)
-        title = "The game so far" if whole else "Since your last turn"
-        parts = [f"{title}:\n{lines(heard)}" if heard else "", seat_text(self.session, seat)]
-        if self.prompt != "bare":
-            parts.append(
-                asked(self.variant, "deductions")(self.variant, self.session.games[0], seat)
-            )
-        if self.legal_list:
-            parts.append("Your legal actions:\n" + "\n".join(self.legal().values()))
-        parts.append("Reply with one action, as <action>WORDS OF THE ACTION</action>.")
-        return "\n\n".join(part for part in parts if part)
+        return turn_prompt(self.session.history(), seat, self.prompt, self.legal_list)
 
     def result(self) -> str:
         """How the game ended."""
@@ -204,96 +188,8 @@ class TextGame:
         return choices(self.session, self.session.mover)
 
     def parse(self, reply: str) -> int:
-        """The legal action that a reply names; UserError says what to write.
+        """The legal action that a reply names, as `replies.action_named` finds it.
 
-        It may be given in tags, in a box, in quotes or as JSON, as the whole reply, as its last
-        line, or be the only legal action whose words stand in the reply.
+        UserError, which says what to write, if it names none.
         """
-        if not isinstance(reply, str):
-            raise UserError("a reply must be text")
-        legal, reply = self.legal(), reply[-LINE:]
-        words_of = self.variant.actions.words
-        known = {repr(words_of(words)): action for action, words in legal.items()}
-        for answers in (marked(reply), [reply], last_line(reply)):
-            found = {known.get(repr(words_of(tidy(answer)))) for answer in answers} - {None}
-            if len(found) == 1:
-                return int(found.pop())  # type: ignore[arg-type]
-            if len(found) > 1:
-                raise UserError("your reply names several actions; write just one")
-        mentioned = mentions(reply, legal)
-        if len(mentioned) == 1:
-            return mentioned[0]
-        problem = "names several legal actions" if mentioned else "names no legal action"
-        example = next(iter(legal.values()))
-        raise UserError(f"your reply {problem}; write one as <action>{example}</action>")
-
-
-def lines(heard: Iterable[Heard]) -> str:
-    return "\n".join(f"player {h.by}: {h.words}" if h.by is not None else h.words for h in heard)
-
-
-def rules(rule_set: Variant, seat: int) -> str:
-    """The rules in prose, and who the reader is."""
-    text = (files(f"hanamachi.games.{rule_set.game.name}") / "RULES.md").read_text("utf-8")
-    prose = text.partition("\n## Options")[0]
-    paragraphs = [p for p in prose.split("\n\n") if "rules.py" not in p]
-    return "\n\n".join([*paragraphs, f"You are player {seat}."])
-
-
-# --- What a reply may look like
-
-TAGS = re.compile(r"<(action|answer|move)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
-BOX = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
-LABEL = re.compile(r"^\W*(?:action|answer|move|final answer)\W*:\s*(.+)$", re.MULTILINE | re.I)
-QUOTES = re.compile(r"[`\"']+([^`\"'\n]+)[`\"']+")
-OBJECT = re.compile(r"\{[^{}]*\}")
-KEYS = ("action", "answer", "move")
-
-
-def marked(reply: str) -> list[str]:
-    """What the reply marks as its answer: the last of the clearest marks that it has."""
-    for answers in (
-        [found[1] for found in TAGS.findall(reply)],
-        BOX.findall(reply),
-        in_json(reply),
-        LABEL.findall(reply),
-        QUOTES.findall(reply),
-    ):
-        if answers:
-            return answers[-1:]
-    return []
-
-
-def in_json(reply: str) -> list[str]:
-    """The values of JSON objects under a key that means the answer."""
-    found = []
-    for text in OBJECT.findall(reply):
-        try:
-            content = json.loads(text)
-        except ValueError:
-            continue
-        if isinstance(content, Mapping):
-            found += [content[key] for key in KEYS if isinstance(content.get(key), str)]
-    return found
-
-
-def last_line(reply: str) -> Sequence[str]:
-    return [line for line in reply.splitlines() if line.strip()][-1:]
-
-
-def tidy(answer: str) -> str:
-    """An answer as the catalogue writes actions: lower case, one space between words."""
-    plain = re.sub(r"[*_`\"'.]+", " ", answer.lower().replace("trade_off", "trade-off"))
-    return " ".join(plain.replace(",", " ").replace("|", " | ").replace("/", " | ").split())
-
-
-def mentions(reply: str, legal: Mapping[int, str]) -> list[int]:
-    """The legal actions whose words stand in the reply, without those within longer ones."""
-    text = f" {tidy(reply)} "
-    found = {action: words for action, words in legal.items() if f" {words} " in text}
-    longest = set(found.values())
-    return [
-        action
-        for action, words in found.items()
-        if not any(words in other for other in longest - {words})
-    ]
+        return action_named(reply, self.legal(), self.variant.actions.words)

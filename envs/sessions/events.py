@@ -4,15 +4,15 @@ An event is an action or an outcome of chance. What a seat hears tells it no car
 know: two games that it cannot tell apart sound the same.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, Variant
 from hanamachi.rendering import plain
-from hanamachi.sessions.session import Session
 
 
 class Event(NamedTuple):
@@ -33,44 +33,40 @@ class Heard(NamedTuple):
 
 
 class History:
-    """The events of a session since it began; `update` takes in those that came since.
+    """The events of one game since it began, and the position that they have led to."""
 
-    It follows one game: a session that begins anew needs a new history.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, variant: Variant, first: NDArray[Any], deal: Sequence[int] = ()) -> None:
+        """`first` is the position (1,) before chance; `deal` what was given of chance, in order."""
+        self.variant = variant
+        self.games = first  # (1,)
         self.events: list[Event] = []
+        self.decisions = 0  # actions so far
         self._heard: dict[int | None, list[list[Heard]]] = {}  # by seat, of each event
-        self.decisions = 0  # actions taken in so far
-        self._games = session.first_position()
-        self._deal = iter(session.deal)  # what is given of chance and has not happened yet
-        self._take_in_chance()
-        self.update()
+        self._deal = iter(deal)
+        self._add_chance()
 
-    def update(self) -> None:
-        """Take in what has happened since the last call."""
-        for action in self.session.actions[self.decisions :]:
-            before = self._games[0].copy()
-            self.events.append(Event(before, int(before.mover), action, self.decisions))
-            kernels.apply_one(self.session.variant.rule_set, self._games[0], action)
-            self.decisions += 1
-            self._take_in_chance()
+    def add(self, action: int) -> None:
+        """The seat to move has taken this action, and chance has done its part."""
+        before = self.games[0].copy()
+        self.events.append(Event(before, int(before.mover), action, self.decisions))
+        kernels.apply_one(self.variant.rule_set, self.games[0], action)
+        self.decisions += 1
+        self._add_chance()
 
-    def _take_in_chance(self) -> None:
-        variant = self.session.variant
-        while self._games["mover"][0] == CHANCE:
-            before = self._games[0].copy()
-            drawn = int(kernels.draw_one(variant.rule_set, self._games[0]))
+    def _add_chance(self) -> None:
+        rule_set = self.variant.rule_set
+        while self.games["mover"][0] == CHANCE:
+            before = self.games[0].copy()
+            drawn = int(kernels.draw_one(rule_set, self.games[0]))
             outcome = next(self._deal, drawn)
             self.events.append(Event(before, CHANCE, outcome, self.decisions))
-            kernels.resolve_one(variant.rule_set, self._games[0], outcome)
+            kernels.resolve_one(rule_set, self.games[0], outcome)
 
     def heard(self, seat: int | None, since: int = 0) -> list[Heard]:
         """What a seat has heard of the events after the first `since` actions; None hears all."""
         known = self._heard.setdefault(seat, [])
         for event in self.events[len(known) :]:
-            known.append(list(hear(self.session.variant, event, seat)))
+            known.append(list(hear(self.variant, event, seat)))
         return [heard for of_event in known for heard in of_event if heard.decision >= since]
 
     def since_last_turn(self, seat: int | None) -> list[Heard]:

@@ -30,7 +30,7 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import RECORD_BYTES
-from hanamachi.sessions.events import Event, History, asked
+from hanamachi.sessions.events import Event, asked
 from hanamachi.sessions.hanab_live import hanab_live, is_hanab_live, read_hanab_live
 from hanamachi.sessions.saved_games import (
     Record,
@@ -54,7 +54,7 @@ PLAYER = re.compile(r"player\s+(\d{1,3})\s*:\s*(.*)")
 
 def notation(record: Record) -> str:
     """A game as text, which `read_notation` reads back without loss."""
-    variant, events = record.variant, History(replay(record)).events
+    variant, events = record.variant, replay(record).history().events
     lines = [head(variant), f"generator {record.generator:#018x}"]
     for by, group in groupby(events, key=lambda event: event.by):
         if by == CHANCE:

@@ -28,7 +28,7 @@ from hanamachi.sessions.policy_checks import (
     name_of,
 )
 from hanamachi.sessions.session import Session
-from hanamachi.sessions.worlds import Worlds
+from hanamachi.sessions.worlds import Histories, Worlds
 
 Rows = NDArray[np.int64]  # (n,) numbers of games in a batch
 NAMED = 5  # games in the note of an error
@@ -43,10 +43,11 @@ class Turns(NamedTuple):
     seats: NDArray[np.int64]  # (n,) the seats to move
     observations: NDArray[np.float32]  # (n, N)
     masks: NDArray[np.int8]  # (n, A)
+    history: Histories | None = None  # of each game by its number, where somebody follows them
 
     def part(self, chosen: NDArray[Any]) -> "Turns":
         """Some of these turns, by their places or by a mask."""
-        return Turns(self.variant, *(array[chosen] for array in self[1:]))
+        return Turns(self.variant, *(array[chosen] for array in self[1:-1]), self.history)
 
     def step(
         self, games: NDArray[Any], actions: NDArray[np.int64], threads: int | None = None
@@ -58,11 +59,15 @@ class Turns(NamedTuple):
         rule_set = self.variant.rule_set
         parallel_for(kernels.step, rule_set, self.games, actions, threads=threads)
         games[self.rows] = self.games
+        if self.history:
+            for row, action in zip(self.rows.tolist(), actions.tolist(), strict=True):
+                self.history(row).add(action)
         return rewards_of(self.variant, self.games)
 
     def worlds(self) -> Worlds:
-        """What the seats to move may imagine."""
-        return Worlds(self.variant, self.games, self.seats)
+        """What the seats to move may know and imagine."""
+        history = (lambda place: self.history(int(self.rows[place]))) if self.history else None
+        return Worlds(self.variant, self.games, self.seats, history)
 
 
 P = TypeVar("P", bound=Opponent)
@@ -158,21 +163,24 @@ def observe(
 
 
 def turns_of(
-    variant: Variant, games: NDArray[Any], rows: Rows, threads: int | None = None
+    variant: Variant,
+    games: NDArray[Any],
+    rows: Rows,
+    threads: int | None = None,
+    history: Histories | None = None,
 ) -> Turns:
     """The turns in these rows of a batch of games, none of them over."""
     waiting = games[rows]
     seats = waiting["mover"].astype(np.int64)
-    return Turns(variant, rows, waiting, seats, *observe(variant, waiting, seats, threads))
+    return Turns(variant, rows, waiting, seats, *observe(variant, waiting, seats, threads), history)
 
 
 def turn_of(session: Session) -> Turns:
     """The turn of the seat to move in a single game, which is a batch of one."""
     observation, mask = session.observe(session.mover)
-    seats = np.array([session.mover])
-    return Turns(
-        session.variant, np.zeros(1, np.int64), session.games, seats, observation[None], mask[None]
-    )
+    game = np.zeros(1, np.int64), session.games, np.array([session.mover])
+    seen = observation[None], mask[None]
+    return Turns(session.variant, *game, *seen, lambda number: session.history())
 
 
 def in_progress(games: NDArray[Any]) -> Rows:

@@ -24,6 +24,7 @@ from hanamachi.errors import IllegalAction, UserError, shown, unknown
 from hanamachi.games.registry import variant
 from hanamachi.limits import DEAL
 from hanamachi.rendering.frames import table_svg
+from hanamachi.sessions.events import History
 from hanamachi.sessions.states import State, checked_state, state_of
 
 SEEDS = 2**64  # seeds run from 0 to one less
@@ -47,6 +48,7 @@ class Session:
         self.dealt = 0  # how many of them have happened
         self.actions: list[int] = []
         self._given: NDArray[Any] | None = None  # the position that it began from, unless the start
+        self._history: History | None = None  # once asked for
         self._observation, self._mask = self._new_arrays()  # the mover's; no mask once it is over
         self._mask[:] = 0
         self._point()
@@ -121,6 +123,7 @@ class Session:
         self.generator, self.from_start = generator, from_start
         self.deal, self.dealt = deal, 0
         self.actions = []
+        self._history = None
 
     def _go_on_from(self, games: NDArray[Any]) -> None:
         """Take over a position, in which a seat is to move or the game is over."""
@@ -190,6 +193,14 @@ class Session:
             f"player_{seat} may not {words} (action {action}) now; {legal} actions are legal"
         )
 
+    def history(self) -> History:
+        """The events since the game began; the same object, brought up to date by each call."""
+        if self._history is None:
+            self._history = History(self.variant, self.first_position(), self.deal)
+        for action in self.actions[self._history.decisions :]:
+            self._history.add(action)
+        return self._history
+
     def state(self) -> np.record:
         """A copy of the whole position, hidden cards and generator included."""
         position: np.record = self.games.copy()[0]
@@ -209,7 +220,8 @@ class Session:
 
     def __getstate__(self) -> dict[str, Any]:
         """A variant is its id and options: its tables need not travel."""
-        state = {**self.__dict__, "variant": (self.variant.id, dict(self.variant.options))}
+        variant = self.variant.id, dict(self.variant.options)
+        state = {**self.__dict__, "variant": variant, "_history": None}
         return {name: state[name] for name in state.keys() - POINTERS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

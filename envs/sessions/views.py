@@ -10,22 +10,31 @@ Two positions that a seat cannot tell apart give the same view, text and picture
 all that is hidden is shown, too, from the side of the seat `near`.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hanamachi.engine.game import OVER
+from hanamachi.engine import kernels
+from hanamachi.engine.game import OVER, Variant
 from hanamachi.rendering.svg import picture_of_pieces
 from hanamachi.sessions.events import History, asked
 from hanamachi.sessions.session import Session
 
 
-def seat_view(
-    session: Session,
-    seat: int | None,
-    history: History | None = None,
-    near: int | None = None,
-) -> dict[str, Any]:
+class Position(Protocol):
+    """Where a game stands: a Session and a History both tell."""
+
+    variant: Variant
+    games: NDArray[Any]  # (1,)
+
+
+def seat_view(session: Session, seat: int | None, near: int | None = None) -> dict[str, Any]:
+    """What a seat may know, as `view_of` gives it."""
+    return view_of(session.history(), seat, near)
+
+
+def view_of(history: History, seat: int | None, near: int | None = None) -> dict[str, Any]:
     """What a seat may know, as data for JSON.
 
     - "variant", "options", "title", "cooperative", "seats": the game;
@@ -36,12 +45,11 @@ def seat_view(
     - "pieces": what each piece of a legal action is called;
     - "events": what the seat has heard since it acted last, each with the seat that acted (None
       for chance) and words.
-
-    `history` spares the work to go through the game again; it must be up to date.
     """
-    variant, game = session.variant, session.games[0]
-    legal, pieces = legal_actions(session, seat)
-    events = (history or History(session)).since_last_turn(seat)
+    variant, game = history.variant, history.games[0]
+    mover, over = int(game.mover), game.mover == OVER
+    legal, pieces = legal_actions(history, seat)
+    events = history.since_last_turn(seat)
     return {
         "variant": variant.id,
         "options": plain(variant.options),
@@ -49,8 +57,8 @@ def seat_view(
         "cooperative": variant.game.cooperative,
         "seats": variant.seats,
         "seat": seat,
-        "mover": None if session.mover == OVER else session.mover,
-        "over": session.mover == OVER,
+        "mover": None if over else mover,
+        "over": bool(over),
         "headline": asked(variant, "headline")(variant, game),
         "status": asked(variant, "status")(variant, game, seat),
         "table": plain(asked(variant, "table")(variant, game, seat, near)),
@@ -60,36 +68,38 @@ def seat_view(
     }
 
 
-def choices(session: Session, seat: int) -> dict[int, str]:
+def choices(position: Position, seat: int | None) -> dict[int, str]:
     """The legal actions of a seat in words; none out of its turn."""
-    _, mask = session.observe(seat)
-    describe, game = session.variant.actions.describe, session.games[0]
+    variant, games = position.variant, position.games
+    if games["mover"][0] != seat:
+        return {}
+    mask = np.empty((1, variant.actions.size), np.int8)
+    kernels.masks(variant.rule_set, games, mask)
+    describe, game = variant.actions.describe, games[0]
     return {action: describe(action, game) for action in np.flatnonzero(mask).tolist()}
 
 
 def legal_actions(
-    session: Session, seat: int | None
+    position: Position, seat: int | None
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """The actions of a seat in its turn, and what the pieces that make them up are called."""
-    if seat is None:
-        return [], {}
-    legal, labels, pieces_of = [], {}, asked(session.variant, "pieces")
-    for action, words in choices(session, seat).items():
-        pieces = pieces_of(session.variant, session.games[0], action)
+    legal, labels, pieces_of = [], {}, asked(position.variant, "pieces")
+    for action, words in choices(position, seat).items():
+        pieces = pieces_of(position.variant, position.games[0], action)
         labels.update(pieces)
         legal.append({"action": action, "words": words, "pieces": [name for name, _ in pieces]})
     return legal, labels
 
 
-def seat_text(session: Session, seat: int | None, near: int | None = None) -> str:
+def seat_text(position: Position, seat: int | None, near: int | None = None) -> str:
     """The table as text, in at most 80 columns."""
-    return str(asked(session.variant, "text")(session.variant, session.games[0], seat, near))
+    return str(asked(position.variant, "text")(position.variant, position.games[0], seat, near))
 
 
-def seat_picture(session: Session, seat: int | None, near: int | None = None) -> str:
+def seat_picture(position: Position, seat: int | None, near: int | None = None) -> str:
     """The table as SVG; each piece is a group with its name, `data-piece`, and a label."""
-    variant = session.variant
-    drawing = asked(variant, "drawing")(variant, session.games[0], seat, near)
+    variant = position.variant
+    drawing = asked(variant, "drawing")(variant, position.games[0], seat, near)
     whose = "" if seat is None else f" as player {seat} sees it"
     return picture_of_pieces(drawing, f"the table of {variant.game.title}{whose}")
 

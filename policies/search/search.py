@@ -31,6 +31,7 @@ from hanamachi.policies.policy import (
     RandomPolicy,
 )
 from hanamachi.policies.search.budget import Budget
+from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.policy_checks import distribution_of, memory_of, scores_of
 from hanamachi.sessions.worlds import Worlds
 
@@ -92,6 +93,11 @@ class Search(Policy):
     ) -> None:
         """UserError if the game, the blueprint and the kind do not fit together."""
         super().__init__(variant)
+        if isinstance(blueprint, ViewPolicy):
+            raise UserError(
+                f"{blueprint.name} plays from views and cannot be searched: the games that a "
+                "search plays have no events; name another blueprint, such as expert"
+            )
         self.name = f"search:{self.kind}"
         self.blueprint = blueprint
         self.budget = Budget(worlds, seconds)

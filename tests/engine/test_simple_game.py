@@ -12,7 +12,6 @@ from hanamachi.engine.game import OVER, NamedActions
 from hanamachi.policies.search.reach import decisions_of_others
 from hanamachi.rendering import plain
 from hanamachi.rendering.pixels import pixels
-from hanamachi.sessions.events import History
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_picture, seat_view
 from hanamachi.sessions.worlds import Worlds
@@ -80,11 +79,11 @@ def test_without_words_of_its_own_a_game_has_views_events_and_a_picture(simple, 
         assert json.loads(json.dumps(view)) == view
         assert len(view["legal"]) == (session.observe(seat)[1].sum() if seat is not None else 0)
         assert seat_picture(session, seat).startswith("<svg")
-    first = next(event for event in History(session).events if event.by >= 0)
+    first = next(event for event in session.history().events if event.by >= 0)
     acted, waited = first.by, 1 - first.by
     full = simple.actions.describe(first.number, first.before)
-    assert [one.words for one in History(session).heard(acted)] == [full]
-    assert full not in [one.words for one in History(session).heard(waited)]
+    assert [one.words for one in session.history().heard(acted)] == [full]
+    assert full not in [one.words for one in session.history().heard(waited)]
 
 
 def test_named_actions_describe_and_parse_themselves():

@@ -18,7 +18,7 @@ from hanamachi.policies.load import load_policy, usual
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import Thought, choice, judgement, thought_of
 from hanamachi.rendering.words import named
-from hanamachi.sessions.events import Heard, History
+from hanamachi.sessions.events import Heard
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import Session
@@ -55,7 +55,6 @@ class Contest:
         self.variant, self.opponent, self.seat = variant, opponent, seat
         self.session = Session(variant)
         self.session.begin(seed)
-        self.history = History(self.session)
         self.said = 0  # of what the human has heard, how much has been fetched as news
         self.earned = np.zeros(variant.seats)  # (S,)
         self.thought = Thought([], None)  # before the last reply
@@ -88,7 +87,7 @@ class Contest:
 
     def news(self) -> list[str]:
         """What the human has heard since the last call, a line each."""
-        heard = self.history.heard(self.seat)
+        heard = self.session.history().heard(self.seat)
         lines = [self.line(one) for one in heard[self.said :]]
         self.said = len(heard)
         return lines
@@ -175,7 +174,6 @@ class Contest:
         """Any move; `round_end` then shows the round that it ended, if it did."""
         before = self.session.state()
         self.session.step(action)
-        self.history.update()
         self.earned += self.session.rewards()
         self.round_end = round_end(self.variant, before, action, self.seat)
 
@@ -286,7 +284,8 @@ def obey(contest: Contest, line: str, say: Say) -> bool:
     elif line == "show":
         say(contest.table())
     elif line == "log":
-        say("\n".join(contest.line(heard) for heard in contest.history.heard(contest.seat)))
+        heard = contest.session.history().heard(contest.seat)
+        say("\n".join(map(contest.line, heard)))
     elif line == "hint":
         say(spoken(contest, contest.hint()))
     elif line:

@@ -25,8 +25,11 @@ from hanamachi.errors import UserError, shortened
 from hanamachi.policies.entry_point import named
 from hanamachi.policies.policy import FunctionPolicy, Policy, best, sample
 from hanamachi.policies.search.search import Search
+from hanamachi.policies.view_policy import ViewPolicy
+from hanamachi.sessions.events import History
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
 from hanamachi.sessions.policy_checks import memory_of
+from hanamachi.sessions.worlds import Histories
 from hanamachi.training.evaluation.statistics import Floats
 
 Play = Literal["sample", "argmax"]
@@ -36,7 +39,11 @@ TWICE = 2  # games of one deal in competitive games
 MEMORY = 1 << 28  # bytes that the memories of policies may take in the games played at once
 # games played at once by policies that decide about one game at a time: more would save no time,
 # and a stopped evaluation loses the games that it has not finished
-ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = ((Search, 4), (FunctionPolicy, 64))
+ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = (
+    (Search, 4),
+    (FunctionPolicy, 64),
+    (ViewPolicy, 64),
+)
 FAILED = -1  # in place of an action
 
 
@@ -150,12 +157,13 @@ def play_games(
     """
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     table = variant.new(dealing + deals)
+    history = followed(variant, table) if any(isinstance(p, ViewPolicy) for p in policies) else None
     parallel_for(kernels.reset, variant.rule_set, table)
     players = [SeatedPlayer(policy, variant, len(seating)) for policy in policies]
     returns = np.zeros(seating.shape)
     decisions = 0
     while (going := in_progress(table)).size:
-        turns = turns_of(variant, table, going)
+        turns = turns_of(variant, table, going, history=history)
         uniform = uniforms(deciding + deals[going], decisions)
         decisions += 1
         actions = np.zeros(len(going), np.int64)
@@ -169,6 +177,15 @@ def play_games(
             turns, actions = turns.part(~failed), actions[~failed]
         returns[turns.rows] += turns.step(table, actions)
     return returns, table
+
+
+def followed(variant: Variant, table: NDArray[Any]) -> Histories:
+    """The histories of new games, (G,), which chance has not begun yet."""
+    first = table.copy()
+    for game in first:
+        kernels.start_one(variant.rule_set, game)
+    histories = [History(variant, first[row : row + 1]) for row in range(len(first))]
+    return histories.__getitem__
 
 
 def decide(

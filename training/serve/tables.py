@@ -15,7 +15,6 @@ from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of
-from hanamachi.sessions.events import History
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import SEEDS, Session
@@ -59,7 +58,6 @@ class Table:
         """Deal a game; returns what `take_up` needs to deal it again."""
         self.session.begin(randbelow(SEEDS) if seed is None else seed)
         self.luck = randbelow(SEEDS) if seed is None else seed
-        self._sit_down()
         return {"generator": f"{self.session.generator:#018x}", "deal": [], "luck": self.luck}
 
     def again(self) -> None:
@@ -76,7 +74,6 @@ class Table:
         self.game, self.replay = self.game + 1, None
         for player in self.players.values():
             player.forget(np.zeros(1, np.int64))
-        self._sit_down()
 
     def take_up(self) -> None:
         """Continue the game that the store has; UserError if it cannot be continued here."""
@@ -89,7 +86,6 @@ class Table:
                 self.replay = event.body
         self.game, self.luck = begun.game, begun.body["luck"]
         self._remember(self.store.memories(self.id))
-        self._sit_down()
         self._end_if_over()
 
     def _remember(self, memories: Mapping[int, bytes]) -> None:
@@ -97,9 +93,6 @@ class Table:
             memory = self.players[seat].memory[0, seat]
             if len(content) == memory.nbytes:  # else another version of the policy remembers
                 memory[:] = np.frombuffer(content, memory.dtype)
-
-    def _sit_down(self) -> None:
-        self.history = History(self.session)
 
     # --- Moves
 
@@ -165,7 +158,6 @@ class Table:
         kept = (seat, memory.tobytes()) if memory.size else None
         self.store.add_event(self.id, Event(self.game, number, "act", action), kept)
         self.session.step(action)
-        self.history.update()
         self._end_if_over()
 
     def _end_if_over(self) -> None:
@@ -196,7 +188,7 @@ class Table:
         return {
             "type": "position",
             "number": len(self.session.actions),
-            "view": seat_view(self.session, viewer, self.history, near=seat),
+            "view": seat_view(self.session, viewer, near=seat),
             "picture": seat_picture(self.session, viewer, near=seat),
             "players": [self._player(other, seat, here) for other in range(self.variant.seats)],
             "log": self._log(viewer),
@@ -211,4 +203,5 @@ class Table:
 
     def _log(self, seat: int | None) -> list[dict[str, Any]]:
         """All that a seat has heard."""
-        return [{"by": heard.by, "words": heard.words} for heard in self.history.heard(seat)]
+        heard = self.session.history().heard(seat)
+        return [{"by": one.by, "words": one.words} for one in heard]

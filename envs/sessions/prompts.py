@@ -1,0 +1,50 @@
+"""What a language model is told: the rules, and the game as one seat sees it, in words.
+
+A prompt holds only what its seat may know.
+"""
+
+from collections.abc import Iterable
+from importlib.resources import files
+
+from hanamachi.engine.game import Variant
+from hanamachi.sessions.events import Heard, History, asked
+from hanamachi.sessions.views import choices, seat_text
+
+PROMPTS = ("bare", "deductions", "memory")
+
+
+def rules_prompt(rule_set: Variant, seat: int) -> str:
+    """The rules in prose, and who the reader is."""
+    text = (files(f"hanamachi.games.{rule_set.game.name}") / "RULES.md").read_text("utf-8")
+    prose = text.partition("\n## Options")[0]
+    paragraphs = [p for p in prose.split("\n\n") if "rules.py" not in p]
+    return "\n\n".join([*paragraphs, f"You are player {seat}."])
+
+
+def turn_prompt(history: History, seat: int, prompt: str, legal_list: bool = True) -> str:
+    """What a seat reads at its turn: events, table, deductions and legal actions.
+
+    "bare" tells what happened since the seat's last turn, "deductions" also what the seat can work
+    out of the cards that it has not seen, "memory" both, and all that the seat has heard since the
+    game began.
+    """
+    whole = prompt == "memory"
+    heard = history.heard(seat) if whole else history.since_last_turn(seat)
+    title = "The game so far" if whole else "Since your last turn"
+    parts = [f"{title}:\n{lines(heard)}" if heard else "", seat_text(history, seat)]
+    if prompt != "bare":
+        deductions = asked(history.variant, "deductions")
+        parts.append(deductions(history.variant, history.games[0], seat))
+    if legal_list:
+        parts.append("Your legal actions:\n" + "\n".join(choices(history, seat).values()))
+    parts.append("Reply with one action, as <action>WORDS OF THE ACTION</action>.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def refusal(mistake: str) -> str:
+    """What is said to a reply that names no legal action."""
+    return f"{mistake[0].upper()}{mistake[1:]}. Reply again."
+
+
+def lines(heard: Iterable[Heard]) -> str:
+    return "\n".join(f"player {h.by}: {h.words}" if h.by is not None else h.words for h in heard)

@@ -1,0 +1,93 @@
+"""The action that a language model's reply names, found in its prose."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hanamachi.errors import UserError
+from hanamachi.limits import LINE
+
+
+def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str], Any]) -> int:
+    """The legal action that a reply names; UserError says what to write.
+
+    `legal` has the words of each legal action, and `words_of` reads words as the catalogue of
+    actions does. The answer may be given in tags, in a box, in quotes or as JSON, as the whole
+    reply, as its last line, or be the only legal action whose words stand in the reply.
+    """
+    if not isinstance(reply, str):
+        raise UserError("a reply must be text")
+    reply = reply[-LINE:]
+    known = {repr(words_of(words)): action for action, words in legal.items()}
+    for answers in (marked(reply), [reply], last_line(reply)):
+        found = {known.get(repr(words_of(tidy(answer)))) for answer in answers} - {None}
+        if len(found) == 1:
+            return int(found.pop())  # type: ignore[arg-type]
+        if len(found) > 1:
+            raise UserError("your reply names several actions; write just one")
+    mentioned = mentions(reply, legal)
+    if len(mentioned) == 1:
+        return mentioned[0]
+    problem = "names several legal actions" if mentioned else "names no legal action"
+    example = next(iter(legal.values()))
+    raise UserError(f"your reply {problem}; write one as <action>{example}</action>")
+
+
+# --- What a reply may look like
+
+TAGS = re.compile(r"<(action|answer|move)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+BOX = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
+LABEL = re.compile(r"^\W*(?:action|answer|move|final answer)\W*:\s*(.+)$", re.MULTILINE | re.I)
+QUOTES = re.compile(r"[`\"']+([^`\"'\n]+)[`\"']+")
+OBJECT = re.compile(r"\{[^{}]*\}")
+KEYS = ("action", "answer", "move")
+
+
+def marked(reply: str) -> list[str]:
+    """What the reply marks as its answer: the last of the clearest marks that it has."""
+    for answers in (
+        [found[1] for found in TAGS.findall(reply)],
+        BOX.findall(reply),
+        in_json(reply),
+        LABEL.findall(reply),
+        QUOTES.findall(reply),
+    ):
+        if answers:
+            return answers[-1:]
+    return []
+
+
+def in_json(reply: str) -> list[str]:
+    """The values of JSON objects under a key that means the answer."""
+    found = []
+    for text in OBJECT.findall(reply):
+        try:
+            content = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(content, Mapping):
+            found += [content[key] for key in KEYS if isinstance(content.get(key), str)]
+    return found
+
+
+def last_line(reply: str) -> Sequence[str]:
+    return [line for line in reply.splitlines() if line.strip()][-1:]
+
+
+def tidy(answer: str) -> str:
+    """An answer as the catalogue writes actions: lower case, one space between words."""
+    plain = re.sub(r"[*_`\"'.]+", " ", answer.lower().replace("trade_off", "trade-off"))
+    return " ".join(plain.replace(",", " ").replace("|", " | ").replace("/", " | ").split())
+
+
+def mentions(reply: str, legal: Mapping[int, str]) -> list[int]:
+    """The legal actions whose words stand in the reply, without those within longer ones."""
+    text = f" {tidy(reply)} "
+    found = {action: words for action, words in legal.items() if f" {words} " in text}
+    longest = set(found.values())
+    return [
+        action
+        for action, words in found.items()
+        if not any(words in other for other in longest - {words})
+    ]

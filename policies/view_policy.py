@@ -1,0 +1,41 @@
+"""The base class of policies that play from views: what a seat may know, as plain data."""
+
+import copy
+from abc import abstractmethod
+from typing import Self
+
+from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError
+from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
+from hanamachi.sessions.worlds import Worlds
+
+
+class ViewPolicy(Policy):
+    """Chooses by what `worlds.view(row)` and `worlds.history(row)` tell, not by observations.
+
+    It plays matches and single games. It cannot be searched, cloned or trained, nor play in vector
+    environments: there nobody follows the events of each game.
+    """
+
+    def __init__(self, variant: Variant) -> None:
+        super().__init__(variant)
+        self._worlds: Worlds | None = None
+
+    def with_worlds(self, worlds: Worlds) -> Self:
+        asked = copy.copy(self)
+        asked._worlds = worlds
+        return asked
+
+    def distribution(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[Probabilities, None, Memory]:
+        if self._worlds is None:
+            raise UserError(
+                f"{self.name} plays from views: pass it the games with "
+                "policy.with_worlds(env.worlds()) before each decision"
+            )
+        return self.probabilities(self._worlds, mask), None, memory
+
+    @abstractmethod
+    def probabilities(self, worlds: Worlds, mask: Masks) -> Probabilities:
+        """The probability of every action, (B, A), in these B games."""
