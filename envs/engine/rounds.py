@@ -4,6 +4,7 @@ import numpy as np
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
+from hanamachi.engine.records import copied
 
 
 def scored_round(variant: Variant, before: np.record, action: int) -> np.record | None:
@@ -13,10 +14,11 @@ def scored_round(variant: Variant, before: np.record, action: int) -> np.record 
     """
     if variant.game.last_round is None:
         return None
-    after, scored = before.copy(), before.copy()
+    after = copied(before)
     kernels.apply_one(variant.rule_set, after, action)
     if after.round_number == before.round_number:
         return None
+    scored = copied(before)
     last = variant.rule_set.copy()
     last[variant.game.last_round] = before.round_number
     kernels.apply_one(last, scored, action)

@@ -3,9 +3,10 @@
 A game says more in a module `render` of its own, which may leave out what it leaves to this one.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
@@ -86,10 +87,22 @@ def segments(variant: Variant, game: np.record, seat: int) -> list[str]:
 
 def observed(variant: Variant, game: np.record, seat: int) -> dict[str, list[float]]:
     """The segments of a seat's observation, by name."""
-    layout = variant.observation
-    seen = np.empty((1, layout.size), np.float32)
-    kernels.observations(variant.rule_set, np.array([game]), np.array([seat]), seen)
-    return {s.name: seen[0, layout.slice(s.name)].tolist() for s in layout.segments}
+    layout, seen = variant.observation, observation(variant, game, seat)
+    return {s.name: seen[layout.slice(s.name)].tolist() for s in layout.segments}
+
+
+def segment(variant: Variant, game: np.record, seat: int, name: str) -> list[float]:
+    """One segment of a seat's observation."""
+    part = observation(variant, game, seat)[variant.observation.slice(name)]
+    return cast(list[float], part.tolist())
+
+
+def observation(variant: Variant, game: np.record, seat: int) -> NDArray[np.float32]:
+    """(N,) what a seat observes."""
+    seen = np.empty((1, variant.observation.size), np.float32)
+    games = np.frombuffer(game.tobytes(), game.dtype)  # without numpy's copy, field by field
+    kernels.observations(variant.rule_set, games, np.array([seat]), seen)
+    return cast(NDArray[np.float32], seen[0])
 
 
 def drawing(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, Variant
+from hanamachi.engine.records import copied
 from hanamachi.rendering import plain
 
 
@@ -47,7 +48,7 @@ class History:
 
     def add(self, action: int) -> None:
         """The seat to move has taken this action, and chance has done its part."""
-        before = self.games[0].copy()
+        before = copied(self.games[0])
         self.events.append(Event(before, int(before.mover), action, self.decisions))
         kernels.apply_one(self.variant.rule_set, self.games[0], action)
         self.decisions += 1
@@ -56,7 +57,7 @@ class History:
     def _add_chance(self) -> None:
         rule_set = self.variant.rule_set
         while self.games["mover"][0] == CHANCE:
-            before = self.games[0].copy()
+            before = copied(self.games[0])
             drawn = int(kernels.draw_one(rule_set, self.games[0]))
             outcome = next(self._deal, drawn)
             self.events.append(Event(before, CHANCE, outcome, self.decisions))

@@ -35,12 +35,21 @@ def seat_view(session: Session, seat: int | None, near: int | None = None) -> di
 
 
 def view_of(history: History, seat: int | None, near: int | None = None) -> dict[str, Any]:
-    """What a seat may know, as data for JSON.
+    """What a seat may know, as data for JSON: all of `situation_of`, and
+
+    - "table": what lies where, different for each game.
+    """
+    variant, game = history.variant, history.games[0]
+    lying = plain(asked(variant, "table")(variant, game, seat, near))
+    return {**situation_of(history, seat), "table": lying}
+
+
+def situation_of(history: History, seat: int | None) -> dict[str, Any]:
+    """What a seat may know and a picture of the table does not tell, as data for JSON.
 
     - "variant", "options", "title", "cooperative", "seats": the game;
     - "seat", "mover", "over": who looks, who is to move (None once the game is over);
     - "headline", "status": where the game stands, and who has to do what, or how it ended;
-    - "table": what lies where, different for each game;
     - "legal": when it is the seat's turn, each action with its number, its words and its pieces;
     - "pieces": what each piece of a legal action is called;
     - "events": what the seat has heard since it acted last, each with the seat that acted (None
@@ -61,7 +70,6 @@ def view_of(history: History, seat: int | None, near: int | None = None) -> dict
         "over": bool(over),
         "headline": asked(variant, "headline")(variant, game),
         "status": asked(variant, "status")(variant, game, seat),
-        "table": plain(asked(variant, "table")(variant, game, seat, near)),
         "legal": legal,
         "pieces": pieces,
         "events": [{"by": heard.by, "words": heard.words} for heard in events],

@@ -5,6 +5,7 @@ host, and what changes something must come from a page with that origin.
 """
 
 import asyncio
+import gc
 import ipaddress
 import json
 import socket as sockets
@@ -89,6 +90,7 @@ def serve(
     hall = Hall(store, offers)
     server = uvicorn.Server(settings(application(hall, [host])))
     ready(address_of(listening))
+    gc.freeze()  # what is loaded by now stays: to look through it would hold up all games
     server.run(sockets=[listening])
 
 

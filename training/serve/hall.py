@@ -82,6 +82,14 @@ class Room:
         self.connections: set[Connection] = set()
         self.moving: asyncio.Task[None] | None = None
 
+    def move_quickly(self, once: bool) -> None:
+        """Once, or all moves until a person or a slow policy is to move."""
+        table = self.table
+        while table.policy_to_move and table.session.mover not in self.slow:
+            table.play(table.choose())
+            if once:
+                break
+
     @property
     def here(self) -> set[int]:
         return {each.seat for each in self.connections if each.seat is not None}
@@ -269,7 +277,10 @@ class Hall:
         table = room.table
         try:
             while table.policy_to_move:
-                await self._move_once(room)
+                if table.session.mover in room.slow:
+                    await self._think_and_move(room)
+                else:
+                    await self.quick.run(room.move_quickly, once)
                 if once:
                     break
         except Exception as error:  # of a policy of the user, which may be anything
@@ -282,14 +293,10 @@ class Hall:
         await self._tell(room)
         self._forget_if_empty(room)
 
-    async def _move_once(self, room: Room) -> None:
-        table = room.table
-        if table.session.mover in room.slow:
-            await self._tell(room)  # people see their own move while the policy thinks
-            action = await self.slow.run(table.choose)
-        else:
-            action = await self.quick.run(table.choose)
-        await self.quick.run(table.play, action)
+    async def _think_and_move(self, room: Room) -> None:
+        await self._tell(room)  # people see their own move while the policy thinks
+        action = await self.slow.run(room.table.choose)
+        await self.quick.run(room.table.play, action)
 
     # --- What everybody sees
 

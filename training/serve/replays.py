@@ -9,7 +9,7 @@ from hanamachi.sessions.hanab_live import hanab_live
 from hanamachi.sessions.notation import notation, read_game
 from hanamachi.sessions.saved_games import Record, content_of, replay
 from hanamachi.sessions.session import Session
-from hanamachi.sessions.views import seat_picture, seat_view
+from hanamachi.sessions.views import seat_picture, situation_of
 
 
 def text_of(record: Record) -> str:
@@ -68,4 +68,4 @@ def position(record: Record, number: int, seat: int | None) -> dict[str, Any]:
     if seat is not None and not 0 <= seat < record.variant.seats:
         raise UserError(f"seat must be all or from 0 to {record.variant.seats - 1}, not {seat}")
     session = session_at(record, number)
-    return {"view": seat_view(session, seat), "picture": seat_picture(session, seat)}
+    return {"view": situation_of(session.history(), seat), "picture": seat_picture(session, seat)}

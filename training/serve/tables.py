@@ -18,7 +18,7 @@ from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import SEEDS, Session
-from hanamachi.sessions.views import seat_picture, seat_view
+from hanamachi.sessions.views import seat_picture, situation_of
 from hanamachi.training.serve.offers import HUMAN
 from hanamachi.training.serve.protocol import Act
 from hanamachi.training.serve.replays import text_of
@@ -188,7 +188,7 @@ class Table:
         return {
             "type": "position",
             "number": len(self.session.actions),
-            "view": seat_view(self.session, viewer, near=seat),
+            "view": situation_of(self.session.history(), viewer),
             "picture": seat_picture(self.session, viewer, near=seat),
             "players": [self._player(other, seat, here) for other in range(self.variant.seats)],
             "log": self._log(viewer),

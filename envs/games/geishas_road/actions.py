@@ -235,7 +235,7 @@ class Catalogue(Actions):
 
     def _lays_down(self, move: Move, game: np.record | None) -> str:
         """The cards that leave the hand, place by place."""
-        cards = [self._held(slot, game) for slot in move.slots]
+        cards = self._held(move, game)
         if move.kind in (HIDDEN_GIFT, HIDDEN_COMPETITION, HIDDEN_COUNTEROFFER):
             cards[-1] = f"({cards[-1]})"
         if move.kind >= COUNTEROFFER:
@@ -259,12 +259,12 @@ class Catalogue(Actions):
         place = game.share[waiting_share(game), move.number]
         return f"play {self._at(place, game)} first"
 
-    def _held(self, slot: int, game: np.record | None) -> str:
-        """The card in a slot of the mover's hand."""
-        if game is None or game.mover < 0 or game.hand[game.mover, slot] == NONE:
-            return f"#{slot + 1}"
-        name: str = self.names[game.hand[game.mover, slot]]
-        return name
+    def _held(self, move: Move, game: np.record | None) -> list[str]:
+        """The cards in slots of the mover's hand."""
+        none = game is None or game.mover < 0
+        hand = [NONE] * HAND if none else game.hand[game.mover].tolist()
+        held = [(slot, hand[slot]) for slot in move.slots]
+        return [f"#{slot + 1}" if card == NONE else self.names[card] for slot, card in held]
 
     def _at(self, place: int, game: np.record | None) -> str:
         """The card in a place of the offer."""

@@ -4,6 +4,7 @@ Both show what one seat sees; `seat=None` shows all that is hidden, too. `near` 
 bottom, by default the one that looks, or player 0.
 """
 
+from functools import cache
 from math import cos, pi, sin
 
 import numpy as np
@@ -41,7 +42,17 @@ from hanamachi.games.geishas_road.view import (
     worth,
     written,
 )
-from hanamachi.rendering.canvas import GOLD, HIDDEN, INK, LIGHT, PANEL, PAPER, TABLE, Canvas
+from hanamachi.rendering.canvas import (
+    GOLD,
+    HIDDEN,
+    INK,
+    LIGHT,
+    PANEL,
+    PAPER,
+    TABLE,
+    Canvas,
+    Shape,
+)
 from hanamachi.rendering.words import near_side
 
 __all__ = [
@@ -314,20 +325,36 @@ def draw_card(canvas: Canvas, card: Card, x: float, y: float, width: float) -> N
 
 def draw_circle(canvas: Canvas, variant: Variant, game: np.record) -> None:
     """The houses clockwise from the top, on a road, with the geisha and tokens at each."""
-    x, y = CENTRE
-    n = variant.rule_set.colours
+    colours = colour_names(variant)
+    canvas.shapes += houses(colours)
+    n, guests, marker = len(colours), game.guests.tolist(), game.marker.tolist()
+    stands_at = [(c + steps) % n for c, steps in enumerate(game.steps[:n].tolist())]
+    for house in range(n):
+        x, y = place_of(house, n)
+        tiebreaker = variant.rule_set.guests > 0 and marker[house] == NONE
+        draw_tokens(canvas, x, y, house, guests[house], tiebreaker)
+        there = [c for c in range(n) if stands_at[c] == house]
+        for place, c in enumerate(there):
+            draw_standee(canvas, x + 17 * (place - (len(there) - 1) / 2), y + 32, COLOURS[c])
+
+
+@cache
+def houses(colours: tuple[str, ...]) -> list[Shape]:
+    """The road and the houses, which never move."""
+    (x, y), n = CENTRE, len(colours)
+    canvas = Canvas(WIDTH, HEIGHT)
     for colour, radius in ((TABLE, RADIUS + ROAD), (PAPER, RADIUS - ROAD)):
         canvas.ellipse((x - radius, y - radius, x + radius, y + radius), colour)
-    for house in range(n):
-        angle = 2 * pi * house / n
-        draw_arrow(canvas, angle + pi / n)
-        at_x, at_y = x + RADIUS * sin(angle), y - RADIUS * cos(angle)
-        tiebreaker = variant.rule_set.guests > 0 and game.marker[house] == NONE
-        draw_house(canvas, at_x, at_y, house, colour_names(variant)[house])
-        draw_tokens(canvas, at_x, at_y, house, int(game.guests[house]), tiebreaker)
-        there = [c for c in range(n) if (c + game.steps[c]) % n == house]
-        for place, c in enumerate(there):
-            draw_standee(canvas, at_x + 17 * (place - (len(there) - 1) / 2), at_y + 32, COLOURS[c])
+    for house, name in enumerate(colours):
+        draw_arrow(canvas, 2 * pi * (house + 0.5) / n)
+        draw_house(canvas, *place_of(house, n), house, name)
+    return canvas.shapes
+
+
+def place_of(house: int, houses: int) -> tuple[float, float]:
+    """The middle of a house on the road."""
+    angle = 2 * pi * house / houses
+    return CENTRE[0] + RADIUS * sin(angle), CENTRE[1] - RADIUS * cos(angle)
 
 
 def draw_arrow(canvas: Canvas, angle: float) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.records import copied
 from hanamachi.engine.rounds import scored_round
 from hanamachi.games.four_actions import SIZES
 from hanamachi.games.geishas_road.actions import TOKENS, Catalogue
@@ -56,7 +57,7 @@ from hanamachi.games.geishas_road.rules import (
     use_of,
     waiting_share,
 )
-from hanamachi.rendering.plain import observed
+from hanamachi.rendering.plain import segment
 from hanamachi.rendering.words import counted, named, near_side
 
 NAMES = tuple(action.capitalize() for action in ACTIONS)
@@ -175,7 +176,7 @@ def unseen(variant: Variant, game: np.record, viewer: int | None) -> list[int]:
     """The cards that the viewer has not seen; without a viewer, those in the deck."""
     if viewer is None:
         return [card for card in range(variant.rule_set.cards) if game.unseen >> card & 1]
-    return [card for card, n in enumerate(observed(variant, game, viewer)["unseen"]) if n]
+    return [card for card, n in enumerate(segment(variant, game, viewer, "unseen")) if n]
 
 
 def side(
@@ -314,7 +315,7 @@ def scored_markers(variant: Variant, before: np.record, action: int) -> Markers:
     The action is carried out where cards have no value, markers alone win nobody, and no other
     round follows: then scoring moves none.
     """
-    rule_set, game = variant.rule_set.copy(), before.copy()
+    rule_set, game = variant.rule_set.copy(), copied(before)
     rule_set["value"], rule_set["alone_wins"], rule_set["rounds"] = 0, False, game["round_number"]
     game["influence"] = 0
     kernels.apply_one(rule_set, game, action)
@@ -419,7 +420,7 @@ def heard(
     """What the viewer hears of an action of the seat `by`, or of an outcome if it is CHANCE."""
     if by == CHANCE:
         return heard_of_chance(variant, before, event, viewer)
-    after, scored = before.copy(), scored_round(variant, before, event)
+    after, scored = copied(before), scored_round(variant, before, event)
     kernels.apply_one(variant.rule_set, after, event)
     left = after if scored is None else scored
     words = [heard_words(variant, before, event, viewer), *played(variant, before, left, event)]
@@ -534,7 +535,8 @@ def pieces(variant: Variant, game: np.record, action: int) -> list[tuple[str, st
     """
     move, kind = variant.actions.moves[action], int(variant.actions.kind[action])
     names = cast(Catalogue, variant.actions).names
-    held = [names[game.hand[game.mover, slot]] for slot in move.slots]
+    in_hand = game.hand[game.mover].tolist() if move.slots else []
+    held = [names[in_hand[slot]] for slot in move.slots]
     hand = [(f"hand:{name}", name) for name in held]
     if kind <= HIDDEN_COMPETITION:
         hides = kind >= HIDDEN_GIFT

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.records import copied
 from hanamachi.games.hanabi.actions import Catalogue
 from hanamachi.games.hanabi.rules import (
     CHOOSE_STARTER,
@@ -260,7 +261,7 @@ def heard(
     """What the viewer hears of an action of the seat `by`, or of an outcome if it is CHANCE."""
     if by == CHANCE:
         return heard_of_chance(variant, before, event, viewer)
-    after = before.copy()
+    after = copied(before)
     kernels.apply_one(variant.rule_set, after, event)
     words = f"{variant.actions.describe(event, before)}: {came_of(variant, after, by)}"
     return [words, result(variant, after)] if after.mover == OVER else [words]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.records import copied
 from hanamachi.engine.rounds import scored_round
 from hanamachi.games.four_actions import SIZES
 from hanamachi.games.hanamikoji.actions import Catalogue
@@ -31,7 +32,7 @@ from hanamachi.games.hanamikoji.rules import (
     favours,
     player_of,
 )
-from hanamachi.rendering.plain import observed
+from hanamachi.rendering.plain import segment
 from hanamachi.rendering.words import named, near_side
 
 Cards = tuple[str, ...]
@@ -98,7 +99,7 @@ def unseen_by(variant: Variant, game: np.record, viewer: int | None) -> list[int
     """The items of each geisha that the viewer has not seen; for None, those in the pile."""
     if viewer is None:
         return cast(list[int], game.unseen[: variant.rule_set.geisha].tolist())
-    return [round(number) for number in observed(variant, game, viewer)["unseen"]]
+    return [round(number) for number in segment(variant, game, viewer, "unseen")]
 
 
 def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Side:
@@ -234,7 +235,7 @@ def ended(variant: Variant, before: np.record, action: int) -> list[str]:
             for seat, (geisha, charm) in enumerate(sides)
         ]
         return [f"round {before.round_number} is over: {'; '.join(counts)}"]
-    after = before.copy()
+    after = copied(before)
     kernels.apply_one(variant.rule_set, after, action)
     return [victory(variant, after)] if after.mover == OVER else []
 
