@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import sample
+from samples import WHOLE, sample
 
 import hanamachi
 from hanamachi import UserError
@@ -40,7 +40,8 @@ def test_every_legal_action_is_understood_by_its_words(id):
     for seed in range(sample(10, 0.2)):
         game = begun(id, seed)
         while not game.over:
-            for action, words in game.legal().items():
+            legal = list(game.legal().items())
+            for action, words in legal if WHOLE else legal[:: 1 + len(legal) // 10]:
                 assert game.parse(words) == action
             play_on(game, rng)
 

@@ -197,6 +197,7 @@ def test_checkpoints_and_searches_play_there_too(cluster, undisturbed):
     assert there == evaluate(policies, "hanamikoji", **how).as_json()
 
 
+@pytest.mark.skipif(not WHOLE, reason="a second cluster takes half a minute to start")
 def test_without_an_address_a_cluster_is_started_on_this_machine(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *map(str, arguments("evaluate", tmp_path))],
@@ -389,6 +390,7 @@ def test_it_costs_only_a_repetition_to_lose_the_head(kill, expected, tmp_path):
     assert outcome(name, tmp_path) == whole
 
 
+@pytest.mark.skipif(not WHOLE, reason="a second cluster takes half a minute to start")
 def test_without_its_head_a_run_can_be_resumed(cluster, undisturbed, tmp_path, monkeypatch):
     """The last of this file, because it leaves the cluster without a head."""
     monkeypatch.setattr("hanamachi.training.cluster.PATIENCE", 1.0)
