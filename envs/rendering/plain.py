@@ -105,6 +105,13 @@ def observation(variant: Variant, game: np.record, seat: int) -> NDArray[np.floa
     return cast(NDArray[np.float32], seen[0])
 
 
+def round_end_drawing(
+    variant: Variant, before: np.record, action: int, seat: int | None = None
+) -> Canvas | None:
+    """The table when `action` has ended a round and another follows, where a game has rounds."""
+    return None
+
+
 def drawing(
     variant: Variant, game: np.record, seat: int | None = None, near: int | None = None
 ) -> Canvas:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hanamachi.errors import UserError
 from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
+from hanamachi.sessions.events import asked
 from hanamachi.sessions.saved_games import Record, positions
 from hanamachi.storage.files import write_whole
 
@@ -32,10 +33,10 @@ def animate(record: Record, path: Path, seconds: float = 1.0) -> None:
 def scenes(record: Record, seconds: float) -> Iterator[Scene]:
     """The table after the deal and after each move, and each round's end before the next round."""
     variant, render, before = record.variant, record.variant.game.render(), None
-    round_end = getattr(render, "round_end_drawing", None)
+    round_end = asked(variant, "round_end_drawing")
     for number, (position, happened) in enumerate(positions(record)):
         words = happened.replace("player_", "player ")
-        if before is not None and round_end:
+        if before is not None:
             scored = round_end(variant, before, record.actions[number - 1])
             if scored is not None:
                 yield Scene(captioned(scored, words), PAUSE * seconds)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
-from hanamachi.rendering.svg import picture_of_pieces
+from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.rendering.svg import picture_of_pieces, svg
 from hanamachi.sessions.events import History, asked
 from hanamachi.sessions.session import Session
 
@@ -110,6 +110,18 @@ def seat_picture(position: Position, seat: int | None, near: int | None = None) 
     drawing = asked(variant, "drawing")(variant, position.games[0], seat, near)
     whose = "" if seat is None else f" as player {seat} sees it"
     return picture_of_pieces(drawing, f"the table of {variant.game.title}{whose}")
+
+
+def round_end_picture(history: History, seat: int | None) -> str | None:
+    """SVG of the table as a round ended, if one has ended since the seat acted last."""
+    variant = history.variant
+    round_end = asked(variant, "round_end_drawing")
+    for event in reversed([event for event in history.events if event.by != CHANCE]):
+        if (drawing := round_end(variant, event.before, event.number, seat)) is not None:
+            return svg(drawing, f"the table of {variant.game.title} at the end of the round")
+        if event.by == seat:
+            break
+    return None
 
 
 def plain(value: Any) -> Any:

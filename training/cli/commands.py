@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, TextIO
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 from rich.console import Console
@@ -18,6 +19,9 @@ from rich.text import Text
 
 from hanamachi.errors import UserError, missing_extra, missing_package, shown
 from hanamachi.limits import LINE, WORKERS
+
+if TYPE_CHECKING:
+    from hanamachi.sessions.saved_games import Record
 
 app = typer.Typer(
     help="Card games with hidden information: train policies, evaluate them, play against them.",
@@ -276,17 +280,30 @@ def serve(
     browse: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Play, watch and review games in the browser (extra: serve)."""
+    serve_table(policies or [], host, port, data, "The table is set", browse)
+
+
+def serve_table(
+    policies: list[str],
+    host: str,
+    port: int,
+    data: Path | None,
+    what: str,
+    browse: bool,
+    record: "Record | None" = None,
+) -> None:
+    """Serve until stopped; say what is to be found where, and open it in a browser if wanted."""
     try:
-        from hanamachi.training.serve.app import serve
+        from hanamachi.training.serve import app as server
     except ModuleNotFoundError as error:
         raise missing_extra(missing_package(error), "serve") from None
 
     def ready(address: str) -> None:
-        say(f"The table is set at {address}; Ctrl-C ends it.")
+        say(f"{what} at {address}; Ctrl-C ends it.")
         if browse:
             typer.launch(address)
 
-    serve(policies or [], host, port, data, ready)
+    server.serve(policies, host, port, data, ready, record)
 
 
 @app.command()
@@ -304,6 +321,9 @@ def replay(
         ),
     ] = None,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for each move in OUT.")] = 1.0,
+    web: Annotated[
+        bool, typer.Option("--web", help="Open it in the browser, to review it (extra: serve).")
+    ] = False,
 ) -> None:
     """Step through a game, with all hands visible, or write it as an animation or as text."""
     from hanamachi.sessions.notation import load_game, write_game
@@ -311,6 +331,10 @@ def replay(
     from hanamachi.training.cli.play import round_end
 
     record = load_game(file)
+    if web:
+        with TemporaryDirectory(prefix="hanamachi-") as folder:
+            serve_table([], "127.0.0.1", 0, Path(folder), "The game lies", True, record)
+        return
     if out:
         from hanamachi.sessions.animation import KINDS, animate
 

@@ -38,6 +38,7 @@ from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
 from hanamachi.training.serve.reviews import Reviews
 from hanamachi.training.serve.store import Store, user_folder
+from hanamachi.training.serve.tables import new_key
 
 PAGE = files("hanamachi.training.serve") / "page"
 TYPES = {
@@ -79,19 +80,28 @@ def serve(
     port: int,
     data: Path | None,
     ready: Callable[[str], None],
+    record: Record | None = None,
 ) -> None:
     """Answer until the process is stopped; `ready` gets the address once there is one.
 
-    `policies` may be chosen in the browser, besides those that come with the package.
+    `policies` may be chosen in the browser, besides those that come with the package. With a
+    record, the address is that of its replay.
     """
     sys.setswitchinterval(SWITCH)
     offers, store = Offers(policies), Store(data or user_folder())
     listening = bound(host, port)
     hall = Hall(store, offers)
     server = uvicorn.Server(settings(application(hall, [host])))
-    ready(address_of(listening))
+    ready(address_of(listening) + (shelved(store, record) if record else ""))
     gc.freeze()  # what is loaded by now stays: to look through it would hold up all games
     server.run(sockets=[listening])
+
+
+def shelved(store: Store, record: Record) -> str:
+    """Keep a game to look at; returns its place on this server."""
+    id = new_key()
+    store.add_replay(id, replays.text_of(record))
+    return f"/#replay={id}&move=0&seat=all"
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:

@@ -41,7 +41,17 @@ def overview(record: Record) -> dict[str, Any]:
         "moves": moves(record),
         "record": content_of(record),
         "notation": notation(record),
+        "hanab_live": is_on_hanab_live(record),
     }
+
+
+def is_on_hanab_live(record: Record) -> bool:
+    """Whether hanab.live has such a game."""
+    try:
+        hanab_live(record)
+    except UserError:
+        return False
+    return True
 
 
 def moves(record: Record) -> list[dict[str, Any]]:

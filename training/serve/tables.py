@@ -18,7 +18,7 @@ from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import SEEDS, Session
-from hanamachi.sessions.views import seat_picture, situation_of
+from hanamachi.sessions.views import round_end_picture, seat_picture, situation_of
 from hanamachi.training.serve.offers import HUMAN
 from hanamachi.training.serve.protocol import Act
 from hanamachi.training.serve.replays import text_of
@@ -48,6 +48,7 @@ class Table:
             seat: SeatedPlayer(policy, variant, games=1) for seat, policy in policies.items()
         }
         self.session = Session(variant)
+        self.earned = np.zeros(variant.seats)  # (S,)
         self.luck = 0  # the seed of the policies' choices
         self.game = 0  # how many games were played here before this one
         self.replay: str | None = None  # where everybody can look at the game once it is over
@@ -70,7 +71,7 @@ class Table:
         fresh = Table(self.id, self.variant, self.seats, {}, self.store)
         begun = fresh.begin()
         self.store.begin_again(self.id, Event(self.game + 1, 0, "begin", begun))
-        self.session, self.luck = fresh.session, fresh.luck
+        self.session, self.luck, self.earned = fresh.session, fresh.luck, fresh.earned
         self.game, self.replay = self.game + 1, None
         for player in self.players.values():
             player.forget(np.zeros(1, np.int64))
@@ -81,7 +82,7 @@ class Table:
         self.session.begin_dealt(int(begun.body["generator"], 16), begun.body["deal"])
         for event in events:
             if event.kind == "act":
-                self.session.step(event.body)
+                self._carry_out(event.body)
             else:
                 self.replay = event.body
         self.game, self.luck = begun.game, begun.body["luck"]
@@ -157,8 +158,12 @@ class Table:
         memory = self.players[seat].memory[0, seat] if seat in self.players else np.empty(0)
         kept = (seat, memory.tobytes()) if memory.size else None
         self.store.add_event(self.id, Event(self.game, number, "act", action), kept)
-        self.session.step(action)
+        self._carry_out(action)
         self._end_if_over()
+
+    def _carry_out(self, action: int) -> None:
+        self.session.step(action)
+        self.earned += self.session.rewards()
 
     def _end_if_over(self) -> None:
         """Once the game is over, everybody may look at all of it."""
@@ -190,11 +195,20 @@ class Table:
             "number": len(self.session.actions),
             "view": situation_of(self.session.history(), viewer),
             "picture": seat_picture(self.session, viewer, near=seat),
+            "round_end": round_end_picture(self.session.history(), viewer),
+            "outcome": self._outcome(seat),
             "players": [self._player(other, seat, here) for other in range(self.variant.seats)],
             "log": self._log(viewer),
             "open": viewer is None,
             "replay": self.replay,
         }
+
+    def _outcome(self, seat: int | None) -> str | None:
+        """How the game ended for a seat, unless all have won or lost together."""
+        if seat is None or not self.over or self.variant.game.cooperative:
+            return None
+        mine, others = self.earned[seat], np.delete(self.earned, seat).max()
+        return "won" if mine > others else "lost" if mine < others else "drawn"
 
     def _player(self, seat: int, viewer: int | None, here: Set[int]) -> dict[str, Any]:
         name, human = self.seats[seat], self.seats[seat] == HUMAN

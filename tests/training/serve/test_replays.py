@@ -1,7 +1,12 @@
 """Games to look at: what was played here, and games in any form that is known."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,6 +97,20 @@ def test_a_game_is_taken_and_given_in_every_form(client: Client, id: str) -> Non
             assert read_game(answer.body).actions == record.actions
         answer = client.get(f"{address}/hanab-live.json")
         assert answer.status == (200 if id.startswith("hanabi") else 400)
+
+
+def test_a_file_opens_at_the_table(tmp_path: Path) -> None:
+    record, file = game_of("hanabi:2p"), tmp_path / "game.txt"
+    file.write_text(notation(record))
+    command = [sys.executable, "-m", "hanamachi", "replay", str(file), "--web"]
+    quiet = {**os.environ, "BROWSER": "true"}  # a browser that shows nothing
+    with subprocess.Popen(command, env=quiet, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        found = re.search(r":(\d+)/#replay=([\w-]+)&", server.stdout.readline())
+        assert found
+        overview = Client(int(found[1])).get(f"/api/replays/{found[2]}").json
+        server.terminate()
+    assert overview["notation"] == notation(record)
 
 
 def test_a_game_that_was_just_played_can_be_looked_at(client: Client) -> None:

@@ -1,5 +1,6 @@
 """Games at the tables, from the first deal to the last card, by the sockets of their seats."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,25 @@ def test_a_person_plays_a_whole_game_with_policies(client: Client, game: str) ->
     assert [player["name"] for player in last["players"]] == ["you", *others]
     moves = client.get(f"/api/replays/{last['replay']}").json["moves"]
     assert len(moves) == last["number"]
+    won = "player 0 has won" in last["view"]["status"]
+    outcome = None if last["view"]["cooperative"] else "won" if won else "lost"
+    assert last["outcome"] == outcome
+
+
+@pytest.mark.parametrize("game", ["hanamikoji:three_rounds", "geishas_road:2021"])
+def test_the_end_of_a_round_is_shown_until_the_seat_acts_again(client: Client, game: str) -> None:
+    table, rng = client.table(game, HUMAN, "expert"), np.random.default_rng(0)
+    shown = []
+    with client.sit(table["keys"]["0"]) as seat:
+        position = seat.position()
+        while not position["view"]["over"]:
+            ended = any("is over" in event["words"] for event in position["log"])
+            assert ended or position["round_end"] is None
+            shown.append(position["round_end"])
+            position = seat.play_on(position, rng)
+    assert any(shown)
+    assert all(picture is None or picture.startswith("<svg") for picture in shown)
+    assert not any(one and one == other for one, other in itertools.pairwise(shown))
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -8,6 +8,12 @@ const VIVID = 60; // how far the parts of a colour, of 255, lie from each other
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
+/** The server's SVG as an element. */
+export function drawn(text) {
+  const parsed = new DOMParser().parseFromString(plain(text), "image/svg+xml");
+  return document.adoptNode(parsed.documentElement);
+}
+
 export class Picture {
   /** `onPiece(piece, spot, chosen)` hears clicks; spot is the place among equal pieces. */
   constructor(onPiece = () => {}) {
@@ -28,10 +34,8 @@ export class Picture {
 
   /** Show another picture; pieces that were there before glide from where they were. */
   show(text) {
-    const parsed = new DOMParser().parseFromString(plain(text), "image/svg+xml");
-    if (parsed.documentElement.localName !== "svg") return;
     const before = this.svg && placesOf(this.all());
-    this.svg = document.adoptNode(parsed.documentElement);
+    this.svg = drawn(text);
     this.svg.setAttribute("role", "group"); // not one image, so that its pieces' labels are read
     this.sheet.replaceChildren(this.svg);
     for (const piece of this.all()) ring(piece);

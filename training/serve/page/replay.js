@@ -125,7 +125,7 @@ class Replay {
   }
 
   links() {
-    const files = this.game.variant.startsWith("hanabi")
+    const files = this.game.hanab_live
       ? [...DOWNLOADS, ["hanab-live.json", "hanab.live JSON"]]
       : DOWNLOADS;
     const anchors = files.map(([file, words]) =>

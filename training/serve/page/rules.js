@@ -1,6 +1,7 @@
 // The rules of a game, in a window above the table.
 
 import { ask } from "./api.js";
+import { showAbove } from "./dialog.js";
 import { h } from "./dom.js";
 
 /** A button that opens the rules of a variant. */
@@ -10,15 +11,7 @@ export function rulesButton(variant) {
 
 async function open(variant) {
   const text = h("div", { class: "prose", tabindex: "0", role: "region", "aria-label": "Rules" });
-  const close = h("button", { type: "button", onclick: () => dialog.close() }, "Close");
-  const dialog = h(
-    "dialog",
-    { "aria-label": "Rules", onclose: () => dialog.remove() },
-    text,
-    close,
-  );
-  document.body.append(dialog);
-  dialog.showModal();
+  showAbove("Rules", text);
   try {
     const { html } = await ask(`/api/rules/${encodeURIComponent(variant)}`);
     const parsed = new DOMParser().parseFromString(html, "text/html");

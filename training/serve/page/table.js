@@ -1,11 +1,12 @@
 // A game in progress: a seat at the table, or a game of policies to watch.
 
 import { Connection } from "./connection.js";
+import { showAbove } from "./dialog.js";
 import { h } from "./dom.js";
 import { invitations } from "./invitations.js";
 import { Pacer } from "./pacer.js";
 import { Panel } from "./panel.js";
-import { Picture } from "./picture.js";
+import { Picture, drawn } from "./picture.js";
 import { rulesButton } from "./rules.js";
 import { capitalised, percent, policyName, signed, told, withoutTitle, yourTurn } from "./words.js";
 
@@ -15,6 +16,8 @@ export function table(main, key, watching) {
   main.append(view.element);
   return () => view.close();
 }
+
+const OUTCOMES = { won: "You have won", lost: "You have lost", drawn: "The game is a draw" };
 
 class Table {
   constructor(key, watching) {
@@ -54,7 +57,18 @@ class Table {
     this.hint = h("button", { type: "button", onclick: () => this.askHint() }, "Hint");
     this.hints = h("section", { class: "panel hints", "aria-live": "polite", hidden: true });
     this.end = h("section", { class: "panel end", hidden: true });
-    this.last = h("section", { class: "panel news" }, h("h2", {}, "What happened"), this.events);
+    this.roundEnd = h(
+      "button",
+      { type: "button", hidden: true, onclick: () => this.showRoundEnd() },
+      "See how the round ended",
+    );
+    this.last = h(
+      "section",
+      { class: "panel news" },
+      h("h2", {}, "What happened"),
+      this.events,
+      this.roundEnd,
+    );
     const all = h("details", { class: "panel" }, h("summary", {}, "The whole game"), this.log);
     const rules = rulesButton(() => this.position.view.variant);
     rules.disabled = true;
@@ -184,22 +198,28 @@ class Table {
     );
   }
 
-  showEvents({ view, log }) {
+  showEvents({ view, log, round_end: roundEnd }) {
     const news = view.events.map((event) => h("li", { class: by(event, this.seat) }, told(event)));
     this.events.replaceChildren(...news);
     this.last.hidden = !news.length;
+    this.roundEnd.hidden = !roundEnd;
     const lines = log.map((event) => h("li", { class: by(event, this.seat) }, told(event)));
     this.log.replaceChildren(...lines);
   }
 
-  showEnd({ view, replay }) {
+  showRoundEnd() {
+    const picture = h("div", { class: "picture" }, drawn(this.position.round_end));
+    showAbove("The table at the end of the round", picture);
+  }
+
+  showEnd({ view, replay, outcome }) {
     this.end.hidden = !view.over;
     if (!view.over) return;
     const again = () => this.send({ type: "new" });
     const seat = this.seat ?? "all";
     const review = `#replay=${replay}&move=0&seat=${seat}`;
     this.end.replaceChildren(
-      h("h2", {}, "The game is over"),
+      h("h2", {}, OUTCOMES[outcome] ?? "The game is over"),
       h("p", {}, capitalised(view.status)),
       h(
         "div",
