@@ -113,13 +113,16 @@ def seat_picture(position: Position, seat: int | None, near: int | None = None) 
 
 
 def round_end_picture(history: History, seat: int | None) -> str | None:
-    """SVG of the table as a round ended, if one has ended since the seat acted last."""
+    """SVG of the table as a round ended, if one has ended since the seat acted last.
+
+    With None, if the last action has ended one.
+    """
     variant = history.variant
     round_end = asked(variant, "round_end_drawing")
     for event in reversed([event for event in history.events if event.by != CHANCE]):
         if (drawing := round_end(variant, event.before, event.number, seat)) is not None:
             return svg(drawing, f"the table of {variant.game.title} at the end of the round")
-        if event.by == seat:
+        if seat in (None, event.by):
             break
     return None
 
