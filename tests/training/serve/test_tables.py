@@ -49,7 +49,7 @@ def test_a_person_plays_a_whole_game_with_policies(client: Client, game: str) ->
 
 @pytest.mark.parametrize("game", ["hanamikoji:three_rounds", "geishas_road:2021"])
 def test_the_end_of_a_round_is_shown_until_the_seat_acts_again(client: Client, game: str) -> None:
-    table, rng = client.table(game, HUMAN, "expert"), np.random.default_rng(0)
+    table, rng = client.table(game, HUMAN, "expert", seed=7), np.random.default_rng(0)
     shown = []
     with client.sit(table["keys"]["0"]) as seat:
         position = seat.position()
