@@ -47,7 +47,8 @@ class Turns(NamedTuple):
 
     def part(self, chosen: NDArray[Any]) -> "Turns":
         """Some of these turns, by their places or by a mask."""
-        return Turns(self.variant, *(array[chosen] for array in self[1:-1]), self.history)
+        rows, games, seats, observations, masks = (array[chosen] for array in self[1:-1])
+        return Turns(self.variant, rows, games, seats, observations, masks, self.history)
 
     def step(
         self, games: NDArray[Any], actions: NDArray[np.int64], threads: int | None = None
@@ -66,7 +67,8 @@ class Turns(NamedTuple):
 
     def worlds(self) -> Worlds:
         """What the seats to move may know and imagine."""
-        history = (lambda place: self.history(int(self.rows[place]))) if self.history else None
+        of_game, rows = self.history, self.rows
+        history = (lambda place: of_game(int(rows[place]))) if of_game else None
         return Worlds(self.variant, self.games, self.seats, history)
 
 

@@ -261,8 +261,9 @@ class Catalogue(Actions):
 
     def _held(self, move: Move, game: np.record | None) -> list[str]:
         """The cards in slots of the mover's hand."""
-        none = game is None or game.mover < 0
-        hand = [NONE] * HAND if none else game.hand[game.mover].tolist()
+        hand = [NONE] * HAND
+        if game is not None and game.mover >= 0:
+            hand = game.hand[game.mover].tolist()
         held = [(slot, hand[slot]) for slot in move.slots]
         return [f"#{slot + 1}" if card == NONE else self.names[card] for slot, card in held]
 
