@@ -12,7 +12,7 @@ except ModuleNotFoundError:
     raise missing_extra("pyarrow", "data") from None
 
 from hanamachi.training.dataset.make import make
-
-
+from hanamachi.training.dataset.minari import to_minari
+from hanamachi.training.dataset.read import Dataset, load
 
 __all__ = ["Dataset", "load", "make", "to_minari"]

@@ -27,6 +27,14 @@ class Figures(NamedTuple):
         """What each policy earned in a game, per seat."""
         return [total / seats for total, seats in zip(self.returns, self.seated, strict=True)]
 
+    def in_words(self, policies: Sequence[str]) -> str:
+        means = zip(policies, self.means(), strict=True)
+        earned = ", ".join(f"{name} {mean:.3f}" for name, mean in means)
+        return (
+            f"{self.games:,} games, {self.decisions:,} decisions and "
+            f"{self.rows - self.decisions:,} forced moves; mean return: {earned}"
+        )
+
 
 def figures_of(played: Recorded, policies: int) -> Figures:
     """The figures of some games."""

@@ -27,7 +27,7 @@ from hanamachi.storage.files import remove_leftovers, replacing
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.dataset.card import card
 from hanamachi.training.dataset.columns import schema, table_of
-from hanamachi.training.dataset.figures import KEY, figures_of, read_figures
+from hanamachi.training.dataset.figures import KEY, Figures, figures_of, read_figures
 from hanamachi.training.dataset.recipe import Recipe
 from hanamachi.training.dataset.record import record
 from hanamachi.training.evaluation.deals import Play
@@ -60,8 +60,8 @@ def make(
     processes: int = 1,
     watch: Watch | None = None,
     **options: Any,
-) -> Path:
-    """Let one policy, or two that take turns at the table, play games; returns the folder `out`.
+) -> Figures:
+    """Let one policy, or two that take turns at the table, play games, and write them to `out`.
 
     Each policy is named as `load_policy` takes it. `play` is how they choose: "sample" from their
     probabilities, or "argmax". `judge` names a search, such as "search:improve:expert:worlds=64":
@@ -81,7 +81,7 @@ def make(
     figures = read_figures(folder / DATA, recipe.files)
     with replacing(folder / CARD) as file:
         file.write(card(recipe, figures).encode())
-    return folder
+    return figures
 
 
 def play_missing(recipe: Recipe, data: Path, processes: int, watch: Watch) -> None:

@@ -26,7 +26,7 @@ from hanamachi.training.dataset.columns import columns, numpy_array, row_size, s
 from hanamachi.training.dataset.make import ABOUT, DATA
 from hanamachi.training.dataset.recipe import Recipe, file_names
 
-SHIPPED = Path(__file__).parent / "shipped"  # a folder for each dataset of the package
+SHIPPED = Path(__file__).parent / "shipped"  # what scripts/datasets.py makes, a folder each
 KINDS: Mapping[str, Any] = {  # of the entries of ABOUT
     "game": str,
     "options": dict,
@@ -85,6 +85,11 @@ class Dataset:
         arrays = {f.name: getattr(self, f.name) for f in fields(self)[1:]}
         return replace(self, **{k: None if a is None else a[rows] for k, a in arrays.items()})
 
+    def by_decision(self) -> Iterator[NDArray[np.int64]]:
+        """The places of the first decision of each game, then of the second, and so on."""
+        order = np.argsort(self.decision, kind="stable")
+        yield from np.split(order, np.cumsum(np.bincount(self.decision))[:-1])
+
 
 def load(dataset: str | Path) -> Dataset:
     """Read a dataset, from its folder or, if it comes with the package, by its variant's id.
@@ -135,7 +140,9 @@ def read_about(folder: Path) -> tuple[Recipe, list[str]]:
     if not 1 <= about["games_a_file"] <= GAMES:
         raise refused(folder, f"{ABOUT} has no valid games_a_file")
     if any(about[name] != digest for name, digest in digests(recipe.variant, ()).items()):
-        raise refused(folder, f"its actions or observations are of another version of {recipe.game}")
+        raise refused(
+            folder, f"its actions or observations are of another version of {recipe.game}"
+        )
     return recipe, file_names(recipe.games, about["games_a_file"])
 
 
@@ -180,9 +187,7 @@ def rows_in(folder: Path, part: Path) -> int:
         raise refused(folder, f"{part.name} is damaged, or no Parquet file") from error
 
 
-def read_columns(
-    folder: Path, recipe: Recipe, part: Path
-) -> Iterator[tuple[str, NDArray[Any]]]:
+def read_columns(folder: Path, recipe: Recipe, part: Path) -> Iterator[tuple[str, NDArray[Any]]]:
     """The columns of a file, which must be those of the table in `columns.py`."""
     variant, kinds = recipe.variant, columns(recipe.judge is not None)
     try:

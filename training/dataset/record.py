@@ -62,9 +62,7 @@ def seats_and_deals(
 class Recorder:
     """Lets the policies of `play_games` decide, and keeps what they saw and did."""
 
-    def __init__(
-        self, variant: Variant, games: int, search: Improve | SingleAgent | None
-    ) -> None:
+    def __init__(self, variant: Variant, games: int, search: Improve | SingleAgent | None) -> None:
         self.judge = Judge(search, variant, games) if search else None
         self.earned = np.zeros((games, variant.seats))
         self.rows: list[dict[str, NDArray[Any]]] = []
