@@ -102,7 +102,8 @@ def write_file(recipe: Recipe, data: Path, number: int) -> int:
     summary = json.dumps(figures_of(played, len(recipe.policies))._asdict())
     columns = schema(recipe.variant, recipe.judge is not None).with_metadata({KEY: summary})
     with replacing(data / recipe.files[number]) as file:
-        pq.write_table(table_of(played.arrays, columns), file, compression="zstd")
+        table = table_of(played.arrays, columns)
+        pq.write_table(table, file, compression="zstd", write_page_checksum=True)
     return len(games)
 
 

@@ -191,7 +191,7 @@ def read_columns(folder: Path, recipe: Recipe, part: Path) -> Iterator[tuple[str
     """The columns of a file, which must be those of the table in `columns.py`."""
     variant, kinds = recipe.variant, columns(recipe.judge is not None)
     try:
-        table = pq.ParquetFile(part).read()
+        table = pq.ParquetFile(part, page_checksum_verification=True).read()
     except Exception as error:
         raise refused(folder, f"{part.name} is damaged") from error
     for kind, field in zip(kinds, schema(variant, recipe.judge is not None), strict=True):
