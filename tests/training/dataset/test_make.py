@@ -33,7 +33,7 @@ def test_a_game_can_be_replayed_to_the_same_rows(game, tmp_path):
     rules = variant(game, **SMALL[game])
     _, deals = seats_and_deals(rules, 1, np.arange(6))
     table, _ = dealt(rules, deals, OTHER_DEALS)
-    player, earned = SeatedPlayer(load_policy("expert", game, **SMALL[game]), rules, 6), 0
+    player = SeatedPlayer(load_policy("expert", game, **SMALL[game]), rules, 6)
     totals = np.zeros((6, rules.seats))
     for rows in found.by_decision():
         turns = turns_of(rules, table, found.game[rows].astype(np.int64))
@@ -43,8 +43,8 @@ def test_a_game_can_be_replayed_to_the_same_rows(game, tmp_path):
         assert (found.observation[rows] == seen).all()
         assert (found.probabilities[rows] == player.distribution(turns)[0]).all()
         assert (found.earned[rows] == totals[turns.rows, turns.seats]).all()
-        earned = step(rules, table, turns.rows, found.action[rows].astype(np.int64))
-        totals[turns.rows] += earned
+        actions = found.action[rows].astype(np.int64)
+        totals[turns.rows] += step(rules, table, turns.rows, actions)
     assert (table["mover"] < 0).all()
     assert (found.earned + found.returns == totals[found.game, found.seat]).all()
 
@@ -74,7 +74,9 @@ def test_no_evaluation_plays_its_deals(tmp_path):
     found, rules = load(made(tmp_path)), variant("hanamikoji", **SMALL["hanamikoji"])
     table, _ = dealt(rules, np.arange(8, dtype=np.uint64), 0)
     seen = turns_of(rules, table, np.arange(8)).observations
-    assert (in_units(seen, rules.observation.units) != found.part(found.decision == 0).observation).any()
+    assert (
+        in_units(seen, rules.observation.units) != found.part(found.decision == 0).observation
+    ).any()
 
 
 def test_its_card_says_what_was_played(tmp_path):
