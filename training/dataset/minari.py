@@ -3,6 +3,7 @@
 Notation: G games, S seats, N entries of an observation, A actions, T decisions of a seat.
 """
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,7 +59,9 @@ def to_minari(dataset: str | Path | Dataset, id: str, **settings: Any) -> Any:
     variant, policies = whole.variant, " and ".join(whole.recipe.policies)
     env = gymnasium.make(gymnasium_id(variant.id), **variant.options)
     about = {"algorithm_name": policies, "description": f"Games of {policies} in {variant.id}."}
-    return minari.create_dataset_from_buffers(id, buffers, env=env, **{**about, **settings})
+    with warnings.catch_warnings():  # about an author and the like, which `settings` can name
+        warnings.simplefilter("ignore", UserWarning)
+        return minari.create_dataset_from_buffers(id, buffers, env=env, **{**about, **settings})
 
 
 def episodes(dataset: Dataset) -> Iterator[Episode]:
