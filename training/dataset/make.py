@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -35,11 +35,11 @@ from hanamachi.training.evaluation.saved_parts import claim
 from hanamachi.training.evaluation.schedule import Mapper
 
 ABOUT, DATA, CARD = "dataset.json", "data", "README.md"
-WATCHED = 1  # exit code of a process whose parent is gone
+ORPHANED = 1  # exit code of a process whose parent is gone
 
 
-class Watch:
-    """Follows the making of a dataset; this one does nothing."""
+class Watch(Protocol):
+    """Follows the making of a dataset."""
 
     def begin(self, games: int, kept: int) -> None:
         """`games` are to be played; `kept` of them were played before."""
@@ -77,22 +77,24 @@ def make(
         raise UserError(f"processes must be from 1 to {THREADS}, not {shown(processes)}")
     about = recipe.about()  # loads all policies before anything is written
     claim(folder / ABOUT, about, "a dataset")
-    play_missing(recipe, folder / DATA, processes, watch or Watch())
+    play_missing(recipe, folder / DATA, processes, watch)
     figures = read_figures(folder / DATA, recipe.files)
     with replacing(folder / CARD) as file:
         file.write(card(recipe, figures).encode())
     return figures
 
 
-def play_missing(recipe: Recipe, data: Path, processes: int, watch: Watch) -> None:
+def play_missing(recipe: Recipe, data: Path, processes: int, watch: Watch | None) -> None:
     """Make the files that are not there."""
     remove_leftovers(data)
     missing = [i for i, name in enumerate(recipe.files) if not (data / name).exists()]
     left = sum(len(games_of(recipe, i)) for i in missing)
-    watch.begin(recipe.games, recipe.games - left)
+    if watch:
+        watch.begin(recipe.games, recipe.games - left)
     with mapper_of(min(processes, len(missing))) as mapper:
         for games in mapper(partial(write_file, recipe, data), missing):
-            watch.advance(games)
+            if watch:
+                watch.advance(games)
 
 
 def write_file(recipe: Recipe, data: Path, number: int) -> int:
@@ -142,4 +144,4 @@ def end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent, "this is the child of another process"
     parent.join()
-    os._exit(WATCHED)
+    os._exit(ORPHANED)

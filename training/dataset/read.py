@@ -73,7 +73,7 @@ class Dataset:
     @property
     def observations(self) -> NDArray[np.float32]:
         """What the seats see, as the environments show it, (n, N), up to the rounding to int8."""
-        return self.observation / self.variant.observation.units
+        return np.divide(self.observation, self.variant.observation.units, dtype=np.float32)
 
     @property
     def decisions(self) -> "Dataset":
@@ -83,7 +83,8 @@ class Dataset:
     def part(self, rows: NDArray[Any]) -> "Dataset":
         """Some of the rows, by their places or by a mask."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self)[1:]}
-        return replace(self, **{k: None if a is None else a[rows] for k, a in arrays.items()})
+        chosen: dict[str, Any] = {k: a if a is None else a[rows] for k, a in arrays.items()}
+        return replace(self, **chosen)
 
     def by_decision(self) -> Iterator[NDArray[np.int64]]:
         """The places of the first decision of each game, then of the second, and so on."""
@@ -104,8 +105,8 @@ def load(dataset: str | Path) -> Dataset:
         raise refused(folder, f"{len(missing)} of {len(parts)} files are missing; {how}")
     arrays = read_files(folder, recipe, parts)
     check_order(folder, recipe, arrays["game"], arrays["decision"])
-    arrays["returns"] = arrays.pop("return")
-    return Dataset(recipe, **{"values": None, **arrays})
+    named: dict[str, Any] = {"values": None, **arrays, "returns": arrays.pop("return")}
+    return Dataset(recipe, **{f.name: named[f.name] for f in fields(Dataset)[1:]})
 
 
 def shipped(id: str) -> Path:

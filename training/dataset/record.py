@@ -114,7 +114,7 @@ class Judge:
 
     def values(self, turns: Turns) -> NDArray[np.float32]:
         """The value of every action, (n, A); NaN where it is illegal, or the only one."""
-        return np.array([self._values(turns.part([i])) for i in range(len(turns.rows))])
+        return np.array([self._values(turns.part(np.array([i]))) for i in range(len(turns.rows))])
 
     def _values(self, turn: Turns) -> NDArray[np.float32]:
         place = int(turn.rows[0]), int(turn.seats[0])

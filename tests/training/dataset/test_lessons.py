@@ -64,9 +64,9 @@ def test_a_clone_plays_as_the_games_show_and_knows_their_returns(games, tmp_path
     others = load(made(tmp_path, games=100, policies=["greedy"], seed=1))
     start = f"dataset:{games}"
     before, _ = agreement(cloning_learner(Config(**SETTINGS, init_from=start)), others)
-    after, known = agreement(cloned(init_from=start, clone={"steps": 10_000}), others)
+    after, known = agreement(cloned(init_from=start, clone={"steps": 7_000}), others)
     assert before < 0.5
-    assert after > 0.8
+    assert after > 0.75
     assert known > 0.3
 
 
