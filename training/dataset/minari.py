@@ -16,9 +16,7 @@ from hanamachi.adapters.registration import gymnasium_id
 from hanamachi.errors import UserError
 from hanamachi.sessions.players import observe, step, turns_of
 from hanamachi.training.dataset.read import Dataset, load
-from hanamachi.training.dataset.recipe import OTHER_DEALS
-from hanamachi.training.dataset.record import seats_and_deals
-from hanamachi.training.evaluation.deals import dealt
+from hanamachi.training.dataset.record import begun
 
 
 class Episode(NamedTuple):
@@ -92,9 +90,7 @@ def episode(own: Dataset, last: NDArray[np.float32]) -> Episode:
 
 def last_observations(dataset: Dataset) -> NDArray[np.float32]:
     """What each seat sees at the end of each game, (G, S, N), from a replay of the actions."""
-    variant, recipe = dataset.variant, dataset.recipe
-    _, deals = seats_and_deals(variant, len(recipe.policies), np.arange(recipe.games))
-    table, _ = dealt(variant, deals, recipe.seed + OTHER_DEALS)
+    variant, table = dataset.variant, begun(dataset.recipe)
     for rows in dataset.by_decision():
         now = dataset.part(rows)
         games = now.game.astype(np.int64)

@@ -12,12 +12,11 @@ from hanamachi.games.registry import variant
 from hanamachi.limits import GAMES
 from hanamachi.policies.load import SEARCH, load_policy
 from hanamachi.policies.networks.description import digests
-from hanamachi.policies.policy import FunctionPolicy, Policy
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
-from hanamachi.policies.search.search import Search
 from hanamachi.sessions.session import whole_number
-from hanamachi.training.evaluation.deals import TWICE, Play, games_in_memory
+from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, Play, games_in_memory
 from hanamachi.training.evaluation.matches import checked_play
 from hanamachi.training.evaluation.saved_parts import fingerprints
 
@@ -88,7 +87,7 @@ class Recipe:
     def games_a_file(self) -> int:
         """How many games a file holds; a dataset that is stopped loses those of one file."""
         everybody = [*self.players, *([self.search] if self.search else [])]
-        slow = any(isinstance(each, Search | FunctionPolicy) for each in everybody)
+        slow = any(isinstance(each, kind) for each in everybody for kind, _ in ONE_BY_ONE)
         return min(FEW if slow else GAMES_A_FILE, games_in_memory(everybody, self.variant))
 
     @property

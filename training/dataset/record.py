@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
+from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
@@ -21,7 +23,7 @@ from hanamachi.policies.search.regret import action_values
 from hanamachi.sessions.players import SeatedPlayer, Turns, rewards_of
 from hanamachi.training.dataset.columns import in_units
 from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
-from hanamachi.training.evaluation.deals import Deals, Play, drawn, play_games
+from hanamachi.training.evaluation.deals import Deals, Play, drawn, new_games, play_games
 from hanamachi.training.evaluation.statistics import Floats
 
 
@@ -57,6 +59,15 @@ def seats_and_deals(
     seating = (games[:, None] + np.arange(variant.seats)) % policies
     pairs = 1 if variant.game.cooperative else policies
     return seating, (games // pairs).astype(np.uint64)
+
+
+def begun(recipe: Recipe) -> NDArray[Any]:
+    """All games of a recipe at their first decision, (G,)."""
+    variant, numbers = recipe.variant, np.arange(recipe.games)
+    _, deals = seats_and_deals(variant, len(recipe.policies), numbers)
+    table, _ = new_games(variant, deals, recipe.seed + OTHER_DEALS)
+    parallel_for(kernels.reset, variant.rule_set, table)
+    return table
 
 
 class Recorder:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from small_datasets import JUDGES, SMALL, content, made
 
+from hanamachi.engine import kernels
+from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.policies import load_policy
@@ -17,9 +19,8 @@ from hanamachi.sessions.players import SeatedPlayer, step, turns_of
 from hanamachi.training.cli import main as cli
 from hanamachi.training.dataset import load, make
 from hanamachi.training.dataset.columns import in_units
-from hanamachi.training.dataset.recipe import OTHER_DEALS
-from hanamachi.training.dataset.record import seats_and_deals
-from hanamachi.training.evaluation.deals import dealt
+from hanamachi.training.dataset.record import begun
+from hanamachi.training.evaluation.deals import new_games
 
 GAMES = pytest.mark.parametrize("game", SMALL)
 COLUMNS = ("game", "decision", "seat", "legal", "observation", "mask", "action", "probabilities")
@@ -31,8 +32,7 @@ COLUMNS = ("game", "decision", "seat", "legal", "observation", "mask", "action",
 def test_a_game_can_be_replayed_to_the_same_rows(game, tmp_path):
     found = load(made(tmp_path, game, games=6))
     rules = variant(game, **SMALL[game])
-    _, deals = seats_and_deals(rules, 1, np.arange(6))
-    table, _ = dealt(rules, deals, OTHER_DEALS)
+    table = begun(found.recipe)
     player = SeatedPlayer(load_policy("expert", game, **SMALL[game]), rules, 6)
     totals = np.zeros((6, rules.seats))
     for rows in found.by_decision():
@@ -72,7 +72,8 @@ def test_two_policies_exchange_their_seats_on_each_deal(tmp_path):
 
 def test_no_evaluation_plays_its_deals(tmp_path):
     found, rules = load(made(tmp_path)), variant("hanamikoji", **SMALL["hanamikoji"])
-    table, _ = dealt(rules, np.arange(8, dtype=np.uint64), 0)
+    table, _ = new_games(rules, np.arange(8, dtype=np.uint64), 0)
+    parallel_for(kernels.reset, rules.rule_set, table)
     seen = turns_of(rules, table, np.arange(8)).observations
     assert (
         in_units(seen, rules.observation.units) != found.part(found.decision == 0).observation
