@@ -88,6 +88,7 @@ and the number exact, except in these segments:
 | segment | entries | unit | what int8 changes |
 |---|---|---|---|
 {segments}"""
+CHANGED = "-dirty"  # a revision that nobody else has
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)  # of Hugging Face
 SIZE_NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "n>100M")
 
@@ -146,7 +147,7 @@ def units(variant: Variant) -> str:
 
 def described(recipe: Recipe) -> dict[str, object]:
     """How the games were played."""
-    code = f"hanamachi {version('hanamachi')}"
+    code, revision = f"hanamachi {version('hanamachi')}", git_revision() or CHANGED
     options = ", ".join(f"{name}={value}" for name, value in recipe.options.items())
     return {
         "game": recipe.game,
@@ -155,7 +156,7 @@ def described(recipe: Recipe) -> dict[str, object]:
         "choice of actions": recipe.play,
         "judge": f"`{recipe.judge}`" if recipe.judge else "none",
         "seed": recipe.seed,
-        "code": ", revision ".join(filter(None, (code, git_revision()))),
+        "code": code if revision.endswith(CHANGED) else f"{code}, revision {revision}",
     }
 
 
