@@ -17,7 +17,7 @@ from hanamachi.policies.rules.registry import NAMES, rule_policy
 from hanamachi.storage.plain_yaml import parse_settings
 from hanamachi.storage.reading import may_name_a_file
 
-SEARCH, ONNX = "search:", ".onnx"
+SEARCH, ONNX, DATASET = "search:", ".onnx", "dataset:"
 FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
 FILE_AND_FACTORY = re.compile(r"(.*[/\\])?(\w+)(\.py)?:([^\W\d]\w*)(:\w+=.*)?", re.DOTALL)
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
@@ -91,7 +91,9 @@ def is_checkpoint(spec: str) -> bool:
 
     An ONNX file is not a checkpoint: it plays but cannot be trained further or exported.
     """
-    if spec in NAMES or spec.startswith(SEARCH) or spec.endswith(ONNX) or has_settings(spec):
+    if spec in NAMES or spec.startswith((SEARCH, DATASET)):
+        return False
+    if spec.endswith(ONNX) or has_settings(spec):
         return False
     return bool(spec in VARIANTS or os.path.exists(spec) or os.sep in spec or "/" in spec)
 

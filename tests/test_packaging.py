@@ -30,6 +30,7 @@ EXTRAS += (
     "onnxruntime",
     "pyspiel",
     "ray",
+    "pyarrow",
 )
 
 IMPORTED = """

@@ -16,7 +16,7 @@ from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import Policy
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.config import Network as NetworkSettings
-from hanamachi.training.learner.clone import Cloning
+from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
@@ -89,20 +89,37 @@ def check_rollout(config: Config) -> None:
     check_memory(decisions * (seen + variant.actions.size), f"{decisions:,} decisions of a rollout")
 
 
-def cloning_learner(config: Config) -> Cloning:
-    """A learner that clones the policy that `init_from` names."""
+def cloning_learner(config: Config) -> Imitation:
+    """A learner that clones the policy or the dataset that `init_from` names."""
     other_deals = config.seed ^ 1 << 31  # than those of the self-play that follows
     alone = config.model_copy(
         update={"opponents": {SELF: 1.0}, "seed": other_deals, "critic": "own"}
     )
     check_rollout(alone)
     games = make_games(alone)
-    teacher = load_policy(str(config.teacher), config.game, **config.options)
     settings = learner_settings(alone, games)
     settings["learning_rate"] = schedule(config.clone.learning_rate)
+    if config.dataset:
+        lessons = lessons_of(config)
+        return BehaviourCloning(SelfPlayPolicy, games, lessons=lessons, **settings)
+    teacher = load_policy(str(config.teacher), config.game, **config.options)
     learner = Cloning(SelfPlayPolicy, games, teacher=teacher, **settings)
     learner.begin_games()
     return learner
+
+
+def lessons_of(config: Config) -> Lessons:
+    """The decisions of the dataset that `init_from` names; UserError if it is of another game."""
+    from hanamachi.training.dataset.lessons import lessons
+    from hanamachi.training.dataset.read import load
+
+    dataset, variant = load(str(config.dataset)), config.variant()
+    if not dataset.variant.understands(variant):
+        raise UserError(
+            f"init_from: {config.dataset} holds games of {dataset.variant.id}, from which "
+            f"{variant.id} cannot be learned"
+        )
+    return lessons(dataset, Features(variant, config.network.features), config.ppo.gamma)
 
 
 def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:

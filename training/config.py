@@ -35,7 +35,7 @@ from hanamachi.limits import (
     WIDTH,
 )
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.load import is_checkpoint
+from hanamachi.policies.load import DATASET, is_checkpoint
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.schedules import Schedule
@@ -114,13 +114,14 @@ class Network(Model):
 
 
 class Clone(Model):
-    """How the policy that `init_from` names is cloned before self-play begins.
+    """How the policy or the dataset that `init_from` names is cloned before self-play begins.
 
     The other settings are those of `ppo`. A clone that is stopped starts again.
     """
 
     steps: Decisions = 2_000_000
-    """Decisions that the policy labels. With DAgger: the policy acts first, then the network."""
+    """Decisions that the policy labels (with DAgger: the policy acts first, then the network), or
+    that are taken from the dataset, which may be used several times."""
     learning_rate: Schedule = (1e-3, 1e-4)
     """Adam's learning rate during cloning."""
 
@@ -193,7 +194,7 @@ class Config(Model):
     """Who sits in the other seats, and in which share of the games: self, past, or a policy."""
     init_from: Name | None = None
     """Where to start: a checkpoint's folder (with a / in it), the id of a game for the package's
-    agent, or a policy to clone first."""
+    agent, a policy to clone first, or dataset:FOLDER for games to clone first."""
     network: Network = Network()
     clone: Clone = Clone()
     ppo: PPO = PPO()
@@ -217,7 +218,7 @@ class Config(Model):
             raise ValueError("evaluation.final_opponents must name at least one policy")
         if self.teacher is None and self.clone != Clone():
             raise ValueError(
-                "clone has settings, but init_from names no policy to clone: "
+                "clone has settings, but init_from names no policy or dataset to clone: "
                 "remove clone, or set init_from to a policy such as greedy"
             )
         return self
@@ -239,9 +240,15 @@ class Config(Model):
 
     @property
     def teacher(self) -> str | None:
-        """The policy to clone first, if `init_from` names one: any but a checkpoint."""
+        """The policy or dataset to clone first, if `init_from` names one: all but checkpoints."""
         named = self.init_from is not None and not is_checkpoint(self.init_from)
         return self.init_from if named else None
+
+    @property
+    def dataset(self) -> str | None:
+        """The folder or name of the dataset to clone first, if `init_from` names one."""
+        named = self.init_from is not None and self.init_from.startswith(DATASET)
+        return str(self.init_from).removeprefix(DATASET) if named else None
 
     def variant(self) -> Variant:
         """The variant that is played."""

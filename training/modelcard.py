@@ -78,6 +78,8 @@ It remembers only what it sees in its turn{memory}.""",
 CLONING = """\
 Cloning: it learned by cross-entropy what {0} would do at each decision (DAgger). At first {0}
 played these games, later the network."""
+BEHAVIOUR_CLONING = """\
+Behaviour cloning: it learned by cross-entropy the probabilities in {0}, and from its returns."""
 LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 SELVES = {SELF, PAST}
@@ -163,7 +165,8 @@ def origin(config: Config, learned: int) -> str:
     """What the policy learned from."""
     sources = [f"{learned:,} decisions of {practice(config)}"] * bool(learned)
     if config.teacher:
-        sources = [f"{config.clone.steps:,} decisions labelled by {config.teacher}", *sources]
+        labelled = "of" if config.dataset else "labelled by"
+        sources = [f"{config.clone.steps:,} decisions {labelled} {config.teacher}", *sources]
     elif config.init_from:
         sources = [f"the checkpoint {config.init_from}", *sources]
     return " and ".join(sources)
@@ -178,7 +181,8 @@ def practice(config: Config) -> str:
 
 def method(config: Config, learned: int) -> str:
     """How it was trained, step by step."""
-    steps = [CLONING.format(config.teacher)] * bool(config.teacher) + [LEARNING] * bool(learned)
+    cloning = BEHAVIOUR_CLONING if config.dataset else CLONING
+    steps = [cloning.format(config.teacher)] * bool(config.teacher) + [LEARNING] * bool(learned)
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))
     steps += [ADVICE] * ("advice" in config.network.features)

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from stable_baselines3.common.utils import get_device
 
 from hanamachi.engine.threads import default_threads
 from hanamachi.training.config import Config
+from hanamachi.training.revision import git_revision
 
 LIBRARIES = (
     "numpy",
@@ -47,21 +47,6 @@ def device(config: Config) -> str:
     """Where the network is trained."""
     chosen = get_device(config.device)
     return torch.cuda.get_device_name(chosen) if chosen.type == "cuda" else chosen.type
-
-
-def git_revision() -> str | None:
-    """The commit of this code, if it runs from a repository; "-dirty" means that it was changed."""
-    try:
-        asked = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return asked.stdout.strip()
 
 
 def description() -> dict[str, Any]:

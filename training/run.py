@@ -27,6 +27,7 @@ from hanamachi.training import provenance
 from hanamachi.training.build import (
     check_device,
     cloning_learner,
+    lessons_of,
     new_learner,
     starting_weights,
 )
@@ -176,7 +177,9 @@ def check_policies(config: Config) -> None:
     evaluators = {*config.evaluation.opponents, *config.evaluation.final_opponents}
     for name in sorted(evaluators | config.opponents.keys() - {SELF, PAST}):
         load_policy(name, game=config.game, **config.options)
-    if config.teacher:
+    if config.dataset:
+        lessons_of(config)
+    elif config.teacher:
         load_policy(config.teacher, game=config.game, **config.options)
     elif config.init_from:
         starting_weights(config, config.init_from)
@@ -206,7 +209,7 @@ def starting_point(config: Config, out: Path) -> Path | str | None:
 
 
 def clone(config: Config, out: Path) -> None:
-    """Clone the policy that `init_from` names, and export the clone to `out`/clone."""
+    """Clone the policy or dataset that `init_from` names, and export the clone to `out`/clone."""
     learner = cloning_learner(config)
     log_to(learner, out / "tensorboard" / "clone")
     learner.begin(config.clone.steps)

@@ -13,7 +13,7 @@ Notation: G games, D deals, S seats, n rows of one call.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from hanamachi.engine.game import OVER, Variant, scatter
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError, shortened
 from hanamachi.policies.entry_point import named
-from hanamachi.policies.policy import FunctionPolicy, Policy, best, sample
+from hanamachi.policies.policy import FunctionPolicy, Policy, Probabilities, best, sample
 from hanamachi.policies.search.search import Search
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History
@@ -62,12 +62,17 @@ class Pairing:
 
     def games_at_once(self, batch: int) -> int:
         """At most `batch`, and fewer for large memories and for policies that think long."""
-        memories = sum(memory_of(policy, 1).nbytes for policy in self.players)
-        most = min(batch, MEMORY // max(1, self.variant.seats * memories))
+        most = min(batch, games_in_memory(self.players, self.variant))
         for kind, few in ONE_BY_ONE:
             if any(isinstance(policy, kind) for policy in self.players):
                 most = min(most, few)
         return max(1, most)
+
+
+def games_in_memory(policies: Sequence[Policy], variant: Variant) -> int:
+    """How many games can be played at once so that the policies' memories stay within bounds."""
+    memories = sum(memory_of(policy, 1).nbytes for policy in policies)
+    return max(1, MEMORY // max(1, variant.seats * memories))
 
 
 class Failure(NamedTuple):
@@ -148,15 +153,14 @@ def play_games(
     deals: Deals,
     seed: int,
     play: Play,
-    referee: "Referee | None" = None,
+    referee: "Decider | None" = None,
 ) -> tuple[Floats, NDArray[Any]]:
     """Play one game in each row of `seating`, (G, S).
 
-    Returns what each seat earned, (G, S), and the games as they ended, (G,). With a referee, a
+    Returns what each seat earned, (G, S), and the games as they ended, (G,). With a Referee, a
     policy that fails forfeits its game, which ends there; without one, its error is raised.
     """
-    dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
-    table = variant.new(dealing + deals)
+    table, deciding = new_games(variant, deals, seed)
     history = followed(variant, table) if any(isinstance(p, ViewPolicy) for p in policies) else None
     parallel_for(kernels.reset, variant.rule_set, table)
     players = [SeatedPlayer(policy, variant, len(seating)) for policy in policies]
@@ -179,6 +183,12 @@ def play_games(
     return returns, table
 
 
+def new_games(variant: Variant, deals: Deals, seed: int) -> tuple[NDArray[Any], np.uint64]:
+    """Games that chance has not begun yet, (G,), and the generator of the policies' decisions."""
+    dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
+    return variant.new(dealing + deals), deciding
+
+
 def followed(variant: Variant, table: NDArray[Any]) -> Histories:
     """The histories of new games, (G,), which chance has not begun yet."""
     first = table.copy()
@@ -193,6 +203,11 @@ def decide(
 ) -> NDArray[np.int64]:
     """One action for each turn, (n,); UserError if the policy's distribution is not valid."""
     distribution, _ = player.distribution(turns)
+    return drawn(distribution, uniform, play)
+
+
+def drawn(distribution: Probabilities, uniform: Floats, play: Play) -> NDArray[np.int64]:
+    """One action for each row of a distribution, (n,)."""
     return sample(best(distribution) if play == "argmax" else distribution, uniform)
 
 
@@ -200,6 +215,21 @@ def uniforms(streams: NDArray[np.uint64], count: int) -> Floats:
     """The number from [0, 1) that belongs to each stream and count, (n,)."""
     bits = scatter(scatter(streams) + np.uint64(count))
     return (bits >> np.uint64(12)) / 2.0**52
+
+
+class Decider(Protocol):
+    """Asks the policies in `play_games`, and may do more."""
+
+    def decide(
+        self,
+        side: int,
+        decision: int,
+        player: SeatedPlayer[Policy],
+        turns: Turns,
+        uniform: Floats,
+        play: Play,
+    ) -> NDArray[np.int64]:
+        """One action for each turn, (n,), FAILED where the game ends here; `decision` is from 1."""
 
 
 class Referee:

@@ -27,7 +27,7 @@ class TwoLines(Progress):
             yield Text(self.words, style="dim", no_wrap=True, overflow="ellipsis")
 
 
-class ShowGames(Watch):
+class GamesBar:
     """On a terminal, a bar from the first game to the end of a `with`; elsewhere nothing."""
 
     def __init__(self, console: Console | None = None) -> None:
@@ -53,16 +53,33 @@ class ShowGames(Watch):
         self.bar.stop()
 
     def begin(self, games: int, kept: int) -> None:
+        """`games` are to be played; `kept` of them were played before."""
         self.games, self.kept = games, kept
         for ended in self.bar.task_ids:
             self.bar.remove_task(ended)
         self.task = self.bar.add_task("", total=games, completed=kept)
-        self.bar.advance(self.task, 0)  # from now on time is measured
+        self.advance(0)  # from now on time is measured
         self.bar.start()
+
+    def advance(self, games: int) -> None:
+        """`games` more were played."""
+        self.bar.advance(self.task, games)
+
+    @property
+    def ended_before(self) -> bool:
+        """Whether all games were kept from before, so that none was played."""
+        return 0 < self.games == self.kept
+
+
+class ShowGames(GamesBar, Watch):
+    """The bar of an evaluation, with its results on the way."""
+
+    def begin(self, games: int, kept: int) -> None:
+        super().begin(games, kept)
         self.begun = time.perf_counter()
 
     def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
-        self.bar.update(self.task, advance=games)
+        self.advance(games)
         if not self.bar.disable and len((whole := joined(so_far)).deals) >= LEAST:
             self.bar.words = line(pairing, whole)
 
@@ -72,11 +89,6 @@ class ShowGames(Watch):
             words = line(pairing, whole)
             self.bar.console.print(words, markup=False, highlight=False, soft_wrap=True)
         self.begun = now
-
-    @property
-    def ended_before(self) -> bool:
-        """Whether all games were kept from before, so that none was played."""
-        return 0 < self.games == self.kept
 
 
 def line(pairing: Pairing, part: Part) -> str:

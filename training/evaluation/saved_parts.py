@@ -36,24 +36,7 @@ class SavedParts:
     def __init__(self, folder: Path, about: Mapping[str, Any]) -> None:
         """`about` is all that the results depend on, as JSON can spell it."""
         self.folder = folder
-        text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
-        file = folder / ABOUT
-        if not file.exists():
-            with replacing(file) as writing:
-                writing.write(text.encode())
-        elif found := differences(self._parsed(file), json.loads(text)):
-            what_to_do = "name another folder, or delete this one"
-            start = f"{folder} holds an evaluation with other settings ({what_to_do}): "
-            raise UserError(listed(start, found))
-
-    def _parsed(self, file: Path) -> Any:
-        try:
-            return parse_json(read_bounded(file, RESULTS_BYTES))
-        except UserError as error:
-            raise self._damaged(file) from error
-
-    def _damaged(self, file: Path) -> UserError:
-        return UserError(f"{file} is damaged: delete {self.folder}, and evaluate again")
+        claim(folder / ABOUT, about, "an evaluation")
 
     def read(self, pairing: int) -> list[Part]:
         """What has been played of a pairing."""
@@ -66,12 +49,41 @@ class SavedParts:
                 failures = [Failure(*each) for each in parse_json(arrays["failures"].tobytes())]
                 return Part(arrays["deals"], arrays["scores"], arrays["lost"], failures)
         except Exception as error:  # a damaged archive can raise anything
-            raise self._damaged(file) from error
+            raise damaged(file, self.folder) from error
 
     def write(self, pairing: int, part: Part) -> None:
         failures = np.frombuffer(json.dumps(part.failures).encode(), np.uint8)
         with replacing(self.folder / str(pairing) / f"{part.deals[0]}.npz") as file:
             np.savez_compressed(file, **{**part._asdict(), "failures": failures})
+
+
+# --- Whether a folder is for the same work
+
+
+def claim(file: Path, about: Mapping[str, Any], kind: str) -> None:
+    """Write what a folder holds, such as "an evaluation", or see that it holds the same already.
+
+    `about` is all that the results depend on, as JSON can spell it. UserError if it differs.
+    """
+    text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
+    if not file.exists():
+        with replacing(file) as writing:
+            writing.write(text.encode())
+    elif found := differences(parsed(file), json.loads(text)):
+        what_to_do = "name another folder, or delete this one"
+        start = f"{file.parent} holds {kind} with other settings ({what_to_do}): "
+        raise UserError(listed(start, found))
+
+
+def parsed(file: Path) -> Any:
+    try:
+        return parse_json(read_bounded(file, RESULTS_BYTES))
+    except UserError as error:
+        raise damaged(file, file.parent) from error
+
+
+def damaged(file: Path, folder: Path) -> UserError:
+    return UserError(f"{file} is damaged: delete {folder}, and begin again")
 
 
 # --- Whether policies are still the same

@@ -1,13 +1,15 @@
-"""Cloning: train a network to copy a given policy, the teacher, before self-play begins.
+"""Cloning: train a network to copy a policy or the games of a dataset, before self-play begins.
 
-A student that only copies a good player's games never sees the positions after its own errors. So
-the student plays, and the teacher labels every decision with what it would do there (DAgger, Ross
-et al. 2011). The policy learns the labels by cross-entropy; the value head learns the returns.
+The policy learns labels by cross-entropy; the value head learns the returns. A student that only
+copies a good player's games (`BehaviourCloning`) never sees the positions after its own errors. So
+where the teacher itself can be asked (`Cloning`), the student plays, and the teacher labels every
+decision with what it would do there (DAgger, Ross et al. 2011).
 
-Notation: T decisions per game and rollout, B games, S seats, A actions, M rows of a minibatch.
+Notation: T decisions per game and rollout, B games, S seats, A actions, N entries of an observation
+with its features, M rows of a minibatch, n decisions of a dataset.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,36 +61,22 @@ class LabelledBuffer(SelfPlayBuffer):
         super().__init__(*args, **kwargs)
         self.labels = self.room(int(self.action_space.n))  # type: ignore[attr-defined]
 
+    def fill(self, name: str, rows: NDArray[Any]) -> None:
+        """Store a field of all decisions at once, (T * B, ...)."""
+        packed = self.packings[name].pack(rows) if name in self.packings else torch.from_numpy(rows)
+        setattr(self, name, packed.unflatten(0, (self.buffer_size, self.n_envs)).to(self.device))
 
-# --- The learner
+
+# --- The learners
 
 
-class Cloning(SelfPlayPPO):
-    """Learns to act as the teacher does, in games that the teacher and then the student play.
-
-    The teacher plays all games at first, so that the student also sees long games, which it would
-    lose early.
-    """
+class Imitation(SelfPlayPPO):
+    """Learns to act as the labels say, and the returns of the games."""
 
     rollout_buffer: LabelledBuffer
 
-    def __init__(
-        self, policy: type[SelfPlayPolicy], env: Games, *, teacher: Policy, **kwargs: Any
-    ) -> None:
+    def __init__(self, policy: type[SelfPlayPolicy], env: Games, **kwargs: Any) -> None:
         super().__init__(policy, env, buffer=LabelledBuffer, **kwargs)
-        self.teacher = Teacher(teacher, env)
-        self.rng = np.random.default_rng(self.seed)
-
-    def choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
-        labels = self.teacher.labels(env)
-        buffer.labels[buffer.pos] = torch.from_numpy(labels)
-        actions = super().choose(env, buffer)
-        taught = round(len(actions) * guided(self.share_left))  # games
-        actions[:taught] = sample(labels[:taught], self.rng.random(taught))
-        return actions
-
-    def scheduled(self, left: float) -> dict[str, float]:
-        return {"guided": guided(left)}
 
     def loss(self, batch: Any, scheduled: Mapping[str, float]) -> tuple[Tensor, dict[str, Tensor]]:
         chances, values = self.policy.network(batch.observations, batch.masks)
@@ -105,6 +93,88 @@ class Cloning(SelfPlayPPO):
         return cross_entropy + self.vf_coef * value_loss, parts
 
 
+class Cloning(Imitation):
+    """Learns to act as the teacher does, in games that the teacher and then the student play.
+
+    The teacher plays all games at first, so that the student also sees long games, which it would
+    lose early.
+    """
+
+    def __init__(
+        self, policy: type[SelfPlayPolicy], env: Games, *, teacher: Policy, **kwargs: Any
+    ) -> None:
+        super().__init__(policy, env, **kwargs)
+        self.teacher = Teacher(teacher, env)
+        self.rng = np.random.default_rng(self.seed)
+
+    def choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
+        labels = self.teacher.labels(env)
+        buffer.labels[buffer.pos] = torch.from_numpy(labels)
+        actions = super().choose(env, buffer)
+        taught = round(len(actions) * guided(self.share_left))  # games
+        actions[:taught] = sample(labels[:taught], self.rng.random(taught))
+        return actions
+
+    def scheduled(self, left: float) -> dict[str, float]:
+        return {"guided": guided(left)}
+
+
 def guided(left: float) -> float:
     """The share of the games that the teacher plays, where this share of the phase is left."""
     return max(0.0, 1 - (1 - left) / GUIDED)
+
+
+# --- From a dataset
+
+
+class Lessons(NamedTuple):
+    """The decisions of a dataset, as a network learns from them."""
+
+    observation: NDArray[np.int8]  # (n, N less the features) in units
+    units: NDArray[np.float32]  # (N less the features,)
+    features: NDArray[np.float32]  # (n, features)
+    masks: NDArray[np.int8]  # (n, A)
+    labels: NDArray[np.float32]  # (n, A)
+    returns: NDArray[np.float32]  # (n,)
+
+
+class BehaviourCloning(Imitation):
+    """Learns from the decisions of a dataset; no game is played.
+
+    Each pass over the dataset has an order of its own. A rollout is the next T * B decisions.
+    """
+
+    def __init__(
+        self, policy: type[SelfPlayPolicy], env: Games, *, lessons: Lessons, **kwargs: Any
+    ) -> None:
+        super().__init__(policy, env, **kwargs)
+        self.lessons = lessons
+        self.rng = np.random.default_rng(self.seed)
+        self.to_come = np.zeros(0, np.int64)  # the rest of this pass
+        variance = float(lessons.returns.var(dtype=np.float64))
+        self.rollout_buffer.value_scale = max(1.0, variance)
+        self.rollout_buffer.explained_variance = float("nan")  # the buffer holds no predictions
+
+    def collect(self, on_step: Callable[[], bool] = lambda: True) -> bool:
+        """Fill the buffer with the next decisions of the dataset; False if `on_step` stops it."""
+        buffer, lessons = self.rollout_buffer, self.lessons
+        rows = self.next_rows(buffer.buffer_size * buffer.n_envs)
+        seen = lessons.observation[rows] / lessons.units
+        seen = np.hstack([seen, lessons.features[rows]])
+        buffer.fill("observations", seen)
+        buffer.fill("masks", lessons.masks[rows] != 0)
+        buffer.fill("labels", lessons.labels[rows])
+        buffer.fill("returns", lessons.returns[rows])
+        self.num_timesteps += len(rows)
+        return on_step()
+
+    def next_rows(self, count: int) -> NDArray[np.int64]:
+        """The places of the next decisions, (count,)."""
+        while len(self.to_come) < count:
+            again = self.rng.permutation(len(self.lessons.returns))
+            self.to_come = np.concatenate([self.to_come, again])
+        rows, self.to_come = np.split(self.to_come, [count])
+        return rows
+
+    def scheduled(self, left: float) -> dict[str, float]:
+        return {}

@@ -1,0 +1,207 @@
+"""A dataset holds every decision as it was made, whoever plays and however it is interrupted."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from small_datasets import JUDGES, SMALL, content, made
+
+from hanamachi.engine import kernels
+from hanamachi.engine.threads import parallel_for
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies import load_policy
+from hanamachi.sessions.players import SeatedPlayer, step, turns_of
+from hanamachi.training.cli import main as cli
+from hanamachi.training.dataset import load, make
+from hanamachi.training.dataset.columns import in_units
+from hanamachi.training.dataset.record import begun
+from hanamachi.training.evaluation.deals import new_games
+
+GAMES = pytest.mark.parametrize("game", SMALL)
+COLUMNS = ("game", "decision", "seat", "legal", "observation", "mask", "action", "probabilities")
+
+# --- What is in it
+
+
+@GAMES
+def test_a_game_can_be_replayed_to_the_same_rows(game, tmp_path):
+    found = load(made(tmp_path, game, games=6))
+    rules = variant(game, **SMALL[game])
+    table = begun(found.recipe)
+    player = SeatedPlayer(load_policy("expert", game, **SMALL[game]), rules, 6)
+    totals = np.zeros((6, rules.seats))
+    for rows in found.by_decision():
+        turns = turns_of(rules, table, found.game[rows].astype(np.int64))
+        assert (found.seat[rows] == turns.seats).all()
+        assert (found.mask[rows] == turns.masks).all()
+        seen = in_units(turns.observations, rules.observation.units)
+        assert (found.observation[rows] == seen).all()
+        assert (found.probabilities[rows] == player.distribution(turns)[0]).all()
+        assert (found.earned[rows] == totals[turns.rows, turns.seats]).all()
+        actions = found.action[rows].astype(np.int64)
+        totals[turns.rows] += step(rules, table, turns.rows, actions)
+    assert (table["mover"] < 0).all()
+    assert (found.earned + found.returns == totals[found.game, found.seat]).all()
+
+
+@GAMES
+def test_a_judge_adds_values_and_changes_nothing_else(game, tmp_path):
+    judged = load(made(tmp_path / "a", game, games=6, judge=JUDGES[game]))
+    alone = load(made(tmp_path / "b", game, games=6))
+    for name in COLUMNS:
+        assert (getattr(judged, name) == getattr(alone, name)).all(), name
+    assert alone.values is None
+    choices = judged.decisions
+    assert (np.isfinite(choices.values) == (choices.mask == 1)).all()
+    taken = choices.values[np.arange(len(choices)), choices.action]
+    assert np.corrcoef(taken, choices.returns)[0, 1] > 0.3
+
+
+def test_two_policies_exchange_their_seats_on_each_deal(tmp_path):
+    found = load(made(tmp_path, games=40, policies=["greedy", "random"]))
+    first = found.part(found.decision == 0)
+    assert (first.observation[::2] == first.observation[1::2]).all()
+    assert (first.policy[::2] + first.policy[1::2] == 1).all()
+    assert found.returns[found.policy == 0].mean() > 0.2
+
+
+def test_no_evaluation_plays_its_deals(tmp_path):
+    found, rules = load(made(tmp_path)), variant("hanamikoji", **SMALL["hanamikoji"])
+    table, _ = new_games(rules, np.arange(8, dtype=np.uint64), 0)
+    parallel_for(kernels.reset, rules.rule_set, table)
+    seen = turns_of(rules, table, np.arange(8)).observations
+    assert (
+        in_units(seen, rules.observation.units) != found.part(found.decision == 0).observation
+    ).any()
+
+
+def test_its_card_says_what_was_played(tmp_path):
+    card = (made(tmp_path, judge=JUDGES["hanamikoji"], seed=77) / "README.md").read_text()
+    for words in ("expert", JUDGES["hanamikoji"], "77", "hanamikoji", "license: mit", "`values`"):
+        assert words in card
+
+
+# --- The same rows, whatever happens
+
+
+MINE = """
+import os, signal
+
+calls = 0
+
+def first(variant):
+    return choose
+
+def choose(observation, mask):
+    global calls
+    calls += 1
+    if calls == int(os.environ.get("KILLED_AT", 0)):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return int(mask.argmax())
+"""
+COMMAND = "dataset hanamikoji --policy mine:first --games 40 --set max_rounds=1 --out"
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """A working folder with a policy of the user's own."""
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    sys.modules.pop("mine", None)
+
+
+def hanamachi(words, capsys):
+    """Runs a command in this process; returns its exit code and stderr."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(shlex.split(words))
+    return ended.value.code, capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+def test_a_killed_command_goes_on_to_the_same_bytes(own_folder, capsys):
+    killed = subprocess.run(
+        [sys.executable, "-m", "hanamachi", *COMMAND.split(), "killed"],
+        env={**os.environ, "KILLED_AT": "300"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert killed.returncode == -signal.SIGKILL
+    kept = content(own_folder / "killed")
+    assert 1 < len(kept) < 4
+    (own_folder / "killed" / "data" / ".train-00001-of-00003.parquet.0123abcd.new").touch()
+    for out in ("killed", "whole"):
+        assert hanamachi(f"{COMMAND} {out}", capsys)[0] == 0
+    assert content(own_folder / "killed") == content(own_folder / "whole")
+    assert kept.items() <= content(own_folder / "whole").items()
+
+
+def test_two_processes_write_the_same_bytes_as_one(own_folder, capsys):
+    for out, processes in (("one", 1), ("two", 2)):
+        assert hanamachi(f"{COMMAND} {out} --processes {processes}", capsys)[0] == 0
+    assert content(own_folder / "one") == content(own_folder / "two")
+    assert len(content(own_folder / "one")) == 5
+
+
+def test_it_can_be_made_again_without_playing_and_another_is_refused(own_folder, capsys):
+    assert "delete" not in hanamachi(f"{COMMAND} out", capsys)[1]
+    code, said = hanamachi(f"{COMMAND} out", capsys)
+    assert code == 0
+    assert "delete out" in said
+    (own_folder / "mine.py").write_text(MINE + "\n")
+    for more in ("", "--seed 1", "--games 41", "--set starter=0"):
+        code, said = hanamachi(f"{COMMAND} out {more}", capsys)
+        assert (code, said.count("\n")) == (2, 1)
+
+
+def test_ctrl_c_says_how_to_go_on(own_folder, capsys):
+    (own_folder / "mine.py").write_text(
+        "def first(variant):\n    return stop\ndef stop(*seen):\n    raise KeyboardInterrupt\n"
+    )
+    code, said = hanamachi(f"{COMMAND} out", capsys)
+    assert (code, said.count("\n")) == (130, 1)
+    assert f"{COMMAND} out" in said
+
+
+# --- Refused
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"games": 0},
+        {"games": 1.5},
+        {"seed": -1},
+        {"seed": 2**62},
+        {"policies": []},
+        {"policies": ["random"] * 3},
+        {"policies": ["exprt"]},
+        {"policies": ["dataset:hanamikoji"]},
+        {"play": "best"},
+        {"processes": 0},
+        {"judge": "expert"},
+        {"judge": "search:improve:expert:seconds=0.1"},
+        {"judge": "search:mcts:expert:worlds=4"},
+        {"max_rounds": 0},
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_refused_before_anything_is_written(how, tmp_path):
+    given = {"policies": ["expert"], "games": 2, **how}
+    with pytest.raises(UserError):
+        make("hanamikoji", out=tmp_path / "out", **given)
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_pyarrow_it_says_how_to_install_it(tmp_path, monkeypatch, capsys):
+    for name in [name for name in sys.modules if name.startswith("hanamachi.training.dataset")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    command = f"dataset hanamikoji --policy random --out {tmp_path / 'out'}"
+    code, said = hanamachi(command, capsys)
+    assert (code, said.count("\n")) == (2, 1)
+    assert "hanamachi[data]" in said

@@ -1,0 +1,58 @@
+"""What a network learns from a dataset: its features, and returns as training discounts them.
+
+Notation: n decisions, G games, S seats, N entries of an observation, F of the features, T decisions
+of a game with a choice.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.policies.features.base import Features
+from hanamachi.training.dataset.read import Dataset
+from hanamachi.training.learner.clone import Lessons
+from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
+
+
+def lessons(dataset: Dataset, features: Features, gamma: float) -> Lessons:
+    """The decisions of a whole dataset, without forced moves, for a network with these features."""
+    chosen, added = dataset.decisions, features_of(dataset, features)[dataset.legal > 1]
+    units = dataset.variant.observation.units
+    returns = discounted(chosen, gamma)
+    return Lessons(chosen.observation, units, added, chosen.mask, chosen.probabilities, returns)
+
+
+def features_of(dataset: Dataset, features: Features) -> NDArray[np.float32]:
+    """The features of every row, (n, F); each seat carries its memory through its game."""
+    size, games = dataset.variant.observation.size, dataset.recipe.games
+    memory = features.initial_memory(games * dataset.variant.seats)
+    memory = memory.reshape(games, dataset.variant.seats, memory.shape[1])
+    added = np.zeros((len(dataset), features.layout.size - size), np.float32)
+    for rows in dataset.by_decision() if added.size else ():
+        now = dataset.part(rows)
+        place = now.game, now.seat
+        seen, memory[place] = features.extend(now.observations, now.mask, memory[place])
+        added[rows] = seen[:, size:]
+    return added
+
+
+def discounted(chosen: Dataset, gamma: float) -> NDArray[np.float32]:
+    """The return of each decision, (n,), discounted by gamma for each decision that follows.
+
+    As in self-play, the decisions of all seats are one sequence, and what a foe earns counts as
+    lost.
+    """
+    begins = np.flatnonzero(np.diff(chosen.game, prepend=-1))
+    column = np.repeat(np.arange(len(begins)), np.diff([*begins, len(chosen)]))
+    place = np.arange(len(chosen)) - begins[column], column
+    grid = (int(place[0].max(initial=0)) + 1, len(begins))  # (T, G)
+    goes_on = np.append(chosen.game[1:] == chosen.game[:-1], False)
+    same_side = np.append(chosen.seat[1:] == chosen.seat[:-1], False)
+    sign = np.where(same_side | chosen.variant.game.cooperative, 1, -1)
+    next_return = np.append(chosen.returns[1:], 0)
+    rewards, signs, ended = np.zeros(grid, np.float32), np.ones(grid), np.ones(grid, np.bool_)
+    rewards[place] = chosen.returns - goes_on * sign * next_return
+    signs[place], ended[place] = sign, ~goes_on
+    no_values = np.zeros((grid[0] + 1, grid[1]), np.float32)
+    found = mover_signed_advantages(rewards, no_values, ended, signs, gamma, gae_lambda=1.0)
+    returns: NDArray[np.float32] = found[place].astype(np.float32)
+    return returns

@@ -1,0 +1,147 @@
+"""Make a dataset: play the games file by file, write its card; the same call resumes.
+
+A folder holds one dataset: `dataset.json` says which, `data/` holds the files of games, and
+`README.md`, the card, is written last.
+"""
+
+import json
+import multiprocessing
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from hanamachi.engine.threads import default_threads
+from hanamachi.errors import UserError, shown
+from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import THREADS
+from hanamachi.sessions.session import whole_number
+from hanamachi.storage.files import remove_leftovers, replacing
+from hanamachi.storage.reading import checked_path
+from hanamachi.training.dataset.card import card
+from hanamachi.training.dataset.columns import schema, table_of
+from hanamachi.training.dataset.figures import KEY, Figures, figures_of, read_figures
+from hanamachi.training.dataset.recipe import Recipe
+from hanamachi.training.dataset.record import record
+from hanamachi.training.evaluation.deals import Play
+from hanamachi.training.evaluation.saved_parts import claim
+from hanamachi.training.evaluation.schedule import Mapper
+
+ABOUT, DATA, CARD = "dataset.json", "data", "README.md"
+ORPHANED = 1  # exit code of a process whose parent is gone
+
+
+class Watch(Protocol):
+    """Follows the making of a dataset."""
+
+    def begin(self, games: int, kept: int) -> None:
+        """`games` are to be played; `kept` of them were played before."""
+
+    def advance(self, games: int) -> None:
+        """`games` more were played."""
+
+
+def make(
+    game: str,
+    policies: list[str],
+    games: int,
+    out: str | Path,
+    seed: int = 0,
+    *,
+    play: Play = "sample",
+    judge: str | None = None,
+    processes: int = 1,
+    watch: Watch | None = None,
+    **options: Any,
+) -> Figures:
+    """Let one policy, or two that take turns at the table, play games, and write them to `out`.
+
+    Each policy is named as `load_policy` takes it. `play` is how they choose: "sample" from their
+    probabilities, or "argmax". `judge` names a search, such as "search:improve:expert:worlds=64":
+    then every legal action gets a value. With `processes`, several files are made at once; the rows
+    stay the same. More than one needs `if __name__ == "__main__"` in a script. `options` are those
+    of the game. The same call continues a dataset that was stopped. Raises UserError if an argument
+    does not fit, or `out` holds another dataset.
+    """
+    folder, variant = checked_path(out), make_variant(game, **options)
+    given = tuple(map(str, policies)), games, seed, play, judge
+    recipe = Recipe(variant.id, dict(variant.options), *given).checked()
+    if not 1 <= whole_number(processes, "processes") <= THREADS:
+        raise UserError(f"processes must be from 1 to {THREADS}, not {shown(processes)}")
+    about = recipe.about()  # loads all policies before anything is written
+    claim(folder / ABOUT, about, "a dataset")
+    play_missing(recipe, folder / DATA, processes, watch)
+    figures = read_figures(folder / DATA, recipe.files)
+    with replacing(folder / CARD) as file:
+        file.write(card(recipe, figures).encode())
+    return figures
+
+
+def play_missing(recipe: Recipe, data: Path, processes: int, watch: Watch | None) -> None:
+    """Make the files that are not there."""
+    remove_leftovers(data)
+    missing = [i for i, name in enumerate(recipe.files) if not (data / name).exists()]
+    left = sum(len(games_of(recipe, i)) for i in missing)
+    if watch:
+        watch.begin(recipe.games, recipe.games - left)
+    with mapper_of(min(processes, len(missing))) as mapper:
+        for games in mapper(partial(write_file, recipe, data), missing):
+            if watch:
+                watch.advance(games)
+
+
+def write_file(recipe: Recipe, data: Path, number: int) -> int:
+    """Play the games of a file and write it; returns how many these are."""
+    games = games_of(recipe, number)
+    played = record(recipe, games)
+    summary = json.dumps(figures_of(played, len(recipe.policies))._asdict())
+    columns = schema(recipe.variant, recipe.judge is not None).with_metadata({KEY: summary})
+    with replacing(data / recipe.files[number]) as file:
+        table = table_of(played.arrays, columns)
+        pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    return len(games)
+
+
+def games_of(recipe: Recipe, number: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The numbers of the games of a file."""
+    first = number * recipe.games_a_file
+    return np.arange(first, min(first + recipe.games_a_file, recipe.games))
+
+
+# --- Several processes
+
+
+@contextmanager
+def mapper_of(processes: int) -> Iterator[Mapper]:
+    """Works like `map`, in other processes if there are to be several."""
+    if processes <= 1:
+        yield map
+        return
+    threads = max(1, default_threads() // processes)
+    spawn = multiprocessing.get_context("spawn")  # a fork would copy locks of running threads
+    with ProcessPoolExecutor(processes, spawn, begin_process, (threads,)) as pool:
+        try:
+            yield pool.map
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def begin_process(threads: int) -> None:
+    """Share the processors with the others, and end when the parent does, even if it is killed."""
+    os.environ["HANAMACHI_THREADS"] = str(threads)
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent, "this is the child of another process"
+    parent.join()
+    os._exit(ORPHANED)
