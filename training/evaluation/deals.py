@@ -23,6 +23,7 @@ from hanamachi.engine.game import OVER, Variant, scatter
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError, shortened
 from hanamachi.policies.entry_point import named
+from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import FunctionPolicy, Policy, best, sample
 from hanamachi.policies.search.search import Search
 from hanamachi.policies.view_policy import ViewPolicy
@@ -43,6 +44,7 @@ ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = (
     (Search, 4),
     (FunctionPolicy, 64),
     (ViewPolicy, 64),
+    (ProcessPolicy, 1),  # so that a bot plays one game after another
 )
 FAILED = -1  # in place of an action
 
