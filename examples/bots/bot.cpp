@@ -43,7 +43,7 @@ int main() {
   std::string message;
   while (std::getline(std::cin, message)) {
     if (is(message, "hello")) {
-      std::cout << R"({"type":"ready","name":"random bot in C++"})" << std::endl;
+      std::cout << R"({"type":"ready"})" << std::endl;
     } else if (is(message, "move")) {
       int action = choose(numbers(message, "choose_from"), message);
       std::cout << "{\"action\":" << action << "}" << std::endl;  // endl also sends it

@@ -17,7 +17,7 @@ const lines = require("node:readline").createInterface({ input: process.stdin })
 lines.on("line", (line) => {
   const message = JSON.parse(line);
   if (message.type === "hello") {
-    answer({ type: "ready", name: "random bot in JavaScript" });
+    answer({ type: "ready" });
   } else if (message.type === "move") {
     answer({ action: choose(message.view) });
   }

@@ -24,7 +24,7 @@ def answer(message):
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        answer({"type": "ready", "name": "random bot in Python"})
+        answer({"type": "ready"})
     elif message["type"] == "move":
         answer({"action": choose(message["view"])})
     # "end" tells how a game ended and "goodbye" that there are no more; neither wants an answer

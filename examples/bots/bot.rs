@@ -31,7 +31,7 @@ fn main() -> io::Result<()> {
         let message = line?;
         // the type of a message always stands first
         if message.starts_with(r#"{"type":"hello""#) {
-            println!(r#"{{"type":"ready","name":"random bot in Rust"}}"#);
+            println!(r#"{{"type":"ready"}}"#);
         } else if message.starts_with(r#"{"type":"move""#) {
             let action = choose(&numbers(&message, "choose_from"), &message);
             println!(r#"{{"action":{action}}}"#);

@@ -25,7 +25,7 @@ CHUNKS = 16  # that are read of a bot's last words
 SHOWN = 80  # characters of what a bot said, in a message
 FAREWELL = 0.2  # seconds that a bot has to end by itself
 START = 10.0  # seconds until a bot must be ready
-RUNNERS = {".py": sys.executable, ".js": "node"}  # of programs that are no executables
+RUNNERS = {".py": sys.executable, ".js": "node"}
 NICE = 5  # steps below other programs, for bots that wait
 LIMITED = 'ulimit -d {kilobytes} && exec nice -n {nice} "$@"'
 
@@ -42,14 +42,13 @@ class Limits:
 def command_of(program: Sequence[str]) -> list[str]:
     """A program and its arguments as the system starts them.
 
-    "python" is the Python that runs this, and so is what runs a file of Python that is no
-    executable; node runs JavaScript.
+    "python" is the Python that runs this, which also runs files of Python; node runs JavaScript.
     """
     name, *arguments = program
     if name == "python":
         return [sys.executable, *arguments]
     runner = RUNNERS.get(Path(name).suffix)
-    return [runner, *program] if runner and not os.access(name, os.X_OK) else list(program)
+    return [runner, *program] if runner else list(program)
 
 
 class Bot:

@@ -39,6 +39,10 @@ def load_process(spec: str, variant: Variant) -> "ProcessPolicy":
     return ProcessPolicy(variant, program, name=spec)
 
 
+class NotReady(UserError):
+    """A bot that did not become ready; it is not started again."""
+
+
 class ProcessPolicy(ViewPolicy):
     """Asks a bot. Each seat has a process of its own, so that no bot sees two seats' cards.
 
@@ -66,10 +70,15 @@ class ProcessPolicy(ViewPolicy):
         return np.stack(rows)
 
     def _chances(self, history: History) -> Chances:
-        seat = int(history.games["mover"][0])
-        player = self._bots.in_seats.setdefault(seat, SeatedBot(self, seat))
+        bots, seat = self._bots, int(history.games["mover"][0])
+        player = bots.in_seats.setdefault(seat, SeatedBot(self, seat))
         try:
+            if bots.never_ready:
+                raise bots.never_ready
             return player.chances(history)
+        except NotReady as error:
+            bots.never_ready = error
+            raise UserError(f"{self.name} is not ready: it {error}") from None
         except IllegalAction as error:
             raise IllegalAction(f"{self.name} {error}") from None
         except UserError as error:
@@ -78,6 +87,7 @@ class ProcessPolicy(ViewPolicy):
     def close(self) -> None:
         """End all processes; the next decision starts them again."""
         close(self._bots.in_seats)
+        self._bots.never_ready = None
 
 
 class Bots:
@@ -85,6 +95,7 @@ class Bots:
 
     def __init__(self) -> None:
         self.in_seats: dict[int, SeatedBot] = {}
+        self.never_ready: NotReady | None = None
         weakref.finalize(self, close, self.in_seats)
 
     def __reduce__(self) -> Any:
@@ -112,10 +123,8 @@ class SeatedBot:
     def __init__(self, policy: ProcessPolicy, seat: int) -> None:
         self.variant, self.program, self.limits = policy.variant, policy.program, policy.limits
         self.seat = seat
-        self.name = ""  # by which the bot calls itself, once it is ready
         self.games = 0  # so far
         self._bot: Bot | None = None
-        self._never_ready: UserError | None = None
         self._open: dict[History, OpenGame] = {}
 
     def chances(self, history: History) -> Chances:
@@ -135,23 +144,20 @@ class SeatedBot:
             raise type(game.answer)(str(game.answer))
         return game.answer
 
-    def ready(self) -> Bot:
-        """The bot, which is started if it is not there; UserError if it does not get ready."""
-        if self._never_ready:
-            raise self._never_ready
+    def _ready(self) -> Bot:
+        """The bot, which is started if it is not there; NotReady if it does not become ready."""
         if self._bot is None:
             try:
                 bot = Bot(self.program, self.limits)
-                line = hello(self.variant, self.seat, self.limits)
-                self.name = check_ready(bot.ask(line, max(START, self.limits.seconds)))
-                self._bot = bot
+                greeting = hello(self.variant, self.seat, self.limits)
+                check_ready(bot.ask(greeting, max(START, self.limits.seconds)))
             except UserError as error:
-                self._never_ready = UserError(f"is not ready: it {error}")
-                raise self._never_ready from None
+                raise NotReady(str(error)) from None
+            self._bot = bot
         return self._bot
 
     def _ask(self, history: History, number: int) -> Chances:
-        bot = self.ready()
+        bot = self._ready()
         question = move(history, self.seat, number, self.limits)
         try:
             answer = bot.ask(question, self.limits.seconds)

