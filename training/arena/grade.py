@@ -10,15 +10,14 @@ from rich.text import Text
 from hanamachi.errors import UserError, unknown
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.policy import Policy
-from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.storage.files import write_whole
 from hanamachi.training.arena.bots import bots_in
 from hanamachi.training.arena.tournament import LIMITS, entrants, put_away
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
-from hanamachi.training.exact.response import nash_conv, tabulate
+from hanamachi.training.exact.response import nash_conv
 from hanamachi.training.exact.small import SMALL
-from hanamachi.training.exact.views import tabulate_views
+from hanamachi.training.exact.views import table_of
 from hanamachi.training.exact.walk import VariantTree, tree_of
 from hanamachi.training.tables import Name, whole_table
 from hanamachi.training.web_page import page, table
@@ -65,9 +64,7 @@ def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[st
 
 def graded(tree: VariantTree, player: Policy) -> Grade:
     try:
-        by_views = isinstance(player, ViewPolicy)
-        table = tabulate_views(tree, player) if by_views else tabulate(tree, player)
-        return Grade(player.name, rounded(nash_conv(tree, table)), "")
+        return Grade(player.name, rounded(nash_conv(tree, table_of(tree, player))), "")
     except UserError as error:
         return Grade(player.name, None, str(error).removeprefix(f"{player.name} "))
     finally:

@@ -14,9 +14,9 @@ from hanamachi.training.web_page import page, table
 
 HOW_TO_OPEN = """\
 <p>A match opens to the files of its games, named by their deals; in games a and b of a deal the \
-players have changed seats. Step through a file in the terminal with \
-<code>hanamachi replay FILE</code>, or load it on the page of <code>hanamachi serve</code>. A game \
-that was forfeited ends where its player failed.</p>"""
+players have changed seats. <code>hanamachi replay FILE</code> steps through a file in the \
+terminal, and with <code>--web</code> at the table in the browser. A game that was forfeited ends \
+where its player failed.</p>"""
 
 
 def write(tournament: Tournament, out: Path) -> list[Path]:

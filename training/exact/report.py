@@ -9,14 +9,13 @@ from rich.text import Text
 
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
-from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.exact.cfr import solve
-from hanamachi.training.exact.response import exploitability, nash_conv, tabulate
+from hanamachi.training.exact.response import exploitability, nash_conv
 from hanamachi.training.exact.team import best_team
 from hanamachi.training.exact.tree import Tree
-from hanamachi.training.exact.views import tabulate_views
+from hanamachi.training.exact.views import table_of
 from hanamachi.training.exact.walk import tree_of
 from hanamachi.training.tables import whole_table
 
@@ -72,9 +71,7 @@ def exact_exploitability(
     player = own or load_policy(str(policy), game, **options)
     variant = player.variant
     tree = tree_of(variant)
-    by_views = isinstance(player, ViewPolicy)
-    table = tabulate_views(tree, player) if by_views else tabulate(tree, player)
-    exact = exploitability(tree, table)
+    exact = exploitability(tree, table_of(tree, player))
     pairs = zip(exact.values, exact.responses, strict=True)
     return Exact(
         game=variant.id,

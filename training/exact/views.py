@@ -1,4 +1,4 @@
-"""A policy that plays from views as a table: it is asked once about every information set.
+"""Any policy as a table: one that plays from views is asked once about every information set.
 
 NashConv is only defined for a policy whose answer depends on what its seat knows. So the policy is
 asked again about some information sets, and must answer the same.
@@ -9,16 +9,24 @@ Notation: as in tree.py.
 import numpy as np
 
 from hanamachi.errors import UserError
-from hanamachi.policies.policy import Probabilities
+from hanamachi.policies.policy import Policy, Probabilities
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History
 from hanamachi.sessions.policy_checks import checked_distribution
 from hanamachi.sessions.worlds import Worlds
+from hanamachi.training.exact.response import tabulate
 from hanamachi.training.exact.tree import Floats, Integers
 from hanamachi.training.exact.walk import VariantTree
 
 AGAIN = 64  # information sets that it is asked about twice, at most
 ALIKE = 1e-4  # by which two answers may differ
+
+
+def table_of(tree: VariantTree, policy: Policy) -> Floats:
+    """The probabilities of any policy in every information set, (Q,); UserError if it has none."""
+    if isinstance(policy, ViewPolicy):
+        return tabulate_views(tree, policy)
+    return tabulate(tree, policy)
 
 
 def tabulate_views(tree: VariantTree, policy: ViewPolicy) -> Floats:
