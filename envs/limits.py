@@ -23,6 +23,9 @@ HEADER_BYTES = 64 << 10  # of model.safetensors, before the weights
 POLICY_NAME = 4096  # characters, as of a path
 SEARCH_WORLDS = 1 << 24  # of one decision of a search
 SEARCH_SECONDS = 3600
+BOT_LINE = 64 << 10  # bytes of an answer
+BOT_LAST_WORDS = 4 << 10  # bytes of its standard error that are kept
+BOT_GAMES = 256  # in one seat at the same time
 
 # Requests
 DEAL = 100_000  # outcomes of chance that are given for one game

@@ -12,6 +12,7 @@ from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.limits import POLICY_NAME
 from hanamachi.policies.entry_point import load_entry_point, named
+from hanamachi.policies.external.process import PROCESS, load_process
 from hanamachi.policies.policy import FunctionPolicy, Policy, as_policy
 from hanamachi.policies.rules.registry import NAMES, rule_policy
 from hanamachi.storage.plain_yaml import parse_settings
@@ -34,6 +35,8 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
       both name their own variant;
     - "search:KIND:POLICY:SETTINGS": a search that starts from one of these policies, such as
       "search:improve:expert:worlds=64" (see hanamachi.policies.search);
+    - "process:COMMAND", such as "process:./mybot": a bot, which is a program of its own in any
+      language (see docs/bots.md);
     - "module:factory" or "module:factory:SETTINGS", such as "my_bots:make:depth=3,name=x": your
       own class or function, called as `factory(variant, **settings)`, that returns a Policy or a
       function `(observation, mask) -> action`. Values of settings are YAML.
@@ -44,6 +47,8 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     spec = checked_name(os.fspath(spec))
     if spec.startswith(SEARCH):
         return load_search(spec, game, options)
+    if spec.startswith(PROCESS):
+        return load_process(spec, chosen_variant(spec, game, options))
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if spec in VARIANTS:
@@ -63,7 +68,8 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         raise unknown("game", spec, VARIANTS)
     if ":" in spec:
         return load_own(spec, game, options)
-    others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "module:factory"]
+    others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "process:COMMAND"]
+    others.append("module:factory")
     raise unknown("policy", spec, [*NAMES, *agents(), *others])
 
 
@@ -91,7 +97,7 @@ def is_checkpoint(spec: str) -> bool:
 
     An ONNX file is not a checkpoint: it plays but cannot be trained further or exported.
     """
-    if spec in NAMES or spec.startswith((SEARCH, DATASET)):
+    if spec in NAMES or spec.startswith((SEARCH, PROCESS, DATASET)):
         return False
     if spec.endswith(ONNX) or has_settings(spec):
         return False
@@ -110,6 +116,8 @@ def knows_its_game(spec: str) -> bool:
         from hanamachi.policies.search.search import split_spec
 
         return knows_its_game(split_spec(spec)[1])
+    if spec.startswith(PROCESS):
+        return False
     return is_checkpoint(spec) or (spec.endswith(ONNX) and not has_settings(spec))
 
 

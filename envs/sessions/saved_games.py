@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import Variant
+from hanamachi.engine.game import CHANCE, Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import RECORD_BYTES
+from hanamachi.sessions.events import History
 from hanamachi.sessions.session import Session, let_chance_happen
 from hanamachi.storage.files import write_whole
 from hanamachi.storage.reading import parse_json, read_bounded
@@ -55,6 +56,14 @@ def record_of(session: Session) -> Record:
         kernels.apply_one(rule_set.rule_set, games[0], action)
         happened += let_chance_happen(rule_set, games, session.deal, len(happened))
     return Record(rule_set, session.generator, tuple(happened), tuple(session.actions))
+
+
+def record_of_events(history: History) -> Record:
+    """The record of a game that somebody follows from its start, finished or not."""
+    first = history.events[0].before if history.events else history.games[0]
+    chance = [event.number for event in history.events if event.by == CHANCE]
+    actions = [event.number for event in history.events if event.by != CHANCE]
+    return Record(history.variant, int(first.rng), tuple(chance), tuple(actions))
 
 
 # --- Replay

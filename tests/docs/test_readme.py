@@ -46,6 +46,7 @@ TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)\)")
 IMPORTS_A_COPY = {"scripts/draw_imports.py"}
+COMPILERS = "g++", "rustc"
 COMMAND = re.compile(r"`(?:hanamachi|make|python) [^`]+`")
 
 SMALL_RUN = {
@@ -63,8 +64,9 @@ SMALLER = (
     (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
     (r"(python benchmarks/peers.py .*)", r"\1 --rounds 1 --seconds 0"),
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
+    (r"(hanamachi arena .* --game .*)", r"\1 --games 2 --processes 1"),
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
-    (r"(python examples/.*)", r"\1 --steps 64"),
+    (r"(python examples/with_.*)", r"\1 --steps 64"),
     (r"(python benchmarks/browsers.py.*)", r"\1 --games 2 --seconds 2"),
     (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
     (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
@@ -108,8 +110,13 @@ def words_of(line):
 
 
 def run(line, folder):
-    """Run a command of ours."""
+    """Run a command of ours, or a compiler."""
     program, *arguments = words_of(line)
+    if program in COMPILERS:
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed")
+        subprocess.run([program, *arguments], cwd=folder, check=True)
+        return
     if program == "python":
         name, *arguments = arguments
         start = in_own_process if name in IMPORTS_A_COPY else commands.script
@@ -163,6 +170,7 @@ def workshop(tmp_path_factory):
     """A folder with the settings of all runs, in which the page's training has been done."""
     folder = tmp_path_factory.mktemp("workshop")
     shutil.copytree(ROOT / "configs", folder / "configs")
+    shutil.copytree(ROOT / "examples" / "bots", folder / "examples" / "bots")
     small = Config.load(
         ROOT / "configs" / "hanamikoji.yaml", [f"{k}={v}" for k, v in SMALL_RUN.items()]
     )

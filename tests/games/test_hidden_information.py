@@ -20,8 +20,10 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.geishas_road.rules import INTRIGUE
 from hanamachi.policies import load_policy
+from hanamachi.policies.external.bot import Limits
+from hanamachi.policies.external.protocol import move
 from hanamachi.rendering.pixels import pixels
-from hanamachi.sessions.events import Event, hear
+from hanamachi.sessions.events import Event, History, hear
 from hanamachi.sessions.players import SeatedPlayer, turns_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import state_of
@@ -163,6 +165,12 @@ def images(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
     return [pixels(drawing(variant, game, seat)).tobytes() for game, seat in pictures]
 
 
+def lines_for_bots(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """What a program that plays is asked."""
+    histories = [History(variant, games[row : row + 1].copy()) for row in range(len(games))]
+    return [move(*each, 0, Limits()) for each in zip(histories, seats.tolist(), strict=True)]
+
+
 def worlds(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
     """Worlds that a seat, to move or waiting, gets for the same seeds."""
     sampled = Worlds(variant, games, seats)
@@ -187,7 +195,7 @@ def test_what_is_seen_and_heard_does_not_depend_on_it(pairs: Pairs) -> None:
     assert unlike(seen, pairs.going().first(VIEWED)) == 0
 
 
-@pytest.mark.parametrize("show", [agents, drawings, worlds])
+@pytest.mark.parametrize("show", [agents, drawings, lines_for_bots, worlds])
 def test_what_is_said_drawn_and_imagined_does_not_depend_on_it(pairs: Pairs, show: Show) -> None:
     assert unlike(show, pairs.going().first(SHOWN)) == 0
 

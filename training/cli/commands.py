@@ -201,6 +201,66 @@ def dataset(
 
 
 @app.command()
+def arena(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the bots.")],
+    game: Annotated[str | None, typer.Option("--game", help="Id of a game.")] = None,
+    grade: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of a tournament, measure how exploitable each bot is in this small "
+            "version of a game, such as hanamikoji-gifts."
+        ),
+    ] = None,
+    games: Annotated[int, typer.Option(help="Games of each match.")] = 20,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Time for each decision.")] = 1.0,
+    memory: Annotated[int, typer.Option(min=16, help="Megabytes of each process (Linux).")] = 1024,
+    others: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="A policy that plays too, such as expert; may be repeated."),
+    ] = None,
+    seed: Seed = 0,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=WORKERS, help="Matches played at once; one for each processor by default."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of index.html and of the games played; runs/NAME for a FOLDER called NAME "
+            "by default. The same command resumes from there."
+        ),
+    ] = None,
+    options: GameOptions = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let all bots of a folder play each other; write a page with ladder and games."""
+    from hanamachi.games.registry import variant
+    from hanamachi.policies.external.bot import Limits
+    from hanamachi.training.arena.page import write
+    from hanamachi.training.arena.tournament import play_tournament
+    from hanamachi.training.evaluation import report
+    from hanamachi.training.evaluation.progress import ShowGames
+
+    if (game is None) == (grade is None):
+        raise UserError("name the game of a tournament with --game, or a small one with --grade")
+    place = out or Path("runs", folder.absolute().name)
+    how: dict[str, Any] = {"limits": Limits(seconds, memory, waits=True), "others": others or ()}
+    if game is None:
+        grade_bots(folder, str(grade), place, how, as_json)
+        return
+    how |= {"processes": processes}
+    chosen = variant(game, **assignments(options))
+    with ShowGames() as watch:
+        played = play_tournament(folder, chosen, place, games, seed, watch=watch, **how)
+    show(played.evaluation.as_json(), report.tables(played.evaluation), as_json)
+    for name in played.passed_over:
+        note(f"{name} is no bot: no executable, no .py or .js file, no folder with a program run")
+    written(*write(played, place))
+
+
+@app.command()
 def export(
     policy: Annotated[
         str, typer.Argument(metavar="POLICY", help="A checkpoint, or the id of a game's agent.")
@@ -280,13 +340,14 @@ def play(
 ) -> None:
     """Play a game against a policy, or with it, in the terminal."""
     from hanamachi.policies.search.search import Search
+    from hanamachi.policies.view_policy import ViewPolicy
     from hanamachi.sessions.saved_games import record_of, save
     from hanamachi.training.cli.colours import CardColours
     from hanamachi.training.cli.play import Contest, play
 
     policy = opponent_for(game, opponent, assignments(options))
     contest = Contest(policy.variant, policy, seat, seed)
-    if not isinstance(policy, Search):  # whose hints take seconds
+    if not isinstance(policy, Search | ViewPolicy):  # whose hints take seconds
         contest.hint()  # compiles the policy's code before the first move
     say(f"{policy.name} plays in all other seats.")
     coloured = CardColours(policy.variant)
@@ -497,6 +558,15 @@ def exploit_exactly(
     show(found.as_json(), report.tables(found), as_json)
     if out:
         written(report.write(found, out))
+
+
+def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:
+    from hanamachi.training.arena.grade import grade, tables, write
+
+    with console.status("the bots are asked about every position"):
+        grades = grade(folder, small, **how)
+    show(asdict(grades), tables(grades), as_json)
+    written(*write(grades, out))
 
 
 def on_cluster() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from hanamachi.storage.reading import may_name_a_file
 
 MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
 STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
-RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset"
+RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -97,8 +97,8 @@ def how_to_resume(given: Sequence[str]) -> str:
     """The command that resumes what these arguments began, if anything can be resumed."""
     if not given or given[0] not in RESUMABLE or "--exact" in given:
         return ""
-    if given[0] in ("evaluate", "dataset"):
-        if not any(word.split("=")[0] == "--out" for word in given):
+    if given[0] in ("evaluate", "dataset", "arena"):
+        if given[0] != "arena" and not any(word.split("=")[0] == "--out" for word in given):
             return "; with --out FOLDER the games played are kept, and the same command resumes"
         return f"; to resume: {shlex.join(['hanamachi', *given])}"
     again = given if "--resume" in given else [*given, "--resume"]

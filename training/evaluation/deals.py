@@ -11,8 +11,10 @@ again in halves, down to single games.
 Notation: G games, D deals, S seats, n rows of one call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -23,17 +25,20 @@ from hanamachi.engine.game import OVER, Variant, scatter
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError, shortened
 from hanamachi.policies.entry_point import named
+from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import FunctionPolicy, Policy, Probabilities, best, sample
 from hanamachi.policies.search.search import Search
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
 from hanamachi.sessions.policy_checks import memory_of
+from hanamachi.sessions.saved_games import record_of_events, save
 from hanamachi.sessions.worlds import Histories
 from hanamachi.training.evaluation.statistics import Floats
 
 Play = Literal["sample", "argmax"]
 Deals = NDArray[np.uint64]  # (D,)
+Keep = Callable[[Histories], None]  # takes the games that have been played, by their rows
 
 TWICE = 2  # games of one deal in competitive games
 MEMORY = 1 << 28  # bytes that the memories of policies may take in the games played at once
@@ -43,6 +48,7 @@ ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = (
     (Search, 4),
     (FunctionPolicy, 64),
     (ViewPolicy, 64),
+    (ProcessPolicy, 1),  # so that a bot plays one game after another
 )
 FAILED = -1  # in place of an action
 
@@ -55,6 +61,7 @@ class Pairing:
     names: tuple[str, str]
     variant: Variant
     play: Play
+    replays: Path | None = None  # a folder that keeps each game
 
     @property
     def games_a_deal(self) -> int:
@@ -104,8 +111,9 @@ def play_deals(pairing: Pairing, seed: int, referee: "Referee | None", deals: De
     first = np.arange(pairing.variant.seats) % TWICE
     seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
     dealt = np.tile(deals, TWICE)
+    keep = partial(keep_games, pairing, dealt) if pairing.replays else None
     returns, _ = play_games(
-        pairing.players, pairing.variant, seating, dealt, seed, pairing.play, referee
+        pairing.players, pairing.variant, seating, dealt, seed, pairing.play, referee, keep
     )
     lead = (returns * (1 - 2 * seating)).sum(1)
     for row, side in referee.sides() if referee else ():
@@ -121,8 +129,9 @@ def play_deals_together(
     """The two policies take alternate seats; which of them sits first changes with each deal."""
     variant = pairing.variant
     seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(pairing.players)
+    keep = partial(keep_games, pairing, deals) if pairing.replays else None
     returns, ended = play_games(
-        pairing.players, variant, seating, deals, seed, pairing.play, referee
+        pairing.players, variant, seating, deals, seed, pairing.play, referee, keep
     )
     scores, lost = returns[:, 0], variant.lost(ended)
     for row, _ in referee.sides() if referee else ():
@@ -154,6 +163,7 @@ def play_games(
     seed: int,
     play: Play,
     referee: "Decider | None" = None,
+    keep: Keep | None = None,
 ) -> tuple[Floats, NDArray[Any]]:
     """Play one game in each row of `seating`, (G, S).
 
@@ -161,7 +171,8 @@ def play_games(
     policy that fails forfeits its game, which ends there; without one, its error is raised.
     """
     table, deciding = new_games(variant, deals, seed)
-    history = followed(variant, table) if any(isinstance(p, ViewPolicy) for p in policies) else None
+    by_views = any(isinstance(policy, ViewPolicy) for policy in policies)
+    history = followed(variant, table) if keep or by_views else None
     parallel_for(kernels.reset, variant.rule_set, table)
     players = [SeatedPlayer(policy, variant, len(seating)) for policy in policies]
     returns = np.zeros(seating.shape)
@@ -180,6 +191,8 @@ def play_games(
             table["mover"][going[failed]] = OVER
             turns, actions = turns.part(~failed), actions[~failed]
         returns[turns.rows] += turns.step(table, actions)
+    if keep and history:
+        keep(history)
     return returns, table
 
 
@@ -187,6 +200,19 @@ def new_games(variant: Variant, deals: Deals, seed: int) -> tuple[NDArray[Any], 
     """Games that chance has not begun yet, (G,), and the generator of the policies' decisions."""
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     return variant.new(dealing + deals), deciding
+
+
+def keep_games(pairing: Pairing, deals: Deals, history: Histories) -> None:
+    """Save each game of a batch as a file of the pairing's folder."""
+    assert pairing.replays
+    for row, deal in enumerate(deals.tolist()):
+        again = row >= len(deals) // pairing.games_a_deal  # with the seats exchanged
+        save(record_of_events(history(row)), pairing.replays / replay_name(deal, again))
+
+
+def replay_name(deal: int, again: bool) -> str:
+    """The file of a game; `again` is the second game of a deal."""
+    return f"{deal}{'b' if again else 'a'}.json"
 
 
 def followed(variant: Variant, table: NDArray[Any]) -> Histories:

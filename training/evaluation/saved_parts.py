@@ -6,6 +6,7 @@ that play the same evaluation only write the same files.
 """
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
@@ -19,6 +20,7 @@ import numpy as np
 from hanamachi.errors import UserError, differences, listed
 from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
+from hanamachi.policies.external.process import PROCESS
 from hanamachi.policies.load import ONNX, PLAYED_BY, SEARCH, agent_folder, is_checkpoint
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.search.search import split_spec
@@ -99,8 +101,17 @@ def fingerprint(spec: str) -> str:
     """A digest of the file that a policy's name leads to; "" for rule policies."""
     if spec.startswith(SEARCH):
         return fingerprint(split_spec(spec)[1])
+    if spec.startswith(PROCESS):
+        return digest_of_program(spec)
     file = file_of(spec)
     return sha256(read_bounded(file, WEIGHTS_BYTES)).hexdigest()[:DIGITS] if file else ""
+
+
+def digest_of_program(spec: str) -> str:
+    """A digest of all files that a bot's command names: its program, and those among arguments."""
+    words = map(Path, shlex.split(spec.removeprefix(PROCESS)))
+    content = [read_bounded(file, WEIGHTS_BYTES) for file in words if file.is_file()]
+    return sha256(b"".join(content)).hexdigest()[:DIGITS] if content else ""
 
 
 def file_of(spec: str) -> Path | None:

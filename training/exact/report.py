@@ -12,9 +12,10 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.exact.cfr import solve
-from hanamachi.training.exact.response import exploitability, nash_conv, tabulate
+from hanamachi.training.exact.response import exploitability, nash_conv
 from hanamachi.training.exact.team import best_team
 from hanamachi.training.exact.tree import Tree
+from hanamachi.training.exact.views import table_of
 from hanamachi.training.exact.walk import tree_of
 from hanamachi.training.tables import whole_table
 
@@ -63,13 +64,14 @@ def exact_exploitability(
     """The values of a policy and of its best responses, and its NashConv, to six digits.
 
     `game` and `options` name the variant; a checkpoint or a Policy has its own. UserError if the
-    variant is too large, or the policy cannot play it.
+    variant is too large, or the policy cannot play it. A policy that plays from views must answer
+    equal views alike.
     """
     own = policy if isinstance(policy, Policy) else None
     player = own or load_policy(str(policy), game, **options)
     variant = player.variant
     tree = tree_of(variant)
-    exact = exploitability(tree, tabulate(tree, player))
+    exact = exploitability(tree, table_of(tree, player))
     pairs = zip(exact.values, exact.responses, strict=True)
     return Exact(
         game=variant.id,

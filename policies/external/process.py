@@ -1,0 +1,199 @@
+"""Bots as policies: `process:COMMAND` plays by a program of its own, in any language."""
+
+import shlex
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hanamachi.engine.game import OVER, Variant
+from hanamachi.errors import IllegalAction, UserError
+from hanamachi.limits import BOT_GAMES
+from hanamachi.policies.external.bot import START, Bot, Limits
+from hanamachi.policies.external.protocol import (
+    Chances,
+    chances_in,
+    check_ready,
+    end,
+    goodbye,
+    hello,
+    move,
+)
+from hanamachi.policies.policy import Masks, Probabilities
+from hanamachi.policies.view_policy import ViewPolicy
+from hanamachi.sessions.events import History
+from hanamachi.sessions.policy_checks import checked_distribution
+from hanamachi.sessions.views import choices
+from hanamachi.sessions.worlds import Worlds
+
+PROCESS = "process:"
+
+
+def load_process(spec: str, variant: Variant) -> "ProcessPolicy":
+    """The policy that "process:COMMAND" names."""
+    try:
+        program = shlex.split(spec.removeprefix(PROCESS))
+    except ValueError as error:
+        raise UserError(f"{spec} is no command: {error}") from None
+    return ProcessPolicy(variant, program, name=spec)
+
+
+class NotReady(UserError):
+    """A bot that did not become ready; it is not started again."""
+
+
+class ProcessPolicy(ViewPolicy):
+    """Asks a bot. Each seat has a process of its own, so that no bot sees two seats' cards.
+
+    Processes start when they are first asked. One that fails ends, and the next game gets another;
+    a bot that does not become ready is not started again.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        program: Sequence[str],
+        limits: Limits | None = None,
+        name: str | None = None,
+    ) -> None:
+        """`program` is the bot and its arguments; UserError if it is empty."""
+        super().__init__(variant)
+        if not program:
+            raise UserError("process: needs a command, such as process:./mybot")
+        self.name = name or PROCESS + shlex.join(program)
+        self.program, self.limits = list(program), limits or Limits()
+        self._bots = Bots()
+
+    def probabilities(self, worlds: Worlds, mask: Masks) -> Probabilities:
+        rows = [self._chances(worlds.history(row)) for row in range(len(worlds))]
+        return np.stack(rows)
+
+    def _chances(self, history: History) -> Chances:
+        bots, seat = self._bots, int(history.games["mover"][0])
+        player = bots.in_seats.setdefault(seat, SeatedBot(self, seat))
+        try:
+            if bots.never_ready:
+                raise bots.never_ready
+            return player.chances(history)
+        except NotReady as error:
+            bots.never_ready = error
+            raise UserError(f"{self.name} is not ready: it {error}") from None
+        except IllegalAction as error:
+            raise IllegalAction(f"{self.name} {error}") from None
+        except UserError as error:
+            raise UserError(f"{self.name} {error}") from None
+
+    def close(self) -> None:
+        """End all processes; the next decision starts them again."""
+        close(self._bots.in_seats)
+        self._bots.never_ready = None
+
+
+class Bots:
+    """The processes of a policy, by seat; copies of the policy share them. They end with it."""
+
+    def __init__(self) -> None:
+        self.in_seats: dict[int, SeatedBot] = {}
+        self.never_ready: NotReady | None = None
+        weakref.finalize(self, close, self.in_seats)
+
+    def __reduce__(self) -> Any:
+        return Bots, ()  # a process stays where it is: a copy elsewhere starts its own
+
+
+def close(in_seats: "dict[int, SeatedBot]") -> None:
+    for player in in_seats.values():
+        player.close()
+    in_seats.clear()
+
+
+class OpenGame:
+    """A game that a bot plays, and its last answer there, in case it is asked again."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.decision = -1  # how many actions came before the last question
+        self.answer: Chances | UserError = UserError("was not asked yet")
+
+
+class SeatedBot:
+    """A bot in one seat, and the games that it plays there."""
+
+    def __init__(self, policy: ProcessPolicy, seat: int) -> None:
+        self.variant, self.program, self.limits = policy.variant, policy.program, policy.limits
+        self.seat = seat
+        self.games = 0  # so far
+        self._bot: Bot | None = None
+        self._open: dict[History, OpenGame] = {}
+
+    def chances(self, history: History) -> Chances:
+        """The probability of each action, (A,); UserError if the bot fails to answer.
+
+        Asked about the same position again, it answers the same, without asking the bot.
+        """
+        self._tell_ends()
+        game = self._game(history)
+        if game.decision != history.decisions:
+            game.decision = history.decisions
+            try:
+                game.answer = self._ask(history, game.number)
+            except UserError as error:
+                game.answer = error
+        if isinstance(game.answer, UserError):
+            raise type(game.answer)(str(game.answer))
+        return game.answer
+
+    def _ready(self) -> Bot:
+        """The bot, which is started if it is not there; NotReady if it does not become ready."""
+        if self._bot is None:
+            try:
+                bot = Bot(self.program, self.limits)
+                greeting = hello(self.variant, self.seat, self.limits)
+                check_ready(bot.ask(greeting, max(START, self.limits.seconds)))
+            except UserError as error:
+                raise NotReady(str(error)) from None
+            self._bot = bot
+        return self._bot
+
+    def _ask(self, history: History, number: int) -> Chances:
+        bot = self._ready()
+        question = move(history, self.seat, number, self.limits)
+        try:
+            answer = bot.ask(question, self.limits.seconds)
+            legal = choices(history, self.seat)
+            return checked(chances_in(answer, history, legal), legal)
+        except UserError:
+            self._bot = None
+            bot.end()
+            raise
+
+    def _game(self, history: History) -> OpenGame:
+        if history not in self._open:
+            if len(self._open) == BOT_GAMES:  # the oldest was broken off long ago
+                del self._open[next(iter(self._open))]
+            self._open[history] = OpenGame(self.games)
+            self.games += 1
+        return self._open[history]
+
+    def _tell_ends(self) -> None:
+        """Tell the bot of the games that have ended since."""
+        over = [history for history in self._open if history.games["mover"][0] == OVER]
+        for history in over:
+            game = self._open.pop(history)
+            if self._bot:
+                self._bot.tell(end(history, self.seat, game.number))
+
+    def close(self) -> None:
+        self._tell_ends()
+        if self._bot:
+            self._bot.tell(goodbye())
+            self._bot.end()
+            self._bot = None
+
+
+def checked(chances: Chances, legal: dict[int, str]) -> Chances:
+    """The probabilities, if they are a distribution over the legal actions; else UserError."""
+    mask = np.zeros((1, len(chances)), np.int8)
+    mask[0, list(legal)] = 1
+    return checked_distribution(chances[None], mask, "it")[0]

@@ -1,0 +1,295 @@
+"""Bots as policies: they play wherever a policy plays, and a bad one loses its game alone."""
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hanamachi
+from hanamachi.adapters.gymnasium import SeatEnv
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
+from hanamachi.errors import UserError
+from hanamachi.limits import MESSAGE
+from hanamachi.policies.external.bot import Bot, Limits
+from hanamachi.policies.external.process import ProcessPolicy
+from hanamachi.policies.load import knows_its_game, load_policy
+from hanamachi.sessions.players import SeatedPlayer, turn_of
+from hanamachi.sessions.session import Session
+from hanamachi.training.evaluation.matches import evaluate
+from hanamachi.training.evaluation.saved_parts import fingerprint
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+
+HANAMIKOJI = hanamachi.variant("hanamikoji")
+QUICK = Limits(seconds=0.3)
+START = """
+import json, os, sys, time
+def answer(message): print(json.dumps(message), flush=True)
+"""
+FIRST_LEGAL = """
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello": answer({"type": "ready"})
+    if message["type"] == "move": answer({"action": message["choose_from"][0]})
+"""
+READY = "sys.stdin.readline(); answer({'type': 'ready'}); sys.stdin.readline()\n"
+
+Write = Callable[..., ProcessPolicy]
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Iterator[Write]:
+    """A policy that asks this piece of Python."""
+    made = []
+
+    def write(code: str, limits: Limits = QUICK, variant: object = HANAMIKOJI) -> ProcessPolicy:
+        file = tmp_path / "bot.py"
+        file.write_text(START + code, encoding="utf-8")
+        made.append(ProcessPolicy(variant, [str(file)], limits, name="the bot"))
+        return made[-1]
+
+    yield write
+    for policy in made:
+        policy.close()
+
+
+def begun(seed: int = 0, id: str = "hanamikoji") -> Session:
+    session = Session(hanamachi.variant(id))
+    session.begin(seed)
+    return session
+
+
+def decide(policy: ProcessPolicy, session: Session) -> np.ndarray:
+    return SeatedPlayer(policy, session.variant, 1).distribution(turn_of(session))[0][0]
+
+
+# --- Play
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced", "hanabi:3p"])
+def test_a_bot_plays_the_match_of_the_policy_that_it_is(bot: Write, id: str) -> None:
+    """Its first legal action is that of a function here."""
+
+    def first(observation: np.ndarray, mask: np.ndarray) -> int:
+        return int(mask.argmax())
+
+    asked = bot(FIRST_LEGAL, variant=hanamachi.variant(id))
+    there = evaluate([asked, "random"], id, games=4, strict=True)
+    here = evaluate([first, "random"], id, games=4, strict=True)
+    assert repr(there.results).replace("the bot", "first") == repr(here.results)
+
+
+def test_words_and_probabilities_are_answers_too(bot: Write) -> None:
+    words = bot(READY + "answer({'probabilities': {'SECRET  5': 0.25, '0': 0.75}}); time.sleep(9)")
+    chances = decide(words, begun())
+    assert chances[np.flatnonzero(chances)].tolist() == [0.75, 0.25]
+    action = bot(READY + "answer({'action': 'secret 5'}); time.sleep(9)")
+    assert (decide(action, begun()) > 0).nonzero()[0].tolist() == np.flatnonzero(chances)[
+        1:
+    ].tolist()
+
+
+def test_a_bot_is_not_asked_twice_about_one_position(bot: Write) -> None:
+    """This one would choose another action."""
+    policy = bot(READY + "for n in range(9):\n answer({'action': n}); sys.stdin.readline()")
+    session = begun()
+    assert (decide(policy, session) == decide(policy, session)).all()
+
+
+def test_an_environment_and_a_name_take_a_bot(bot: Write, tmp_path: Path) -> None:
+    bot(FIRST_LEGAL)
+    env = SeatEnv("hanamikoji", opponent=f"process:python '{tmp_path / 'bot.py'}'")
+    _, info = env.reset(seed=0)
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+    assert not knows_its_game("process:./bot.onnx")
+
+
+def test_each_seat_has_a_process_of_its_own_that_hears_of_its_games_alone(
+    bot: Write, tmp_path: Path
+) -> None:
+    log = f"open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'a').write(line)\n"
+    policy = bot(FIRST_LEGAL.replace("message =", log + "    message ="))
+    evaluate([policy, "random"], "hanamikoji", games=4, play="sample")
+    policy.close()
+    logs = [file.read_text(encoding="utf-8") for file in tmp_path.glob("[0-9]*")]
+    assert sorted(log.count('"type":"hello"') for log in logs) == [1, 1]
+    seats = ['"seat":0' in log.partition("\n")[0] for log in logs]
+    assert sorted(seats) == [False, True]
+    for log in logs:
+        kinds = [line.split('"')[3] for line in log.splitlines()]
+        games = [kind for kind in kinds if kind != "move"]
+        assert games == ["hello", "end", "end", "goodbye"], "one game after another"
+
+
+def test_searches_training_and_batches_refuse_a_bot_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="views"):
+        load_policy("search:improve:process:./bot:worlds=4", "hanamikoji")
+    env = VectorSeatEnv("hanamikoji", num_envs=2, opponent="process:cat", seat=1)
+    with pytest.raises(UserError, match="views"):
+        env.reset(seed=0)
+
+
+def test_a_changed_program_is_noticed_by_its_digest(bot: Write, tmp_path: Path) -> None:
+    bot(FIRST_LEGAL)
+    spec = f"process:python '{tmp_path / 'bot.py'}'"
+    before = fingerprint(spec)
+    bot(FIRST_LEGAL + "\n")
+    assert before != fingerprint(spec) != ""
+
+
+# --- Bots that fail
+
+
+HOSTILE = {
+    "crashes at the start": ("raise OSError('no such book')", "exit code 1.*no such book"),
+    "exits before it is ready": ("sys.exit(0)", "exit code 0"),
+    "is ready for another thing": ("answer({'type': 'go'}); time.sleep(9)", "ready"),
+    "crashes in mid-game": (READY + "1 / 0", "exit code 1.*ZeroDivision"),
+    "kills itself": (READY + "os.kill(os.getpid(), 9)", "signal 9"),
+    "closes its output": (READY + "os.close(1); time.sleep(9)", "closed its output"),
+    "stalls": (READY + "time.sleep(9)", "0.3 seconds"),
+    "stalls in mid-line": (READY + "print('{', end='', flush=True); time.sleep(9)", "0.3 seconds"),
+    "floods without a line": (READY + "while True: sys.stdout.write('A' * 9999)", "65,536 bytes"),
+    "floods with lines": (READY + "while True: print('ho')", "no JSON object; it said ho"),
+    "speaks unasked": ("answer(1); answer(2)", "ready"),
+    "answers twice": (READY + "answer({'action': 0}); answer({'action': 0}); time.sleep(9)", ""),
+    "floods its stderr": (READY + "while True: sys.stderr.write('A' * 9999)", "AAA"),
+    "writes binary": (READY + "sys.stdout.buffer.write(bytes(range(255, -1, -1)))", "ff"),
+    "writes deep JSON": (READY + "print('[' * 60000, flush=True); time.sleep(9)", "no JSON"),
+    "answers illegally": (READY + "answer({'action': 7}); time.sleep(9)", "chose 7.*legal actions"),
+    "answers another's words": (READY + "answer({'action': 'take 5'}); time.sleep(9)", "take 5"),
+    "answers a huge number": (
+        READY + "print('{\"action\":' + '9' * 5000 + '}')",
+        "JSON",
+    ),
+    "answers a bool": (READY + "answer({'action': True}); time.sleep(9)", "chose True"),
+    "answers nothing": (READY + "answer({}); time.sleep(9)", "must answer"),
+    "gives no distribution": (
+        READY + "answer({'probabilities': {'0': 0.5}}); time.sleep(9)",
+        "sum to 0.5",
+    ),
+    "gives nothing a chance": (READY + "answer({'probabilities': {}}); time.sleep(9)", "sum to 0"),
+    "gives NaN": (READY + 'print(\'{"probabilities":{"0":NaN}}\', flush=True)', "finite"),
+    "gives words": (READY + "answer({'probabilities': {'0': '1'}}); time.sleep(9)", "no number"),
+}
+
+
+def play_on(policy: ProcessPolicy, session: Session) -> None:
+    while session.mover >= 0:
+        session.step(int(decide(policy, session).argmax()))
+
+
+@pytest.mark.parametrize(("code", "why"), HOSTILE.values(), ids=HOSTILE)
+def test_a_bot_that_fails_ends_in_one_sentence(bot: Write, code: str, why: str) -> None:
+    policy, begin = bot(code), time.monotonic()
+    with pytest.raises(UserError, match=f"^the bot .*{why}") as caught:
+        play_on(policy, begun(2))  # some are found out at the next question
+    assert len(str(caught.value)) <= MESSAGE
+    assert time.monotonic() - begin < 5
+    assert str(caught.value).isprintable()
+
+
+def test_a_bot_that_never_reads_is_given_up_in_time() -> None:
+    more_than_a_pipe_holds = b"a" * 10**6 + b"\n"
+    with pytest.raises(UserError, match="no answer in 0"):
+        Bot(["sleep", "9"], QUICK).ask(more_than_a_pipe_holds, 0.1)
+    with pytest.raises(UserError, match="before it had read"):
+        Bot(["sh", "-c", "sleep 0.1; echo; sleep 9"], QUICK).ask(more_than_a_pipe_holds, 1)
+
+
+def test_a_bot_that_fails_loses_that_game_alone(bot: Write) -> None:
+    policy = bot(FIRST_LEGAL.replace("[0]", "[0] if message['game'] else 10**6"))
+    evaluation = evaluate([policy, "random"], "hanamikoji", games=8, strict=False, play="sample")
+    (forfeits,) = evaluation.forfeits
+    assert forfeits.policy == "the bot"
+    assert forfeits.games == 2, "the first game in each seat"
+    assert "1000000" in forfeits.error
+
+
+def test_a_bot_that_never_gets_ready_is_started_once(bot: Write, tmp_path: Path) -> None:
+    policy = bot(f"open({str(tmp_path / 'starts')!r}, 'a').write('x'); sys.exit(3)")
+    for session in (begun(0), begun(1), begun(2)):
+        with pytest.raises(UserError, match=r"is not ready.*exit code 3"):
+            decide(policy, session)
+    assert (tmp_path / "starts").read_text() == "x"
+
+
+def test_a_program_that_is_not_there_is_named() -> None:
+    policy = load_policy("process:./no-such-bot", "hanamikoji")
+    with pytest.raises(UserError, match=r"cannot be started.*no-such-bot"):
+        decide(policy, begun())
+    with pytest.raises(UserError, match="command"):
+        load_policy("process:", "hanamikoji")
+    with pytest.raises(UserError, match="no command"):
+        load_policy("process:'./bot", "hanamikoji")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of programs")
+def test_a_bot_that_takes_too_much_memory_fails(bot: Write) -> None:
+    greedy = READY + "all = bytearray(200 << 20); answer({'action': 0}); time.sleep(9)"
+    with pytest.raises(UserError, match=r"exit code 1.*MemoryError"):
+        decide(bot(greedy, Limits(1, memory=100)), begun())
+    assert decide(bot(greedy, Limits(1, memory=400)), begun())[0] == 1
+
+
+def test_a_bot_that_waits_gets_no_time_while_others_think(bot: Write, tmp_path: Path) -> None:
+    busy = (
+        """
+import threading
+open(PID, 'w').write(str(os.getpid()))
+def ponder():
+    while True: pass
+threading.Thread(target=ponder, daemon=True).start()
+"""
+        + FIRST_LEGAL
+    )
+    policy = bot(busy.replace("PID", repr(str(tmp_path / "pid"))), Limits(1, waits=True))
+    decide(policy, begun())
+    assert states([int((tmp_path / "pid").read_text())]) == ["T"]
+    policy.close()
+
+
+# --- Nothing is left behind
+
+
+def states(pids: list[int]) -> list[str]:
+    words = ["ps", "-o", "stat=", "-p", ",".join(map(str, pids))]
+    return [
+        line[0] for line in subprocess.run(words, capture_output=True, text=True).stdout.split()
+    ]
+
+
+def is_running(pid: int) -> bool:
+    return any(state != "Z" for state in states([pid]))
+
+
+def test_a_bot_and_its_children_end_with_the_policy(bot: Write, tmp_path: Path) -> None:
+    note = f"open({str(tmp_path / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+    code = "import subprocess\nchild = subprocess.Popen(['sleep', '60'])\n" + note + FIRST_LEGAL
+    (tmp_path / "parent.py").write_text(START + code, encoding="utf-8")
+    policy = ProcessPolicy(HANAMIKOJI, ["python", str(tmp_path / "parent.py")], QUICK)
+    decide(policy, begun())
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert all(map(is_running, pids))
+    del policy
+    gc.collect()
+    assert not any(map(is_running, pids))
+
+
+def test_a_bot_ends_with_the_program_that_plays(bot: Write, tmp_path: Path) -> None:
+    bot(f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n" + FIRST_LEGAL)
+    program = f"""
+from hanamachi.adapters.gymnasium import SeatEnv
+env = SeatEnv("hanamikoji", opponent="process:python {tmp_path / "bot.py"}", seat=1)
+env.reset(seed=0)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert not is_running(int((tmp_path / "pid").read_text()))

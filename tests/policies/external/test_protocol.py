@@ -1,0 +1,88 @@
+"""What bots hear: only what their seat may know, in the order that the page promises."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from root import ROOT
+
+import hanamachi
+from hanamachi.engine.game import OVER
+from hanamachi.policies.external.bot import Limits
+from hanamachi.policies.external.protocol import chances_in, check_ready, end, goodbye, hello, move
+from hanamachi.sessions.session import Session
+from hanamachi.sessions.views import choices
+
+every_variant = pytest.mark.parametrize("id", hanamachi.VARIANTS)
+
+
+SAMPLES = re.findall(
+    r"^    (\{.*\})$", (ROOT / "docs" / "bots.md").read_text(encoding="utf-8"), re.MULTILINE
+)
+
+
+def played(id: str, seed: int) -> Session:
+    session = Session(hanamachi.variant(id))
+    session.begin(seed)
+    return session
+
+
+@every_variant
+def test_a_bot_that_reads_no_json_finds_type_and_choices_first(id: str) -> None:
+    session = played(id, 0)
+    line = move(session.history(), session.mover, 3, Limits()).decode()
+    legal = np.flatnonzero(session.observe(session.mover)[1]).tolist()
+    assert line.startswith('{"type":"move","choose_from":[' + ",".join(map(str, legal)) + "],")
+    assert line.isascii()
+    assert line.count("\n") == 1
+    assert [choice["action"] for choice in json.loads(line)["view"]["legal"]] == legal
+
+
+@every_variant
+def test_a_bot_hears_its_reward_and_the_result(id: str) -> None:
+    session = played(id, 1)
+    earned = np.zeros(session.variant.seats)
+    rng = np.random.default_rng(0)
+    while session.mover != OVER:
+        session.step(int(rng.choice(np.flatnonzero(session.observe(session.mover)[1]))))
+        earned += session.rewards()
+    for seat in range(session.variant.seats):
+        message = json.loads(end(session.history(), seat, 0))
+        assert message["reward"] == earned[seat]
+        assert message["view"]["over"] is True
+        assert message["result"] == message["view"]["status"]
+
+
+@every_variant
+def test_no_seed_and_no_generator_crosses_to_a_bot(id: str) -> None:
+    """Games that differ only in what chance will bring give the same bytes."""
+    session = played(id, 2)
+    history, seat = session.history(), session.mover
+    before = move(history, seat, 0, Limits())
+    history.games["rng"] += np.uint64(1)
+    assert move(history, seat, 0, Limits()) == before
+    greeting = hello(session.variant, seat, Limits()).decode()
+    assert str(session.generator) not in greeting + before.decode()
+
+
+def test_messages_are_as_the_page_shows_them() -> None:
+    session = played("hanamikoji", 0)
+    history, seat = session.history(), session.mover
+    real = [hello(session.variant, seat, Limits()), move(history, seat, 0, Limits())]
+    real += [end(history, seat, 0), goodbye()]
+    shown = {sample["type"]: sample for sample in map(json.loads, SAMPLES) if "type" in sample}
+    for message in map(json.loads, real):
+        assert list(shown[message["type"]]) == list(message)
+        assert shown[message["type"]].get("view", {}).keys() <= message.get("view", {}).keys()
+
+
+def test_answers_of_the_page_are_understood() -> None:
+    session = played("hanamikoji", 0)
+    history, legal = session.history(), choices(session, session.mover)
+    answers = [sample.encode() for sample in SAMPLES if '"type"' not in sample]
+    assert len(answers) == 3
+    for answer in answers:
+        assert chances_in(answer, history, legal).sum() == 1
+    (ready,) = [sample.encode() for sample in SAMPLES if '"ready"' in sample]
+    check_ready(ready)

@@ -1,0 +1,192 @@
+"""Tournaments of real bots: fair, resumable, and no bot can spoil another's game."""
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hanamachi
+from hanamachi.errors import UserError
+from hanamachi.policies.external.bot import Limits
+from hanamachi.sessions.notation import load_game
+from hanamachi.training.arena import page
+from hanamachi.training.arena.bots import bots_in
+from hanamachi.training.arena.tournament import Tournament, play_tournament
+from hanamachi.training.evaluation.deals import Pairing, Part
+from hanamachi.training.evaluation.matches import evaluate
+from hanamachi.training.evaluation.schedule import Watch
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+
+LIMITS = Limits(seconds=0.3, memory=1024, waits=True)
+ONE_ROUND = {"max_rounds": 1}
+BOT = """
+import json, os, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type":"ready"}', flush=True)
+    elif message["type"] == "move":
+        legal = message["choose_from"]
+        print(json.dumps({"action": CHOICE}), flush=True)
+"""
+CRASHES = "legal[0] if message['game'] else 1 / 0"  # in its first game in each seat
+
+
+def class_of(folder: Path, **choices: str) -> Path:
+    """A folder with a bot in Python for each choice."""
+    folder.mkdir(exist_ok=True)
+    for name, choice in choices.items():
+        code = BOT.replace("CHOICE", choice)
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> Path:
+    return class_of(tmp_path / "bots", first="legal[0]", last="legal[-1]")
+
+
+def play(folder: Path, out: Path, game: str = "hanamikoji", **how: Any) -> Tournament:
+    chosen = {"games": 2, "limits": LIMITS, "processes": 1, **how}
+    options = {} if "hanabi" in game else ONE_ROUND
+    return play_tournament(folder, hanamachi.variant(game, **options), out, **chosen)
+
+
+# --- Results
+
+
+def test_a_tournament_has_the_results_of_an_evaluation(bots: Path, tmp_path: Path) -> None:
+    def first(observation: Any, mask: Any) -> int:
+        return int(mask.argmax())
+
+    def last(observation: Any, mask: Any) -> int:
+        return int(len(mask) - 1 - mask[::-1].argmax())
+
+    played = play(bots, tmp_path / "out", others=["random"]).evaluation
+    expected = evaluate([first, last, "random"], "hanamikoji", games=2, play="sample", **ONE_ROUND)
+    named = re.sub("(first|last)", r"\1.py", json.dumps(expected.as_json()["results"]))
+    assert played.as_json()["results"] == json.loads(named)
+
+
+def test_two_processes_give_the_results_of_one(bots: Path, tmp_path: Path) -> None:
+    class_of(bots, middle="legal[len(legal) // 2]")
+    one, two = (play(bots, tmp_path / str(n), processes=n) for n in (1, 2))
+    assert repr(one.evaluation) == repr(two.evaluation)
+    assert replays(tmp_path / "1") == replays(tmp_path / "2")
+
+
+def replays(out: Path) -> dict[str, bytes]:
+    files = sorted((out / "replays").rglob("*.json"))
+    return {str(file.relative_to(out)): file.read_bytes() for file in files}
+
+
+def test_a_cooperative_game_is_scored(bots: Path, tmp_path: Path) -> None:
+    played = play(bots, tmp_path / "out", "hanabi:3p")
+    assert len(played.evaluation.results) == 3
+    assert "points" in page.tournament_page(played)
+
+
+# --- Going on
+
+
+class Stopped(Exception):
+    pass
+
+
+class StopAfterOne(Watch):
+    def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
+        raise Stopped
+
+
+def test_a_stopped_tournament_goes_on_where_it_was(bots: Path, tmp_path: Path) -> None:
+    class_of(bots, middle="legal[len(legal) // 2]")
+    whole = play(bots, tmp_path / "whole")
+    with pytest.raises(Stopped):
+        play(bots, tmp_path / "out", watch=StopAfterOne())
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "games").rglob("*.npz")}
+    again = play(bots, tmp_path / "out")
+    assert repr(again.evaluation) == repr(whole.evaluation)
+    assert kept
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+    assert replays(tmp_path / "whole") == replays(tmp_path / "out")
+
+
+def test_a_changed_bot_or_another_clock_is_not_mixed_in(bots: Path, tmp_path: Path) -> None:
+    play(bots, tmp_path / "out")
+    with pytest.raises(UserError, match="seconds"):
+        play(bots, tmp_path / "out", limits=Limits(1, 1024, True))
+    class_of(bots, first="legal[1 % len(legal)]")
+    with pytest.raises(UserError, match=r"first\.py"):
+        play(bots, tmp_path / "out")
+
+
+# --- Bots that fail
+
+
+def test_a_bot_that_fails_loses_its_own_games_and_the_page_says_why(
+    bots: Path, tmp_path: Path
+) -> None:
+    hostile = {
+        "crash": CRASHES,
+        "stall": CRASHES.replace("1 / 0", "time.sleep(9)"),
+        "memory": CRASHES.replace("1 / 0", "len(bytearray(1 << 31))"),
+    }
+    (bots / "last.py").unlink()
+    played = play(class_of(bots, **hostile), tmp_path / "out")
+    lost = {each.policy: each.error for each in played.evaluation.forfeits}
+    assert set(lost) == {f"{name}.py" for name in hostile}
+    shown = page.tournament_page(played)
+    for why in ("ZeroDivisionError", "no answer in 0.3 seconds", "MemoryError"):
+        assert why in shown
+    for each in played.evaluation.forfeits:
+        assert each.games <= 2, "one in each seat"
+
+
+# --- The page
+
+
+def test_every_link_of_the_page_leads_to_a_game(bots: Path, tmp_path: Path) -> None:
+    class_of(bots, **{"<b>": CRASHES})
+    out = tmp_path / "out"
+    played = play(bots, out)
+    site, _ = page.write(played, out)
+    text = site.read_text(encoding="utf-8")
+    links = re.findall(r'href="([^"]+)"', text)
+    assert len(links) == 3 * 2
+    for link in links:
+        assert load_game(out / link).variant.id == "hanamikoji"
+    assert "<b>" not in text
+
+
+# --- Which are bots
+
+
+def test_programs_of_all_kinds_are_found(tmp_path: Path) -> None:
+    for name in ("a.py", "b.js", "c", "d.cpp", "e.txt", "_f.py", ".g.py"):
+        (tmp_path / name).write_text("", encoding="utf-8")
+    (tmp_path / "c").chmod(0o755)
+    for folder, program in (("h", "run"), ("i", "other")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / program).write_text("", encoding="utf-8")
+        (tmp_path / folder / program).chmod(0o755)
+    found, others = bots_in(tmp_path)
+    assert list(found) == ["a.py", "b.js", "c", "h"]
+    assert others == ["d.cpp", "e.txt", "i"]
+
+
+def test_mistakes_end_in_a_sentence(bots: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no folder"):
+        bots_in(tmp_path / "missing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="no bots"):
+        play(tmp_path / "empty", tmp_path / "out")
+    with pytest.raises(UserError, match="same name"):
+        play(bots, tmp_path / "out", others=["random", "random"])
+    (bots / "last.py").unlink()
+    with pytest.raises(UserError, match="two"):
+        play(bots, tmp_path / "out")

@@ -1,0 +1,64 @@
+"""Exact grades: those of the same policy in this process, and none for who answers by chance."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from samples import WHOLE
+
+from hanamachi.errors import UserError
+from hanamachi.policies import load_policy
+from hanamachi.policies.policy import as_policy
+from hanamachi.training.arena.grade import grade, write
+from hanamachi.training.exact import SMALL, exact_exploitability
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+
+BOT = """
+import json, random, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type":"ready"}', flush=True)
+    elif message["type"] == "move":
+        legal = message["choose_from"]
+        print(json.dumps(ANSWER), flush=True)
+"""
+UNIFORM = '{"probabilities": {action: 1 / len(legal) for action in legal}}'
+FIRST = '{"action": legal[0]}'
+RANDOM = '{"action": random.choice(legal)}'
+
+
+def bot(folder: Path, name: str, answer: str) -> None:
+    (folder / f"{name}.py").write_text(BOT.replace("ANSWER", answer), encoding="utf-8")
+
+
+@pytest.mark.parametrize("small", SMALL if WHOLE else ["hanabi-pairs"])
+def test_a_bot_has_the_nash_conv_of_the_policy_that_it_is(small: str, tmp_path: Path) -> None:
+    variant = SMALL[small].variant()
+    bot(tmp_path, "first", FIRST)
+    first = as_policy(lambda observation, mask: int(mask.argmax()), variant)
+    (found,) = grade(tmp_path, small).grades
+    assert found.nash_conv == exact_exploitability(first).nash_conv
+
+
+def test_grades_are_in_order_and_chance_is_refused(tmp_path: Path) -> None:
+    for name, answer in (("uniform", UNIFORM), ("random", RANDOM), ("crash", "1 / 0")):
+        bot(tmp_path, name, answer)
+    small = "hanabi-pairs"  # and none imports the bot called random
+    found = grade(tmp_path, small, others=["random"])
+    graded = {each.player: each.nash_conv for each in found.grades}
+    assert graded["uniform.py"] == graded["random"] == found.uniform
+    assert graded["random.py"] is graded["crash.py"] is None
+    assert [each.nash_conv is None for each in found.grades] == [False, False, True, True]
+    site, data = write(found, tmp_path / "out")
+    assert "two ways" in site.read_text(encoding="utf-8")
+    assert json.loads(data.read_text(encoding="utf-8"))["small"] == small
+    policy = load_policy("random", SMALL[small].id, **SMALL[small].options)
+    assert exact_exploitability(policy).nash_conv == found.uniform
+
+
+def test_an_unknown_small_version_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="hanamikoji-gifts"):
+        grade(tmp_path, "hanamikoji-gift")

@@ -1,0 +1,54 @@
+"""The bots of a folder."""
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from hanamachi.errors import UserError
+from hanamachi.policies.external.bot import RUNNERS
+from hanamachi.storage.reading import checked_path
+
+RUN = "run"  # the program of a bot that is a folder
+DIGITS = 12  # of a digest, which a message can show
+
+
+def bots_in(folder: Path) -> tuple[dict[str, Path], list[str]]:
+    """The program of each bot, by the bot's name, and the names of what is no bot.
+
+    A bot is a file of Python or JavaScript, another executable file, or a folder with an executable
+    called "run". Names that begin with "." or "_" are passed over. UserError if there is no folder.
+    """
+    if not checked_path(folder).is_dir():
+        raise UserError(f"{folder} is no folder; name the folder that the bots are in")
+    found, others = {}, []
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith((".", "_")):
+            continue
+        program = entry / RUN if entry.is_dir() else entry
+        if program.is_file() and (program.suffix in RUNNERS or os.access(program, os.X_OK)):
+            found[entry.name] = program.absolute()
+        else:
+            others.append(entry.name)
+    return found, others
+
+
+def command(program: Path) -> list[str]:
+    """How a bot is started; one of Python does not find the files of others in its folder."""
+    return ["python", "-P", str(program)] if program.suffix == ".py" else [str(program)]
+
+
+def digest(program: Path) -> str:
+    """What changes if a bot changes: by the content of its files."""
+    content = sha256()
+    for file in files_of(program):
+        content.update(file.name.encode() + file.read_bytes())
+    return content.hexdigest()[:DIGITS]
+
+
+def files_of(program: Path) -> Iterator[Path]:
+    """A bot's file, or all those in its folder."""
+    if program.name != RUN:
+        yield program
+    else:
+        yield from (file for file in sorted(program.parent.rglob("*")) if file.is_file())

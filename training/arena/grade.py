@@ -1,0 +1,109 @@
+"""Grade bots exactly: how much best responses win against each in a small version of a game."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Group
+from rich.text import Text
+
+from hanamachi.errors import UserError, unknown
+from hanamachi.policies.external.bot import Limits
+from hanamachi.policies.policy import Policy
+from hanamachi.storage.files import write_whole
+from hanamachi.training.arena.bots import bots_in
+from hanamachi.training.arena.tournament import LIMITS, entrants, put_away
+from hanamachi.training.evaluation.matches import rounded
+from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.exact.response import nash_conv
+from hanamachi.training.exact.small import SMALL
+from hanamachi.training.exact.views import table_of
+from hanamachi.training.exact.walk import VariantTree, tree_of
+from hanamachi.training.tables import Name, whole_table
+from hanamachi.training.web_page import page, table
+
+MEANING = (
+    "NashConv is what best responses to a player would win more than it, all seats together; 0 is "
+    "an equilibrium, or in a cooperative game a team that no player alone can improve."
+)
+
+
+@dataclass(frozen=True)
+class Grade:
+    """How exploitable a player is in a small version of a game."""
+
+    player: str
+    nash_conv: float | None  #: None if it was refused
+    refusal: str  #: why, or ""
+
+
+@dataclass(frozen=True)
+class Grades:
+    """The grades of all players, best first, and that of random play."""
+
+    small: str
+    grades: list[Grade]
+    uniform: float
+
+
+def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[str] = ()) -> Grades:
+    """The grades of all bots of a folder, and of the policies `others`.
+
+    `small` names a version in `exact.SMALL`. A bot that fails, or answers the same view in two
+    ways, is refused. UserError if there is no such version or nobody to grade.
+    """
+    if small not in SMALL:
+        raise unknown("small version", small, SMALL)
+    variant = SMALL[small].variant()
+    players = entrants(bots_in(folder)[0], others, variant, limits)
+    tree = tree_of(variant)
+    found = [graded(tree, player) for player in players]
+    order = sorted(found, key=lambda each: (each.nash_conv is None, each.nash_conv))
+    return Grades(small, order, rounded(nash_conv(tree, tree.uniform)))
+
+
+def graded(tree: VariantTree, player: Policy) -> Grade:
+    try:
+        return Grade(player.name, rounded(nash_conv(tree, table_of(tree, player))), "")
+    except UserError as error:
+        return Grade(player.name, None, str(error).removeprefix(f"{player.name} "))
+    finally:
+        put_away(player)
+
+
+# --- As a table and as a page
+
+
+def lines(grades: Grades) -> list[list[str]]:
+    """Rank, player, remark and NashConv of each."""
+    return [
+        ["" if each.refusal else f"{rank}.", each.player, each.refusal, figure(each)]
+        for rank, each in enumerate(grades.grades, 1)
+    ]
+
+
+def figure(grade: Grade) -> str:
+    return "refused" if grade.nash_conv is None else f"{grade.nash_conv:.4f}"
+
+
+def comparison(grades: Grades) -> str:
+    return f"random play: {grades.uniform:.4f}"
+
+
+def tables(grades: Grades) -> Group:
+    """The grades as a table for the terminal."""
+    shown = whole_table("", "player", "remark", right=("NashConv",))
+    for rank, player, *others in lines(grades):
+        shown.add_row(rank, Name(player), *others)
+    title = Text(f"\n{grades.small}", style="bold")
+    return Group(title, shown, Text(comparison(grades)))
+
+
+def write(grades: Grades, out: Path) -> list[Path]:
+    """Write `grades.html` and `grades.json`; returns their paths."""
+    site, data = out / "grades.html", out / "grades.json"
+    body = table(["", "player", "remark"], ["NashConv"], lines(grades))
+    body += f"<p>{comparison(grades).capitalize()}. {MEANING}</p>"
+    write_whole(site, page(f"{grades.small}: exact grades", body, "60rem").encode())
+    write_json(asdict(grades), data)
+    return [site, data]

@@ -1,0 +1,94 @@
+"""The page of a tournament: ladder, matrix, forfeits, and every game as a file to replay."""
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from hanamachi.storage.files import write_whole
+from hanamachi.training.arena.tournament import REPLAYS, Tournament
+from hanamachi.training.evaluation.deals import Pairing, Part, replay_name
+from hanamachi.training.evaluation.matches import Evaluation, TeamScore, result_of
+from hanamachi.training.evaluation.page import WIDTH, rankings_part
+from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.web_page import page, table
+
+HOW_TO_OPEN = """\
+<p>A match opens to the files of its games, named by their deals; in games a and b of a deal the \
+players have changed seats. <code>hanamachi replay FILE</code> steps through a file in the \
+terminal, and with <code>--web</code> at the table in the browser. A game that was forfeited ends \
+where its player failed.</p>"""
+
+
+def write(tournament: Tournament, out: Path) -> list[Path]:
+    """Write `index.html` and `evaluation.json`; returns their paths."""
+    site, data = out / "index.html", out / "evaluation.json"
+    write_whole(site, tournament_page(tournament).encode())
+    write_json(tournament.evaluation.as_json(), data)
+    return [site, data]
+
+
+def tournament_page(tournament: Tournament) -> str:
+    evaluation = tournament.evaluation
+    parts = [*rankings_part(evaluation), *forfeits_part(evaluation)]
+    parts += ["<h2>Matches</h2>", HOW_TO_OPEN, *map(match_part, tournament.matches)]
+    parts.append(f"<p>{escape(rules(tournament))}</p>")
+    title = (
+        f"{evaluation.game}: {len(evaluation.policies)} players, {evaluation.games} games a match"
+    )
+    return page(title, "\n".join(parts), WIDTH)
+
+
+def forfeits_part(evaluation: Evaluation) -> Iterator[str]:
+    """For each match in which a bot failed, how often and how it failed first."""
+    if not evaluation.forfeits:
+        return
+    beside = "with" if evaluation.cooperative else "against"
+    rows = [
+        [
+            each.policy,
+            each.opponent,
+            each.error.removeprefix(f"{each.policy} "),
+            f"{each.games:,}",
+            f"{each.deal}, {each.decision}",
+        ]
+        for each in sorted(evaluation.forfeits, key=lambda each: each.policy)
+    ]
+    yield "<h2>Forfeited games</h2>"
+    yield table(["player", beside, "how it failed first"], ["games", "deal, decision"], rows)
+
+
+def match_part(match: tuple[Pairing, Part]) -> str:
+    """A line for a match, which opens to links to its games."""
+    pairing, part = match
+    links = " ".join(f'<a href="{path}">{label}</a>' for label, path in games_of(pairing, part))
+    return f"<details><summary>{escape(summary(pairing, part))}</summary><p>{links}</p></details>"
+
+
+def summary(pairing: Pairing, part: Part) -> str:
+    first, second = pairing.names
+    result = result_of(pairing, part)
+    if isinstance(result, TeamScore):
+        return f"{first} with {result.partner_label}: {result.mean:.2f} points"
+    won = pairing.games_a_deal * part.scores.sum()
+    games = pairing.games_a_deal * len(part.deals)
+    return f"{first} against {second}: {won:g} to {games - won:g}"
+
+
+def games_of(pairing: Pairing, part: Part) -> Iterator[tuple[str, str]]:
+    """The number of each game, and where its file is as seen from the page."""
+    assert pairing.replays
+    for deal in part.deals.tolist():
+        for again in range(pairing.games_a_deal):
+            name = replay_name(deal, bool(again))
+            yield name.removesuffix(".json"), f"{REPLAYS}/{pairing.replays.name}/{name}"
+
+
+def rules(tournament: Tournament) -> str:
+    """Under which conditions the tournament was played."""
+    evaluation, limits = tournament.evaluation, tournament.limits
+    options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
+    words = f"{limits.seconds:g} seconds for each decision, {limits.memory} MB of memory. "
+    words += f"Seed {evaluation.seed}; {options}. Intervals are of 95 %."
+    if tournament.passed_over:
+        words += f" In the folder, but no bots: {', '.join(tournament.passed_over)}."
+    return words

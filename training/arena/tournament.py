@@ -1,0 +1,183 @@
+"""Play a tournament: who meets whom, in how many processes, and what is kept.
+
+Every two bots play a match of duplicate deals, and each match has processes of bots of its own.
+A match that was stopped goes on with the deals that it has not played.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError
+from hanamachi.policies.external.bot import Limits
+from hanamachi.policies.external.process import ProcessPolicy
+from hanamachi.policies.policy import Policy
+from hanamachi.training.arena.bots import bots_in, command, digest
+from hanamachi.training.evaluation.deals import Pairing, Part
+from hanamachi.training.evaluation.matches import (
+    PARTS,
+    Evaluation,
+    chosen_plays,
+    cross_plays,
+    forfeited,
+    loaded,
+    pairings_of_all,
+    result_of,
+)
+from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
+from hanamachi.training.evaluation.schedule import Schedule, Watch, check_games, play_pairing
+
+GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
+LIMITS = Limits(seconds=1.0, memory=1024, waits=True)
+REPLAYS = "replays"
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """What was played: the evaluation, and every match with its games."""
+
+    evaluation: Evaluation
+    matches: list[tuple[Pairing, Part]]
+    limits: Limits
+    passed_over: list[str]  # of the folder, because they are no bots
+
+
+def play_tournament(
+    folder: Path,
+    variant: Variant,
+    out: Path,
+    games: int = GAMES,
+    seed: int = 0,
+    *,
+    limits: Limits = LIMITS,
+    others: Sequence[str] = (),
+    processes: int | None = None,
+    watch: Watch | None = None,
+) -> Tournament:
+    """Let all bots of a folder, and the policies `others`, play each other.
+
+    Each match has `games` games, and `processes` of them are played at once, by default as many as
+    there are processors. What is played is kept in `out`, and the same call continues from there.
+    UserError if there are not two players, or if `out` holds another tournament.
+    """
+    programs, passed_over = bots_in(folder)
+    players = entrants(programs, others, variant, limits)
+    (play,) = chosen_plays(None, variant)
+    pairings = pairings_of_all(players, variant, [play])
+    check_games(games, seed, variant)
+    names = [player.name for player in players]
+    about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
+    about |= {"policies": names, "opponents": [], "games": games, "seed": seed}
+    files = {name: digest(program) for name, program in programs.items()} | fingerprints(others)
+    how = {"seconds": limits.seconds, "memory": limits.memory, "files": files}
+    schedule = Schedule(games, seed, strict=False, saved=SavedParts(out / PARTS, {**about, **how}))
+    matches = [
+        replace(pairing, replays=out / REPLAYS / str(number))
+        for number, pairing in enumerate(pairings)
+    ]
+    played = play_matches(matches, schedule, processes or processors(), watch or Watch())
+    return Tournament(evaluated(about, played), played, limits, passed_over)
+
+
+def entrants(
+    programs: dict[str, Path], others: Sequence[str], variant: Variant, limits: Limits
+) -> list[Policy]:
+    """All who play, each with a name of its own."""
+    bots = [
+        ProcessPolicy(variant, command(program), limits, name) for name, program in programs.items()
+    ]
+    policies = loaded(others, variant)
+    for spec, policy in zip(others, policies, strict=True):
+        policy.name = spec
+    names = [player.name for player in (*bots, *policies)]
+    if len(set(names)) < len(names):
+        raise UserError("two players have the same name; rename the bot, or name the policy once")
+    if not names:
+        raise UserError("the folder has no bots; add some, or a policy with --with")
+    return [*bots, *policies]
+
+
+def evaluated(about: dict[str, Any], played: Sequence[tuple[Pairing, Part]]) -> Evaluation:
+    """The results of all matches as those of an evaluation."""
+    together = played[0][0].variant.game.cooperative
+    names = about["policies"]
+    results = [result_of(*each) for each in played] if together else cross_plays(names, played)
+    forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
+    return Evaluation(**about, results=results, forfeits=forfeits)
+
+
+# --- In several processes
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def play_matches(
+    matches: Sequence[Pairing], schedule: Schedule, processes: int, watch: Watch
+) -> list[tuple[Pairing, Part]]:
+    """What came out of each match; the number of processes changes nothing but the time."""
+    assert schedule.saved
+    kept = [schedule.saved.read(number) for number in range(len(matches))]
+    before = [
+        sum(len(part.deals) for part in parts) * match.games_a_deal
+        for match, parts in zip(matches, kept, strict=True)
+    ]
+    watch.begin(len(matches) * schedule.games, sum(before))
+    jobs = [(number, match, schedule) for number, match in enumerate(matches)]
+    found: dict[int, Part] = {}
+    with worker_pool(min(processes, len(jobs))) as pool:
+        results = pool.imap_unordered(play_match, jobs) if pool else map(play_match, jobs)
+        for number, part in results:
+            found[number] = part
+            watch.part_ended(matches[number], [part], schedule.games - before[number])
+    return [(match, found[number]) for number, match in enumerate(matches)]
+
+
+def play_match(job: tuple[int, Pairing, Schedule]) -> tuple[int, Part]:
+    """The number of a match, and what came out of it; afterwards its bots have ended."""
+    number, match, schedule = job
+    assert schedule.saved
+    try:
+        return number, play_pairing(match, number, schedule.saved.read(number), schedule)
+    finally:
+        for player in match.players:
+            put_away(player)
+
+
+def put_away(player: Policy) -> None:
+    """End the processes of a bot."""
+    if isinstance(player, ProcessPolicy):
+        player.close()
+
+
+@contextmanager
+def worker_pool(processes: int) -> Iterator[Any]:
+    """Processes that play, or None for one; where they are stopped, so are their bots."""
+    if processes == 1:
+        yield None
+        return
+    with multiprocessing.get_context("spawn").Pool(processes, end_by_exception) as pool:
+        yield pool
+        pool.close()
+        pool.join()
+
+
+def end_by_exception() -> None:
+    """Let a signal end a worker as an exception does; Ctrl-C is for the process that started it."""
+
+    def leave(number: int, frame: Any) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, leave)
