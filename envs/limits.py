@@ -23,6 +23,8 @@ HEADER_BYTES = 64 << 10  # of model.safetensors, before the weights
 POLICY_NAME = 4096  # characters, as of a path
 SEARCH_WORLDS = 1 << 24  # of one decision of a search
 SEARCH_SECONDS = 3600
+REPLY_BYTES = 4 << 20  # of what a server of language models answers to one request
+REQUESTS_AT_ONCE = 256  # to such a server
 
 # Requests
 DEAL = 100_000  # outcomes of chance that are given for one game

@@ -17,7 +17,7 @@ from hanamachi.policies.rules.registry import NAMES, rule_policy
 from hanamachi.storage.plain_yaml import parse_settings
 from hanamachi.storage.reading import may_name_a_file
 
-SEARCH, ONNX = "search:", ".onnx"
+SEARCH, MODEL, ONNX = "search:", "model:", ".onnx"
 FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
 FILE_AND_FACTORY = re.compile(r"(.*[/\\])?(\w+)(\.py)?:([^\W\d]\w*)(:\w+=.*)?", re.DOTALL)
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
@@ -36,7 +36,9 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
       "search:improve:expert:worlds=64" (see hanamachi.policies.search);
     - "module:factory" or "module:factory:SETTINGS", such as "my_bots:make:depth=3,name=x": your
       own class or function, called as `factory(variant, **settings)`, that returns a Policy or a
-      function `(observation, mask) -> action`. Values of settings are YAML.
+      function `(observation, mask) -> action`. Values of settings are YAML;
+    - "model:NAME?url=URL": a language model behind a chat endpoint (see
+      hanamachi.policies.external.model_settings); it only plays.
 
     `game` is a variant's id, and `options` are the options of that variant; a factory gets all
     other options as further settings. Raises UserError if the policy cannot be loaded.
@@ -44,6 +46,10 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     spec = checked_name(os.fspath(spec))
     if spec.startswith(SEARCH):
         return load_search(spec, game, options)
+    if spec.startswith(MODEL):
+        from hanamachi.policies.external.model import load_model
+
+        return load_model(spec.removeprefix(MODEL), chosen_variant(spec, game, options))
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if spec in VARIANTS:
@@ -64,6 +70,7 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     if ":" in spec:
         return load_own(spec, game, options)
     others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "module:factory"]
+    others.append("model:NAME?url=URL")
     raise unknown("policy", spec, [*NAMES, *agents(), *others])
 
 
@@ -91,7 +98,9 @@ def is_checkpoint(spec: str) -> bool:
 
     An ONNX file is not a checkpoint: it plays but cannot be trained further or exported.
     """
-    if spec in NAMES or spec.startswith(SEARCH) or spec.endswith(ONNX) or has_settings(spec):
+    if spec in NAMES or spec.startswith((SEARCH, MODEL)):
+        return False
+    if spec.endswith(ONNX) or has_settings(spec):
         return False
     return bool(spec in VARIANTS or os.path.exists(spec) or os.sep in spec or "/" in spec)
 
@@ -108,6 +117,8 @@ def knows_its_game(spec: str) -> bool:
         from hanamachi.policies.search.search import split_spec
 
         return knows_its_game(split_spec(spec)[1])
+    if spec.startswith(MODEL):
+        return False
     return is_checkpoint(spec) or (spec.endswith(ONNX) and not has_settings(spec))
 
 

@@ -10,22 +10,20 @@ A prompt holds only what its seat may know. Two positions that a seat cannot tel
 same transcript. No library is needed.
 """
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hanamachi.adapters.aec import ILLEGAL_REWARD
 from hanamachi.engine.game import OVER
-from hanamachi.errors import UserError, shown, unknown
+from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import variant
 from hanamachi.sessions.events import asked
 from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
-from hanamachi.sessions.replies import action_named
+from hanamachi.sessions.replies import action_named, retries_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import choices
 
-ILLEGAL = re.compile(r"retry:(\d{1,3})|forfeit|random")
 Message = dict[str, str]  # "role" and "content", as chat APIs have them
 
 
@@ -64,10 +62,7 @@ class TextGame:
         """
         if prompt not in PROMPTS:
             raise unknown("prompt", prompt, PROMPTS)
-        if not isinstance(illegal, str) or not ILLEGAL.fullmatch(illegal):
-            raise UserError(
-                f'illegal must be "retry:N", "forfeit" or "random", not {shown(illegal)}'
-            )
+        self.retries = retries_of(illegal)
         self.variant = variant(id, **options)
         self.prompt, self.illegal, self.legal_list = prompt, illegal, legal_list
         self.seed = seed
@@ -122,8 +117,7 @@ class TextGame:
             legal = list(self.legal())
             return self._play(seat, legal[int(self.rng.integers(len(legal)))], mistake)
         self.refused += 1
-        retries = int(self.illegal.partition(":")[2] or 0)
-        if self.refused <= retries:
+        if self.refused <= self.retries:
             prompt = refusal(mistake)
             self._tell(seat, "user", prompt)
             return Step(

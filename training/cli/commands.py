@@ -243,13 +243,14 @@ def play(
 ) -> None:
     """Play a game against a policy, or with it, in the terminal."""
     from hanamachi.policies.search.search import Search
+    from hanamachi.policies.view_policy import ViewPolicy
     from hanamachi.sessions.saved_games import record_of, save
     from hanamachi.training.cli.colours import CardColours
     from hanamachi.training.cli.play import Contest, play
 
     policy = opponent_for(game, opponent, assignments(options))
     contest = Contest(policy.variant, policy, seat, seed)
-    if not isinstance(policy, Search):  # whose hints take seconds
+    if not isinstance(policy, Search | ViewPolicy):  # whose hints take seconds
         contest.hint()  # compiles the policy's code before the first move
     say(f"{policy.name} plays in all other seats.")
     coloured = CardColours(policy.variant)

@@ -6,7 +6,7 @@ into which parts the deals are cut.
 
 A policy that fails forfeits the game: it raises an error, or its answer is no distribution over the
 legal actions. Only the games in which it fails are forfeited: a batch that fails is asked about
-again in halves, down to single games.
+again in halves, down to single games. Where a server does not answer, the evaluation stops.
 
 Notation: G games, D deals, S seats, n rows of one call.
 """
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant, scatter
 from hanamachi.engine.threads import parallel_for
-from hanamachi.errors import UserError, shortened
+from hanamachi.errors import Unavailable, UserError, shortened
 from hanamachi.policies.entry_point import named
 from hanamachi.policies.policy import FunctionPolicy, Policy, best, sample
 from hanamachi.policies.search.search import Search
-from hanamachi.policies.view_policy import ViewPolicy
+from hanamachi.policies.view_policy import Counts, ViewPolicy, total
 from hanamachi.sessions.events import History
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
 from hanamachi.sessions.policy_checks import memory_of
@@ -86,12 +86,27 @@ class Part(NamedTuple):
     scores: Floats  # (D,) of the first policy, the mean of both games; or the points of the team
     lost: NDArray[np.bool_]  # (D,) whether a team lost
     failures: list[Failure]  # one for each game that was forfeited
+    counts: Sequence[Counts] = ({}, {})  # of each policy, such as tokens
 
 
 def play_part(pairing: Pairing, seed: int, strict: bool, deals: Deals) -> Part:
     """Play these deals; if `strict`, the error of a policy that fails is raised."""
     play = play_deals_together if pairing.variant.game.cooperative else play_deals
-    return play(pairing, seed, None if strict else Referee(), deals)
+    before = counts_of(pairing)
+    part = play(pairing, seed, None if strict else Referee(), deals)
+    return part._replace(counts=[*map(since, counts_of(pairing), before)])
+
+
+def counts_of(pairing: Pairing) -> list[Counts]:
+    """What each policy has counted so far; one that sits on both sides counts for the first."""
+    mine, other = (
+        player.counts() if isinstance(player, ViewPolicy) else {} for player in pairing.players
+    )
+    return [mine, {} if pairing.players[0] is pairing.players[1] else other]
+
+
+def since(now: Counts, before: Counts) -> Counts:
+    return {name: count - before.get(name, 0) for name, count in now.items()}
 
 
 def play_deals(pairing: Pairing, seed: int, referee: "Referee | None", deals: Deals) -> Part:
@@ -135,7 +150,8 @@ def joined(parts: Sequence[Part]) -> Part:
     deals, scores, lost = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
     order = np.argsort(deals)
     failures = sorted(failure for part in parts for failure in part.failures)
-    return Part(deals[order], scores[order], lost[order], failures)
+    counts = [*map(total, zip(*(part.counts for part in parts), strict=True))]
+    return Part(deals[order], scores[order], lost[order], failures, counts)
 
 
 # --- Games
@@ -220,7 +236,7 @@ class Referee:
         """One action for each turn, (n,), FAILED where the policy fails."""
         try:
             return decide(player, turns, uniform, play)
-        except MemoryError:
+        except (MemoryError, Unavailable):
             raise
         except Exception as error:
             if len(uniform) > 1:

@@ -25,6 +25,7 @@ from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.training.evaluation.deals import Pairing, Part, Play
+from hanamachi.training.evaluation.models import ModelUse, model_uses
 from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
 from hanamachi.training.evaluation.schedule import (
     BATCH,
@@ -147,6 +148,7 @@ class Evaluation:
     #: a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
     results: list[Any]
     forfeits: list[Forfeits] = field(default_factory=list)
+    models: list[ModelUse] = field(default_factory=list)  #: of each language model
 
     @property
     def cooperative(self) -> bool:
@@ -209,7 +211,7 @@ def evaluate(
     one_by_one = opponents or variant.game.cooperative
     results = [result_of(*each) for each in played] if one_by_one else cross_plays(names, played)
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
-    return Evaluation(**about, results=results, forfeits=forfeits)
+    return Evaluation(**about, results=results, forfeits=forfeits, models=model_uses(played))
 
 
 def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:

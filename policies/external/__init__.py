@@ -1,0 +1,1 @@
+"""Policies that live outside this process: bots in other programs, and language models."""
