@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hanamachi.adapters.aec import ILLEGAL_REWARD
+from hanamachi.adapters.requests import Asked, opponent_for
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import variant
 from hanamachi.sessions.events import asked
+from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
 from hanamachi.sessions.replies import action_named, retries_of
 from hanamachi.sessions.session import Session
@@ -187,3 +189,26 @@ class TextGame:
         UserError, which says what to write, if it names none.
         """
         return action_named(reply, self.legal(), self.variant.actions.words)
+
+
+class ScriptedModel:
+    """Replies as a policy plays, in any seat of one game: an opponent, a partner, or a yardstick.
+
+        model = ScriptedModel("expert", game)
+        game.step(model.reply())
+
+    After each reset another one is needed, as a policy may remember the game.
+    """
+
+    def __init__(
+        self, policy: Asked, game: TextGame, rng: np.random.Generator | None = None
+    ) -> None:
+        """A policy or its name; `rng` draws its actions."""
+        self.game = game
+        self.rng = rng or np.random.default_rng()
+        self.player = SeatedPlayer(opponent_for(policy, game.variant), game.variant, games=1)
+
+    def reply(self) -> str:
+        """What the policy does for the seat to move."""
+        (action,) = self.player.act(turn_of(self.game.session), self.rng)
+        return f"<action>{self.game.legal()[int(action)]}</action>"

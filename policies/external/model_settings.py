@@ -81,7 +81,8 @@ def read(name: str, text: str) -> Any:
     if kind is None:
         raise unknown("setting of a model called", name, {**OWN, **SAMPLING})
     value: Any = text if kind is str else parse_yaml(text, name)
-    if type(value) is not kind and not (kind is float and type(value) is int):
+    fits = type(value) is kind or (kind is float and type(value) is int)
+    if not fits:
         raise UserError(f"{name} must be {KINDS[kind]}, not {shown(value)}")
     if name in BOUNDS:
         low, high = BOUNDS[name]
