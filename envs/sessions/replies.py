@@ -32,13 +32,14 @@ def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str],
     if not isinstance(reply, str):
         raise UserError("a reply must be text")
     reply = reply.rpartition("</think>")[2][-LINE:]
-    known = {repr(words_of(words)): action for action, words in legal.items()}
-    for answers in (marked(reply), [reply], last_line(reply)):
-        found = {known.get(repr(words_of(tidy(answer)))) for answer in answers} - {None}
-        if len(found) == 1:
-            return int(found.pop())  # type: ignore[arg-type]
-        if len(found) > 1:
-            raise UserError("your reply names several actions; write just one")
+    exact = {words: action for action, words in legal.items()}
+    known: dict[str, int] = {}  # by what the words mean: cards may stand in any order
+    for answer in map(tidy, (*marked(reply), reply, *last_line(reply))):
+        if answer in exact:
+            return exact[answer]
+        known = known or {repr(words_of(words)): action for words, action in exact.items()}
+        if (action := known.get(repr(words_of(answer)))) is not None:
+            return action
     mentioned = mentions(reply, legal)
     if len(mentioned) == 1:
         return mentioned[0]
