@@ -1,15 +1,15 @@
 """The games as OpenEnv environments: one seat in words, behind a server of OpenEnv.
 
-    import uvicorn
-    from hanamachi.adapters.openenv import application
+import uvicorn
+from hanamachi.adapters.openenv import application
 
-    uvicorn.run(application("hanamikoji", opponent="expert"), port=8000)
+uvicorn.run(application("hanamikoji", opponent="expert"), port=8000)
 
-    # a client, which needs OpenEnv alone
-    with GenericEnvClient(base_url="http://127.0.0.1:8000").sync() as env:
-        result = env.reset(seed=0)
-        while not result.done:
-            result = env.step({"reply": ask_your_model(result.observation["messages"])})
+# a client, which needs OpenEnv alone
+with GenericEnvClient(base_url="http://127.0.0.1:8000").sync() as env:
+    result = env.reset(seed=0)
+    while not result.done:
+        result = env.step({"reply": ask_your_model(result.observation["messages"])})
 """
 
 from functools import partial
