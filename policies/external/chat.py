@@ -220,4 +220,4 @@ def seconds(retry_after: str) -> float:
 def words_of(error: BaseException | str) -> str:
     if isinstance(error, TimeoutError):
         return "it took too long"
-    return str(error) or type(error).__name__
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
