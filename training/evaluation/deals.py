@@ -30,10 +30,12 @@ from hanamachi.sessions.events import History
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.worlds import Histories
+from hanamachi.training.evaluation.judge import Judge
 from hanamachi.training.evaluation.statistics import Floats
 
 Play = Literal["sample", "argmax"]
 Deals = NDArray[np.uint64]  # (D,)
+Judges = Sequence[Judge]  # one for each policy, or none
 
 TWICE = 2  # games of one deal in competitive games
 MEMORY = 1 << 28  # bytes that the memories of policies may take in the games played at once
@@ -89,12 +91,19 @@ class Part(NamedTuple):
     counts: Sequence[Counts] = ({}, {})  # of each policy, such as tokens
 
 
-def play_part(pairing: Pairing, seed: int, strict: bool, deals: Deals) -> Part:
-    """Play these deals; if `strict`, the error of a policy that fails is raised."""
+def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deals) -> Part:
+    """Play these deals; if `strict`, the error of a policy that fails is raised.
+
+    Each move is judged in `judge` worlds, if any.
+    """
     play = play_deals_together if pairing.variant.game.cooperative else play_deals
+    games = pairing.games_a_deal * len(deals)
+    judges = [Judge(pairing.variant, games, judge) for _ in pairing.players if judge]
     before = counts_of(pairing)
-    part = play(pairing, seed, None if strict else Referee(), deals)
-    return part._replace(counts=[*map(since, counts_of(pairing), before)])
+    part = play(pairing, seed, None if strict else Referee(), judges, deals)
+    used = map(since, counts_of(pairing), before)
+    found = [each.counts() for each in judges] or [{}, {}]
+    return part._replace(counts=[total(both) for both in zip(used, found, strict=True)])
 
 
 def counts_of(pairing: Pairing) -> list[Counts]:
@@ -109,13 +118,15 @@ def since(now: Counts, before: Counts) -> Counts:
     return {name: count - before.get(name, 0) for name, count in now.items()}
 
 
-def play_deals(pairing: Pairing, seed: int, referee: "Referee | None", deals: Deals) -> Part:
+def play_deals(
+    pairing: Pairing, seed: int, referee: "Referee | None", judges: Judges, deals: Deals
+) -> Part:
     """Play each deal twice; the seats of the second game are those of the first, exchanged."""
     first = np.arange(pairing.variant.seats) % TWICE
     seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
     dealt = np.tile(deals, TWICE)
     returns, _ = play_games(
-        pairing.players, pairing.variant, seating, dealt, seed, pairing.play, referee
+        pairing.players, pairing.variant, seating, dealt, seed, pairing.play, referee, judges
     )
     lead = (returns * (1 - 2 * seating)).sum(1)
     for row, side in referee.sides() if referee else ():
@@ -126,13 +137,13 @@ def play_deals(pairing: Pairing, seed: int, referee: "Referee | None", deals: De
 
 
 def play_deals_together(
-    pairing: Pairing, seed: int, referee: "Referee | None", deals: Deals
+    pairing: Pairing, seed: int, referee: "Referee | None", judges: Judges, deals: Deals
 ) -> Part:
     """The two policies take alternate seats; which of them sits first changes with each deal."""
     variant = pairing.variant
     seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(pairing.players)
     returns, ended = play_games(
-        pairing.players, variant, seating, deals, seed, pairing.play, referee
+        pairing.players, variant, seating, deals, seed, pairing.play, referee, judges
     )
     scores, lost = returns[:, 0], variant.lost(ended)
     for row, _ in referee.sides() if referee else ():
@@ -165,11 +176,13 @@ def play_games(
     seed: int,
     play: Play,
     referee: "Referee | None" = None,
+    judges: Judges = (),
 ) -> tuple[Floats, NDArray[Any]]:
     """Play one game in each row of `seating`, (G, S).
 
     Returns what each seat earned, (G, S), and the games as they ended, (G,). With a referee, a
-    policy that fails forfeits its game, which ends there; without one, its error is raised.
+    policy that fails forfeits its game, which ends there; without one, its error is raised. A
+    judge for each policy, if there are any, judges its moves.
     """
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     table = variant.new(dealing + deals)
@@ -188,6 +201,9 @@ def play_games(
             if own.size:
                 asked = player, turns.part(own), uniform[own], play
                 actions[own] = referee.decide(i, decisions, *asked) if referee else decide(*asked)
+                if judges:
+                    done = own[actions[own] != FAILED]
+                    judges[i].judge(turns.part(done), actions[done])
         if (failed := actions == FAILED).any():
             table["mover"][going[failed]] = OVER
             turns, actions = turns.part(~failed), actions[~failed]

@@ -39,14 +39,13 @@ def model_rows(models: Sequence[ModelUse]) -> list[list[str]]:
     return [[words, *(each[words] for each in figures)] for words in figures[0]]
 
 
-def model_uses(played: Iterable[tuple[Pairing, Part]]) -> list[ModelUse]:
-    """What each policy used that asked a model, in the order of the pairings."""
+def counted(played: Iterable[tuple[Pairing, Part]]) -> dict[str, Counts]:
+    """What each policy counted in all pairings, by its name."""
     found: dict[str, list[Counts]] = {}
     for pairing, part in played:
         for name, counts in zip(pairing.names, part.counts, strict=True):
-            if counts.get("decisions"):
-                found.setdefault(name, []).append(counts)
-    return [model_use(name, total(counts)) for name, counts in found.items()]
+            found.setdefault(name, []).append(counts)
+    return {name: total(counts) for name, counts in found.items()}
 
 
 def model_use(name: str, counts: Counts) -> ModelUse:

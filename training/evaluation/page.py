@@ -29,6 +29,10 @@ def evaluation_page(evaluation: Evaluation) -> str:
         names = [model.policy for model in evaluation.models]
         figures = table([""], names, model_rows(evaluation.models))
         parts += ["<h2>Language models</h2>", figures]
+    if evaluation.judged:
+        lines = [[each.policy, f"{each.moves:,}", f"{each.lost:.3f}"] for each in evaluation.judged]
+        parts += ["<h2>What moves lose, as a search judges them</h2>"]
+        parts += [table(["policy"], ["moves", "lost by a move"], lines)]
     options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
     parts.append(f"<p>Seed {evaluation.seed}; {escape(options)}. Intervals are of 95 %.</p>")
     return page(title, "\n".join(parts), WIDTH)
