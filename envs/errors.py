@@ -27,6 +27,10 @@ class IllegalAction(UserError):
     """An action that the rules do not allow now; the game is left as it was."""
 
 
+class Unavailable(UserError):
+    """Something outside that a policy needs, such as a server, fails; no policy is to blame."""
+
+
 def shortened(message: str) -> str:
     """The message in printable characters; its middle is left out if it is too long."""
     return cut(printable(cut(message)))

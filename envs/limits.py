@@ -26,6 +26,8 @@ SEARCH_SECONDS = 3600
 BOT_LINE = 64 << 10  # bytes of an answer
 BOT_LAST_WORDS = 4 << 10  # bytes of its standard error that are kept
 BOT_GAMES = 256  # in one seat at the same time
+REPLY_BYTES = 4 << 20  # of what a server of language models answers to one request
+REQUESTS_AT_ONCE = 256  # to such a server
 
 # Requests
 DEAL = 100_000  # outcomes of chance that are given for one game

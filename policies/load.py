@@ -18,7 +18,7 @@ from hanamachi.policies.rules.registry import NAMES, rule_policy
 from hanamachi.storage.plain_yaml import parse_settings
 from hanamachi.storage.reading import may_name_a_file
 
-SEARCH, ONNX, DATASET = "search:", ".onnx", "dataset:"
+SEARCH, MODEL, ONNX, DATASET = "search:", "model:", ".onnx", "dataset:"
 FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
 FILE_AND_FACTORY = re.compile(r"(.*[/\\])?(\w+)(\.py)?:([^\W\d]\w*)(:\w+=.*)?", re.DOTALL)
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
@@ -39,7 +39,9 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
       language (see docs/bots.md);
     - "module:factory" or "module:factory:SETTINGS", such as "my_bots:make:depth=3,name=x": your
       own class or function, called as `factory(variant, **settings)`, that returns a Policy or a
-      function `(observation, mask) -> action`. Values of settings are YAML.
+      function `(observation, mask) -> action`. Values of settings are YAML;
+    - "model:NAME?url=URL": a language model behind a chat endpoint (see
+      hanamachi.policies.external.model_settings); it only plays.
 
     `game` is a variant's id, and `options` are the options of that variant; a factory gets all
     other options as further settings. Raises UserError if the policy cannot be loaded.
@@ -49,6 +51,10 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         return load_search(spec, game, options)
     if spec.startswith(PROCESS):
         return load_process(spec, chosen_variant(spec, game, options))
+    if spec.startswith(MODEL):
+        from hanamachi.policies.external.model import load_model
+
+        return load_model(spec.removeprefix(MODEL), chosen_variant(spec, game, options))
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
     if spec in VARIANTS:
@@ -69,7 +75,7 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     if ":" in spec:
         return load_own(spec, game, options)
     others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "process:COMMAND"]
-    others.append("module:factory")
+    others += ["module:factory", "model:NAME?url=URL"]
     raise unknown("policy", spec, [*NAMES, *agents(), *others])
 
 
@@ -97,7 +103,7 @@ def is_checkpoint(spec: str) -> bool:
 
     An ONNX file is not a checkpoint: it plays but cannot be trained further or exported.
     """
-    if spec in NAMES or spec.startswith((SEARCH, PROCESS, DATASET)):
+    if spec in NAMES or spec.startswith((SEARCH, PROCESS, MODEL, DATASET)):
         return False
     if spec.endswith(ONNX) or has_settings(spec):
         return False
@@ -116,7 +122,7 @@ def knows_its_game(spec: str) -> bool:
         from hanamachi.policies.search.search import split_spec
 
         return knows_its_game(split_spec(spec)[1])
-    if spec.startswith(PROCESS):
+    if spec.startswith((PROCESS, MODEL)):
         return False
     return is_checkpoint(spec) or (spec.endswith(ONNX) and not has_settings(spec))
 

@@ -2,12 +2,16 @@
 
 import copy
 from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable
 from typing import Self
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
 from hanamachi.sessions.worlds import Worlds
+
+Counts = dict[str, float]  # what a policy counts while it plays, by name
 
 
 class ViewPolicy(Policy):
@@ -36,6 +40,18 @@ class ViewPolicy(Policy):
             )
         return self.probabilities(self._worlds, mask), None, memory
 
+    def counts(self) -> Counts:
+        """What it has counted since it was loaded, such as tokens; by default nothing."""
+        return {}
+
     @abstractmethod
     def probabilities(self, worlds: Worlds, mask: Masks) -> Probabilities:
         """The probability of every action, (B, A), in these B games."""
+
+
+def total(each: Iterable[Counts]) -> Counts:
+    """The sums, name by name."""
+    sums: Counter[str] = Counter()
+    for counts in each:
+        sums.update(counts)  # type: ignore[arg-type]
+    return dict(sums)

@@ -23,7 +23,11 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = {path.stem.removeprefix("with_"): path for path in ROOT.glob("examples/with_*.py")}
+EXAMPLES = {
+    path.stem.removeprefix("with_"): path
+    for path in ROOT.glob("examples/with_*.py")
+    if path.stem != "with_language_model"  # which needs a model
+}
 FOLDER = ROOT / ".venv-clients"
 BIN = "Scripts" if os.name == "nt" else "bin"
 MORE = {"sb3": ["--self-play"]}  # what else an example can do, in a row of its own

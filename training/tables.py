@@ -10,11 +10,12 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-PARTS = re.compile(r"[^/\\]*[/\\]+|[^/\\]+")  # the folders of a path, and what is in the last
+# the folders of a path, and what is in the last; the settings of a model
+PARTS = re.compile(r"[^/\\?&]*[/\\?&]+|[^/\\?&]+")
 
 
 class Name:
-    """The name of a policy, perhaps a path: what is too long for a line folds after a slash."""
+    """The name of a policy, perhaps a path: a name too long for a line folds after /, ? or &."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -10,22 +10,22 @@ A prompt holds only what its seat may know. Two positions that a seat cannot tel
 same transcript. No library is needed.
 """
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hanamachi.adapters.aec import ILLEGAL_REWARD
+from hanamachi.adapters.requests import Asked, opponent_for
 from hanamachi.engine.game import OVER
-from hanamachi.errors import UserError, shown, unknown
+from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import variant
 from hanamachi.sessions.events import asked
+from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
-from hanamachi.sessions.replies import action_named
+from hanamachi.sessions.replies import action_named, retries_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import choices
 
-ILLEGAL = re.compile(r"retry:(\d{1,3})|forfeit|random")
 Message = dict[str, str]  # "role" and "content", as chat APIs have them
 
 
@@ -64,10 +64,7 @@ class TextGame:
         """
         if prompt not in PROMPTS:
             raise unknown("prompt", prompt, PROMPTS)
-        if not isinstance(illegal, str) or not ILLEGAL.fullmatch(illegal):
-            raise UserError(
-                f'illegal must be "retry:N", "forfeit" or "random", not {shown(illegal)}'
-            )
+        self.retries = retries_of(illegal)
         self.variant = variant(id, **options)
         self.prompt, self.illegal, self.legal_list = prompt, illegal, legal_list
         self.seed = seed
@@ -122,8 +119,7 @@ class TextGame:
             legal = list(self.legal())
             return self._play(seat, legal[int(self.rng.integers(len(legal)))], mistake)
         self.refused += 1
-        retries = int(self.illegal.partition(":")[2] or 0)
-        if self.refused <= retries:
+        if self.refused <= self.retries:
             prompt = refusal(mistake)
             self._tell(seat, "user", prompt)
             return Step(
@@ -193,3 +189,26 @@ class TextGame:
         UserError, which says what to write, if it names none.
         """
         return action_named(reply, self.legal(), self.variant.actions.words)
+
+
+class ScriptedModel:
+    """Replies as a policy plays, in any seat of one game: an opponent, a partner, or a yardstick.
+
+        model = ScriptedModel("expert", game)
+        game.step(model.reply())
+
+    After each reset another one is needed, as a policy may remember the game.
+    """
+
+    def __init__(
+        self, policy: Asked, game: TextGame, rng: np.random.Generator | None = None
+    ) -> None:
+        """A policy or its name; `rng` draws its actions."""
+        self.game = game
+        self.rng = rng or np.random.default_rng()
+        self.player = SeatedPlayer(opponent_for(policy, game.variant), game.variant, games=1)
+
+    def reply(self) -> str:
+        """What the policy does for the seat to move."""
+        (action,) = self.player.act(turn_of(self.game.session), self.rng)
+        return f"<action>{self.game.legal()[int(action)]}</action>"

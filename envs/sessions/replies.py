@@ -5,8 +5,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.limits import LINE
+
+ILLEGAL = re.compile(r"retry:(\d{1,3})|forfeit|random")
+
+
+def retries_of(illegal: str) -> int:
+    """How often a model is asked again after a reply without a legal action.
+
+    UserError unless `illegal` is "retry:N", "forfeit" or "random".
+    """
+    if not isinstance(illegal, str) or not (found := ILLEGAL.fullmatch(illegal)):
+        raise UserError(f'illegal must be "retry:N", "forfeit" or "random", not {shown(illegal)}')
+    return int(found[1] or 0)
 
 
 def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str], Any]) -> int:
@@ -14,18 +26,20 @@ def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str],
 
     `legal` has the words of each legal action, and `words_of` reads words as the catalogue of
     actions does. The answer may be given in tags, in a box, in quotes or as JSON, as the whole
-    reply, as its last line, or be the only legal action whose words stand in the reply.
+    reply, as its last line, or be the only legal action whose words stand in the reply. What a
+    model thinks before "</think>" does not count.
     """
     if not isinstance(reply, str):
         raise UserError("a reply must be text")
-    reply = reply[-LINE:]
-    known = {repr(words_of(words)): action for action, words in legal.items()}
-    for answers in (marked(reply), [reply], last_line(reply)):
-        found = {known.get(repr(words_of(tidy(answer)))) for answer in answers} - {None}
-        if len(found) == 1:
-            return int(found.pop())  # type: ignore[arg-type]
-        if len(found) > 1:
-            raise UserError("your reply names several actions; write just one")
+    reply = reply.rpartition("</think>")[2][-LINE:]
+    exact = {words: action for action, words in legal.items()}
+    known: dict[str, int] = {}  # by what the words mean: cards may stand in any order
+    for answer in map(tidy, (*marked(reply), reply, *last_line(reply))):
+        if answer in exact:
+            return exact[answer]
+        known = known or {repr(words_of(words)): action for words, action in exact.items()}
+        if (action := known.get(repr(words_of(answer)))) is not None:
+            return action
     mentioned = mentions(reply, legal)
     if len(mentioned) == 1:
         return mentioned[0]

@@ -10,11 +10,14 @@ from samples import WHOLE, sample
 
 import hanamachi
 from hanamachi import UserError
-from hanamachi.adapters.text import PROMPTS, TextGame
+from hanamachi.adapters.text import PROMPTS, ScriptedModel, TextGame
 from hanamachi.policies import load_policy
 from hanamachi.sessions.players import SeatedPlayer, turn_of
+from hanamachi.sessions.session import Session
 
-LONGEST = {"bare": 9_000, "deductions": 10_000, "memory": 16_000}  # characters, without the list
+# characters of the rules and a turn in games by chance, without the list of actions, by level
+LONGEST = {"hanamikoji": 6_500, "geishas_road": 9_500, "hanabi": 7_500}
+MORE = {"bare": 0, "deductions": 1_500, "memory": 4_000}
 
 every_variant = pytest.mark.parametrize("id", hanamachi.VARIANTS)
 
@@ -97,6 +100,21 @@ def test_a_reply_with_two_actions_is_ambiguous():
         game.parse("play card 1 or play card 2")
 
 
+@given(st.text(max_size=100), st.text(max_size=100), st.integers(0))
+def test_an_answer_in_tags_is_found_in_any_prose(before, after, choice):
+    game = begun(max_rounds=1)
+    words = list(game.legal().values())[choice % len(game.legal())]
+    action = game.parse(f"{before}\n<action>{words}</action>\n{after}")
+    assert game.legal()[action] == words
+
+
+def test_what_a_model_thinks_is_no_answer():
+    game = begun("hanabi:2p")
+    words = list(game.legal().values())
+    reply = f"<think>perhaps <action>{words[0]}</action></think>\n{words[1]}"
+    assert game.legal()[game.parse(reply)] == words[1]
+
+
 @given(st.text(max_size=300))
 def test_no_reply_breaks_the_game(reply):
     game = begun(illegal="random", max_rounds=1)
@@ -163,11 +181,13 @@ def test_settings_that_do_not_exist_are_refused(settings):
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_prompts_are_as_long_as_promised(id, prompt):
     game, rng = TextGame(id, prompt=prompt, legal_list=False), np.random.default_rng(0)
-    _, told = game.reset(1)
-    longest = len(told)
+    game.reset(1)
+    longest = 0
     while not game.over:
-        longest = max(longest, len(play_on(game, rng).prompt))
-    assert longest <= LONGEST[prompt]
+        rules, *_, turn = (message["content"] for message in game.messages(game.session.mover))
+        longest = max(longest, len(rules) + len(turn))
+        play_on(game, rng)
+    assert longest <= LONGEST[game.variant.game.name] + MORE[prompt]
 
 
 def test_each_level_tells_what_the_one_before_tells():
@@ -204,17 +224,19 @@ def test_a_seed_gives_the_same_prompts():
 # --- A policy behind words
 
 
-@pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced", "hanabi:2p"])
+@every_variant
 def test_expert_behind_words_plays_the_same_game(id):
-    for seed in range(sample(50, 0.06)):
-        direct, game = begun(id, seed), begun(id, seed)
-        players = [SeatedPlayer(load_policy("expert", id), game.variant, games=1) for _ in range(2)]
-        rngs = [np.random.default_rng(seed) for _ in range(2)]
-        while not direct.over:
-            action = int(players[0].act(turn_of(direct.session), rngs[0])[0])
-            direct._play(direct.session.mover, action, None)
-            same = int(players[1].act(turn_of(game.session), rngs[1])[0])
-            game.step(f"I choose: {game.legal()[same]}")
-        assert game.over
-        assert game.session.actions == direct.session.actions
-        assert game.returns == direct.returns
+    policy = load_policy("expert", id)
+    for seed in range(sample(50, 0.04)):
+        direct, game = Session(policy.variant), begun(id, seed)
+        direct.begin(seed)
+        player, rng = SeatedPlayer(policy, policy.variant, games=1), np.random.default_rng(seed)
+        model = ScriptedModel(policy, game, np.random.default_rng(seed))
+        returns = np.zeros(policy.variant.seats)
+        while not game.over:
+            direct.step(int(player.act(turn_of(direct), rng)[0]))
+            returns += direct.rewards()
+            game.step(model.reply())
+        assert direct.mover < 0
+        assert game.session.actions == direct.actions
+        assert game.returns == returns.tolist()

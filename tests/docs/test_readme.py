@@ -19,6 +19,7 @@ from urllib.request import urlopen
 import commands
 import pytest
 import yaml
+from chat_servers import chat_server, first_legal
 from root import ROOT
 from samples import WHOLE
 
@@ -68,6 +69,7 @@ SMALLER = (
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
     (r"(python examples/with_.*)", r"\1 --steps 64"),
     (r"(python benchmarks/browsers.py.*)", r"\1 --games 2 --seconds 2"),
+    (r"http://127.0.0.1:8000/v1", "http://model"),
     (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
     (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
     (r"steps=\d+", "steps=256"),
@@ -110,8 +112,15 @@ def words_of(line):
 
 
 def run(line, folder):
-    """Run a command of ours, or a compiler."""
-    program, *arguments = words_of(line)
+    """Run a command of ours, or a compiler; a language model answers if the command names one."""
+    with chat_server(first_legal) as server:
+        there = f"{server.url}&cache={folder / 'replies'}"
+        words = [word.replace("http://model", there) for word in words_of(line)]
+        run_words(words, folder)
+
+
+def run_words(words, folder):
+    program, *arguments = words
     if program in COMPILERS:
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")

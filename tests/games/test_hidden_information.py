@@ -25,6 +25,7 @@ from hanamachi.policies.external.protocol import move
 from hanamachi.rendering.pixels import pixels
 from hanamachi.sessions.events import Event, History, hear
 from hanamachi.sessions.players import SeatedPlayer, turns_of
+from hanamachi.sessions.prompts import turn_prompt
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import state_of
 from hanamachi.sessions.views import seat_picture, seat_text, seat_view
@@ -153,6 +154,15 @@ def events_of_round(variant: Variant, game: np.record) -> Iterator[Event]:
         carry_out(variant.rule_set, earlier, event)
 
 
+def prompts(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
+    """All that a language model in the seat is told of the position."""
+    session, told = Session(variant), []
+    for game, seat in enumerate(seats.tolist()):
+        session.begin(options={"state": state_of(variant, games[game:])})
+        told.append(turn_prompt(session.history(), seat, "memory").encode())
+    return told
+
+
 def drawings(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
     """All shapes of the picture for the seat, in order."""
     drawing, pictures = variant.game.render().drawing, zip(games, seats.tolist(), strict=True)
@@ -195,7 +205,7 @@ def test_what_is_seen_and_heard_does_not_depend_on_it(pairs: Pairs) -> None:
     assert unlike(seen, pairs.going().first(VIEWED)) == 0
 
 
-@pytest.mark.parametrize("show", [agents, drawings, lines_for_bots, worlds])
+@pytest.mark.parametrize("show", [agents, drawings, lines_for_bots, prompts, worlds])
 def test_what_is_said_drawn_and_imagined_does_not_depend_on_it(pairs: Pairs, show: Show) -> None:
     assert unlike(show, pairs.going().first(SHOWN)) == 0
 

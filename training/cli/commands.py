@@ -128,6 +128,10 @@ def evaluate(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop when a policy fails; else it forfeits the game.")
     ] = False,
+    judge: Annotated[
+        int,
+        typer.Option(help="Let a search judge what each move loses, in this many worlds; slow."),
+    ] = 0,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -152,7 +156,7 @@ def evaluate(
     id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
     how |= own | options_of(evaluate, options)
     with ShowGames() as watch:
-        how |= {"strict": strict, "out": out, "watch": watch}
+        how |= {"strict": strict, "judge": judge, "out": out, "watch": watch}
         evaluation = evaluate(policies, id, games, seed, **how)
     show(evaluation.as_json(), report.tables(evaluation, matrix), as_json)
     for words in forfeit_notes(evaluation) if as_json else ():

@@ -6,7 +6,7 @@ into which parts the deals are cut.
 
 A policy that fails forfeits the game: it raises an error, or its answer is no distribution over the
 legal actions. Only the games in which it fails are forfeited: a batch that fails is asked about
-again in halves, down to single games.
+again in halves, down to single games. Where a server does not answer, the evaluation stops.
 
 Notation: G games, D deals, S seats, n rows of one call.
 """
@@ -23,22 +23,24 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant, scatter
 from hanamachi.engine.threads import parallel_for
-from hanamachi.errors import UserError, shortened
+from hanamachi.errors import Unavailable, UserError, shortened
 from hanamachi.policies.entry_point import named
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import FunctionPolicy, Policy, Probabilities, best, sample
 from hanamachi.policies.search.search import Search
-from hanamachi.policies.view_policy import ViewPolicy
+from hanamachi.policies.view_policy import Counts, ViewPolicy, total
 from hanamachi.sessions.events import History
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.saved_games import record_of_events, save
 from hanamachi.sessions.worlds import Histories
+from hanamachi.training.evaluation.judge import Judge
 from hanamachi.training.evaluation.statistics import Floats
 
 Play = Literal["sample", "argmax"]
 Deals = NDArray[np.uint64]  # (D,)
 Keep = Callable[[Histories], None]  # takes the games that have been played, by their rows
+Judges = Sequence[Judge]  # one for each policy, or none
 
 TWICE = 2  # games of one deal in competitive games
 MEMORY = 1 << 28  # bytes that the memories of policies may take in the games played at once
@@ -98,22 +100,47 @@ class Part(NamedTuple):
     scores: Floats  # (D,) of the first policy, the mean of both games; or the points of the team
     lost: NDArray[np.bool_]  # (D,) whether a team lost
     failures: list[Failure]  # one for each game that was forfeited
+    counts: Sequence[Counts] = ({}, {})  # of each policy, such as tokens
 
 
-def play_part(pairing: Pairing, seed: int, strict: bool, deals: Deals) -> Part:
-    """Play these deals; if `strict`, the error of a policy that fails is raised."""
+def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deals) -> Part:
+    """Play these deals; if `strict`, the error of a policy that fails is raised.
+
+    Each move is judged in `judge` worlds, if any.
+    """
     play = play_deals_together if pairing.variant.game.cooperative else play_deals
-    return play(pairing, seed, None if strict else Referee(), deals)
+    games = pairing.games_a_deal * len(deals)
+    judges = [Judge(pairing.variant, games, judge) for _ in pairing.players if judge]
+    before = counts_of(pairing)
+    part = play(pairing, seed, None if strict else Referee(), judges, deals)
+    used = map(since, counts_of(pairing), before)
+    found = [each.counts() for each in judges] or [{}, {}]
+    return part._replace(counts=[total(both) for both in zip(used, found, strict=True)])
 
 
-def play_deals(pairing: Pairing, seed: int, referee: "Referee | None", deals: Deals) -> Part:
+def counts_of(pairing: Pairing) -> list[Counts]:
+    """What each policy has counted so far; one that sits on both sides counts for the first."""
+    mine, other = (
+        player.counts() if isinstance(player, ViewPolicy) else {} for player in pairing.players
+    )
+    return [mine, {} if pairing.players[0] is pairing.players[1] else other]
+
+
+def since(now: Counts, before: Counts) -> Counts:
+    return {name: count - before.get(name, 0) for name, count in now.items()}
+
+
+def play_deals(
+    pairing: Pairing, seed: int, referee: "Referee | None", judges: Judges, deals: Deals
+) -> Part:
     """Play each deal twice; the seats of the second game are those of the first, exchanged."""
     first = np.arange(pairing.variant.seats) % TWICE
     seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
     dealt = np.tile(deals, TWICE)
     keep = partial(keep_games, pairing, dealt) if pairing.replays else None
+    decider = Judging(referee, judges) if judges else referee
     returns, _ = play_games(
-        pairing.players, pairing.variant, seating, dealt, seed, pairing.play, referee, keep
+        pairing.players, pairing.variant, seating, dealt, seed, pairing.play, decider, keep
     )
     lead = (returns * (1 - 2 * seating)).sum(1)
     for row, side in referee.sides() if referee else ():
@@ -124,14 +151,15 @@ def play_deals(pairing: Pairing, seed: int, referee: "Referee | None", deals: De
 
 
 def play_deals_together(
-    pairing: Pairing, seed: int, referee: "Referee | None", deals: Deals
+    pairing: Pairing, seed: int, referee: "Referee | None", judges: Judges, deals: Deals
 ) -> Part:
     """The two policies take alternate seats; which of them sits first changes with each deal."""
     variant = pairing.variant
     seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(pairing.players)
     keep = partial(keep_games, pairing, deals) if pairing.replays else None
+    decider = Judging(referee, judges) if judges else referee
     returns, ended = play_games(
-        pairing.players, variant, seating, deals, seed, pairing.play, referee, keep
+        pairing.players, variant, seating, deals, seed, pairing.play, decider, keep
     )
     scores, lost = returns[:, 0], variant.lost(ended)
     for row, _ in referee.sides() if referee else ():
@@ -149,7 +177,8 @@ def joined(parts: Sequence[Part]) -> Part:
     deals, scores, lost = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
     order = np.argsort(deals)
     failures = sorted(failure for part in parts for failure in part.failures)
-    return Part(deals[order], scores[order], lost[order], failures)
+    counts = [*map(total, zip(*(part.counts for part in parts), strict=True))]
+    return Part(deals[order], scores[order], lost[order], failures, counts)
 
 
 # --- Games
@@ -162,7 +191,7 @@ def play_games(
     deals: Deals,
     seed: int,
     play: Play,
-    referee: "Decider | None" = None,
+    decider: "Decider | None" = None,
     keep: Keep | None = None,
 ) -> tuple[Floats, NDArray[Any]]:
     """Play one game in each row of `seating`, (G, S).
@@ -186,7 +215,7 @@ def play_games(
             own = np.flatnonzero(seating[going, turns.seats] == i)
             if own.size:
                 asked = player, turns.part(own), uniform[own], play
-                actions[own] = referee.decide(i, decisions, *asked) if referee else decide(*asked)
+                actions[own] = decider.decide(i, decisions, *asked) if decider else decide(*asked)
         if (failed := actions == FAILED).any():
             table["mover"][going[failed]] = OVER
             turns, actions = turns.part(~failed), actions[~failed]
@@ -276,7 +305,7 @@ class Referee:
         """One action for each turn, (n,), FAILED where the policy fails."""
         try:
             return decide(player, turns, uniform, play)
-        except MemoryError:
+        except (MemoryError, Unavailable):
             raise
         except Exception as error:
             if len(uniform) > 1:
@@ -297,3 +326,18 @@ class Referee:
             Failure(side, int(deals[row]), decision, error)
             for row, side, decision, error in self.found
         )
+
+
+class Judging:
+    """Lets judges look at what the policies decide."""
+
+    def __init__(self, referee: Referee | None, judges: Judges) -> None:
+        self.referee, self.judges = referee, judges
+
+    def decide(self, side: int, decision: int, *asked: Any) -> NDArray[np.int64]:
+        """One action for each turn, (n,), FAILED where the policy fails."""
+        actions = self.referee.decide(side, decision, *asked) if self.referee else decide(*asked)
+        done = actions != FAILED
+        _, turns, *_ = asked
+        self.judges[side].judge(turns.part(done), actions[done])
+        return actions

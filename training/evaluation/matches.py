@@ -20,11 +20,15 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import SEARCH_WORLDS
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.policy_checks import memory_of
+from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import Pairing, Part, Play
+from hanamachi.training.evaluation.judge import Judged, judged
+from hanamachi.training.evaluation.models import ModelUse, counted, model_use
 from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
 from hanamachi.training.evaluation.schedule import (
     BATCH,
@@ -147,6 +151,8 @@ class Evaluation:
     #: a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
     results: list[Any]
     forfeits: list[Forfeits] = field(default_factory=list)
+    models: list[ModelUse] = field(default_factory=list)  #: of each language model
+    judged: list[Judged] = field(default_factory=list)  #: of each policy, if its moves are judged
 
     @property
     def cooperative(self) -> bool:
@@ -174,6 +180,7 @@ def evaluate(
     opponents: Sequence[Given] = (),
     play: Play | Literal["both"] | None = None,
     strict: bool = True,
+    judge: int = 0,
     out: str | Path | None = None,
     watch: Watch | None = None,
     batch: int = BATCH,
@@ -186,14 +193,16 @@ def evaluate(
     rule policy of the game. In cooperative games each policy also plays with itself. `play` is how
     all choose: "sample" from the distributions, "argmax" for the most probable action (ties are
     broken at random), or "both"; None is "sample" in competitive games and "argmax" in cooperative
-    ones. The error of a policy that fails is raised; without `strict` it forfeits the game. With
-    `out`, a folder, all that is played is kept in `out`/games, and the same call continues from
-    there. `watch` follows the games. `batch` and `mapper` are those of a Schedule, `options` those
-    of the game. Raises UserError if an argument does not fit, or `out` holds another evaluation.
+    ones. A search judges each move in `judge` worlds, see `evaluation.judge`; 0 judges none. The
+    error of a policy that fails is raised; without `strict` it forfeits the game. With `out`, a
+    folder, all that is played is kept in `out`/games, and the same call continues from there.
+    `watch` follows the games. `batch` and `mapper` are those of a Schedule, `options` those of the
+    game. Raises UserError if an argument does not fit, or `out` holds another evaluation.
     """
     variant = make_variant(game, **options)
     plays = chosen_plays(play, variant)
     check_games(games, seed, variant)
+    check_judge(judge)
     pairings = (
         pairings_against(policies, opponents, variant, plays)
         if opponents
@@ -203,13 +212,17 @@ def evaluate(
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": others, "games": games, "seed": seed}
     how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
+    how |= {"judge": judge} if judge else {}
     saved = SavedParts(Path(out, PARTS), {**about, **how}) if out else None
-    schedule = Schedule(games, seed, batch, mapper, strict, saved, watch or Watch())
+    schedule = Schedule(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))
     one_by_one = opponents or variant.game.cooperative
     results = [result_of(*each) for each in played] if one_by_one else cross_plays(names, played)
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
-    return Evaluation(**about, results=results, forfeits=forfeits)
+    sums = counted(played)
+    models = [model_use(name, its) for name, its in sums.items() if its.get("decisions")]
+    lost = [judged(name, its) for name, its in sums.items() if its.get("judged")]
+    return Evaluation(**about, results=results, forfeits=forfeits, models=models, judged=lost)
 
 
 def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:
@@ -221,6 +234,11 @@ def checked_play(play: str) -> Play:
     if play not in PLAYS:
         raise UserError(f"play must be sample, argmax or both, not {shown(play)}")
     return play  # type: ignore[return-value]
+
+
+def check_judge(worlds: int) -> None:
+    if not 0 <= whole_number(worlds, "judge") <= SEARCH_WORLDS:
+        raise UserError(f"judge must be from 0 to {SEARCH_WORLDS:,} worlds, not {shown(worlds)}")
 
 
 def pairings_of_all(

@@ -6,6 +6,7 @@ from html import escape
 import numpy as np
 
 from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
+from hanamachi.training.evaluation.models import model_rows
 from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings
 from hanamachi.training.web_page import page, table
 
@@ -24,6 +25,14 @@ def evaluation_page(evaluation: Evaluation) -> str:
     )
     if notes := forfeit_notes(evaluation):
         parts += ["<h2>Forfeited games</h2>", *(f"<p>{escape(note)}</p>" for note in notes)]
+    if evaluation.models:
+        names = [model.policy for model in evaluation.models]
+        figures = table([""], names, model_rows(evaluation.models))
+        parts += ["<h2>Language models</h2>", figures]
+    if evaluation.judged:
+        lines = [[each.policy, f"{each.moves:,}", f"{each.lost:.3f}"] for each in evaluation.judged]
+        parts += ["<h2>What moves lose, as a search judges them</h2>"]
+        parts += [table(["policy"], ["moves", "lost by a move"], lines)]
     options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
     parts.append(f"<p>Seed {evaluation.seed}; {escape(options)}. Intervals are of 95 %.</p>")
     return page(title, "\n".join(parts), WIDTH)

@@ -17,7 +17,9 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from hanamachi.training.evaluation.judge import Judged
 from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
+from hanamachi.training.evaluation.models import ModelUse, model_rows
 from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings
 from hanamachi.training.tables import Name, whole_table
 
@@ -77,7 +79,11 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
 
     Every pairing of more than FEW policies is shown only if `matrix`.
     """
-    notes = [Text(f"\n{note}", style="yellow") for note in forfeit_notes(evaluation)]
+    notes: list[Any] = [Text(f"\n{note}", style="yellow") for note in forfeit_notes(evaluation)]
+    if evaluation.models:
+        notes += [heading("language models"), models_table(evaluation.models)]
+    if evaluation.judged:
+        notes += [heading("what moves lose, as a search judges them"), losses(evaluation.judged)]
     if evaluation.opponents:
         rows = heading(f"{evaluation.game}, {evaluation.games:,} games each")
         return Group(rows, rows_table(evaluation.results), *notes)
@@ -91,6 +97,23 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
         )
     )
     return Group(*shown, *notes)
+
+
+def models_table(models: Sequence[ModelUse]) -> Table:
+    """A column for each model, whose name may be long."""
+    table = whole_table("")
+    for model in models:
+        table.add_column(Name(model.policy), justify="right", overflow="fold")
+    for row in model_rows(models):
+        table.add_row(*row)
+    return table
+
+
+def losses(judged: Sequence[Judged]) -> Table:
+    table = whole_table("policy", right=("moves", "lost by a move"))
+    for each in judged:
+        table.add_row(Name(each.policy), f"{each.moves:,}", f"{each.lost:.3f}")
+    return table
 
 
 def heading(words: str) -> Text:

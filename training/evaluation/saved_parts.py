@@ -21,7 +21,7 @@ from hanamachi.errors import UserError, differences, listed
 from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
 from hanamachi.policies.external.process import PROCESS
-from hanamachi.policies.load import ONNX, PLAYED_BY, SEARCH, agent_folder, is_checkpoint
+from hanamachi.policies.load import MODEL, ONNX, PLAYED_BY, SEARCH, agent_folder, is_checkpoint
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.search.search import split_spec
 from hanamachi.storage.files import replacing
@@ -49,14 +49,17 @@ class SavedParts:
         try:
             with np.load(BytesIO(read_bounded(file, WEIGHTS_BYTES)), allow_pickle=False) as arrays:
                 failures = [Failure(*each) for each in parse_json(arrays["failures"].tobytes())]
-                return Part(arrays["deals"], arrays["scores"], arrays["lost"], failures)
+                counts = parse_json(arrays["counts"].tobytes())
+                return Part(arrays["deals"], arrays["scores"], arrays["lost"], failures, counts)
         except Exception as error:  # a damaged archive can raise anything
             raise damaged(file, self.folder) from error
 
     def write(self, pairing: int, part: Part) -> None:
-        failures = np.frombuffer(json.dumps(part.failures).encode(), np.uint8)
+        arrays = part._asdict()
+        for name in ("failures", "counts"):
+            arrays[name] = np.frombuffer(json.dumps(arrays[name]).encode(), np.uint8)
         with replacing(self.folder / str(pairing) / f"{part.deals[0]}.npz") as file:
-            np.savez_compressed(file, **{**part._asdict(), "failures": failures})
+            np.savez_compressed(file, **arrays)
 
 
 # --- Whether a folder is for the same work
@@ -98,12 +101,12 @@ def fingerprints(policies: Sequence[Any]) -> dict[str, str]:
 
 
 def fingerprint(spec: str) -> str:
-    """A digest of the file that a policy's name leads to; "" for rule policies."""
+    """A digest of the file that a policy's name leads to; "" for rule policies and models."""
     if spec.startswith(SEARCH):
         return fingerprint(split_spec(spec)[1])
     if spec.startswith(PROCESS):
         return digest_of_program(spec)
-    file = file_of(spec)
+    file = None if spec.startswith(MODEL) else file_of(spec)
     return sha256(read_bounded(file, WEIGHTS_BYTES)).hexdigest()[:DIGITS] if file else ""
 
 

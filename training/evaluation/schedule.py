@@ -43,6 +43,7 @@ class Schedule:
     batch: int = BATCH  #: games played at the same time, at most; does not change results
     mapper: Mapper = map  #: may play several parts at once; does not change results
     strict: bool = True  #: raise the error of a policy that fails, instead of a forfeit
+    judge: int = 0  #: worlds in which each move is judged
     saved: SavedParts | None = None  #: what is played already, and where more is kept
     watch: Watch = field(default_factory=Watch)
 
@@ -79,7 +80,10 @@ def play_pairing(pairing: Pairing, number: int, kept: list[Part], schedule: Sche
     deals = np.arange(schedule.games // pairing.games_a_deal, dtype=np.uint64)
     missing = np.setdiff1d(deals, joined(kept).deals) if kept else deals
     most = pairing.games_at_once(schedule.batch) // pairing.games_a_deal
-    play, parts = partial(play_part, pairing, schedule.seed, schedule.strict), list(kept)
+    play, parts = (
+        partial(play_part, pairing, schedule.seed, schedule.strict, schedule.judge),
+        list(kept),
+    )
     for part in schedule.mapper(play, divided(missing, most)):
         if schedule.saved:
             schedule.saved.write(number, part)

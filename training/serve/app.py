@@ -31,13 +31,14 @@ from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES, REVIEW_WORLDS
 from hanamachi.sessions.notation import notation
 from hanamachi.sessions.saved_games import Record
+from hanamachi.storage.user_folders import data_folder
 from hanamachi.training.evaluation.review import WORLDS
 from hanamachi.training.serve import replays
 from hanamachi.training.serve.hall import Hall, refusal
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
 from hanamachi.training.serve.reviews import Reviews
-from hanamachi.training.serve.store import Store, user_folder
+from hanamachi.training.serve.store import Store
 from hanamachi.training.serve.tables import new_key
 
 PAGE = files("hanamachi.training.serve") / "page"
@@ -88,7 +89,7 @@ def serve(
     record, the address is that of its replay.
     """
     sys.setswitchinterval(SWITCH)
-    offers, store = Offers(policies), Store(data or user_folder())
+    offers, store = Offers(policies), Store(data or data_folder())
     listening = bound(host, port)
     hall = Hall(store, offers)
     server = uvicorn.Server(settings(application(hall, [host])))

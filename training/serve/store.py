@@ -6,9 +6,7 @@ as digests: who reads the file cannot sit down with them.
 """
 
 import json
-import os
 import sqlite3
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from hashlib import sha256
@@ -186,16 +184,6 @@ def digest_of(key: str) -> str:
 
 
 # --- The folder
-
-
-def user_folder() -> Path:
-    """Where this system keeps the data of its users' programs."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home()), "hanamachi")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "hanamachi"
-    given = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(given) if given else Path.home() / ".local" / "share") / "hanamachi"
 
 
 def cannot_open(folder: Path, error: Exception) -> str:

@@ -97,7 +97,7 @@ def test_only_the_games_in_which_it_fails_are_forfeited(policy):
     """The others are those of a policy that plays the same and never fails."""
     part, whole = (
         play_part(
-            Pairing((as_policy(mine, GAME), RANDOM), ("", ""), GAME, "sample"), 0, False, DEALS
+            Pairing((as_policy(mine, GAME), RANDOM), ("", ""), GAME, "sample"), 0, False, 0, DEALS
         )
         for mine in (policy, last_legal)
     )

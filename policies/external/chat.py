@@ -1,0 +1,223 @@
+"""Ask a language model at an endpoint that speaks OpenAI's protocol for chats.
+
+What may pass is tried again, after waits that grow: busy servers (429), failing ones (5xx), cut
+connections, answers that are no JSON, and requests that take too long. Everything else ends in one
+sentence at once. No sentence, and no file, ever holds the key.
+"""
+
+import json
+import os
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, HTTPResponse
+from threading import Event
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
+
+from hanamachi.errors import Unavailable, UserError, shown
+from hanamachi.limits import REPLY_BYTES
+from hanamachi.storage.reading import parse_json
+
+Message = dict[str, str]  # "role" and "content"
+
+USUAL_KEY = "OPENAI_API_KEY"
+THIS_COMPUTER = ("127.0.0.1", "::1", "localhost")
+PASSING = {408, 409, 425, 429}  # statuses that may change, besides those of failing servers
+LONGEST_WAIT = 300.0  # seconds before the next attempt, whatever the server asks for
+CHUNK = 1 << 16  # bytes
+MOST_TOKENS = 1 << 40  # of one reply that are believed
+
+
+class Reply(NamedTuple):
+    """What a model answered, and the tokens that the server counted; 0 if it counts none."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Passing(Exception):
+    """An attempt has failed in a way that may pass."""
+
+    def __init__(self, problem: str, wait: float = 0.0) -> None:
+        super().__init__(problem)
+        self.wait = wait  # seconds that the server asks for
+
+
+class Stay(HTTPRedirectHandler):
+    """Follows no redirection: the key is for this server alone."""
+
+    def redirect_request(self, *given: Any) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A model at an endpoint, and how patiently it is asked."""
+
+    url: str  #: of the API, such as http://127.0.0.1:8000/v1
+    model: str
+    sampling: Mapping[str, Any]  #: sent with each request, such as temperature
+    key: str = ""  #: the environment variable that holds the key, if not the usual one
+    timeout: float = 120.0  #: seconds for one attempt
+    attempts: int = 6
+    wait: float = 1.0  #: seconds before the second attempt; each later wait is twice as long
+
+    def __post_init__(self) -> None:
+        """UserError unless this is an address to which requests, and the key, can be sent."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UserError(f"url must be like http://127.0.0.1:8000/v1, not {shown(self.url)}")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise UserError(
+                "url must hold no user, no password and nothing after ?: put the key into an "
+                "environment variable and name that with key=NAME"
+            )
+        if self.key and self.key not in os.environ:
+            raise UserError(f"key={self.key} names no variable of the environment: set it first")
+
+    def request(self, messages: Sequence[Message]) -> bytes:
+        """The body of a request; equal for equal questions."""
+        body = {"model": self.model, "messages": messages, **self.sampling}
+        return json.dumps(body, sort_keys=True).encode()
+
+    def ask(self, body: bytes, stop: Event) -> Reply:
+        """The answer to a request; `stop` ends the waits between attempts.
+
+        Unavailable if there is none.
+        """
+        problem = ""
+        for attempt in range(self.attempts):
+            try:
+                return self._attempt(body)
+            except Passing as error:
+                problem, asked_for = str(error), error.wait
+            wait = self.wait * 2**attempt * random.uniform(0.5, 1.5)  # so that not all come at once
+            last = attempt == self.attempts - 1
+            if last or stop.wait(min(max(wait, asked_for), LONGEST_WAIT)):
+                break
+        times = "attempt" if self.attempts == 1 else "attempts"
+        raise Unavailable(f"{self.url} gave no answer in {self.attempts} {times}: {problem}")
+
+    def _attempt(self, body: bytes) -> Reply:
+        """The answer to a single request. Raises Passing, or Unavailable if trying is no use."""
+        headers = {"Content-Type": "application/json"}
+        if key := self._key():
+            headers["Authorization"] = f"Bearer {key}"
+        request = Request(f"{self.url.rstrip('/')}/chat/completions", body, headers)
+        deadline = time.monotonic() + self.timeout
+        try:
+            with self._opener().open(request, timeout=self.timeout) as response:
+                return reply_in(content_of(response, deadline))
+        except HTTPError as error:
+            with error:
+                raise self._refused(error, key) from None
+        except URLError as error:
+            if isinstance(error.reason, TimeoutError | ConnectionResetError | BrokenPipeError):
+                raise Passing(words_of(error.reason)) from None
+            raise Unavailable(
+                f"nothing answers at {self.url} ({words_of(error.reason)}): start the server, or "
+                "correct the url"
+            ) from None
+        except (OSError, HTTPException) as error:
+            raise Passing(words_of(error)) from None
+
+    def _refused(self, error: HTTPError, key: str) -> Exception:
+        """What an answer other than 200 means."""
+        try:
+            said = message_in(error.read(CHUNK)).replace(key or "\0", "***")
+        except (OSError, HTTPException):
+            said = ""
+        problem = f"status {error.code} {said}".strip()
+        if error.code in PASSING or error.code >= 500:
+            return Passing(problem, seconds(error.headers.get("Retry-After", "")))
+        if error.code in (401, 403):  # servers repeat parts of the key
+            which = self.key or USUAL_KEY
+            held = f"the key in {which}" if key else f"requests without a key; set {which}"
+            return Unavailable(f"{self.url} refuses {held} (status {error.code})")
+        return Unavailable(f"{self.url} refuses the request: {problem}")
+
+    def _key(self) -> str:
+        """The key, or "" if none may be sent.
+
+        The usual key goes to other computers only by https; one that is named goes everywhere.
+        """
+        parts = urlsplit(self.url)
+        if not self.key and parts.scheme != "https" and parts.hostname not in THIS_COMPUTER:
+            return ""
+        key = os.environ.get(self.key or USUAL_KEY, "").strip()
+        if not key.isascii() or not key.isprintable():
+            raise Unavailable(f"{self.key or USUAL_KEY} holds characters that no key has")
+        return key
+
+    def _opener(self) -> OpenerDirector:
+        """This computer is asked directly, all others through the proxies of the environment."""
+        local = urlsplit(self.url).hostname in THIS_COMPUTER
+        return build_opener(Stay, ProxyHandler({} if local else None))
+
+
+# --- What comes back
+
+
+def content_of(response: HTTPResponse, deadline: float) -> bytes:
+    """The whole answer; TimeoutError if it comes too slowly, Passing if it is too long."""
+    content = b""
+    while part := response.read1(CHUNK):
+        content += part
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        if len(content) > REPLY_BYTES:
+            raise Passing(f"an answer of more than {REPLY_BYTES:,} bytes")
+    return content
+
+
+def reply_in(content: bytes) -> Reply:
+    """The reply that an answer holds; Passing if it holds none."""
+    try:
+        answer = parse_json(content)
+        text = answer["choices"][0]["message"].get("content") or ""
+    except (UserError, LookupError, TypeError, AttributeError):
+        raise Passing("the answer holds no reply") from None
+    if not isinstance(text, str):
+        raise Passing("the answer holds no reply")
+    text = text.encode("utf-8", "replace").decode()  # half a character cannot be kept
+    usage = answer.get("usage")
+    known = usage if isinstance(usage, Mapping) else {}
+    return Reply(text, *(tokens(known.get(f"{kind}_tokens")) for kind in ("prompt", "completion")))
+
+
+def tokens(count: Any) -> int:
+    return count if type(count) is int and 0 < count < MOST_TOKENS else 0
+
+
+def message_in(content: bytes) -> str:
+    """What a server says of an error, in one line."""
+    try:
+        error = parse_json(content)["error"]
+        said = error["message"] if isinstance(error, Mapping) else error
+    except (UserError, LookupError, TypeError):
+        return ""
+    return " ".join(str(said).split())
+
+
+def seconds(retry_after: str) -> float:
+    """The seconds in a header Retry-After, which has a number or a date."""
+    try:
+        return float(retry_after)
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(retry_after).timestamp() - time.time()
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def words_of(error: BaseException | str) -> str:
+    if isinstance(error, TimeoutError):
+        return "it took too long"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

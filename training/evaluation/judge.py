@@ -1,0 +1,56 @@
+"""What the moves of a policy lose, by the judgement of a search that knows what the seat knew.
+
+The search plays out the move and the ones that it would try in the same worlds, see
+`policies/search/regret.py`. A loss is in what the seat earns: from 0 to 2 in competitive games, in
+points in cooperative ones.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.game import Variant
+from hanamachi.policies.search.regret import regret
+from hanamachi.policies.view_policy import Counts
+from hanamachi.sessions.players import SeatedPlayer, Turns
+from hanamachi.training.evaluation.review import judge_of, load
+
+
+class Judge:
+    """Judges the moves of one policy in some games."""
+
+    def __init__(self, variant: Variant, games: int, worlds: int) -> None:
+        """Each move is judged in this many worlds."""
+        self.player: SeatedPlayer[Any] = SeatedPlayer(
+            load(judge_of(variant), variant), variant, games
+        )
+        self.worlds = worlds
+        self.moves, self.lost = 0, 0.0
+
+    def judge(self, turns: Turns, actions: NDArray[np.int64]) -> None:
+        """Add these moves, one for each turn, (n,)."""
+        for row, action in enumerate(actions.tolist()):
+            turn = turns.part(np.array([row]))
+            place = turn.rows, turn.seats
+            search = self.player.policy.with_worlds(turn.worlds())
+            seen = turn.observations, turn.masks, self.player.memory[place]
+            lost, self.player.memory[place] = regret(search, *seen, action, self.worlds)
+            self.moves, self.lost = self.moves + 1, self.lost + lost
+
+    def counts(self) -> Counts:
+        return {"judged": self.moves, "lost": self.lost}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How much a policy's moves lost in all games of an evaluation."""
+
+    policy: str
+    moves: int
+    lost: float  #: by a move on average
+
+
+def judged(name: str, counts: Counts) -> Judged:
+    return Judged(name, int(counts["judged"]), round(counts["lost"] / counts["judged"], 6))
