@@ -19,6 +19,7 @@ from hanamachi.storage.reading import may_name_a_file
 
 MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
 STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
+SOON = 0.01  # seconds
 RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
 
 
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run `hanamachi` with these arguments, by default those of the process, and exit."""
     read_and_print_all()
     given = sys.argv[1:] if arguments is None else list(arguments)
-    with exit_on_sigterm():
+    with exit_on_sigterm(), no_signal_lost():
         code = run(lambda: answer(given or ["--help"]))
     if code in STOPPED:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
@@ -53,6 +54,35 @@ def exit_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def no_signal_lost() -> Iterator[None]:
+    """A signal that comes while Python cleans up, where no exception can get out, comes again."""
+    usual = sys.unraisablehook
+
+    def hook(ignored: "sys.UnraisableHookArgs") -> None:
+        if isinstance(ignored.exc_value, KeyboardInterrupt | SystemExit):
+            interrupted = isinstance(ignored.exc_value, KeyboardInterrupt)
+            number = signal.SIGINT if interrupted else signal.SIGTERM
+            threading.Timer(SOON, interrupt_main_thread, [number]).start()
+        else:
+            usual(ignored)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
+
+
+def interrupt_main_thread(number: int) -> None:
+    """Send a signal to the main thread, which may be waiting."""
+    main_thread = threading.main_thread().ident
+    if sys.platform == "win32" or main_thread is None:
+        signal.raise_signal(number)
+    else:
+        signal.pthread_kill(main_thread, number)
 
 
 def read_and_print_all() -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from root import ROOT
@@ -418,6 +419,32 @@ def test_a_stopped_command_can_be_resumed_by_the_command_that_is_printed(given, 
 @pytest.mark.parametrize("given", [[], ["games"], ["exploit", "expert", "--exact"]])
 def test_what_cannot_be_resumed_names_no_command(given):
     assert cli.how_to_resume(given) == ""
+
+
+SIGNAL_WHILE_CLEANING_UP = """
+import signal, time, weakref
+from hanamachi.training.cli import main as cli
+
+class Thing: pass
+
+def answer(arguments):
+    thing = Thing()
+    seen = weakref.ref(thing, lambda _: signal.raise_signal(signal.{name}))
+    del thing  # the callback cannot raise
+    time.sleep(30)
+
+cli.answer = answer
+cli.main(["games"])
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_signal_that_comes_while_python_cleans_up_is_not_lost(name, code):
+    program = [sys.executable, "-c", SIGNAL_WHILE_CLEANING_UP.format(name=name)]
+    hear = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=20, preexec_fn=hear)
+    assert done.returncode == code
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_mistake_of_ours_is_not_hidden():
