@@ -129,9 +129,9 @@ def test_the_same_seats_play_again_when_the_game_is_over(client: Client) -> None
 def test_hints_come_for_the_own_turn_only(client: Client) -> None:
     keys = client.table("hanamikoji", HUMAN, HUMAN)["keys"]
     with client.sit(keys["0"]) as one, client.sit(keys["1"]) as other:
-        number = one.until("position")["number"]
-        mover = one.until("position")["view"]["mover"]  # after the other one came
-        asking, waiting = (one, other) if mover == 0 else (other, one)
+        position = one.until("position")
+        number = position["number"]
+        asking, waiting = (one, other) if position["view"]["mover"] == 0 else (other, one)
         asking.send(type="hint", number=number)
         hint = asking.until("hint")
         assert 0 < sum(chance for chance, _ in hint["choices"]) <= 1 + 1e-6
