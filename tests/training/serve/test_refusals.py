@@ -95,10 +95,9 @@ def test_a_message_that_does_not_fit_is_refused_and_changes_nothing(
     client: Client, table: Any, mover: bool
 ) -> None:
     with client.sit(table["keys"]["0"]) as one, client.sit(table["keys"]["1"]) as other:
-        seats = {0: one, 1: other}
-        position = one.until("position")
-        seat = seats[position["view"]["mover"] if mover else 1 - position["view"]["mover"]]
-        own = seat.until("position")
+        seats = {0: (one, one.until("position")), 1: (other, other.until("position"))}
+        first = seats[0][1]["view"]["mover"]
+        seat, own = seats[first if mover else 1 - first]
         before = everything(client, table)
         for text in MALFORMED + IMPOSSIBLE:
             seat.socket.send(filled(text, own))
@@ -113,15 +112,11 @@ def test_a_message_that_does_not_fit_is_refused_and_changes_nothing(
 def test_a_move_counts_once(client: Client, table: Any) -> None:
     """A browser that sends a move twice, and one that moves out of turn."""
     with client.sit(table["keys"]["0"]) as one, client.sit(table["keys"]["1"]) as other:
-        one.until("position")
-        number = other.until("position")["number"]
         position = one.until("position")
-        mover = position["view"]["mover"]
-        moving, waiting = (one, other) if mover == 0 else (other, one)
-        if mover == 1:
-            with client.sit(table["keys"]["1"]) as twin:
-                position = twin.until("position")
-        action = position["view"]["legal"][0]["action"]
+        moving, waiting = one, other
+        if position["view"]["mover"] == 1:
+            moving, waiting, position = other, one, other.until("position")
+        number, action = position["number"], position["view"]["legal"][0]["action"]
         waiting.send(type="act", number=number, action=action)
         assert waiting.until("refused")
         for _ in range(3):
