@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 
 from hanamachi.storage.files import write_whole
-from hanamachi.training.arena.tournament import REPLAYS, Tournament
-from hanamachi.training.evaluation.deals import Pairing, Part, replay_name
+from hanamachi.training.arena.tournament import Tournament
+from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, replay_name
 from hanamachi.training.evaluation.matches import Evaluation, TeamScore, result_of
 from hanamachi.training.evaluation.page import WIDTH, rankings_part
 from hanamachi.training.evaluation.results import write_json

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,7 +21,7 @@ from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.training.arena.bots import bots_in, command, digest
-from hanamachi.training.evaluation.deals import Pairing, Part
+from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
 from hanamachi.training.evaluation.matches import (
     PARTS,
     Evaluation,
@@ -37,7 +37,6 @@ from hanamachi.training.evaluation.schedule import Schedule, Watch, check_games,
 
 GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
 LIMITS = Limits(seconds=1.0, memory=1024, waits=True)
-REPLAYS = "replays"
 
 
 @dataclass(frozen=True)
@@ -79,10 +78,7 @@ def play_tournament(
     files = {name: digest(program) for name, program in programs.items()} | fingerprints(others)
     how = {"seconds": limits.seconds, "memory": limits.memory, "files": files}
     schedule = Schedule(games, seed, strict=False, saved=SavedParts(out / PARTS, {**about, **how}))
-    matches = [
-        replace(pairing, replays=out / REPLAYS / str(number))
-        for number, pairing in enumerate(pairings)
-    ]
+    matches = keeping_games(pairings, out / REPLAYS)
     played = play_matches(matches, schedule, processes or processors(), watch or Watch())
     return Tournament(evaluated(about, played), played, limits, passed_over)
 

@@ -139,6 +139,9 @@ def evaluate(
             "same command resumes from there."
         ),
     ] = None,
+    replays: Annotated[
+        bool, typer.Option("--replays", help="Keep each game in the folder, too, to replay it.")
+    ] = False,
     options: GameOptions = None,
     on_ray: OnRay = False,
     as_json: AsJson = False,
@@ -156,7 +159,7 @@ def evaluate(
     id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
     how |= own | options_of(evaluate, options)
     with ShowGames() as watch:
-        how |= {"strict": strict, "judge": judge, "out": out, "watch": watch}
+        how |= {"strict": strict, "judge": judge, "out": out, "replays": replays, "watch": watch}
         evaluation = evaluate(policies, id, games, seed, **how)
     show(evaluation.as_json(), report.tables(evaluation, matrix), as_json)
     for words in forfeit_notes(evaluation) if as_json else ():

@@ -12,7 +12,7 @@ Notation: G games, D deals, S seats, n rows of one call.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
@@ -53,6 +53,7 @@ ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = (
     (ProcessPolicy, 1),  # so that a bot plays one game after another
 )
 FAILED = -1  # in place of an action
+REPLAYS = "replays"  # the folder in which an evaluation or an arena keeps games to look at
 
 
 @dataclass(frozen=True)
@@ -229,6 +230,11 @@ def new_games(variant: Variant, deals: Deals, seed: int) -> tuple[NDArray[Any], 
     """Games that chance has not begun yet, (G,), and the generator of the policies' decisions."""
     dealing, deciding = scatter(np.array([2 * seed, 2 * seed + 1], np.uint64))
     return variant.new(dealing + deals), deciding
+
+
+def keeping_games(pairings: Sequence[Pairing], folder: Path) -> list[Pairing]:
+    """The same pairings; the games of each are kept in a folder of its number, from 0."""
+    return [replace(each, replays=folder / str(number)) for number, each in enumerate(pairings)]
 
 
 def keep_games(pairing: Pairing, deals: Deals, history: Histories) -> None:

@@ -26,7 +26,7 @@ from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
-from hanamachi.training.evaluation.deals import Pairing, Part, Play
+from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, keeping_games
 from hanamachi.training.evaluation.judge import Judged, judged
 from hanamachi.training.evaluation.models import ModelUse, counted, model_use
 from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
@@ -182,6 +182,7 @@ def evaluate(
     strict: bool = True,
     judge: int = 0,
     out: str | Path | None = None,
+    replays: bool = False,
     watch: Watch | None = None,
     batch: int = BATCH,
     mapper: Mapper = map,
@@ -195,14 +196,18 @@ def evaluate(
     broken at random), or "both"; None is "sample" in competitive games and "argmax" in cooperative
     ones. A search judges each move in `judge` worlds, see `evaluation.judge`; 0 judges none. The
     error of a policy that fails is raised; without `strict` it forfeits the game. With `out`, a
-    folder, all that is played is kept in `out`/games, and the same call continues from there.
-    `watch` follows the games. `batch` and `mapper` are those of a Schedule, `options` those of the
-    game. Raises UserError if an argument does not fit, or `out` holds another evaluation.
+    folder, all that is played is kept in `out`/games, and the same call continues from there. With
+    `replays`, the games of pairing number i are saved in `out`/replays/i: "0a.json" is the first game
+    of deal 0, "0b.json" the one with the seats exchanged. `watch` follows the games. `batch` and
+    `mapper` are those of a Schedule, `options` those of the game. Raises UserError if an argument
+    does not fit, or `out` holds another evaluation.
     """
     variant = make_variant(game, **options)
     plays = chosen_plays(play, variant)
     check_games(games, seed, variant)
     check_judge(judge)
+    if replays and not out:
+        raise UserError("replays are kept in the folder of the results; name one with out")
     pairings = (
         pairings_against(policies, opponents, variant, plays)
         if opponents
@@ -213,7 +218,9 @@ def evaluate(
     about |= {"policies": names, "opponents": others, "games": games, "seed": seed}
     how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
     how |= {"judge": judge} if judge else {}
+    how |= {"replays": True} if replays else {}
     saved = SavedParts(Path(out, PARTS), {**about, **how}) if out else None
+    pairings = keeping_games(pairings, Path(out, REPLAYS)) if out and replays else pairings
     schedule = Schedule(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))
     one_by_one = opponents or variant.game.cooperative

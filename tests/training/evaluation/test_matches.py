@@ -14,6 +14,8 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import Policy, RandomPolicy
 from hanamachi.policies.rules.registry import rule_policies_for
+from hanamachi.sessions.saved_games import load as load_game
+from hanamachi.sessions.saved_games import replay
 from hanamachi.training import Config, evaluate, train
 from hanamachi.training.evaluation import deals as playing
 from hanamachi.training.evaluation import files, report, results
@@ -444,3 +446,20 @@ def test_mistakes_are_told_in_one_sentence(change, words):
     with pytest.raises(UserError, match=words) as mistake:
         evaluate(given.pop("policies"), given.pop("game"), **given)
     assert "\n" not in str(mistake.value)
+
+
+# --- Games to look at
+
+
+def test_each_game_of_a_match_can_be_replayed(tmp_path):
+    how = {"play": "sample", "out": tmp_path, "replays": True, "max_rounds": 1}
+    (row,) = evaluate(["greedy"], "hanamikoji", 6, opponents=["random"], **how).results
+    games = sorted((tmp_path / "replays" / "0").iterdir())
+    assert [file.stem for file in games] == ["0a", "0b", "1a", "1b", "2a", "2b"]
+    leads = [np.dot(replay(load_game(file)).rewards(), (1, -1)) for file in games]
+    assert 2 * row.rate - 1 == np.mean(np.sign(leads) * (1, -1, 1, -1, 1, -1))
+
+
+def test_replays_need_a_folder():
+    with pytest.raises(UserError):
+        evaluate(["greedy", "random"], "hanamikoji", 2, replays=True)
