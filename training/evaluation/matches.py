@@ -197,7 +197,7 @@ def evaluate(
     ones. A search judges each move in `judge` worlds, see `evaluation.judge`; 0 judges none. The
     error of a policy that fails is raised; without `strict` it forfeits the game. With `out`, a
     folder, all that is played is kept in `out`/games, and the same call continues from there. With
-    `replays`, the games of pairing number i are saved in `out`/replays/i: "0a.json" is the first game
+    `replays`, the games of pairing i are kept in `out`/replays/i: "0a.json" is the first game
     of deal 0, "0b.json" the one with the seats exchanged. `watch` follows the games. `batch` and
     `mapper` are those of a Schedule, `options` those of the game. Raises UserError if an argument
     does not fit, or `out` holds another evaluation.
