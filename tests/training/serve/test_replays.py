@@ -171,23 +171,20 @@ def test_values_are_from_seat_0(client: Client) -> None:
     assert np.sign(found["moves"][-1]["value"]) == np.sign(won)
 
 
-def test_a_blunder_loses_more_than_the_moves_of_the_agent(client: Client) -> None:
-    """A card of Hanabi is played unseen, where the agent has another plan."""
+def test_the_move_that_ends_the_game_loses_most(client: Client) -> None:
+    """A team of agents plays its oldest cards unseen, until it has lost its last life."""
     session = Session(variant("hanabi:2p"))
     session.begin(seed=3)
     player = SeatedPlayer(load_policy("hanabi:2p"), session.variant, 1)
     rng = np.random.default_rng(0)
     for _ in range(12):
         session.step(int(player.act(turn_of(session), rng)[0]))
-    _, mask = session.observe(session.mover)
-    plays = [
-        int(action)
-        for action in np.flatnonzero(mask)
-        if session.variant.actions.describe(int(action), session.games[0]).startswith("play")
-    ]
-    session.step(plays[0])
+    while session.mover >= 0:
+        _, mask = session.observe(session.mover)
+        words = {a: session.variant.actions.describe(a) for a in np.flatnonzero(mask).tolist()}
+        session.step(next(action for action in words if words[action].startswith("play")))
     moves = review(client, shown(client, notation(record_of(session))), worlds=64)["moves"]
-    assert moves[-1]["lost"] > 0
+    assert moves[-1]["lost"] > 1
     assert moves[-1]["lost"] == max(move["lost"] for move in moves)
 
 
