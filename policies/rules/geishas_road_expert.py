@@ -45,6 +45,7 @@ Ranks = NDArray[np.int64]  # (5, N) the cards of each colour, a bit for each ran
 # (3, N + 1) probabilities that each geisha is mine, that she is theirs, and of each count of them
 GeishaProbabilities = NDArray[np.float64]
 COUNTS = 2  # the row that `at_least` writes
+TIE, WIN, LOSS = range(3)  # how the lead at a geisha may end
 
 
 class Tables(NamedTuple):
@@ -192,8 +193,10 @@ def table_value(
     mean += points(rule_set, game, ME) - points(rule_set, game, FOE)
     for c in range(rule_set.colours):
         lead = game.influence[ME, c] - game.influence[FOE, c]
-        tie, win, loss = ends[c, cards[HELD_THEN, c], ends.shape[2] // 2 + lead]
-        mine, theirs = win + tie * (game.marker[c] == ME), loss + tie * (game.marker[c] == FOE)
+        held, place = cards[HELD_THEN, c], ends.shape[2] // 2 + lead
+        tie, marker = ends[c, held, place, TIE], game.marker[c]
+        mine = ends[c, held, place, WIN] + tie * (marker == ME)
+        theirs = ends[c, held, place, LOSS] + tie * (marker == FOE)
         brings = game.prestige[c] + return_points(tables, game, c, cards[TO_MOVE_THEN, c])
         mean += (brings + GEISHA) * (mine - theirs)
         mean += GUEST * (game.collected[ME, c] - game.collected[FOE, c])
@@ -223,7 +226,8 @@ def earlier_and_later(rule_set: np.record, seen: Seen) -> tuple[float, float]:
 @inline
 def return_points(tables: Tables, game: np.record, c: int, left: int) -> float:
     """The expected points of the tokens that a geisha may still come home for."""
-    once, twice = tables.landings[left, game.steps[c]]
+    steps = game.steps[c]
+    once, twice = tables.landings[left, steps, 0], tables.landings[left, steps, 1]
     if game.returns[c] > 1:
         return 0.0
     second = game.row[1, game.taken[1]]
@@ -234,15 +238,21 @@ def return_points(tables: Tables, game: np.record, c: int, left: int) -> float:
 
 @inline
 def at_least(probabilities: GeishaProbabilities, player: int, wanted: int) -> float:
-    """The probability that a player has at least `wanted` geisha."""
-    counts = probabilities[COUNTS]
-    counts[:] = 0
-    counts[0] = 1
-    for c in range(len(counts) - 1):
-        for k in range(c + 1, 0, -1):
-            counts[k] += probabilities[player, c] * (counts[k - 1] - counts[k])
-        counts[0] *= 1 - probabilities[player, c]
-    return counts[wanted:].sum()
+    """The probability that a player has at least `wanted` geisha.
+
+    The last row holds the probabilities of each smaller number among the geisha so far.
+    """
+    reached = 0.0
+    for k in range(wanted):
+        probabilities[COUNTS, k] = k == 0
+    for c in range(probabilities.shape[1] - 1):
+        chance = probabilities[player, c]
+        reached += chance * probabilities[COUNTS, wanted - 1]
+        for k in range(wanted - 1, 0, -1):
+            fewer = probabilities[COUNTS, k - 1]
+            probabilities[COUNTS, k] += chance * (fewer - probabilities[COUNTS, k])
+        probabilities[COUNTS, 0] *= 1 - chance
+    return reached
 
 
 # --- How the round may end

@@ -4,10 +4,12 @@ Every card that is not yet on a side ends with me, with the foe or with nobody; 
 that both still have give the probabilities. So the final lead at each geisha is a small
 distribution, and her marker comes to me, goes to the foe or stays. The value of a table is the
 expectation over all 3^G states of the markers, each a win, a loss or a prospect for the next round.
+The markers whose lead no action of a kind can change are averaged out once for the whole kind.
 The value of an action is that after the reply, mostly the worst one, plus a bonus for its tile, so
 that Gifts are played early and Competitions late. Equally good actions are equally likely.
 
-Notation: `seen` is one observation, (N,).
+Notation: `seen` is one observation, (N,); A actions, G geisha, M cards of one geisha at most, and D
+geisha that are open: their leads depend on which action of a kind is chosen.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +22,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji import observation as entry
 from hanamachi.games.hanamikoji import rules
 from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, Values
-from hanamachi.policies.rules.lead_changes import Array, add, add_card, write_outcomes
+from hanamachi.policies.rules.lead_changes import Array, add, add_card
 
 CHARM, GEISHA = 0.07, 0.09  # weight of a lead in either for the next round
 MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
@@ -31,10 +33,31 @@ TIMING = np.array([0, 0, 0.05, -0.05, 0, 0], np.float32)
 TILES = np.array([(1, 0, 1), (0, 0, 2), (2, 1, 3), (2, 2, 4), (0, 0, 0), (0, 0, 0)], np.float32)
 BRINGS_ME, BRINGS_FOE, USES = range(3)
 
+REPLIES = 3  # at most
+POWERS = 3 ** np.arange(rules.GEISHA + 1)  # 1, 3, 9, ...
+
+Ints = NDArray[np.int64]
+
 
 class Tables(NamedTuple):
     rule_set: NDArray[Any]  # (1,)
-    marker_values: Array  # (2, 3^G) of each state of the markers; [1] in the last round
+    piles: NDArray[np.int8]  # (A, 2, G) as in the rule set, but faster to read
+    marker_values: Array  # (2 3^G,) of each state of the markers, then those in the last round
+
+
+class Space(NamedTuple):
+    """Arrays that are written anew for each kind of action, or each action.
+
+    Compiled code is fast with whole arrays and places in them: slices have references to count, and
+    powers and quotients of integers take longer than the sums here.
+    """
+
+    gains: Array  # (M + 1, M + 1, 2M + 1) see `write_gains`
+    chances: Array  # (G, M + 1, 2M + 1, 2) see `write_chances`
+    open: Ints  # (G,) the D open geisha, in order
+    after: Ints  # (1 + REPLIES, G) cards in my hand after an action; leads after each reply
+    values: Array  # (2 3^G + (M + 1)(2M + 1) 3^(G - 1),) see `write_values` and `table_value`
+    known: Ints  # (M + 1, 2M + 1) see `table_value`
 
 
 class Expert(RulePolicy):
@@ -42,7 +65,9 @@ class Expert(RulePolicy):
     has_values = True
 
     def __init__(self, variant: Variant) -> None:
-        tables = Tables(variant.rule_set_array, marker_values(variant.rule_set))
+        rule_set = variant.rule_set
+        piles = rule_set.piles[:, :, : rule_set.geisha].copy()
+        tables = Tables(variant.rule_set_array, piles, marker_values(rule_set).ravel())
         super().__init__(variant, score, tables)
 
     def values(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
@@ -50,14 +75,14 @@ class Expert(RulePolicy):
         n, at = self.variant.rule_set.geisha, self.variant.rule_set.at
         markers = observation[:, at[entry.MARKERS] : at[entry.MARKERS] + 2 * n].reshape(-1, 2, n)
         digits = (markers[:, 0] + 2 * markers[:, 1]).astype(np.int64)
-        return self.tables.marker_values[0][digits @ 3 ** np.arange(n)[::-1]]
+        return self.tables.marker_values[digits @ 3 ** np.arange(n)[::-1]]
 
 
 # --- The value of the markers
 
 
 def marker_values(rule_set: np.record) -> Array:
-    """The value of each state: a ternary number with digits 0 neutral, 1 mine, 2 theirs.
+    """The value of each state, (2, 3^G), a ternary number: digits 0 neutral, 1 mine, 2 theirs.
 
     The first geisha is the leftmost digit.
     """
@@ -80,118 +105,218 @@ def marker_values(rule_set: np.record) -> Array:
 def score(tables: Tables, observations: Observations, masks: Masks, scores: Scores) -> None:
     """Write the value of every legal action, (B, A)."""
     rule_set = tables.rule_set[0]
-    most = rule_set.cards.max()
-    ends = np.zeros((most + 1, most + 1, 2 * most + 1, 3), np.float32)
-    swings = np.zeros((3, rule_set.geisha), np.float32)
-    cache = np.empty((most + 1, 2 * most + 1, tables.marker_values.shape[1] // 3), np.float32)
+    space, opened, kinds = workspace(rule_set.geisha, rule_set.cards.max()), 0, 0
     for b in range(len(masks)):
         written_for = rules.NONE
         for action in np.flatnonzero(masks[b]):
             kind = rule_set.kind[action]
             if kind != written_for:
-                write_final_leads(rule_set, observations[b], kind, ends)
-                written_for, cache[:, :, 0] = kind, np.nan
-            scores[b, action] = score_after(tables, observations[b], action, swings, ends, cache)
+                write_gains(rule_set, observations[b], kind, space.gains)
+                write_chances(rule_set, observations[b], space.gains, space.chances)
+                opened = write_open(rule_set, observations[b], kind, space.open)
+                write_values(tables, observations[b], opened, space)
+                written_for, kinds = kind, kinds + 1
+            scores[b, action] = score_after(tables, observations[b], action, opened, kinds, space)
+
+
+@inline
+def workspace(n: int, most: int) -> Space:
+    hands, leads = most + 1, 2 * most + 1
+    return Space(
+        np.zeros((hands, hands, leads), np.float32),
+        np.empty((n, hands, leads, 2), np.float32),
+        np.empty(n, np.int64),
+        np.empty((1 + REPLIES, n), np.int64),
+        np.empty(2 * POWERS[n] + hands * leads * POWERS[n - 1], np.float32),
+        np.zeros((hands, leads), np.int64),
+    )
 
 
 @inline
 def score_after(
-    tables: Tables, seen: Array, action: np.intp, swings: Array, ends: Array, cache: Array
+    tables: Tables, seen: Array, action: np.intp, opened: int, kinds: int, space: Space
 ) -> float:
-    """The value after an action and its reply."""
+    """The value after an action and its reply; `kinds` counts those that were begun."""
     rule_set = tables.rule_set[0]
-    worst, total, count = np.inf, 0.0, replies(rule_set, seen, action, swings)
-    for i in range(count):
-        after = table_value(tables, seen, action, swings[i], ends, cache)
+    count = write_after(rule_set, seen, tables.piles, action, space.after)
+    worst, total = np.inf, 0.0
+    for reply in range(count):
+        after = table_value(
+            opened, kinds, space.open, space.after, reply, space.chances, space.values, space.known
+        )
         worst, total = min(worst, after), total + after
     timing = TIMING[rule_set.kind[action]] * seen[rule_set.at[entry.TO_COME] + 2]
     return timing + (1 - MEAN_WEIGHT) * worst + MEAN_WEIGHT * total / count
 
 
 @inline
-def replies(rule_set: np.record, seen: Array, action: np.intp, swings: Array) -> int:
-    """Write how each reply changes the leads, one row for each; returns their number.
+def write_after(
+    rule_set: np.record, seen: Array, piles: NDArray[np.int8], action: np.intp, after: Ints
+) -> int:
+    """Write my hand after an action, and the leads after each reply; returns the number of replies.
 
     Loops, as sums of arrays take seconds to compile.
     """
-    at, n, kind = rule_set.at, rule_set.geisha, rule_set.kind[action]
-    first, second = rule_set.piles[action, 0, :n], rule_set.piles[action, 1, :n]
-    if kind == rules.COMPETITION:
-        for g in range(n):
-            swings[0, g] = first[g] - second[g]
-            swings[1, g] = second[g] - first[g]
-        return 2
-    if kind == rules.GIFT:
-        offered = np.flatnonzero(first)
-        for i, taken in enumerate(offered):
-            for g in range(n):
-                swings[i, g] = first[g] - 2 * (g == taken)
-        return len(offered)
+    at, n, kind, replies = rule_set.at, rule_set.geisha, rule_set.kind[action], 1
+    gifts, pairs = at[entry.GIFTS] + n, at[entry.PAIRS] + 2 * n
+    pair = n * (action - rule_set.first[rules.TAKE_PAIR])
     for g in range(n):
-        swings[0, g] = first[g] * (kind == rules.SECRET)
-        if kind == rules.TAKE_CARD:
-            swings[0, g] = 2 * first[g] - seen[at[entry.GIFTS] + n + g]
+        first, second = piles[action, 0, g], piles[action, 1, g]
+        lead = int(seen[at[entry.LEAD] + g])
+        after[0, g], after[1, g] = int(seen[at[entry.HAND] + g]), lead
+        if kind <= rules.COMPETITION:
+            after[0, g] -= first + second
+        if kind == rules.SECRET:
+            after[1, g] += first
+        elif kind == rules.COMPETITION:
+            after[1, g], after[2, g], replies = lead + first - second, lead + second - first, 2
+        elif kind == rules.TAKE_CARD:
+            after[1, g] += 2 * first - int(seen[gifts + g])
         elif kind == rules.TAKE_PAIR:
-            pair = action - rule_set.first[rules.TAKE_PAIR]
-            pairs = at[entry.PAIRS] + 2 * n + g
-            swings[0, g] = seen[pairs + pair * n] - seen[pairs + (1 - pair) * n]
-    return 1
+            after[1, g] += int(seen[pairs + pair + g] - seen[pairs + n - pair + g])
+    if kind == rules.GIFT:
+        replies = 0
+        for taken in range(n):
+            if piles[action, 0, taken]:
+                replies += 1
+                for g in range(n):
+                    kept = piles[action, 0, g] - 2 * (g == taken)
+                    after[replies, g] = int(seen[at[entry.LEAD] + g]) + kept
+    return replies
+
+
+# --- The expected value of the markers after the round, as if geisha were independent
+
+
+@inline
+def write_open(rule_set: np.record, seen: Array, kind: int, open_: Ints) -> int:
+    """Write the open geisha; returns their number."""
+    at, n, opened = rule_set.at, rule_set.geisha, 0
+    for g in range(n):
+        cards = seen[at[entry.HAND] + g]
+        if kind == rules.TAKE_CARD:
+            cards = seen[at[entry.GIFTS] + n + g]
+        elif kind == rules.TAKE_PAIR:
+            cards = seen[at[entry.PAIRS] + 2 * n + g] + seen[at[entry.PAIRS] + 3 * n + g]
+        if cards > 0:
+            open_[opened] = g
+            opened += 1
+    return opened
+
+
+@inline
+def write_values(tables: Tables, seen: Array, opened: int, space: Space) -> None:
+    """Write the value of each state of the open markers, (3^D,): the expectation over the others.
+
+    The others' states lie `inner` places apart, in each of several blocks. Two halves of the space
+    are written in turn, the first one in the end.
+    """
+    rule_set, values = tables.rule_set[0], space.values
+    at, n, most = rule_set.at, rule_set.geisha, len(space.known) - 1
+    last = int(rule_set.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)
+    source, start, found, closed = tables.marker_values, last * POWERS[n], 0, 0
+    for g in range(n):
+        if found < opened and space.open[found] == g:
+            found += 1
+            continue
+        closed += 1
+        held, place = int(seen[at[entry.HAND] + g]), most + int(seen[at[entry.LEAD] + g])
+        me, foe = space.chances[g, held, place, 0], space.chances[g, held, place, 1]
+        inner, out = POWERS[n - closed - found], (n - opened - closed) % 2 * POWERS[n]
+        for block in range(POWERS[found]):
+            expect(source, start + 3 * inner * block, inner, me, foe, values, out + inner * block)
+        source, start = values, out
+    if closed == 0:
+        for state in range(POWERS[n]):
+            values[state] = source[start + state]
 
 
 @inline
 def table_value(
-    tables: Tables, seen: Array, action: np.intp, swing: Array, ends: Array, cache: Array
+    opened: int,
+    kinds: int,
+    open_: Ints,
+    after: Ints,
+    reply: int,
+    chances: Array,
+    values: Array,
+    known: Ints,
 ) -> float:
-    """The expected value of the markers after the round, as if geisha were independent.
+    """The expectation over the open markers after an action and a reply.
 
-    `cache` holds results for the first marker, two thirds of the work; NaN is not yet computed.
+    Values after the first of them, two thirds of the work, are kept for each hand and lead: those
+    that are `known` are of the kind with this number.
     """
-    rule_set = tables.rule_set[0]
-    at, n = rule_set.at, rule_set.geisha
-    values = tables.marker_values[
-        int(rule_set.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)
-    ]
-    size = len(values) // 3
-    later, own = np.empty((2, size), np.float32), rule_set.kind[action] <= rules.COMPETITION
-    for g in range(n):
-        spent = rule_set.piles[action, 0, g] + rule_set.piles[action, 1, g]
-        held = int(seen[at[entry.HAND] + g]) - own * spent
-        lead = len(ends) - 1 + int(seen[at[entry.LEAD] + g] + swing[g])
-        out = later[g % 2] if g else cache[held, lead]
-        if g or np.isnan(out[0]):
-            tie, win, loss = ends[held, int(seen[at[entry.UNSEEN] + g]), lead]
-            mine, theirs = seen[at[entry.MARKERS] + g], seen[at[entry.MARKERS] + n + g]
-            me, foe = win + mine * tie, loss + theirs * tie
-            expect(values, size, np.float32(1) - me - foe, me, foe, out)
-        values, size = out, size // 3
-    return values[0]
+    n, leads = len(open_), known.shape[1]
+    start, scratch = 0, POWERS[n]
+    for i in range(opened):
+        g, size = open_[i], POWERS[opened - 1 - i]
+        held, place = after[0, g], leads // 2 + after[1 + reply, g]
+        out = scratch if i else 2 * POWERS[n] + (held * leads + place) * POWERS[n - 1]
+        if i or known[held, place] != kinds:
+            me, foe = chances[g, held, place, 0], chances[g, held, place, 1]
+            expect(values, start, size, me, foe, values, out)
+        if i == 0:
+            known[held, place] = kinds
+        start, scratch = out, scratch + size
+    return values[start]
 
 
 @inline
-def expect(values: Array, size: int, stays: float, me: float, foe: float, out: Array) -> None:
-    """Write the expectation over one marker; a loop over slices, so that it is vectorized."""
-    neutral, mine, theirs = values[:size], values[size : 2 * size], values[2 * size : 3 * size]
+def expect(
+    values: Array, start: int, size: int, me: float, foe: float, means: Array, out: int
+) -> None:
+    """Write the expectation over one marker, whose states lie `size` places apart."""
+    if start < 0 or out < 0:  # never; the compiler, told so, uses vector instructions
+        return
+    stays, mine, theirs = np.float32(1) - me - foe, start + size, start + 2 * size
     for i in range(size):
-        out[i] = stays * neutral[i] + me * mine[i] + foe * theirs[i]
+        means[out + i] = (
+            stays * values[start + i] + me * values[mine + i] + foe * values[theirs + i]
+        )
 
 
 # --- How the round may end
 
 
 @inline
-def write_final_leads(rule_set: np.record, seen: Array, kind: int, ends: Array) -> None:
-    """Write the probabilities of (tie, win, loss) at a geisha after an action of this kind."""
-    most = len(ends) - 1  # ends[h, u, most + lead]: h of her cards in my hand, u unseen
+def write_gains(rule_set: np.record, seen: Array, kind: int, gains: Array) -> None:
+    """Write the probabilities of each change of a lead after an action of this kind, from -M.
+
+    gains[h, u]: of a geisha with h cards in my hand and u unseen, up to as many as any has.
+    """
+    at, n, most = rule_set.at, rule_set.geisha, len(gains) - 1
     hand_me, hand_foe, unseen_me, unseen_foe = destinations(rule_set, seen, kind)
-    gains = np.zeros((most + 1, most + 1, 2 * most + 1), np.float32)  # of each, from -most
+    held, unseen = 0, 0
+    for g in range(n):
+        held = max(held, int(seen[at[entry.HAND] + g]))
+        unseen = max(unseen, int(seen[at[entry.UNSEEN] + g]))
     gains[0, 0, most] = 1
-    for h in range(most + 1):
-        for u in range(most + 1 - h):
+    for h in range(held + 1):
+        for u in range(min(unseen, most - h) + 1):
             if h > 0:
                 add_card(gains[h - 1, u], 1, hand_me, hand_foe, gains[h, u])
             elif u > 0:
                 add_card(gains[h, u - 1], 1, unseen_me, unseen_foe, gains[h, u])
-            write_outcomes(gains[h, u], ends[h, u])
+
+
+@inline
+def write_chances(rule_set: np.record, seen: Array, gains: Array, chances: Array) -> None:
+    """Write the probabilities that each marker comes to me, and to the foe.
+
+    chances[g, h, M + lead]: of geisha g with h of her cards in my hand, and this lead now.
+    """
+    at, n, leads = rule_set.at, rule_set.geisha, gains.shape[2]
+    for g in range(n):
+        unseen = int(seen[at[entry.UNSEEN] + g])
+        mine, theirs = seen[at[entry.MARKERS] + g], seen[at[entry.MARKERS] + n + g]
+        for h in range(int(seen[at[entry.HAND] + g]) + 1):
+            win = np.float32(0)
+            for place in range(leads):  # the gain that leads to a tie is minus the lead
+                tie = gains[h, unseen, leads - 1 - place]
+                chances[g, h, place, 0] = win + mine * tie
+                chances[g, h, place, 1] = np.float32(1) - win - tie + theirs * tie
+                win += tie
 
 
 @inline

@@ -10,6 +10,8 @@ from hanamachi.errors import UserError
 from hanamachi.limits import SEARCH_SECONDS, SEARCH_WORLDS
 from hanamachi.sessions.session import whole_number
 
+CLOCK_TICK = 1e-9  # seconds, the shortest time that a clock tells from none
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -44,6 +46,29 @@ class Budget:
                 return
             start = now
             yield size
+
+    def growing_portions(self, first: int, most: int) -> Iterator[int]:
+        """Numbers of worlds: `first`, then as many as all before, but at most `most` at a time.
+
+        With `seconds`, no fewer than `first`, and no more than there is time for if each world
+        takes as long as those so far; at most SEARCH_WORLDS in all.
+        """
+        start, done = perf_counter(), 0
+        count = first if self.worlds is None else min(first, self.worlds)
+        while count:
+            yield count
+            done += count
+            count = min(done, most, self._left(done, perf_counter() - start))
+            if self.seconds is not None and count < first:
+                return
+
+    def _left(self, done: int, elapsed: float) -> int:
+        """The number of worlds for which the budget lasts."""
+        if self.seconds is None:
+            assert self.worlds is not None
+            return self.worlds - done
+        in_time = done * (self.seconds - elapsed) / max(elapsed, CLOCK_TICK)
+        return min(int(in_time), SEARCH_WORLDS - done)
 
 
 def at_least_one(value: Any, what: str) -> int:

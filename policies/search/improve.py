@@ -22,9 +22,8 @@ from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.policies.search.reach import resampled, weights
 from hanamachi.policies.search.search import Decision, Search
 
-# worlds in one batch of playouts; the large one is for stochastic blueprints such as networks,
-# for which a larger batch is cheap and still takes less than a tenth of a second
-SMALL_PORTION, LARGE_PORTION = 8, 16
+# worlds after which clearly worse actions are first dropped, and in one batch at most
+FIRST_PORTION, LARGEST_PORTION = 8, 128
 CANDIDATES = 3  # worlds sampled for each world that is used, which is drawn by their weights
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
 WORLDS_PER_ETA = 0.5  # eta is the number of worlds divided by this
@@ -53,7 +52,7 @@ class Improve(Search):
         scores, is_stochastic = self._scores(decision), self._start.is_stochastic
         tried = self._best_scored(scores, decision)
         results = np.empty((0, len(tried)))
-        for count in self.budget.portions(LARGE_PORTION if is_stochastic else SMALL_PORTION):
+        for count in self.budget.growing_portions(FIRST_PORTION, LARGEST_PORTION):
             results = np.concatenate((results, self.results(decision, tried, count)))
             gap, error = gap_to_best(results)
             kept = gap <= DROP_GAP * error

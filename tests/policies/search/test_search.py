@@ -1,7 +1,7 @@
 """Searches: what they may know, how they are spelled, and that they help."""
 
 from itertools import islice
-from time import perf_counter
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from hanamachi.engine.action_masks import nth_legal
 from hanamachi.engine.game import OVER, below
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import SEARCH_WORLDS
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search.budget import Budget
@@ -112,6 +113,24 @@ def test_worlds_are_for_games_in_progress():
 
 def test_a_budget_in_worlds_is_spent_in_portions_to_the_last_world():
     assert list(Budget(worlds=10).portions(4)) == [4, 4, 2]
+
+
+def test_portions_grow_until_the_budget_is_spent():
+    assert list(Budget(worlds=70).growing_portions(8, 64)) == [8, 8, 16, 32, 6]
+    assert list(Budget(worlds=70).growing_portions(8, 16)) == [8, 8, 16, 16, 16, 6]
+    assert list(Budget(worlds=3).growing_portions(8, 64)) == [3]
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.002])
+def test_growing_portions_fit_the_seconds(pause):
+    begun, worlds = perf_counter(), 0
+    for count in Budget(seconds=0.05).growing_portions(8, 64):
+        assert count <= min(max(8, worlds), 64)
+        worlds += count
+        sleep(pause * count / 8)
+    assert perf_counter() - begun < 0.5
+    assert 8 <= worlds <= SEARCH_WORLDS
+    assert list(Budget(seconds=1e-9).growing_portions(8, 64)) == [8]
 
 
 def test_a_budget_in_seconds_is_kept_and_something_is_always_done():
