@@ -41,10 +41,10 @@ def make_games(config: Config) -> Games:
     return FeaturedVecEnv(games, features) if network.features else games
 
 
-def past_selves(games: Games) -> PastSelves:
-    """The opponent that plays as past selves."""
+def past_selves(games: Games) -> PastSelves | None:
+    """The opponent that plays as past selves, if there is one."""
     policies = (opponent.policy for opponent in games.fixed_opponents)
-    return next(policy for policy in policies if isinstance(policy, PastSelves))
+    return next((policy for policy in policies if isinstance(policy, PastSelves)), None)
 
 
 # --- Learner
@@ -55,8 +55,7 @@ def new_learner(
 ) -> SelfPlayPPO:
     """A learner with random weights, or with those of the checkpoint `start`.
 
-    It plays the game of `config`, or the `games` given: then only the learner's settings count. Its
-    first past self is itself as it starts.
+    It plays the game of `config`, or the `games` given: then only the learner's settings count.
     """
     check_rollout(config)
     games = make_games(config) if games is None else games
@@ -67,16 +66,18 @@ def new_learner(
         learner.policy.network.load_state_dict(starting_weights(config, start))
     track_average(learner, config)
     if PAST in config.opponents:
-        seat_first_self(learner, config)
+        meet_itself(learner, config)
     learner.begin_games()
     return learner
 
 
-def seat_first_self(learner: SelfPlayPPO, config: Config) -> None:
-    """Let the first games meet the learner as it starts."""
-    first = checkpoint_of(learner.policy.network, config.variant()).weights
-    learner.run_state.past = {0: first}
-    past_selves(learner.env).seat(learner.run_state.past, 0)  # type: ignore[arg-type]
+def meet_itself(learner: SelfPlayPPO, config: Config) -> None:
+    """Let the first games meet the learner as it starts: its past self 0."""
+    opponent = past_selves(learner.env)  # type: ignore[arg-type]
+    assert opponent, "these games have past selves"
+    start = checkpoint_of(learner.policy.network, config.variant()).weights
+    learner.run_state.past = {0: start}
+    opponent.seat(learner.run_state.past, 0)
 
 
 def check_device(wanted: str) -> None:

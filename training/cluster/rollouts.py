@@ -20,7 +20,6 @@ from hanamachi.errors import UserError
 from hanamachi.training.build import new_learner, past_selves
 from hanamachi.training.cluster import RETRIES, answer, check_cluster, connect
 from hanamachi.training.config import Config
-from hanamachi.training.learner.past import PastSelves
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.state import Weights
@@ -51,7 +50,8 @@ class Workers:
         """Play T decisions in all games, and store them in the buffer."""
         check_cluster()
         weights = self.ray.put(on_cpu(policy))
-        past = self.ray.put(seated(games))
+        opponent = past_selves(games)
+        past = self.ray.put((opponent.selves, opponent.current) if opponent else None)
         tasks = [
             self.task.remote(self.run, config, state, weights, past)
             for config, state in zip(self.configs, self.states, strict=True)
@@ -79,8 +79,8 @@ def rollout(
         player = new_player(config)
     games: Games = player.env  # type: ignore[assignment]
     player.policy.load_state_dict(weights)
-    if past:
-        past_selves(games).seat(*past)
+    if (opponent := past_selves(games)) and past:
+        opponent.seat(*past)
     if state:
         games.set_state(state["games"])
         player.generator.set_state(state["generator"])
@@ -118,14 +118,6 @@ def config_of(config: Config, number: int, share: slice) -> Config:
     """The config of a worker's games."""
     own = {"num_games": share.stop - share.start, "seed": config.seed ^ (number + 1) * APART}
     return config.model_copy(update={**own, "device": "cpu"})
-
-
-def seated(games: Games) -> Seated:
-    """The past selves in the learner's process and the number of the current one, if any play."""
-    if not any(isinstance(opponent.policy, PastSelves) for opponent in games.fixed_opponents):
-        return None
-    past = past_selves(games)
-    return past.selves, past.current
 
 
 def on_cpu(module: torch.nn.Module) -> dict[str, torch.Tensor]:
