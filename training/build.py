@@ -12,15 +12,17 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.head import head_of
-from hanamachi.policies.networks.network import checkpoint_of, for_variant
+from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.config import Network as NetworkSettings
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
+from hanamachi.training.learner.past import PastSelves
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
 from hanamachi.training.schedules import schedule
+from hanamachi.training.seeds import Purpose, stream
 
 # --- Games
 
@@ -31,10 +33,7 @@ def make_games(config: Config) -> Games:
     fixed_opponents: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
         if name == PAST:
-            torch.manual_seed(config.seed)  # these weights open the first games
-            weights = for_variant(variant, network.hidden, network.features)
-            past = CompiledPolicy(checkpoint_of(weights, variant), PAST)
-            fixed_opponents.append((past, share))
+            fixed_opponents.append((PastSelves(variant, network.hidden, network.features), share))
         elif name != SELF:
             fixed_opponents.append((load_policy(name, game=config.game, **config.options), share))
     games = SelfPlayVecEnv(variant, config.num_games, config.seed, fixed_opponents)
@@ -42,12 +41,10 @@ def make_games(config: Config) -> Games:
     return FeaturedVecEnv(games, features) if network.features else games
 
 
-def past_self(games: Games) -> CompiledPolicy:
-    """The opponent whose weights are those of a past self."""
+def past_selves(games: Games) -> PastSelves | None:
+    """The opponent that plays as past selves, if there is one."""
     policies = (opponent.policy for opponent in games.fixed_opponents)
-    (policy,) = (policy for policy in policies if policy.name == PAST)
-    assert isinstance(policy, CompiledPolicy), "past selves are networks"
-    return policy
+    return next((policy for policy in policies if isinstance(policy, PastSelves)), None)
 
 
 # --- Learner
@@ -63,12 +60,24 @@ def new_learner(
     check_rollout(config)
     games = make_games(config) if games is None else games
     kl = schedule(config.magnet.kl_coef) if config.magnet.kl_coef else None
-    learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **learner_settings(config, games))
+    settings = learner_settings(config, games) | {"value_decisions": config.value_steps}
+    learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **settings)
     if start:
         learner.policy.network.load_state_dict(starting_weights(config, start))
     track_average(learner, config)
+    if PAST in config.opponents:
+        meet_itself(learner, config)
     learner.begin_games()
     return learner
+
+
+def meet_itself(learner: SelfPlayPPO, config: Config) -> None:
+    """Let the first games meet the learner as it starts: its past self 0."""
+    opponent = past_selves(learner.env)  # type: ignore[arg-type]
+    assert opponent, "these games have past selves"
+    start = checkpoint_of(learner.policy.network, config.variant()).weights
+    learner.run_state.past = {0: start}
+    opponent.seat(learner.run_state.past, 0)
 
 
 def check_device(wanted: str) -> None:
@@ -91,10 +100,8 @@ def check_rollout(config: Config) -> None:
 
 def cloning_learner(config: Config) -> Imitation:
     """A learner that clones the policy or the dataset that `init_from` names."""
-    other_deals = config.seed ^ 1 << 31  # than those of the self-play that follows
-    alone = config.model_copy(
-        update={"opponents": {SELF: 1.0}, "seed": other_deals, "critic": "own"}
-    )
+    seed = stream(Purpose.CLONING, config.seed) >> 32  # stable-baselines3 takes 32 bits
+    alone = config.model_copy(update={"opponents": {SELF: 1.0}, "seed": seed, "critic": "own"})
     check_rollout(alone)
     games = make_games(alone)
     settings = learner_settings(alone, games)

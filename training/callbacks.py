@@ -7,7 +7,9 @@ stopped.
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -16,10 +18,14 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import Network, checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.training import provenance
-from hanamachi.training.build import past_self
+from hanamachi.training.build import past_selves
 from hanamachi.training.config import Config
 from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, Result, result_of
-from hanamachi.training.evaluation.matches import versus, with_partners
+from hanamachi.training.evaluation.matches import meetings
+from hanamachi.training.evaluation.matches import result_of as row_of
+from hanamachi.training.evaluation.schedule import Schedule, play_pairings
+from hanamachi.training.evaluation.statistics import Floats, is_better
+from hanamachi.training.learner.past import playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import check_owned
@@ -48,34 +54,54 @@ class Periodic:
 
 
 class PlayThePast(Periodic):
-    """Takes snapshots of the learner, and seats another of them before each rollout."""
+    """Takes snapshots of the learner, and before each rollout lets new games meet another one."""
 
     def __init__(self, learner: SelfPlayPPO, config: Config) -> None:
         super().__init__(learner, config, config.past.every)
-        self.opponent = past_self(learner.env)  # type: ignore[arg-type]
+        opponent = past_selves(learner.env)  # type: ignore[arg-type]
+        assert opponent, "`opponents` gives past selves a share"
+        self.opponent = opponent
 
     def start(self) -> None:
-        if not self.learner.run_state.past:
-            self.act()
-        self.seat()
+        self.seat()  # also in a run that is resumed
 
     def act_if_due(self) -> None:
         super().act_if_due()
         self.seat()
 
     def act(self) -> None:
+        """Take a snapshot, and drop those that are neither among the latest nor at play."""
         network, state = self.learner.policy.network, self.learner.run_state
         weights = checkpoint_of(network, self.config.variant()).weights
-        state.past = [*state.past, weights][-self.config.past.keep :]
+        state.past[max(state.past) + 1] = weights
+        needed = {*self.latest(), *self.at_play()}
+        state.past = {number: state.past[number] for number in sorted(needed)}
 
     def seat(self) -> None:
-        """Let the next snapshot play, all of them in turn."""
-        past = self.learner.run_state.past
-        self.opponent.load(past[self.learner.updates % len(past)])
+        """Let the games that begin from now on meet the next snapshot, all of them in turn."""
+        latest = self.latest()
+        current = latest[self.learner.updates % len(latest)]
+        self.opponent.seat(self.learner.run_state.past, current)
+
+    def latest(self) -> list[int]:
+        """The numbers of the snapshots that games may begin with."""
+        return sorted(self.learner.run_state.past)[-self.config.past.keep :]
+
+    def at_play(self) -> list[int]:
+        """The numbers of the snapshots in the games that are not over."""
+        games: Any = self.learner.env
+        policies = [opponent.policy for opponent in games.fixed_opponents]
+        workers = self.learner.workers
+        states = [each["games"] for each in workers.states] if workers else [games.get_state()]
+        place = policies.index(self.opponent)
+        return [number for state in states for number in playing(state["memories"][place])]
 
 
 class KeepTheBest(Periodic):
-    """Evaluates the policy, and exports it when it does better than ever before."""
+    """Evaluates the policy, and exports it when it is better than the one exported before.
+
+    The deals of all evaluations are the same, and the difference on each of them decides.
+    """
 
     def __init__(
         self, learner: SelfPlayPPO, config: Config, out: Path, console: Console | None = None
@@ -87,14 +113,14 @@ class KeepTheBest(Periodic):
         self.console = console if seen else None
 
     def start(self) -> None:
-        if self.config.init_from and self.learner.run_state.best is None:
+        if self.config.init_from and self.learner.run_state.best_results is None:
             self.act()  # the start may be better than all that follows
 
     def act(self) -> None:
         decisions, state = self.learner.num_timesteps, self.learner.run_state
         network = exported(self.learner, self.config)
         checkpoint = checkpoint_of(network, self.config.variant())
-        results = self.results(CompiledPolicy(checkpoint))
+        results, of_deals = self.evaluated(CompiledPolicy(checkpoint))
         check_owned(self.out)
         for result in results:
             self.learner.logger.record(f"{RESULT}{result.name}", result.middle)
@@ -102,9 +128,10 @@ class KeepTheBest(Periodic):
             self.learner.logger.record(f"{HIGH}{result.name}", result.high)
         self.learner.logger.dump(decisions)  # the next would be a rollout later
         self.show(decisions, results)
-        mean = sum(result.middle for result in results) / len(results)
-        if state.best is None or mean > state.best:
-            state.best, state.best_decisions = mean, decisions
+        # the highest of many noisy results is often only the luckiest; a test of the differences
+        # costs no games, and is as sound for the policy as for an average that is exported
+        if state.best_results is None or is_better(of_deals, than=state.best_results):
+            state.best_results, state.best_decisions = of_deals, decisions
             card = model_card(self.config, provenance.of_run(self.config), decisions, [])
             save_checkpoint(self.out / "policy", checkpoint, card)
 
@@ -115,19 +142,19 @@ class KeepTheBest(Periodic):
                 f"{decisions:,} decisions: {words}", markup=False, highlight=False, soft_wrap=True
             )
 
-    def results(self, policy: Policy) -> list[Result]:
-        """The policy's mean score in a cooperative game, else its win rate versus each opponent."""
-        game, settings = self.config.game, self.config.evaluation
-        seed, options = self.config.choosing_seed, self.config.options
-        if policy.variant.game.cooperative:
-            teams = with_partners(
-                policy, [], game, settings.games, seed, plays=["argmax"], **options
-            )
-            return [result_of(team) for team in teams]
-        rows = versus(
-            policy, settings.opponents, game, settings.games, seed, plays=["sample"], **options
-        )
-        return [result_of(row) for row in rows]
+    def evaluated(self, policy: Policy) -> tuple[list[Result], Floats]:
+        """The policy's mean score in a cooperative game, else its win rate versus each opponent.
+
+        And its mean result on each deal, (D,); the deals are the same in the whole run.
+        """
+        config, variant = self.config, policy.variant
+        together = variant.game.cooperative
+        others = () if together else config.evaluation.opponents
+        pairings = meetings(policy, others, variant, ["argmax" if together else "sample"])
+        schedule = Schedule(config.evaluation.games, config.choosing_seed)
+        parts = play_pairings(pairings, schedule)
+        rows = map(row_of, pairings, parts)
+        return [result_of(row) for row in rows], np.mean([part.scores for part in parts], axis=0)
 
 
 def spoken(result: Result) -> str:

@@ -39,11 +39,13 @@ from hanamachi.policies.load import DATASET, is_checkpoint
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.schedules import Schedule
+from hanamachi.training.seeds import Purpose, stream
 
 NAMED = 10  # mistakes in a message, at most
 DEPTH = 2  # names to a setting, such as ppo.learning_rate
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 FLOAT32 = 4  # bytes
+VALUE_SHARE = 10  # only the value learns from one in so many of a run's decisions, at most
 Decisions = Annotated[int, Field(gt=0, le=STEPS)]
 Coefficient = Annotated[float, Field(ge=0, le=COEFFICIENT)]
 Unit = Annotated[float, Field(ge=0, le=1)]
@@ -124,6 +126,9 @@ class Clone(Model):
     that are taken from the dataset, which may be used several times."""
     learning_rate: Schedule = (1e-3, 1e-4)
     """Adam's learning rate during cloning."""
+    value_steps: Annotated[int, Field(ge=0, le=STEPS)] = 40_000
+    """Decisions after cloning from which only the value learns, while Adam gathers the policy's
+    gradients; at most a tenth of the run's `steps`."""
 
 
 class Magnet(Model):
@@ -156,7 +161,9 @@ class Past(Model):
 class Evaluation(Model):
     """Evaluations during the run, which choose the checkpoint, and the final evaluation.
 
-    In a cooperative game only the policy's mean score with itself chooses the checkpoint.
+    All evaluations during the run have the same deals, which are used for nothing else. A later
+    checkpoint replaces the kept one if it does better beyond noise: one-sided, at 95 %, by their
+    differences on each deal. In a cooperative game only the mean score with itself counts.
     """
 
     every: Decisions = 500_000
@@ -164,7 +171,7 @@ class Evaluation(Model):
     games: Games = 2_000
     """Games of each evaluation during the run, against each opponent."""
     opponents: Annotated[tuple[Name, ...], Field(min_length=1, max_length=POLICIES)] = ("greedy",)
-    """Opponents in a competitive game; the checkpoint with the best mean win rate is kept."""
+    """Opponents in a competitive game; the mean win rate against them chooses the checkpoint."""
     final_games: Games = 10_000
     """Games of each row of the final evaluation, on other deals."""
     final_opponents: Annotated[tuple[Name, ...], Field(max_length=POLICIES)] = (
@@ -254,14 +261,19 @@ class Config(Model):
         """The variant that is played."""
         return variant(self.game, **self.options)
 
-    # evaluations during the run and at its end never share a deal
+    @property
+    def value_steps(self) -> int:
+        """Decisions of self-play from which only the value learns."""
+        return min(self.clone.value_steps, self.steps // VALUE_SHARE) if self.teacher else 0
 
     @property
     def choosing_seed(self) -> int:
-        return 2 * self.seed + 1
+        """The seed of the evaluations that choose the checkpoint."""
+        return stream(Purpose.CHOOSING, self.seed) >> 1  # evaluations take 63 bits
 
     @property
     def final_seed(self) -> int:
+        """The seed of the final evaluation, with which `hanamachi evaluate` repeats it."""
         return 2 * self.seed + 2
 
     @classmethod

@@ -27,15 +27,15 @@ SETTINGS: dict[str, Any] = {
     "num_games": 8,
     "opponents": {"self": 0.5, "past": 0.25, "greedy": 0.25},
     "network": {"hidden": [16]},
-    "ppo": {"n_steps": 8, "batch_size": 32, "n_epochs": 2},
+    "ppo": {"n_steps": 8, "batch_size": 32, "n_epochs": 2, "learning_rate": 0.01},
     "past": {"every": 128, "keep": 2},
     "magnet": {"kind": "refreshed", "kl_coef": 0.1, "every": 128},
-    "average": {"decay": 0.99},
+    "average": {"decay": 0.9},
     "export": "average",
     "evaluation": {
         "every": 128,
-        "games": 4,
-        "opponents": ["random"],
+        "games": 200,  # of which the second evaluation chooses another checkpoint
+        "opponents": ["greedy"],
         "final_games": 4,
         "final_opponents": ["random", "greedy"],
     },
@@ -54,6 +54,7 @@ CLONE = SETTINGS | {
     "opponents": {"self": 1},
     "init_from": "expert",
     "clone": {"steps": 128},
+    "steps": 1_280,  # only the value learns from the first 128
     "critic": "all",
     "magnet": {"kind": "start", "kl_coef": 0.1},
     "export": "policy",

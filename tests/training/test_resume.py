@@ -34,6 +34,7 @@ from forked_runs import (
 from pexpect.fdpexpect import fdspawn
 from root import ROOT
 from samples import WHOLE, sample
+from saved_runs import all_that_is_saved, assert_same
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -42,6 +43,7 @@ from hanamachi.training.best_responses import exploit
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
+from hanamachi.training.learner.past import PastSelves, playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.ownership import LOCK, OWNER, owned
@@ -126,8 +128,10 @@ def a_clone(tmp_path_factory):
 
 
 def assert_same_end(out, uninterrupted):
+    whole = uninterrupted[0]
     for name in ("policy/model.safetensors", "policy/config.json", "evaluation.json"):
-        assert (out / name).read_bytes() == (uninterrupted[0] / name).read_bytes(), name
+        assert (out / name).read_bytes() == (whole / name).read_bytes(), name
+    assert_same(all_that_is_saved(out), all_that_is_saved(whole))
     assert [path.name for path in out.iterdir() if path.name.startswith(".")] == [LOCK]
 
 
@@ -511,6 +515,16 @@ def test_it_resumes_from_the_last_save_and_not_from_the_beginning(run, rollouts,
     assert resume(run) == run / "policy"
     assert rollouts == list(range(256, 384, 64))
     assert_same_end(run, uninterrupted)
+
+
+def test_a_save_holds_the_games_in_progress_with_their_selves_and_the_results_to_beat(stopped):
+    learner = resumed_learner(Config(**SETTINGS), stopped)
+    state = learner.run_state
+    (memory,) = (o.memory for o in learner.env.fixed_opponents if isinstance(o.policy, PastSelves))
+    assert set(playing(memory)) <= state.past.keys()
+    assert state.best_decisions == 256
+    assert len(state.best_results) == SETTINGS["evaluation"]["games"] // 2
+    assert load_checkpoint(stopped / "policy").checkpoint.hidden == (16,)
 
 
 def test_a_run_without_its_final_evaluation_is_only_evaluated(uninterrupted, rollouts, tmp_path):

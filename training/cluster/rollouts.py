@@ -17,8 +17,7 @@ from uuid import uuid4
 import torch
 
 from hanamachi.errors import UserError
-from hanamachi.policies.networks.compiled_policy import CompiledPolicy
-from hanamachi.training.build import new_learner
+from hanamachi.training.build import new_learner, past_selves
 from hanamachi.training.cluster import RETRIES, answer, check_cluster, connect
 from hanamachi.training.config import Config
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
@@ -27,6 +26,7 @@ from hanamachi.training.learner.state import Weights
 from hanamachi.training.learner.vecenv import Games
 
 State = Mapping[str, Any]  # everything that the next games of a share depend on
+Seated = tuple[Mapping[int, Weights], int] | None  # past selves, see PastSelves.seat
 
 APART = 1 << 16  # difference of two workers' seeds, larger than the seeds that users try
 SIZES = 2  # of a run's shares; they differ by one game
@@ -50,11 +50,10 @@ class Workers:
         """Play T decisions in all games, and store them in the buffer."""
         check_cluster()
         weights = self.ray.put(on_cpu(policy))
-        fixed_opponents = self.ray.put(
-            [policy.checkpoint.weights for policy in network_opponents(games)]
-        )
+        opponent = past_selves(games)
+        past = self.ray.put((opponent.selves, opponent.current) if opponent else None)
         tasks = [
-            self.task.remote(self.run, config, state, weights, fixed_opponents)
+            self.task.remote(self.run, config, state, weights, past)
             for config, state in zip(self.configs, self.states, strict=True)
         ]
         buffer.reset()
@@ -71,7 +70,7 @@ def rollout(
     config: Config,
     state: State | None,
     weights: Mapping[str, torch.Tensor],
-    fixed_opponents: Sequence[Weights],
+    past: Seated,
 ) -> tuple[dict[str, Any], State]:
     """A rollout of T decisions of every game of a share, and what the next one depends on."""
     if state:
@@ -79,12 +78,14 @@ def rollout(
     else:
         player = new_player(config)
     games: Games = player.env  # type: ignore[assignment]
+    player.policy.load_state_dict(weights)
+    if (opponent := past_selves(games)) and past:
+        opponent.seat(*past)
     if state:
         games.set_state(state["games"])
         player.generator.set_state(state["generator"])
-    player.policy.load_state_dict(weights)
-    for opponent, its in zip(network_opponents(games), fixed_opponents, strict=True):
-        opponent.load(its)
+    else:
+        player.begin_games()  # with the past selves that have just been seated
     player.play()
     after = {"games": games.get_state(), "generator": player.generator.get_state()}
     return player.rollout_buffer.played(), after
@@ -117,12 +118,6 @@ def config_of(config: Config, number: int, share: slice) -> Config:
     """The config of a worker's games."""
     own = {"num_games": share.stop - share.start, "seed": config.seed ^ (number + 1) * APART}
     return config.model_copy(update={**own, "device": "cpu"})
-
-
-def network_opponents(games: Games) -> list[CompiledPolicy]:
-    """The fixed opponents with weights, which the learner's process may have changed."""
-    policies = [opponent.policy for opponent in games.fixed_opponents]
-    return [policy for policy in policies if isinstance(policy, CompiledPolicy)]
 
 
 def on_cpu(module: torch.nn.Module) -> dict[str, torch.Tensor]:

@@ -52,6 +52,19 @@ def normal_interval(scores: Floats) -> tuple[float, float]:
     return float(scores.mean() - margin), float(scores.mean() + margin)
 
 
+def is_better(scores: Floats, than: Floats) -> bool:
+    """Whether one policy is better than another beyond noise, by their scores on each deal, (D,).
+
+    One-sided, at LEVEL: an equally good one passes 1 time in 20. The deals are the same, so their
+    differences count. Of equally good policies, every difference could as well have the other sign,
+    and so the variance of their sum is the sum of their squares. With that, no fewer than three
+    deals can convince.
+    """
+    differences = scores - than
+    noise = float(np.sqrt((differences**2).sum()))
+    return bool(differences.sum() > NormalDist().inv_cdf(LEVEL) * noise)
+
+
 def quantile(level: float) -> float:
     """How many standard deviations to either side hold a normal variable with chance `level`."""
     return NormalDist().inv_cdf((1 + level) / 2)

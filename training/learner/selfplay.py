@@ -94,8 +94,24 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
 
     @cached_property
     def optimizer(self) -> torch.optim.Optimizer:  # type: ignore[override]
-        """Made when first asked for: PyTorch's takes seconds to import, and workers need none."""
-        return torch.optim.Adam(self.weights(), lr=self.first_learning_rate, eps=1e-5, fused=True)
+        """Made when first asked for: PyTorch's takes seconds to import, and workers need none.
+
+        Its first group of weights is what the policy depends on, the second what only values do.
+        """
+        heads = [self.network.value, *self.networks()[1:]]
+        of_values = [weight for head in heads for weight in head.parameters()]
+        others = set(of_values)
+        of_policy = [weight for weight in self.weights() if weight not in others]
+        groups = [{"params": of_policy}, {"params": of_values}]
+        return torch.optim.Adam(groups, lr=self.first_learning_rate, eps=1e-5, fused=True)
+
+    def hold(self) -> None:
+        """Let the next gradient steps change only what values alone depend on.
+
+        Adam follows the gradients of the other weights meanwhile. Its first steps are as large for
+        small gradients as for large ones, and would carry a clone away from what it has learned.
+        """
+        self.optimizer.param_groups[0]["lr"] = 0.0
 
     def networks(self) -> list[nn.Module]:
         """The networks that are trained."""
@@ -162,15 +178,19 @@ class SelfPlayPPO(MaskablePPO):
         kl_schedule: Callable[[float], float] | None = None,
         buffer: type[SelfPlayBuffer] = SelfPlayBuffer,
         compact: bool | None = None,
+        value_decisions: int = 0,
         **kwargs: Any,
     ) -> None:
-        """`compact` says whether the buffer is packed; by default it is, except on a CPU."""
+        """`compact` says whether the buffer is packed; by default it is, except on a CPU.
+
+        From the first `value_decisions` only values learn: the policy stays as it is.
+        """
         self.entropy_schedule, self.kl_schedule = entropy_schedule, kl_schedule
         self.magnet: SlowCopy | None = None
         self.average: MovingAverage | None = None
         self.workers: RolloutWorkers | None = None
         self.run_state = RunState()
-        self.compact = compact
+        self.compact, self.value_decisions = compact, value_decisions
         kind: Any = buffer  # no RolloutBuffer, whose arrays are not needed
         super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
 
@@ -280,6 +300,8 @@ class SelfPlayPPO(MaskablePPO):
     def train(self) -> None:
         """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
         self._update_learning_rate(self.policy.optimizer)
+        if self.num_timesteps <= self.value_decisions:
+            self.policy.hold()
         scheduled = self.scheduled(self.share_left)
         buffer, steps = self.rollout_buffer, 0
         totals: dict[str, Tensor] = {}

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from hanamachi.policies.networks.tables import Floats
@@ -18,11 +20,18 @@ class RunState:
     The first three fields change while it learns; the others hold their values of the last save.
     """
 
-    best: float | None = None  #: the result of the best evaluation so far
-    best_decisions: int = 0  #: the decisions that the policy had learned from by then
-    past: list[Weights] = field(default_factory=list)  #: snapshots of past selves, the latest last
+    #: the result of the kept checkpoint on each deal that chooses, (D,)
+    best_results: NDArray[np.float64] | None = None
+    best_decisions: int = 0  #: the decisions that it had learned from
+    #: the past selves that play, and all that may play again, by their numbers, the latest last
+    past: dict[int, Weights] = field(default_factory=dict)
     games: Mapping[str, Any] | None = None  #: the games in progress
     generator: Tensor | None = None  #: the state of the learner's random numbers
     magnet: Mapping[str, Any] | None = None  #: the state of the magnet, if there is one
     average: Mapping[str, Any] | None = None  #: the state of the moving average, if there is one
     workers: list[Any] | None = None  #: the state of each worker; None before the first save
+
+    @property
+    def best(self) -> float | None:
+        """The mean result of the kept checkpoint."""
+        return None if self.best_results is None else float(self.best_results.mean())

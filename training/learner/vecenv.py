@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import Variant, scatter
+from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Policy
 from hanamachi.sessions.players import SeatedPlayer, Turns
+from hanamachi.training.seeds import Purpose, stream
 
 
 class Units(NamedTuple):
@@ -131,8 +132,8 @@ class FixedOpponent(SeatedPlayer[Policy]):
 
 
 def seeds_of(seed: int, games: int) -> NDArray[np.uint64]:
-    """The seeds of `games` games, (B,), far from those that the next number gives."""
-    (first,) = scatter(np.array([seed], np.uint64))
+    """The seeds of `games` games to learn from, (B,), which no other seed or purpose gives."""
+    first = np.uint64(stream(Purpose.LEARNING, seed))
     seeds: NDArray[np.uint64] = first + np.arange(games, dtype=np.uint64)
     return seeds
 

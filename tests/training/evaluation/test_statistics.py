@@ -18,6 +18,7 @@ from hanamachi.training.evaluation.statistics import (
     cyclic_share,
     elo,
     interval,
+    is_better,
     log_odds,
     normal_interval,
 )
@@ -143,6 +144,33 @@ def test_intervals_of_scores_hold_the_truth_in_93_to_97_of_100_evaluations(team)
     low, high = band(trials)
     spans = [normal_interval(row) for row in scores]
     assert low <= coverage(spans, np.arange(len(chances)) @ chances) <= high
+
+
+# --- One policy after another
+
+
+@pytest.mark.parametrize("deals", [3, 20, 200])
+@pytest.mark.parametrize("luck", [-1, 0, 2])
+def test_of_equally_good_policies_the_later_is_better_1_time_in_20(luck, deals):
+    rng, trials = np.random.default_rng(8), sample(EVALUATIONS, 0.5)
+    games = (simulated(0.6, 0.1, luck, deals, rng) for _ in range(trials))
+    found = sum(is_better(later, than=before) for before, later in (np.transpose(g) for g in games))
+    assert found / trials <= band(trials, 0.05)[1] + 0.01 * (deals < 20)  # a few deals are coarse
+
+
+def test_what_is_better_by_far_is_found_and_what_is_worse_never():
+    rng, trials = np.random.default_rng(9), sample(EVALUATIONS, 0.1)
+    luck = rng.normal(size=(trials, 1000))  # which both have
+    before, later = (luck + rng.normal(size=luck.shape) + better for better in (0, 0.2))
+    pairs = list(zip(before, later, strict=True))
+    assert np.mean([is_better(b, than=a) for a, b in pairs]) > 0.99
+    assert not any(is_better(a, than=b) for a, b in pairs)
+
+
+def test_two_deals_convince_nobody_nor_do_equal_results():
+    assert not is_better(np.ones(2), than=np.zeros(2))
+    assert is_better(np.ones(3), than=np.zeros(3))
+    assert not is_better(EVEN, than=EVEN)
 
 
 # --- Ratings

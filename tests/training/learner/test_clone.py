@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 from learners import last_rollout
+from saved_runs import all_that_is_saved, assert_same
+from stable_baselines3.common.logger import Logger
 
 from hanamachi.errors import UserError
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
@@ -38,7 +40,8 @@ SETTINGS = GAME | {
 RUN = SETTINGS | {
     "clone": {"steps": 2_000},
     "magnet": {"kind": "start", "kl_coef": 0.1},
-    "steps": 4_000,
+    "ppo": {"n_steps": 4, "batch_size": 128, "n_epochs": 2},
+    "steps": 4_000,  # in rollouts of 128; only the value learns from the first three
     "evaluation": {
         "every": 1_000,
         "games": 20,
@@ -46,7 +49,7 @@ RUN = SETTINGS | {
         "final_games": 20,
         "final_opponents": ["random"],
     },
-    "save_every": 512,
+    "save_every": 128,
 }
 HANABI = SETTINGS | {
     "game": "hanabi:2p",
@@ -172,7 +175,7 @@ def test_the_teacher_plays_fewer_and_fewer_of_the_games():
 def clone_in(folder, **settings):
     """Clone as a run does, which owns its folder."""
     with owned(folder):
-        run.clone(Config(**RUN, **settings), folder)
+        run.clone(Config(**RUN | settings), folder)
 
 
 def test_a_seed_gives_the_same_clone_to_the_bit(tmp_path):
@@ -196,8 +199,8 @@ def whole(tmp_path_factory):
 @pytest.mark.parametrize(
     ("owner", "method", "call"),
     [(Cloning, "train", 3), (run, "save_checkpoint", 1), (SelfPlayPPO, "loss", 5),
-     (SaveRun, "act", 3)],
-    ids=["cloning", "saving the clone", "in the first update", "in the third save"],
+     (SaveRun, "act", 4)],
+    ids=["cloning", "saving the clone", "while only the value learns", "in the fourth save"],
 )  # fmt: skip
 def test_a_run_stopped_anywhere_ends_with_the_same_weights(
     owner, method, call, whole, tmp_path, monkeypatch
@@ -209,6 +212,7 @@ def test_a_run_stopped_anywhere_ends_with_the_same_weights(
     train(Config(**RUN), tmp_path, resume=True)
     for name in ("clone", "policy"):
         assert weights(tmp_path / name) == weights(whole / name)
+    assert_same(all_that_is_saved(tmp_path), all_that_is_saved(whole))
     assert (tmp_path / "evaluation.json").read_bytes() == (whole / "evaluation.json").read_bytes()
 
 
@@ -242,9 +246,12 @@ def test_a_clone_of_another_run_is_not_taken_for_this_ones(tmp_path):
 
 def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
     falling = iter(np.linspace(1, 0, 20))
-    monkeypatch.setattr(
-        KeepTheBest, "results", lambda self, policy: [Result("rate", 0, next(falling), 1)]
-    )
+
+    def worse(self, policy):
+        rate = next(falling)
+        return [Result("rate", 0, rate, 1)], np.full(100, rate)
+
+    monkeypatch.setattr(KeepTheBest, "evaluated", worse)
     train(Config(**RUN), tmp_path)
     assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
     assert next(falling) < 0.9  # there were more evaluations than the clone's
@@ -271,6 +278,78 @@ def distance_from(clone, kl_coef):
         chances, _ = learner.policy.network(batch.observations, batch.masks)
         log_probs = reference(batch.observations, batch.masks)[0].table(batch.masks).log()
         return float(divergence(chances, log_probs))
+
+
+# --- Only the value learns at first
+
+
+FIRST = SETTINGS | {"steps": 20_480, "critic": "all", "clone": {"steps": 20_000}}
+ROLLOUT = 32 * 16  # decisions
+
+
+def improved(start, updates, **changes):
+    """A learner after some updates that follow the clone, and what the last one logged."""
+    config = Config(**FIRST | changes)
+    learner = new_learner(config, start=start)
+    logger = Logger(None, [])
+    learner.set_logger(logger)
+    learner.begin(config.steps)
+    for _ in range(updates):
+        learner.collect()
+        learner.improve()
+    return learner, {name: logger.name_to_value[f"train/{name}"] for name in MOVED}
+
+
+MOVED = ("approx_kl", "clip_fraction")
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clone")
+    clone_in(folder, **FIRST)
+    return folder / "clone"
+
+
+def changed(learner, clone):
+    """The names of the weights that are not the clone's any more."""
+    start = new_learner(Config(**FIRST), start=clone).policy.state_dict()
+    weights = learner.policy.state_dict()
+    return {name for name, tensor in weights.items() if not torch.equal(tensor, start[name])}
+
+
+def test_after_a_clone_only_values_learn_for_a_while_and_then_the_policy_too(clone):
+    updates = 20_480 // 10 // ROLLOUT
+    held, moved = improved(clone, updates)
+    names = changed(held, clone)
+    assert {"network.value.weight", "network.value.bias"} <= names
+    assert any(name.startswith("critic.") for name in names)
+    assert all(name.startswith(("network.value.", "critic.")) for name in names)
+    assert moved["approx_kl"] == moved["clip_fraction"] == 0
+    assert "network.trunk.0.weight" in changed(improved(clone, updates + 1)[0], clone)
+
+
+def test_the_optimizer_knows_the_policys_gradients_before_its_first_step(clone):
+    learner, _ = improved(clone, 1)
+    steps = learner.policy.optimizer.state
+    for name, weight in learner.policy.network.named_parameters():
+        assert (steps[weight]["exp_avg_sq"] > 0).any(), name
+
+
+@pytest.mark.parametrize(
+    ("settings", "decisions"),
+    [
+        ({}, 40_000),
+        ({"steps": 5_000}, 500),
+        ({"clone": {"value_steps": 0}}, 0),
+        ({"clone": {"value_steps": 7}}, 7),
+        ({"init_from": None}, 0),
+        ({"init_from": "hanamikoji", "game": "hanamikoji"}, 0),
+    ],
+)
+def test_only_values_learn_for_a_tenth_of_the_run_at_most_and_only_after_a_clone(
+    settings, decisions
+):
+    assert Config(**GAME | {"init_from": "greedy"} | settings).value_steps == decisions
 
 
 # --- Refused

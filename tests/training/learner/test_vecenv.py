@@ -21,8 +21,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import Policy, load_policy
 from hanamachi.sessions.session import Session
-from hanamachi.training.build import new_learner, past_self, quiet
-from hanamachi.training.callbacks import PlayThePast
+from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv, seeds_of
 
@@ -284,35 +283,6 @@ def test_a_seed_gives_the_same_games_also_beside_earlier_selves(id):
     settings = {"game": id, "num_games": 40, "opponents": {"self": 0.5, "past": 0.5}}
     states = [new_learner(Config.from_dict(settings)).env.get_state() for _ in range(2)]
     assert states[0]["games"] == states[1]["games"]
-
-
-def test_every_snapshot_that_is_kept_is_played():
-    settings = {"game": "hanamikoji", "options": SMALL, "num_games": 16, "steps": 16 * 16 * 12}
-    past = {"opponents": {"self": 0.5, "past": 0.5}, "past": {"every": 256, "keep": 3}}
-    config = Config.from_dict(settings | past)
-    learner, seated = new_learner(config), set()
-    learner.set_logger(quiet())
-    past = PlayThePast(learner, config)
-    past.start()
-    learner.begin(config.steps)
-    while learner.num_timesteps < config.steps:
-        learner.collect()
-        weights = past_self(learner.env).checkpoint.weights
-        pool = enumerate(learner.run_state.past)
-        seated.update(i for i, kept in pool if same(kept, weights))
-        learner.improve()
-        past.act_if_due()
-    assert seated == {0, 1, 2}
-
-
-def test_past_selves_are_found_by_name_wherever_they_stand():
-    opponents = {"self": 0.25, "greedy": 0.25, "past": 0.25, "expert": 0.25}
-    settings = {"game": "hanamikoji", "options": SMALL, "num_games": 8, "opponents": opponents}
-    assert past_self(new_learner(Config.from_dict(settings)).env).name == "past"
-
-
-def same(kept, weights):
-    return all(np.array_equal(kept[name], array) for name, array in weights.items())
 
 
 # --- Saving

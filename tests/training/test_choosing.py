@@ -1,0 +1,110 @@
+"""A run keeps a later checkpoint only if it is better beyond noise, on the same deals."""
+
+import numpy as np
+import pytest
+
+from hanamachi.policies import load_policy
+from hanamachi.training.build import new_learner, quiet
+from hanamachi.training.callbacks import KeepTheBest
+from hanamachi.training.config import Config
+from hanamachi.training.curve import Result
+from hanamachi.training.evaluation.matches import versus, with_partners
+from hanamachi.training.ownership import owned
+
+DEALS = 1000
+SETTINGS = {
+    "game": "hanamikoji",
+    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "device": "cpu",
+    "num_games": 4,
+    "network": {"hidden": [16]},
+    "evaluation": {"games": 40, "opponents": ["greedy", "random"]},
+}
+TOGETHER = {
+    "game": "hanabi:2p",
+    "options": {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3},
+    "evaluation": {"games": 40},
+}
+
+
+@pytest.fixture
+def keep(tmp_path):
+    """Makes what evaluates the policy of a new learner."""
+
+    def made(**settings):
+        config = Config(**SETTINGS | settings)
+        learner = new_learner(config)
+        learner.set_logger(quiet())
+        learner.begin(config.steps)
+        return KeepTheBest(learner, config, tmp_path)
+
+    with owned(tmp_path):
+        yield made
+
+
+def kept(keeper, evaluations, monkeypatch):
+    """Which of these evaluations, (n, D), chose a checkpoint."""
+    chosen = set()
+    for number, scores in enumerate(evaluations, 1):
+        found = [Result("score", 0, scores.mean(), 1)], scores
+        monkeypatch.setattr(keeper, "evaluated", lambda policy, found=found: found)
+        keeper.learner.num_timesteps = number
+        keeper.act()
+        chosen.add(keeper.learner.run_state.best_decisions)
+    return chosen
+
+
+def test_luck_seldom_replaces_a_checkpoint(keep, monkeypatch):
+    rng = np.random.default_rng(0)
+    luck, noise = rng.normal(size=DEALS), rng.normal(size=(20, DEALS))
+    assert np.maximum.accumulate(noise.mean(1)).max() > noise[0].mean()  # the highest would
+    assert kept(keep(), luck + noise, monkeypatch) == {1}
+
+
+def test_a_better_checkpoint_replaces_the_one_before_and_a_worse_one_does_not(keep, monkeypatch):
+    rng = np.random.default_rng(1)
+    strengths = np.array([0, 0.5, 0.2, 1, 0.8, 1.5])[:, None]
+    keeper = keep()
+    evaluations = strengths + rng.normal(size=(6, DEALS))
+    assert kept(keeper, evaluations, monkeypatch) == {1, 2, 4, 6}
+    assert keeper.learner.run_state.best == evaluations[-1].mean()
+    assert (keeper.out / "policy" / "README.md").exists()
+
+
+def test_a_small_advantage_that_shows_on_every_deal_is_enough(keep, monkeypatch):
+    luck = np.random.default_rng(2).normal(size=DEALS)
+    assert kept(keep(), [luck, luck + 0.01], monkeypatch) == {1, 2}
+
+
+@pytest.mark.parametrize("settings", [{}, TOGETHER])
+def test_all_evaluations_of_a_run_have_the_same_deals(keep, settings):
+    keeper = keep(**settings)
+    policy = load_policy("greedy", keeper.config.game, **keeper.config.options)
+    results, scores = keeper.evaluated(policy)
+    again, same_scores = keeper.evaluated(policy)
+    assert results == again
+    assert (scores == same_scores).all()
+    assert scores.std() > 0
+
+
+def test_the_results_are_those_of_the_deals(keep):
+    keeper = keep()
+    policy, config = load_policy("expert", "hanamikoji", **SETTINGS["options"]), keeper.config
+    results, scores = keeper.evaluated(policy)
+    how = {"games": 40, "seed": config.choosing_seed, "plays": ["sample"], **config.options}
+    rows = versus(policy, ["greedy", "random"], config.game, **how)
+    assert [result.middle for result in results] == [row.rate for row in rows]
+    assert (len(scores), scores.mean()) == (20, pytest.approx(np.mean([r.rate for r in rows])))
+
+
+def test_the_results_of_a_team_are_its_scores(keep):
+    keeper = keep(**TOGETHER)
+    config = keeper.config
+    policy = load_policy("expert", config.game, **config.options)
+    results, scores = keeper.evaluated(policy)
+    how = {"games": 40, "seed": config.choosing_seed, "plays": ["argmax"], **config.options}
+    (team,) = with_partners(policy, [], config.game, **how)
+    assert [(result.low, result.middle, result.high) for result in results] == [
+        (team.low, team.mean, team.high)
+    ]
+    assert (len(scores), scores.mean()) == (40, pytest.approx(team.mean))
