@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.game import Variant
+from hanamachi.engine.game import Variant, scatter
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.sessions.policy_checks import checked_actions, distribution_of, memory_of
@@ -254,6 +254,12 @@ def sample(probabilities: Probabilities, uniforms: NDArray[np.float64]) -> NDArr
     if (actions == NO_ACTION).any():
         raise nothing_to_draw()
     return actions
+
+
+def uniforms(streams: NDArray[np.uint64], count: int) -> NDArray[np.float64]:
+    """The number from [0, 1) that belongs to each stream and count, (n,)."""
+    bits = scatter(scatter(streams) + np.uint64(count))
+    return (bits >> np.uint64(12)) / 2.0**52
 
 
 def nothing_to_draw() -> UserError:

@@ -164,9 +164,8 @@ class SingleAgent(Search):
             self._start,
             games,
             np.tile(actions, count),
-            decision.rng,
+            np.repeat(decision.seeds(count), group_size),
             memory=np.repeat(belief.memory[rows], group_size, axis=0),
-            same_luck=group_size,
             turns=self.turns,
         )
         return (earned[:, 0] + self.remaining_points(games)).reshape(count, group_size)

@@ -10,6 +10,8 @@ plays the best action.
 Notation: K worlds, J actions tried, A actions.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,8 @@ from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.playout import gap_to_best, play_out
-from hanamachi.policies.search.reach import resampled, weights
-from hanamachi.policies.search.search import Decision, Search
+from hanamachi.policies.search.reach import resampled, softmax, weights_of_each
+from hanamachi.policies.search.search import MANY_GAMES, Decision, Search
 
 # worlds after which clearly worse actions are first dropped, and in one batch at most
 FIRST_PORTION, LARGEST_PORTION = 8, 128
@@ -29,7 +31,26 @@ DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors th
 WORLDS_PER_ETA = 0.5  # eta is the number of worlds divided by this
 MIN_PROBABILITY = 1e-3  # of an action that the blueprint rules out
 
+ROWS = 4096  # playouts in one batch, at most, of decisions that are searched together
+
 Results = NDArray[np.float64]  # (K, J) what each action brings in each world
+
+
+@dataclass
+class Comparison:
+    """Actions of a decision that are compared, and what they brought so far."""
+
+    decision: Decision
+    scores: NDArray[np.float32]  # (A,) the blueprint's
+    actions: NDArray[np.int64]  # (J,) that are not clearly worse
+    results: Results
+
+    def add(self, results: Results) -> None:
+        """Take in the results in new worlds, and drop the actions that are clearly worse."""
+        self.results = np.concatenate((self.results, results))
+        gap, error = gap_to_best(self.results)
+        kept = gap <= DROP_GAP * error
+        self.actions, self.results = self.actions[kept], self.results[:, kept]
 
 
 class Improve(Search):
@@ -48,20 +69,43 @@ class Improve(Search):
         super().__init__(variant, blueprint, **common)
         self.top = at_least_one(top, "top")
 
+    @property
+    def games_at_once(self) -> int:
+        """Many, if the budget is in worlds."""
+        return MANY_GAMES if self.budget.worlds else super().games_at_once
+
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
-        scores, is_stochastic = self._scores(decision), self._start.is_stochastic
-        tried = self._best_scored(scores, decision)
-        results = np.empty((0, len(tried)))
+        return self._search_together([decision])[0]
+
+    def search_all(self, decisions: Sequence[Decision]) -> list[NDArray[np.floating[Any]]]:
+        """As in `Search`; with a budget in worlds, many decisions in each batch of playouts."""
+        if self.budget.worlds is None:
+            return super().search_all(decisions)
+        size = max(1, ROWS // (self.top * min(self.budget.worlds, LARGEST_PORTION)))
+        parts = [decisions[i : i + size] for i in range(0, len(decisions), size)]
+        return [found for part in parts for found in self._search_together(part)]
+
+    def _search_together(self, decisions: Sequence[Decision]) -> list[NDArray[np.floating[Any]]]:
+        compared = [self._begun(decision) for decision in decisions]
         for count in self.budget.growing_portions(FIRST_PORTION, LARGEST_PORTION):
-            results = np.concatenate((results, self.results(decision, tried, count)))
-            gap, error = gap_to_best(results)
-            kept = gap <= DROP_GAP * error
-            tried, results = tried[kept], results[:, kept]
-            if len(tried) == 1:
+            going = [each for each in compared if len(each.actions) > 1 or not len(each.results)]
+            if not going:
                 break
+            pairs = [(each.decision, each.actions) for each in going]
+            for each, results in zip(going, self.results_of_each(pairs, count), strict=True):
+                each.add(results)
+        return [self._choice(each) for each in compared]
+
+    def _begun(self, decision: Decision) -> Comparison:
+        scores = self._scores(decision)
+        tried = self._best_scored(scores, decision)
+        return Comparison(decision, scores, tried, np.empty((0, len(tried))))
+
+    def _choice(self, compared: Comparison) -> NDArray[np.floating[Any]]:
+        scores, results = compared.scores, compared.results
         values = np.full_like(scores, -np.inf)
-        values[tried] = results.mean(0)
-        if not is_stochastic:
+        values[compared.actions] = results.mean(0)
+        if not self._start.is_stochastic:
             return best(values[None])[0]
         return softmax(scores + len(results) / WORLDS_PER_ETA * values)
 
@@ -80,25 +124,32 @@ class Improve(Search):
 
     def results(self, decision: Decision, tried: NDArray[np.int64], count: int) -> Results:
         """What each tried action earns the seat in each of `count` new worlds."""
-        worlds = self._likely_worlds(decision, count)
-        games, actions = np.repeat(worlds, len(tried)), np.tile(tried, count)
-        judge = self._start
-        earned = play_out(
-            judge, games, actions, decision.rng, value_policy=judge, same_luck=len(tried)
-        )
-        return earned[:, worlds["mover"][0]].reshape(count, len(tried))
+        return self.results_of_each([(decision, tried)], count)[0]
 
-    def _likely_worlds(self, decision: Decision, count: int) -> NDArray[Any]:
-        """Worlds, (count,), resampled by the others' actions in this round."""
-        candidates = decision.sample(CANDIDATES * count)
-        shares = weights(self._start, candidates, int(candidates["mover"][0]))
-        worlds = candidates[resampled(shares, count, decision.rng)]
-        # a world that is drawn twice gets different random numbers
-        worlds["rng"] = self.variant.new(decision.seeds(count))["rng"]
-        return worlds
+    def results_of_each(
+        self, pairs: Sequence[tuple[Decision, NDArray[np.int64]]], count: int
+    ) -> list[Results]:
+        """As `results`, for several decisions and the actions tried there, in one batch."""
+        worlds = self._likely_worlds([decision for decision, _ in pairs], count)
+        sizes = [len(tried) for _, tried in pairs]
+        games = np.concatenate([np.repeat(w, j) for w, j in zip(worlds, sizes, strict=True)])
+        actions = np.concatenate([np.tile(tried, count) for _, tried in pairs])
+        luck = np.concatenate([np.repeat(decision.seeds(count), len(j)) for decision, j in pairs])
+        earned = play_out(self._start, games, actions, luck, value_policy=self._start)
+        parts = np.split(earned, np.cumsum(sizes)[:-1] * count)
+        seats = [int(of_one["mover"][0]) for of_one in worlds]
+        each = zip(parts, seats, sizes, strict=True)
+        return [part[:, seat].reshape(count, size) for part, seat, size in each]
 
-
-def softmax(scores: NDArray[Any]) -> NDArray[Any]:
-    """Probabilities proportional to exp(scores), (A,)."""
-    shares = np.exp(scores - scores.max())
-    return shares / shares.sum()
+    def _likely_worlds(self, decisions: Sequence[Decision], count: int) -> list[NDArray[Any]]:
+        """Worlds of each decision, (count,), resampled by the others' actions in this round."""
+        candidates = [decision.sample(CANDIDATES * count) for decision in decisions]
+        seats = [int(worlds["mover"][0]) for worlds in candidates]
+        shares = weights_of_each(self._start, candidates, seats)
+        found = []
+        for decision, worlds, share in zip(decisions, candidates, shares, strict=True):
+            chosen = worlds[resampled(share, count, decision.rng)]
+            # a world that is drawn twice gets different random numbers
+            chosen["rng"] = self.variant.new(decision.seeds(count))["rng"]
+            found.append(chosen)
+        return found

@@ -17,7 +17,7 @@ from hanamachi.policies.policy import Policy, best, sample
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.budget import above_zero
 from hanamachi.policies.search.playout import play_out, play_randomly
-from hanamachi.policies.search.search import Decision, Search
+from hanamachi.policies.search.search import SEEDS, Decision, Search
 from hanamachi.sessions.players import observe
 from hanamachi.sessions.policy_checks import distribution_of
 
@@ -74,4 +74,5 @@ class Mcts(Search):
         seen = observe(self.variant, games, games["mover"].astype(np.int64))
         probabilities, *_ = distribution_of(self.blueprint, *seen, self.initial_memory(len(going)))
         actions = sample(probabilities, rng.random(len(going)))
-        earned[going] += play_out(self.blueprint, games, actions, rng)
+        luck = rng.integers(SEEDS, size=len(games), dtype=np.uint64)
+        earned[going] += play_out(self.blueprint, games, actions, luck)

@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.threads import parallel_for
-from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample
+from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample, uniforms
 from hanamachi.sessions.players import SeatedPlayer, observe, step, turns_of
 from hanamachi.sessions.policy_checks import memory_of, values_of
 
 Returns = NDArray[np.float64]  # (B, S) what each seat earns
+Luck = NDArray[np.uint64]  # (B,) games with the same number have the same random numbers
 
 
 def play_out(
     policy: Policy,
     games: NDArray[Any],
     actions: NDArray[np.int64],
-    rng: np.random.Generator,
+    luck: Luck,
     *,
     memory: Memory | None = None,
     value_policy: Policy | None = None,
-    same_luck: int = 1,
     turns: int = maxsize,
 ) -> Returns:
     """What each seat earns, (B, S), if these actions, (B,), are taken and then `policy` plays.
@@ -34,8 +34,8 @@ def play_out(
     The games are changed in place. `memory` (B, S, M) is what the policy remembers in each seat
     before its next decision there, by default as at the start of a game. In a competitive game
     with a `value_policy` that has values, a game stops where a new round begins, and its value is
-    added; otherwise games run to their end. Each `same_luck` games in a row use the same random
-    numbers for the policy's choices. A game stops after `turns` decisions.
+    added; otherwise games run to their end. The policy chooses by the random numbers that belong to
+    the game's `luck`. A game stops after `turns` decisions.
     """
     variant, rounds = policy.variant, rounds_of(games)
     stops = value_policy is not None and value_policy.has_values
@@ -54,7 +54,7 @@ def play_out(
         if going.size == 0 or turn + 1 == turns:
             break
         chances, _ = player.distribution(turns_of(variant, games, going))
-        actions = sample(chances, rng.random(1 + len(games) // same_luck)[going // same_luck])
+        actions = sample(chances, uniforms(luck[going], turn))
     if value_policy is not None and stops:
         add_values(value_policy, games, rounds, earned)
     return earned

@@ -8,6 +8,8 @@ worlds are a sample from the posterior of the seat.
 Notation: K worlds, T decisions of the other seats, A actions.
 """
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,21 +35,45 @@ def weights(
     A deterministic policy would rule out all worlds as soon as a seat deviates from it. So
     `random_share` of the decisions is assumed to be uniformly random.
     """
-    reach = log_reach(policy, worlds, seat, random_share)
-    shares = np.exp(reach - reach.max())
-    return shares / shares.sum()
+    return weights_of_each(policy, [worlds], [seat], random_share)[0]
 
 
-def log_reach(policy: Policy, worlds: NDArray[Any], seat: int, random_share: float) -> Weights:
-    """The log-probability, (K,), of the actions of the other seats in this round."""
-    positions, actions = decisions_of_others(policy.variant, worlds, seat)
-    reach = np.zeros(positions.shape)
-    movers = positions["mover"].ravel().astype(np.int64)
-    seen, masks = observe(policy.variant, positions.ravel(), movers)
+def weights_of_each(
+    policy: Policy,
+    worlds: Sequence[NDArray[Any]],
+    seats: Sequence[int],
+    random_share: float = RANDOM_SHARE,
+) -> list[Weights]:
+    """As `weights`, for the worlds of several seats in one call of the policy."""
+    pairs = zip(worlds, seats, strict=True)
+    decided = [decisions_of_others(policy.variant, *pair) for pair in pairs]
+    edges = np.cumsum([0, *(actions.size for _, actions in decided)])
+    positions = np.concatenate([positions.ravel() for positions, _ in decided])
+    actions = np.concatenate([actions.ravel() for _, actions in decided])
+    logs = log_probabilities(policy, positions, actions, random_share)
+    parts = [logs[begin:end] for begin, end in pairwise(edges)]
+    reach = [
+        part.reshape(found.shape).sum(1) for part, (_, found) in zip(parts, decided, strict=True)
+    ]
+    return [softmax(each) for each in reach]
+
+
+def log_probabilities(
+    policy: Policy, positions: NDArray[Any], actions: NDArray[np.int64], random_share: float
+) -> NDArray[np.float64]:
+    """The log-probability of the action taken in each position, (T,); 0 where it was forced."""
+    logs = np.zeros(len(positions))
+    seen, masks = observe(policy.variant, positions, positions["mover"].astype(np.int64))
     open_ = np.flatnonzero(np.count_nonzero(masks, axis=1) > 1)
     probabilities = smoothed(policy, seen[open_], masks[open_], random_share)
-    reach.ravel()[open_] = np.log(probabilities[np.arange(len(open_)), actions.ravel()[open_]])
-    return reach.sum(1)
+    logs[open_] = np.log(probabilities[np.arange(len(open_)), actions[open_]])
+    return logs
+
+
+def softmax(scores: NDArray[Any]) -> NDArray[Any]:
+    """Probabilities proportional to exp(scores), (A,)."""
+    shares = np.exp(scores - scores.max())
+    return shares / shares.sum()
 
 
 def decisions_of_others(

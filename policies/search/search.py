@@ -8,7 +8,7 @@ Notation: B games, N entries of an observation, A actions, M entries of a memory
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -42,6 +42,10 @@ KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
     "single_agent": "hanamachi.policies.search.hanabi_single_agent:SingleAgent",
 }
 SEEDS = 2**64
+
+# games that an evaluation plays at once, as it loses what it has not finished when it is stopped:
+# few if each is searched alone, many if that is faster
+FEW_GAMES, MANY_GAMES = 4, 32
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,18 @@ class Search(Policy):
         elif isinstance(blueprint, Search):
             raise UserError(f"the blueprint of {self.name} must not be another search")
 
+    @property
+    def games_at_once(self) -> int:
+        """How many games an evaluation should let this search play at the same time, at most."""
+        return FEW_GAMES
+
     @abstractmethod
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
         """The probability of each action, (A,); called where more than one is legal."""
+
+    def search_all(self, decisions: Sequence[Decision]) -> list[NDArray[np.floating[Any]]]:
+        """The probabilities of the actions of each decision."""
+        return [self.search(decision) for decision in decisions]
 
     def with_worlds(self, worlds: Worlds) -> Self:
         twin = copy(self)
@@ -141,13 +154,13 @@ class Search(Policy):
         """As in `Policy`; UserError unless `with_worlds` has set the games of these rows."""
         worlds = self._checked_worlds(len(observation))
         prior, _, after = distribution_of(self._start, observation, mask, memory)
-        probabilities = prior.copy()
+        probabilities, decisions = prior.copy(), []
         for row in np.flatnonzero(np.count_nonzero(mask, axis=1) > 1):
             seen = observation[row], mask[row], prior[row], memory[row], after[row]
             known = observation[row], mask[row], memory[row]
-            probabilities[row] = self.search(
-                Decision(*seen, self._generator(*known), worlds, int(row))
-            )
+            decisions.append(Decision(*seen, self._generator(*known), worlds, int(row)))
+        for decision, found in zip(decisions, self.search_all(decisions), strict=True):
+            probabilities[decision.row] = found
         return probabilities, None, after
 
     def decision(

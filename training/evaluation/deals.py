@@ -26,7 +26,14 @@ from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import Unavailable, UserError, shortened
 from hanamachi.policies.entry_point import named
 from hanamachi.policies.external.process import ProcessPolicy
-from hanamachi.policies.policy import FunctionPolicy, Policy, Probabilities, best, sample
+from hanamachi.policies.policy import (
+    FunctionPolicy,
+    Policy,
+    Probabilities,
+    best,
+    sample,
+    uniforms,
+)
 from hanamachi.policies.search.search import Search
 from hanamachi.policies.view_policy import Counts, ViewPolicy, total
 from hanamachi.sessions.events import History
@@ -47,7 +54,6 @@ MEMORY = 1 << 28  # bytes that the memories of policies may take in the games pl
 # games played at once by policies that decide about one game at a time: more would save no time,
 # and a stopped evaluation loses the games that it has not finished
 ONE_BY_ONE: tuple[tuple[type[Policy], int], ...] = (
-    (Search, 4),
     (FunctionPolicy, 64),
     (ViewPolicy, 64),
     (ProcessPolicy, 1),  # so that a bot plays one game after another
@@ -73,9 +79,10 @@ class Pairing:
     def games_at_once(self, batch: int) -> int:
         """At most `batch`, and fewer for large memories and for policies that think long."""
         most = min(batch, games_in_memory(self.players, self.variant))
-        for kind, few in ONE_BY_ONE:
-            if any(isinstance(policy, kind) for policy in self.players):
-                most = min(most, few)
+        for policy in self.players:
+            few = [count for kind, count in ONE_BY_ONE if isinstance(policy, kind)]
+            few += [policy.games_at_once] if isinstance(policy, Search) else []
+            most = min([most, *few])
         return max(1, most)
 
 
@@ -270,12 +277,6 @@ def decide(
 def drawn(distribution: Probabilities, uniform: Floats, play: Play) -> NDArray[np.int64]:
     """One action for each row of a distribution, (n,)."""
     return sample(best(distribution) if play == "argmax" else distribution, uniform)
-
-
-def uniforms(streams: NDArray[np.uint64], count: int) -> Floats:
-    """The number from [0, 1) that belongs to each stream and count, (n,)."""
-    bits = scatter(scatter(streams) + np.uint64(count))
-    return (bits >> np.uint64(12)) / 2.0**52
 
 
 class Decider(Protocol):

@@ -182,8 +182,9 @@ def first_actions(variant, games):
 def test_a_judge_ends_games_where_a_round_begins():
     variant = make_variant("hanamikoji")
     games = midgame(variant, 4, games=100)
-    greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
-    earned = play_out(greedy, games, first_actions(variant, games), rng, value_policy=Sure(variant))
+    greedy, luck = load_policy("greedy", "hanamikoji"), np.arange(100, dtype=np.uint64)
+    actions = first_actions(variant, games)
+    earned = play_out(greedy, games, actions, luck, value_policy=Sure(variant))
     terminated = games["mover"] == OVER
     assert 0 < terminated.sum() < len(games)
     assert (games["round_number"] == np.where(terminated, 1, 2)).all()
@@ -192,25 +193,25 @@ def test_a_judge_ends_games_where_a_round_begins():
     assert (earned[~terminated][np.arange(len(starter)), starter] > 0).all()
 
 
-def test_games_of_one_group_share_random_numbers():
+def test_games_of_the_same_luck_share_random_numbers():
     variant = make_variant("hanamikoji")
     games = np.repeat(midgame(variant, 2, games=20), 3)
-    greedy, rng = load_policy("greedy", "hanamikoji"), np.random.default_rng(0)
-    earned = play_out(greedy, games, first_actions(variant, games), rng, same_luck=3)
+    greedy, luck = load_policy("greedy", "hanamikoji"), np.arange(20, dtype=np.uint64).repeat(3)
+    earned = play_out(greedy, games, first_actions(variant, games), luck)
     assert (earned.reshape(-1, 3, 2) == earned.reshape(-1, 3, 2)[:, :1]).all()
 
 
 def test_games_are_left_after_so_many_turns():
     variant = make_variant("hanabi:2p")
     games = midgame(variant, 1, games=20)
-    two, rng = games.copy(), np.random.default_rng(0)
+    two, luck = games.copy(), np.arange(20, dtype=np.uint64)
     greedy, actions = load_policy("greedy", "hanabi:2p"), first_actions(variant, games)
     kernels.step(variant.rule_set, games, actions)
     one = two.copy()
-    earned = play_out(greedy, one, actions, rng, turns=1)
+    earned = play_out(greedy, one, actions, luck, turns=1)
     np.testing.assert_array_equal(one, games)
     np.testing.assert_array_equal(earned, games["rewards"][:, : variant.seats])
-    play_out(greedy, two, actions, rng, turns=2)
+    play_out(greedy, two, actions, luck, turns=2)
     assert (two["player"] == (games["player"] + 1) % variant.seats).all()
 
 
