@@ -87,8 +87,11 @@ def rules(tournament: Tournament) -> str:
     """Under which conditions the tournament was played."""
     evaluation, limits = tournament.evaluation, tournament.limits
     options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
-    words = f"{limits.seconds:g} seconds for each decision, {limits.memory} MB of memory. "
-    words += f"Seed {evaluation.seed}; {options}. Intervals are of 95 %."
+    bounds = [f"{limits.seconds:g} seconds for each decision"]
+    bounds += [f"{limits.clock:g} seconds for each game"] if limits.clock else []
+    bounds += [f"{limits.memory} MB of memory of each process"] if limits.memory else []
+    bounds += [f"{limits.cpu} seconds of processor time of each process"] if limits.cpu else []
+    words = f"{', '.join(bounds)}. Seed {evaluation.seed}; {options}. Intervals are of 95 %."
     if tournament.passed_over:
         words += f" In the folder, but no bots: {', '.join(tournament.passed_over)}."
     return words

@@ -36,7 +36,7 @@ from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
 from hanamachi.training.evaluation.schedule import Schedule, Watch, check_games, play_pairing
 
 GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
-LIMITS = Limits(seconds=1.0, memory=1024, waits=True)
+LIMITS = Limits(seconds=1.0, memory=1024, waits=True, cpu=3600)
 REPLAYS = "replays"
 
 
@@ -77,7 +77,8 @@ def play_tournament(
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": [], "games": games, "seed": seed}
     files = {name: digest(program) for name, program in programs.items()} | fingerprints(others)
-    how = {"seconds": limits.seconds, "memory": limits.memory, "files": files}
+    how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
+    how |= {"files": files}
     schedule = Schedule(games, seed, strict=False, saved=SavedParts(out / PARTS, {**about, **how}))
     matches = [
         replace(pairing, replays=out / REPLAYS / str(number))

@@ -147,6 +147,24 @@ def test_a_bot_that_fails_loses_its_own_games_and_the_page_says_why(
         assert each.games <= 2, "one in each seat"
 
 
+@pytest.mark.parametrize(
+    ("wasteful", "limits", "why"),
+    [
+        ("sum(iter(int, 1))", Limits(60, waits=True, cpu=1), "1 seconds of processor time"),
+        ("time.sleep(60)", Limits(60, waits=True, clock=1), "1 seconds for the game"),
+    ],
+)
+def test_a_bot_that_takes_too_long_over_a_game_loses_it_alone(
+    wasteful: str, limits: Limits, why: str, bots: Path, tmp_path: Path
+) -> None:
+    (bots / "last.py").unlink()
+    class_of(bots, wasteful=CRASHES.replace("1 / 0", wasteful))
+    played = play(bots, tmp_path / "out", games=4, limits=limits)
+    (forfeits,) = played.evaluation.forfeits
+    assert (forfeits.policy, forfeits.games) == ("wasteful.py", 2)
+    assert why in page.tournament_page(played)
+
+
 # --- The page
 
 
