@@ -216,6 +216,13 @@ def arena(
         ),
     ] = None,
     games: Annotated[int, typer.Option(help="Games of each match.")] = 20,
+    swiss: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ROUNDS",
+            help="Play so many rounds, paired by the scores so far; otherwise all meet all.",
+        ),
+    ] = None,
     seconds: Annotated[float, typer.Option(min=0.01, help="Time for each decision.")] = 1.0,
     clock: Annotated[
         float | None,
@@ -262,7 +269,7 @@ def arena(
     if game is None:
         grade_bots(folder, str(grade), place, how, as_json)
         return
-    how |= {"processes": processes}
+    how |= {"processes": processes, "swiss": swiss}
     chosen = variant(game, **assignments(options))
     with ShowGames() as watch:
         played = play_tournament(folder, chosen, place, games, seed, watch=watch, **how)
