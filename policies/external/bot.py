@@ -28,10 +28,6 @@ FAREWELL = 0.2  # seconds that a bot has to end by itself
 START = 10.0  # seconds until a bot must be ready
 RUNNERS = {".py": sys.executable, ".js": "node"}
 NICE = 5  # steps below other programs, for bots that wait
-LIMITED = (
-    "ulimit -d {kilobytes} && ulimit -S -t {cpu} && ulimit -H -t {cpu_at_most} && "
-    'exec nice -n {nice} "$@"'
-)
 
 
 @dataclass(frozen=True)
@@ -190,15 +186,15 @@ def limited(command: list[str], limits: Limits) -> list[str]:
 
     A process that ignores the signal at its limit of processor time is killed a second later.
     """
-    if limits.memory is None and limits.cpu is None and not limits.waits:
+    steps = []
+    if limits.memory is not None:
+        steps.append(f"ulimit -d {limits.memory * 1024}")
+    if limits.cpu is not None:
+        steps += [f"ulimit -S -t {limits.cpu}", f"ulimit -H -t {limits.cpu + 1}"]
+    if not steps and not limits.waits:
         return command
-    script = LIMITED.format(
-        kilobytes="unlimited" if limits.memory is None else limits.memory * 1024,
-        cpu="unlimited" if limits.cpu is None else limits.cpu,
-        cpu_at_most="unlimited" if limits.cpu is None else limits.cpu + 1,
-        nice=NICE if limits.waits else 0,
-    )
-    return ["/bin/sh", "-c", script, command[0], *command]
+    steps.append(f'exec nice -n {NICE if limits.waits else 0} "$@"')
+    return ["/bin/sh", "-c", " && ".join(steps), command[0], *command]
 
 
 def started(command: list[str]) -> subprocess.Popen[bytes]:
