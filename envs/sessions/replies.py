@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hanamachi.errors import UserError, shown
@@ -26,26 +26,35 @@ def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str],
 
     `legal` has the words of each legal action, and `words_of` reads words as the catalogue of
     actions does. The answer may be given in tags, in a box, in quotes or as JSON, as the whole
-    reply, as its last line, or be the only legal action whose words stand in the reply. What a
-    model thinks before "</think>" does not count.
+    reply, as its last line, or be the only legal action whose words stand in the reply. A reply
+    that gives two legal answers is ambiguous. What a model thinks before "</think>" does not count.
     """
     if not isinstance(reply, str):
         raise UserError("a reply must be text")
     reply = reply.rpartition("</think>")[2][-LINE:]
-    exact = {words: action for action, words in legal.items()}
-    known: dict[str, int] = {}  # by what the words mean: cards may stand in any order
-    for answer in map(tidy, (*marked(reply), reply, *last_line(reply))):
-        if answer in exact:
-            return exact[answer]
-        known = known or {repr(words_of(words)): action for words, action in exact.items()}
-        if (action := known.get(repr(words_of(answer)))) is not None:
-            return action
-    mentioned = mentions(reply, legal)
-    if len(mentioned) == 1:
-        return mentioned[0]
-    problem = "names several legal actions" if mentioned else "names no legal action"
+    found: set[int] = set()
+    for answers in (marked(reply), [reply], last_line(reply)):
+        found = found or actions_among(answers, legal, words_of)
+    found = found or mentions(reply, legal)
+    if len(found) == 1:
+        return found.pop()
+    problem = "names several legal actions" if found else "names no legal action"
     example = next(iter(legal.values()))
     raise UserError(f"your reply {problem}; write one as <action>{example}</action>")
+
+
+def actions_among(
+    answers: Iterable[str], legal: Mapping[int, str], words_of: Callable[[str], Any]
+) -> set[int]:
+    """The legal actions that these answers name; the cards of an action may stand in any order."""
+    exact = {words: action for action, words in legal.items()}
+    tidied = set(map(tidy, answers))
+    found = {exact[answer] for answer in tidied & exact.keys()}
+    if others := tidied - exact.keys():
+        by_meaning = {repr(words_of(words)): action for action, words in legal.items()}
+        meanings = {repr(words_of(answer)) for answer in others}
+        found |= {by_meaning[meaning] for meaning in meanings & by_meaning.keys()}
+    return found
 
 
 # --- What a reply may look like
@@ -59,7 +68,7 @@ KEYS = ("action", "answer", "move")
 
 
 def marked(reply: str) -> list[str]:
-    """What the reply marks as its answer: the last of the clearest marks that it has."""
+    """What the reply marks as its answer, by the clearest kind of marks that it has."""
     for answers in (
         [found[1] for found in TAGS.findall(reply)],
         BOX.findall(reply),
@@ -68,7 +77,7 @@ def marked(reply: str) -> list[str]:
         QUOTES.findall(reply),
     ):
         if answers:
-            return answers[-1:]
+            return answers
     return []
 
 
@@ -95,13 +104,13 @@ def tidy(answer: str) -> str:
     return " ".join(plain.replace(",", " ").replace("|", " | ").replace("/", " | ").split())
 
 
-def mentions(reply: str, legal: Mapping[int, str]) -> list[int]:
+def mentions(reply: str, legal: Mapping[int, str]) -> set[int]:
     """The legal actions whose words stand in the reply, without those within longer ones."""
     text = f" {tidy(reply)} "
     found = {action: words for action, words in legal.items() if f" {words} " in text}
     longest = set(found.values())
-    return [
+    return {
         action
         for action, words in found.items()
         if not any(words in other for other in longest - {words})
-    ]
+    }

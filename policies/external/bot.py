@@ -4,6 +4,7 @@ Whatever it does, a question ends in time, with one line or with a UserError tha
 did instead. This is no sandbox: a bot has all the rights of the user who runs it.
 """
 
+import math
 import os
 import selectors
 import signal
@@ -27,7 +28,6 @@ FAREWELL = 0.2  # seconds that a bot has to end by itself
 START = 10.0  # seconds until a bot must be ready
 RUNNERS = {".py": sys.executable, ".js": "node"}
 NICE = 5  # steps below other programs, for bots that wait
-LIMITED = 'ulimit -d {kilobytes} && exec nice -n {nice} "$@"'
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Limits:
     seconds: float = 5.0  #: for each decision
     memory: int | None = None  #: megabytes of each of its processes; Linux alone counts them
     waits: bool = False  #: it gets no processor while others think, and less than other programs
+    clock: float | None = None  #: seconds for all decisions of a game together
+    cpu: int | None = None  #: seconds of processor time of each of its processes
 
 
 def command_of(program: Sequence[str]) -> list[str]:
@@ -75,9 +77,12 @@ class Bot:
         if self.end.alive:
             self._send()
 
-    def ask(self, line: bytes, seconds: float) -> bytes:
-        """The line that answers this one; UserError, and the end of the bot, if none comes."""
-        deadline = time.monotonic() + seconds
+    def ask(self, line: bytes, seconds: float, clock: float = math.inf) -> bytes:
+        """The line that answers this one; UserError, and the end of the bot, if none comes.
+
+        It must come in `seconds`, and before the `clock` of the game, in seconds, runs out.
+        """
+        deadline = time.monotonic() + min(seconds, clock)
         if self._read_what_is_there():
             self._fail("wrote a line before it was asked")
         if self.limits.waits:
@@ -87,7 +92,11 @@ class Bot:
         while b"\n" not in self._said:
             left = deadline - time.monotonic()
             if left <= 0:
-                self._fail(f"gave no answer in {seconds:g} seconds")
+                self._fail(
+                    f"gave no answer in {seconds:g} seconds"
+                    if seconds <= clock
+                    else f"used up its {self.limits.clock:g} seconds for the game"
+                )
             for key, _ in self._selector.select(left):
                 self._exchange(key.fileobj)
         if self._unsent:
@@ -141,6 +150,10 @@ class Bot:
     def _how_it_ended(self) -> str:
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(FAREWELL)
+            if code == -signal.SIGXCPU:
+                return f": it used up its {self.limits.cpu} seconds of processor time"
+            if code == -signal.SIGKILL:
+                return f" by signal {-code}, as with too much memory or processor time"
             return f" by signal {-code}" if code < 0 else f" with exit code {code}"
         return ", as it closed its output"
 
@@ -169,12 +182,19 @@ def said_by(answer: bytes) -> str:
 
 
 def limited(command: list[str], limits: Limits) -> list[str]:
-    """The command under a limit on memory, which the system's shell sets."""
-    if limits.memory is None and not limits.waits:
+    """The command under limits on memory and processor time, which the system's shell sets.
+
+    A process that ignores the signal at its limit of processor time is killed a second later.
+    """
+    steps = []
+    if limits.memory is not None:
+        steps.append(f"ulimit -d {limits.memory * 1024}")
+    if limits.cpu is not None:
+        steps += [f"ulimit -S -t {limits.cpu}", f"ulimit -H -t {limits.cpu + 1}"]
+    if not steps and not limits.waits:
         return command
-    size = "unlimited" if limits.memory is None else limits.memory * 1024
-    script = LIMITED.format(kilobytes=size, nice=NICE if limits.waits else 0)
-    return ["/bin/sh", "-c", script, command[0], *command]
+    steps.append(f'exec nice -n {NICE if limits.waits else 0} "$@"')
+    return ["/bin/sh", "-c", " && ".join(steps), command[0], *command]
 
 
 def started(command: list[str]) -> subprocess.Popen[bytes]:

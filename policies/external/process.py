@@ -1,6 +1,8 @@
 """Bots as policies: `process:COMMAND` plays by a program of its own, in any language."""
 
+import math
 import shlex
+import time
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -114,6 +116,7 @@ class OpenGame:
     def __init__(self, number: int) -> None:
         self.number = number
         self.decision = -1  # how many actions came before the last question
+        self.used = 0.0  # seconds of its clock
         self.answer: Chances | UserError = UserError("was not asked yet")
 
 
@@ -137,7 +140,7 @@ class SeatedBot:
         if game.decision != history.decisions:
             game.decision = history.decisions
             try:
-                game.answer = self._ask(history, game.number)
+                game.answer = self._ask(history, game)
             except UserError as error:
                 game.answer = error
         if isinstance(game.answer, UserError):
@@ -156,11 +159,13 @@ class SeatedBot:
             self._bot = bot
         return self._bot
 
-    def _ask(self, history: History, number: int) -> Chances:
-        bot = self._ready()
-        question = move(history, self.seat, number, self.limits)
+    def _ask(self, history: History, game: OpenGame) -> Chances:
+        bot, limits = self._ready(), self.limits
+        question = move(history, self.seat, game.number, limits)
+        began = time.monotonic()
         try:
-            answer = bot.ask(question, self.limits.seconds)
+            answer = bot.ask(question, limits.seconds, (limits.clock or math.inf) - game.used)
+            game.used += time.monotonic() - began
             legal = choices(history, self.seat)
             return checked(chances_in(answer, history, legal), legal)
         except UserError:

@@ -36,7 +36,9 @@ def hello(variant: Variant, seat: int, limits: Limits) -> bytes:
         seats=variant.seats,
         seat=seat,
         seconds=limits.seconds,
+        clock=limits.clock,
         memory=limits.memory,
+        cpu=limits.cpu,
     )
 
 

@@ -94,10 +94,23 @@ def test_a_reply_without_a_legal_action_is_told_what_to_write(reply):
     assert len(str(refused.value)) <= 300
 
 
-def test_a_reply_with_two_actions_is_ambiguous():
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "{} or {}",
+        "\\boxed{{{}}}. No, rather \\boxed{{{}}}.",
+        "<action>{}</action>, and then <action>{}</action>",
+        '{{"action": "{}"}} {{"action": "{}"}}',
+        "Action: {}\nAction: {}",
+        "`{}` is as good as `{}`.",
+    ],
+)
+def test_a_reply_with_two_actions_is_ambiguous(reply):
     game = begun("hanabi:2p")
-    with pytest.raises(UserError, match="several"):
-        game.parse("play card 1 or play card 2")
+    with pytest.raises(UserError, match=r"several.*<action>"):
+        game.parse(reply.format("play card 1", "play card 2"))
+    same = game.parse(reply.format("play card 1", "play card 1"))
+    assert game.legal()[same] == "play card 1"
 
 
 @given(st.text(max_size=100), st.text(max_size=100), st.integers(0))

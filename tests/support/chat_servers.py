@@ -95,9 +95,12 @@ def answer(body: Body, model: Callable[[Body], str]) -> bytes:
     """An answer of the protocol; a word counts as a token."""
     text = model(body)
     asked = sum(len(message["content"].split()) for message in body["messages"])
-    usage = {"prompt_tokens": asked, "completion_tokens": len(text.split())}
+    said = len(text.split())
+    usage = {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
     message = {"role": "assistant", "content": text}
-    return json.dumps({"choices": [{"index": 0, "message": message}], "usage": usage}).encode()
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    reply = {"id": "1", "object": "chat.completion", "created": 0, "model": body["model"]}
+    return json.dumps({**reply, "choices": [choice], "usage": usage}).encode()
 
 
 # --- Models

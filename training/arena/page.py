@@ -1,11 +1,11 @@
 """The page of a tournament: ladder, matrix, forfeits, and every game as a file to replay."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
 from hanamachi.storage.files import write_whole
-from hanamachi.training.arena.tournament import Tournament
+from hanamachi.training.arena.tournament import Played, Round, Tournament
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, replay_name
 from hanamachi.training.evaluation.matches import Evaluation, TeamScore, result_of
 from hanamachi.training.evaluation.page import WIDTH, rankings_part
@@ -30,11 +30,12 @@ def write(tournament: Tournament, out: Path) -> list[Path]:
 def tournament_page(tournament: Tournament) -> str:
     evaluation = tournament.evaluation
     parts = [*rankings_part(evaluation), *forfeits_part(evaluation)]
-    parts += ["<h2>Matches</h2>", HOW_TO_OPEN, *map(match_part, tournament.matches)]
+    parts += ["<h2>Matches</h2>", HOW_TO_OPEN, *matches_part(tournament.rounds)]
     parts.append(f"<p>{escape(rules(tournament))}</p>")
-    title = (
-        f"{evaluation.game}: {len(evaluation.policies)} players, {evaluation.games} games a match"
-    )
+    rounds = len(tournament.rounds)
+    title = f"{evaluation.game}: {len(evaluation.policies)} players, "
+    title += f"{rounds} Swiss rounds, " if rounds > 1 else ""
+    title += f"{evaluation.games} games a match"
     return page(title, "\n".join(parts), WIDTH)
 
 
@@ -57,7 +58,17 @@ def forfeits_part(evaluation: Evaluation) -> Iterator[str]:
     yield table(["player", beside, "how it failed first"], ["games", "deal, decision"], rows)
 
 
-def match_part(match: tuple[Pairing, Part]) -> str:
+def matches_part(rounds: Sequence[Round]) -> Iterator[str]:
+    """All matches, under the number of their round if there are several."""
+    for number, (matches, bye) in enumerate(rounds, 1):
+        if len(rounds) > 1:
+            yield f"<h3>Round {number}</h3>"
+        yield from map(match_part, matches)
+        if bye is not None:
+            yield f"<p>{escape(bye)} had a bye.</p>"
+
+
+def match_part(match: Played) -> str:
     """A line for a match, which opens to links to its games."""
     pairing, part = match
     links = " ".join(f'<a href="{path}">{label}</a>' for label, path in games_of(pairing, part))
@@ -87,8 +98,11 @@ def rules(tournament: Tournament) -> str:
     """Under which conditions the tournament was played."""
     evaluation, limits = tournament.evaluation, tournament.limits
     options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
-    words = f"{limits.seconds:g} seconds for each decision, {limits.memory} MB of memory. "
-    words += f"Seed {evaluation.seed}; {options}. Intervals are of 95 %."
+    bounds = [f"{limits.seconds:g} seconds for each decision"]
+    bounds += [f"{limits.clock:g} seconds for each game"] if limits.clock else []
+    bounds += [f"{limits.memory} MB of memory of each process"] if limits.memory else []
+    bounds += [f"{limits.cpu} seconds of processor time of each process"] if limits.cpu else []
+    words = f"{', '.join(bounds)}. Seed {evaluation.seed}; {options}. Intervals are of 95 %."
     if tournament.passed_over:
         words += f" In the folder, but no bots: {', '.join(tournament.passed_over)}."
     return words

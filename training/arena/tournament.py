@@ -1,7 +1,9 @@
 """Play a tournament: who meets whom, in how many processes, and what is kept.
 
-Every two bots play a match of duplicate deals, and each match has processes of bots of its own.
-A match that was stopped goes on with the deals that it has not played.
+Every two bots play a match of duplicate deals, or in Swiss rounds those that are paired. Each match
+has processes of bots of its own. One that was stopped goes on with the deals that it has not
+played. A match has the same number and the same deals whenever it is played, so what was played in
+Swiss rounds counts in more rounds, too.
 """
 
 import multiprocessing
@@ -11,9 +13,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
@@ -21,6 +23,7 @@ from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.training.arena.bots import bots_in, command, digest
+from hanamachi.training.arena.swiss import Standings, check_rounds
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
 from hanamachi.training.evaluation.matches import (
     PARTS,
@@ -36,7 +39,17 @@ from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
 from hanamachi.training.evaluation.schedule import Schedule, Watch, check_games, play_pairing
 
 GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
-LIMITS = Limits(seconds=1.0, memory=1024, waits=True)
+LIMITS = Limits(seconds=1.0, memory=1024, waits=True, cpu=3600)
+
+
+Played = tuple[Pairing, Part]  # a match and what came out of it
+
+
+class Round(NamedTuple):
+    """Matches that were paired at the same time."""
+
+    matches: list[Played]
+    bye: str | None = None  # who did not play
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,7 @@ class Tournament:
     """What was played: the evaluation, and every match with its games."""
 
     evaluation: Evaluation
-    matches: list[tuple[Pairing, Part]]
+    rounds: list[Round]  # one, if all met all
     limits: Limits
     passed_over: list[str]  # of the folder, because they are no bots
 
@@ -58,29 +71,44 @@ def play_tournament(
     *,
     limits: Limits = LIMITS,
     others: Sequence[str] = (),
+    swiss: int | None = None,
     processes: int | None = None,
     watch: Watch | None = None,
 ) -> Tournament:
     """Let all bots of a folder, and the policies `others`, play each other.
 
-    Each match has `games` games, and `processes` of them are played at once, by default as many as
-    there are processors. What is played is kept in `out`, and the same call continues from there.
-    UserError if there are not two players, or if `out` holds another tournament.
+    All meet all, or `swiss` rounds are paired by the scores so far. Each match has `games` games,
+    and `processes` of them are played at once, by default as many as there are processors. What is
+    played is kept in `out`, and the same call continues from there. UserError if there are too few
+    players, or if `out` holds another tournament.
     """
     programs, passed_over = bots_in(folder)
     players = entrants(programs, others, variant, limits)
     (play,) = chosen_plays(None, variant)
     pairings = pairings_of_all(players, variant, [play])
     check_games(games, seed, variant)
+    if swiss is not None:
+        check_swiss(swiss, len(players), variant)
     names = [player.name for player in players]
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": [], "games": games, "seed": seed}
     files = {name: digest(program) for name, program in programs.items()} | fingerprints(others)
-    how = {"seconds": limits.seconds, "memory": limits.memory, "files": files}
+    how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
+    how |= {"files": files}
     schedule = Schedule(games, seed, strict=False, saved=SavedParts(out / PARTS, {**about, **how}))
     matches = keeping_games(pairings, out / REPLAYS)
-    played = play_matches(matches, schedule, processes or processors(), watch or Watch())
-    return Tournament(evaluated(about, played), played, limits, passed_over)
+    director = Director(matches, schedule, processes or processors(), watch or Watch())
+    rounds = [director.all_meet_all()] if swiss is None else director.swiss_rounds(swiss, names)
+    played = list(chain.from_iterable(each.matches for each in rounds))
+    return Tournament(evaluated(about, played), rounds, limits, passed_over)
+
+
+def check_swiss(rounds: int, players: int, variant: Variant) -> None:
+    if variant.game.cooperative:
+        raise UserError(
+            f"{variant.id} is played together and has no Swiss rounds: leave out --swiss"
+        )
+    check_rounds(rounds, players)
 
 
 def entrants(
@@ -101,7 +129,7 @@ def entrants(
     return [*bots, *policies]
 
 
-def evaluated(about: dict[str, Any], played: Sequence[tuple[Pairing, Part]]) -> Evaluation:
+def evaluated(about: dict[str, Any], played: Sequence[Played]) -> Evaluation:
     """The results of all matches as those of an evaluation."""
     together = played[0][0].variant.game.cooperative
     names = about["policies"]
@@ -118,25 +146,56 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def play_matches(
-    matches: Sequence[Pairing], schedule: Schedule, processes: int, watch: Watch
-) -> list[tuple[Pairing, Part]]:
-    """What came out of each match; the number of processes changes nothing but the time."""
-    assert schedule.saved
-    kept = [schedule.saved.read(number) for number in range(len(matches))]
-    before = [
-        sum(len(part.deals) for part in parts) * match.games_a_deal
-        for match, parts in zip(matches, kept, strict=True)
-    ]
-    watch.begin(len(matches) * schedule.games, sum(before))
-    jobs = [(number, match, schedule) for number, match in enumerate(matches)]
-    found: dict[int, Part] = {}
-    with worker_pool(min(processes, len(jobs))) as pool:
+class Director:
+    """Has matches played, some at once; how many at once changes nothing but the time."""
+
+    def __init__(
+        self, matches: Sequence[Pairing], schedule: Schedule, processes: int, watch: Watch
+    ) -> None:
+        """`matches` are all that can be played, by their numbers."""
+        assert schedule.saved
+        self.matches, self.schedule, self.watch = matches, schedule, watch
+        self.processes = processes
+        self.kept = [
+            sum(len(part.deals) * match.games_a_deal for part in schedule.saved.read(number))
+            for number, match in enumerate(matches)
+        ]
+
+    def all_meet_all(self) -> Round:
+        everything = range(len(self.matches))
+        with self._open(len(everything), len(everything)) as pool:
+            return Round(self._play(everything, pool))
+
+    def swiss_rounds(self, rounds: int, names: Sequence[str]) -> list[Round]:
+        """The matches that the standings of the players, who have these names, pair."""
+        number_of = {pair: n for n, pair in enumerate(combinations(range(len(names)), 2))}
+        standings, played = Standings(len(names)), []
+        boards = len(names) // 2
+        with self._open(boards, rounds * boards) as pool:
+            for _ in range(rounds):
+                pairs, bye = standings.next_round()
+                found = self._play([number_of[pair] for pair in pairs], pool)
+                standings.add(pairs, [float(part.scores.mean()) for _, part in found], bye)
+                played.append(Round(found, None if bye is None else names[bye]))
+        return played
+
+    @contextmanager
+    def _open(self, at_once: int, matches: int) -> Iterator[Any]:
+        """Processes for `matches` in all, of which `at_once` can be played at once."""
+        games = matches * self.schedule.games
+        self.watch.begin(games, min(games, sum(self.kept)))
+        with worker_pool(min(self.processes, at_once)) as pool:
+            yield pool
+
+    def _play(self, numbers: Sequence[int], pool: Any) -> list[Played]:
+        jobs = [(number, self.matches[number], self.schedule) for number in numbers]
         results = pool.imap_unordered(play_match, jobs) if pool else map(play_match, jobs)
+        found: dict[int, Part] = {}
         for number, part in results:
             found[number] = part
-            watch.part_ended(matches[number], [part], schedule.games - before[number])
-    return [(match, found[number]) for number, match in enumerate(matches)]
+            games = self.schedule.games - self.kept[number]
+            self.watch.part_ended(self.matches[number], [part], games)
+        return [(self.matches[number], found[number]) for number in numbers]
 
 
 def play_match(job: tuple[int, Pairing, Schedule]) -> tuple[int, Part]:

@@ -219,8 +219,22 @@ def arena(
         ),
     ] = None,
     games: Annotated[int, typer.Option(help="Games of each match.")] = 20,
+    swiss: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ROUNDS",
+            help="Play so many rounds, paired by the scores so far; otherwise all meet all.",
+        ),
+    ] = None,
     seconds: Annotated[float, typer.Option(min=0.01, help="Time for each decision.")] = 1.0,
+    clock: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="Seconds for all decisions of a bot in a game; no limit."),
+    ] = None,
     memory: Annotated[int, typer.Option(min=16, help="Megabytes of each process (Linux).")] = 1024,
+    cpu: Annotated[
+        int, typer.Option(min=1, help="Seconds of processor time of each process.")
+    ] = 3600,
     others: Annotated[
         list[str] | None,
         typer.Option("--with", help="A policy that plays too, such as expert; may be repeated."),
@@ -253,11 +267,12 @@ def arena(
     if (game is None) == (grade is None):
         raise UserError("name the game of a tournament with --game, or a small one with --grade")
     place = out or Path("runs", folder.absolute().name)
-    how: dict[str, Any] = {"limits": Limits(seconds, memory, waits=True), "others": others or ()}
+    limits = Limits(seconds, memory, waits=True, clock=clock, cpu=cpu)
+    how: dict[str, Any] = {"limits": limits, "others": others or ()}
     if game is None:
         grade_bots(folder, str(grade), place, how, as_json)
         return
-    how |= {"processes": processes}
+    how |= {"processes": processes, "swiss": swiss}
     chosen = variant(game, **assignments(options))
     with ShowGames() as watch:
         played = play_tournament(folder, chosen, place, games, seed, watch=watch, **how)

@@ -83,7 +83,7 @@ class CrossPlay:
     """All pairings of K policies under one way of play: each rate is the row policy's."""
 
     play: Play
-    rate: Floats  #: (K, K), one half on the diagonal
+    rate: Floats  #: (K, K), one half on the diagonal, NaN where two did not meet
     low: Floats  #: (K, K)
     high: Floats  #: (K, K)
     elo: Floats  #: (K,), mean 0
@@ -165,7 +165,9 @@ class Evaluation:
 
 
 def plain(value: Any) -> Any:
-    return value.round(6).tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(value, np.ndarray):
+        return value
+    return np.where(np.isnan(value), None, value.round(6)).tolist()  # type: ignore[call-overload]
 
 
 # --- Evaluations
@@ -426,17 +428,25 @@ def team_score(pairing: Pairing, part: Part) -> TeamScore:
 
 
 def cross_plays(names: Sequence[str], played: Sequence[tuple[Pairing, Part]]) -> list[CrossPlay]:
-    """The matrix of all pairings, for each way of play."""
-    pairs = list(combinations(range(len(names)), 2))
-    scores: dict[Play, list[Floats]] = {}
+    """The matrix of all pairings that were played, for each way of play."""
+    place = {name: i for i, name in enumerate(names)}
+    found: dict[Play, list[tuple[tuple[int, int], Floats]]] = {}
     for pairing, part in played:
-        scores.setdefault(pairing.play, []).append(part.scores)
-    return [cross_play(play, names, pairs, np.array(its)) for play, its in scores.items()]
+        first, second = pairing.names
+        met = place[first], place[second]
+        found.setdefault(pairing.play, []).append((met, part.scores))
+    return [
+        cross_play(play, names, [pair for pair, _ in its], np.array([row for _, row in its]))
+        for play, its in found.items()
+    ]
 
 
 def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -> CrossPlay:
-    """The matrix of all pairings from the scores of the first of each pair, (pairs, D)."""
-    rate, low, high, least = (np.full((len(names), len(names)), 0.5) for _ in range(4))
+    """The matrix of these pairings from the scores of the first of each pair, (pairs, D)."""
+    rate, low, high = (np.full((len(names), len(names)), np.nan) for _ in range(3))
+    for matrix in (rate, low, high):
+        np.fill_diagonal(matrix, 0.5)
+    least = np.zeros_like(rate)
     for (i, j), row in zip(pairs, scores, strict=True):
         rate[i, j], (low[i, j], high[i, j]) = row.mean(), interval(row)
         rate[j, i], low[j, i], high[j, i] = 1 - rate[i, j], 1 - high[i, j], 1 - low[i, j]
@@ -444,7 +454,7 @@ def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -
         least[j, i] = 1 - most
     ratings, margins = elo(len(names), pairs, scores)
     cyclic, noise = map(rounded, cyclic_share(len(names), pairs, scores))
-    cycle = strongest_cycle(names, rate, least)
+    cycle = strongest_cycle(names, np.nan_to_num(rate), least)
     return CrossPlay(
         play, rate, low, high, ratings, ratings - margins, ratings + margins, cyclic, noise, cycle
     )

@@ -48,7 +48,7 @@ def rivals_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
         [f"{elo:+.0f} ± {margin:.0f}", f"{mean:.1f}"]
         for elo, margin, mean in zip(result.elo, margins, means, strict=True)
     ]
-    reach = 50 * (result.high - result.low).max()
+    reach = 50 * np.nanmax(result.high - result.low)
     return Ranking(
         result.play,
         [names[i] for i in order],
@@ -56,7 +56,7 @@ def rivals_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
         pairings=rate[np.ix_(order, order)],
         caption=f"per cent won by the row against the column, each ± {reach:.1f} at most",
         best=100,
-        remarks=[*hidden(result), *cycles(result)],
+        remarks=[*hidden(result), *cycles(result), *apart(result)],
         histograms=[],
     )
 
@@ -134,9 +134,18 @@ def cycles(result: CrossPlay) -> Iterator[str]:
 
 def hidden(result: CrossPlay) -> list[str]:
     """How much of the results ratings cannot show."""
-    if len(result.elo) < CYCLE:
+    if len(result.elo) < CYCLE or not result.noise:  # no three met each other in a ring
         return []
     return [f"cyclic: {result.cyclic:.1%} of the log odds (noise alone: up to {result.noise:.1%})"]
+
+
+def apart(result: CrossPlay) -> Iterator[str]:
+    """Whether there are groups of policies that did not meet, not even through others."""
+    reached = ~np.isnan(result.rate)
+    for _ in result.elo:
+        reached = reached @ reached
+    if not reached.all():
+        yield "groups that never met: ratings compare only policies of the same group"
 
 
 def cycle_text(cycle: Cycle) -> str:

@@ -38,6 +38,7 @@ for line in sys.stdin:
     if message["type"] == "hello": answer({"type": "ready"})
     if message["type"] == "move": answer({"action": message["choose_from"][0]})
 """
+SLOW = 'if message["type"] == "move" and not time.sleep(0.4 * (message["game"] == 0)):'
 READY = "sys.stdin.readline(); answer({'type': 'ready'}); sys.stdin.readline()\n"
 
 Write = Callable[..., ProcessPolicy]
@@ -238,6 +239,24 @@ def test_a_bot_that_takes_too_much_memory_fails(bot: Write) -> None:
     with pytest.raises(UserError, match=r"exit code 1.*MemoryError"):
         decide(bot(greedy, Limits(1, memory=100)), begun())
     assert decide(bot(greedy, Limits(1, memory=400)), begun())[0] == 1
+
+
+def test_a_bot_that_uses_up_its_clock_loses_that_game_alone(bot: Write) -> None:
+    """It thinks for long in its first game in each seat."""
+    slow = FIRST_LEGAL.replace('if message["type"] == "move":', SLOW)
+    policy = bot(slow, Limits(seconds=5, clock=1))
+    evaluation = evaluate([policy, "random"], "hanamikoji", games=8, strict=False, play="sample")
+    (forfeits,) = evaluation.forfeits
+    assert forfeits.games == 2
+    assert forfeits.decision > 1, "no decision took too long"
+    assert "1 seconds for the game" in forfeits.error
+
+
+@pytest.mark.parametrize("stubborn", ["", "signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"])
+def test_a_bot_that_takes_too_much_processor_time_is_ended(bot: Write, stubborn: str) -> None:
+    policy = bot(f"import signal\n{stubborn}" + READY + "sum(iter(int, 1))", Limits(60, cpu=1))
+    with pytest.raises(UserError, match="signal 9" if stubborn else "1 seconds of processor time"):
+        decide(policy, begun())
 
 
 def test_a_bot_that_waits_gets_no_time_while_others_think(bot: Write, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hanamachi
@@ -91,6 +92,69 @@ def test_a_cooperative_game_is_scored(bots: Path, tmp_path: Path) -> None:
     assert "points" in page.tournament_page(played)
 
 
+# --- Swiss rounds
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    choices = {str(n): f"legal[{n} % len(legal)]" for n in (0, 3, 7, 11, -1)}
+    return class_of(tmp_path / "many", **choices)
+
+
+def meetings(played: Tournament) -> list[list[tuple[str, str]]]:
+    return [[pairing.names for pairing, _ in each.matches] for each in played.rounds]
+
+
+def test_swiss_rounds_pair_by_score_and_have_byes(many: Path, tmp_path: Path) -> None:
+    played = play(many, tmp_path / "out", swiss=2)
+    first, second = meetings(played)
+    assert len(first) == len(second) == 2
+    assert set(first).isdisjoint(second)
+    assert len({each.bye for each in played.rounds} - {None}) == 2, "nobody has two"
+    (result,) = played.evaluation.results
+    assert np.isnan(result.rate).sum() == 2 * (10 - 4), "as many pairs did not meet"
+    assert np.isfinite([result.elo, result.elo_low, result.elo_high]).all()
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "games").rglob("*.npz")}
+    whole = play(many, tmp_path / "out").evaluation.results[0].rate
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept, "what was played counts"
+    assert np.nanmax(abs(result.rate - whole)) == 0, "each match is that of all against all"
+
+
+def test_a_swiss_tournament_is_the_same_in_two_processes(many: Path, tmp_path: Path) -> None:
+    one, two = (play(many, tmp_path / str(n), swiss=2, processes=n) for n in (1, 2))
+    assert meetings(one) == meetings(two)
+    assert repr(one.evaluation) == repr(two.evaluation)
+    assert [each.bye for each in one.rounds] == [each.bye for each in two.rounds]
+
+
+def test_a_stopped_swiss_tournament_goes_on_where_it_was(many: Path, tmp_path: Path) -> None:
+    whole = play(many, tmp_path / "whole", swiss=2)
+    with pytest.raises(Stopped):
+        play(many, tmp_path / "out", swiss=2, watch=StopAfterOne())
+    (kept,) = (tmp_path / "out" / "games").rglob("*.npz")
+    before = kept.stat().st_mtime_ns
+    again = play(many, tmp_path / "out", swiss=2)
+    assert kept.stat().st_mtime_ns == before
+    assert meetings(again) == meetings(whole)
+    assert repr(again.evaluation) == repr(whole.evaluation)
+
+
+def test_the_page_of_swiss_rounds_links_to_games(many: Path, tmp_path: Path) -> None:
+    played = play(many, tmp_path / "out", swiss=2)
+    site, data = page.write(played, tmp_path / "out")
+    links = re.findall(r'href="([^"]+)"', site.read_text(encoding="utf-8"))
+    assert len(links) == 2 * 2 * 2
+    for link in links:
+        assert load_game(tmp_path / "out" / link).variant.id == "hanamikoji"
+    assert None in json.loads(data.read_text())["results"][0]["rate"][0]
+
+
+def test_swiss_rounds_that_make_no_sense_are_refused(many: Path, tmp_path: Path) -> None:
+    for rounds, game in ((1, "hanamikoji"), (3, "hanamikoji"), (2, "hanabi:2p")):
+        with pytest.raises(UserError, match="--swiss"):
+            play(many, tmp_path / "out", game, swiss=rounds)
+
+
 # --- Going on
 
 
@@ -145,6 +209,24 @@ def test_a_bot_that_fails_loses_its_own_games_and_the_page_says_why(
         assert why in shown
     for each in played.evaluation.forfeits:
         assert each.games <= 2, "one in each seat"
+
+
+@pytest.mark.parametrize(
+    ("wasteful", "limits", "why"),
+    [
+        ("sum(iter(int, 1))", Limits(60, waits=True, cpu=1), "1 seconds of processor time"),
+        ("time.sleep(60)", Limits(60, waits=True, clock=1), "1 seconds for the game"),
+    ],
+)
+def test_a_bot_that_takes_too_long_over_a_game_loses_it_alone(
+    wasteful: str, limits: Limits, why: str, bots: Path, tmp_path: Path
+) -> None:
+    (bots / "last.py").unlink()
+    class_of(bots, wasteful=CRASHES.replace("1 / 0", wasteful))
+    played = play(bots, tmp_path / "out", games=4, limits=limits)
+    (forfeits,) = played.evaluation.forfeits
+    assert (forfeits.policy, forfeits.games) == ("wasteful.py", 2)
+    assert why in page.tournament_page(played)
 
 
 # --- The page

@@ -98,6 +98,24 @@ def test_the_mean_win_rate_is_that_against_all_others():
         assert figures[1] == f"{100 * others.mean():.1f}"
 
 
+@pytest.mark.parametrize(
+    ("pairs", "apart"),
+    [
+        ([(0, 1), (2, 3)], True),
+        ([(0, 1), (1, 2), (2, 3)], False),
+        ([(0, 1), (0, 2), (0, 3)], False),
+    ],
+)
+def test_groups_that_never_met_are_not_compared_unwarned(pairs, apart):
+    scores = np.random.default_rng(0).choice([0, 0.5, 1], (len(pairs), 20))
+    result = cross_play("sample", FEW[:4], pairs, scores)
+    evaluation = Evaluation("hanamikoji", {}, FEW[:4], [], 40, 0, [result])
+    (ranking,) = rankings(evaluation)
+    assert bool(ranking.remarks) == apart, "and nothing is said of cycles where there are none"
+    assert np.isnan(ranking.pairings).sum() == 16 - 2 * len(pairs)
+    assert "NaN" not in json.dumps(evaluation.as_json())
+
+
 @pytest.mark.parametrize("played", [rivals, partners])
 def test_pairings_of_many_are_printed_only_if_asked_for(played):
     (few,), (ranking,) = rankings(played(FEW)), rankings(played(MANY))
