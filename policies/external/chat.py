@@ -87,20 +87,26 @@ class Chat:
         return json.dumps(body, sort_keys=True).encode()
 
     def ask(self, body: bytes, stop: Event) -> Reply:
-        """The answer to a request; `stop` ends the waits between attempts.
+        """The answer to a request, which is not sent once `stop` is set.
 
-        Unavailable if there is none.
+        Unavailable if there is none, which also sets `stop` for the other requests.
         """
-        problem = ""
+        problem = "another request failed"
         for attempt in range(self.attempts):
+            if stop.is_set():
+                break
             try:
                 return self._attempt(body)
             except Passing as error:
                 problem, asked_for = str(error), error.wait
+            except Unavailable:
+                stop.set()
+                raise
             wait = self.wait * 2**attempt * random.uniform(0.5, 1.5)  # so that not all come at once
             last = attempt == self.attempts - 1
             if last or stop.wait(min(max(wait, asked_for), LONGEST_WAIT)):
                 break
+        stop.set()
         times = "attempt" if self.attempts == 1 else "attempts"
         raise Unavailable(f"{self.url} gave no answer in {self.attempts} {times}: {problem}")
 

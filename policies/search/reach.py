@@ -49,13 +49,10 @@ def weights_of_each(
     decided = [decisions_of_others(policy.variant, *pair) for pair in pairs]
     edges = np.cumsum([0, *(actions.size for _, actions in decided)])
     positions = np.concatenate([positions.ravel() for positions, _ in decided])
-    actions = np.concatenate([actions.ravel() for _, actions in decided])
-    logs = log_probabilities(policy, positions, actions, random_share)
-    parts = [logs[begin:end] for begin, end in pairwise(edges)]
-    reach = [
-        part.reshape(found.shape).sum(1) for part, (_, found) in zip(parts, decided, strict=True)
-    ]
-    return [softmax(each) for each in reach]
+    taken = np.concatenate([actions.ravel() for _, actions in decided])
+    logs = log_probabilities(policy, positions, taken, random_share)
+    places = zip(pairwise(edges), (actions.shape for _, actions in decided), strict=True)
+    return [softmax(logs[begin:end].reshape(shape).sum(1)) for (begin, end), shape in places]
 
 
 def log_probabilities(

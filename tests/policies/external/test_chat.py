@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
-from threading import Event
+from threading import Event, Timer
 
 import pytest
 from chat_servers import Body, ChatServer, Wrong, chat_server
@@ -120,9 +120,18 @@ def test_waits_grow(server: ChatServer) -> None:
 def test_a_stop_ends_the_waits(server: ChatServer) -> None:
     server.always = Wrong(503)
     stop = Event()
-    stop.set()
+    Timer(0.2, stop.set).start()
     with pytest.raises(Unavailable):
         chat(server, wait=3600.0).ask(b"{}", stop)
+    assert len(server.asked) == 1
+
+
+def test_once_a_request_has_failed_no_other_is_sent(server: ChatServer) -> None:
+    server.always = Wrong(503)
+    stop = Event()
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            chat(server, attempts=1).ask(b"{}", stop)
     assert len(server.asked) == 1
 
 
