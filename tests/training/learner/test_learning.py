@@ -44,7 +44,7 @@ def test_connect_four_is_learned_through_the_same_learner():
         learning_rate=1e-3, entropy_schedule=schedule((0.1, 0.005)), device="cpu",
         policy_kwargs={"hidden": (128, 128)},
     )  # fmt: skip
-    model.learn(sample(400_000, 0.1))
+    model.learn(sample(800_000, 0.05))
     played = sample(1000, 0.2)
     rate = rate_against_random(model, played)
     margin = 1.96 * (rate * (1 - rate) / played) ** 0.5
