@@ -1,10 +1,11 @@
 """How policies do in words: the table of docs/load/language-models.md, for a scripted model each.
 
     python scripts/text_table.py --games 200
+    python scripts/text_table.py --games 200 --game hanabi:2p
 
-Each policy gets the prompts of a text game and replies in words. In Hanamikoji it plays `expert`,
-every deal twice with the seats exchanged. In Hanabi it plays with itself, and a search with the
-policy that it starts from, as it expects.
+Each policy gets the prompts of a text game and replies in words. In competitive games it plays
+`expert`, every deal twice with the seats exchanged. In Hanabi it plays with itself, and a search
+with the policy that it starts from, as it expects.
 """
 
 import argparse
@@ -17,6 +18,13 @@ from hanamachi.training.evaluation.statistics import interval, normal_interval
 
 POLICIES = {
     "hanamikoji": ("random", "greedy", "expert", "hanamikoji", "search:improve:hanamikoji"),
+    "geishas_road:standard": (
+        "random",
+        "greedy",
+        "expert",
+        "geishas_road:standard",
+        "search:improve:geishas_road:standard",
+    ),
     "hanabi:2p": ("random", "greedy", "expert", "hanabi:2p", "search:single_agent:hanabi:2p"),
 }
 FOE = "expert"
@@ -25,11 +33,12 @@ FOE = "expert"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--game", choices=POLICIES, help="only this one")
     parser.add_argument("--worlds", type=int, default=64, help="of each decision of a search")
     given = parser.parse_args()
     print("| game | policy | result | characters |", "|---|---|---|---:|", sep="\n")
-    for id, names in POLICIES.items():
-        for name in names:
+    for id in [given.game] if given.game else POLICIES:
+        for name in POLICIES[id]:
             spec = f"{name}:worlds={given.worlds}" if name.startswith("search:") else name
             policy = load_policy(spec, id)
             partner = getattr(policy, "blueprint", policy)  # of a search
