@@ -133,8 +133,25 @@ def bound(host: str, port: int) -> sockets.socket:
 
 
 def address_of(listening: sockets.socket) -> str:
+    """Where the page is to be found, also by other computers if these may come."""
     host, port = listening.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = own_address(listening.family)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def own_address(family: int) -> str:
+    """The address of this computer in its network; the loopback address if it is in none."""
+    outside, loopback = (
+        ("192.0.2.1", "127.0.0.1") if family == sockets.AF_INET else ("2001:db8::1", "::1")
+    )
+    try:
+        with sockets.socket(family, sockets.SOCK_DGRAM) as probe:
+            probe.connect((outside, 9))  # which sends nothing, but finds the way
+            address: str = probe.getsockname()[0]
+            return address
+    except OSError:
+        return loopback
 
 
 def application(hall: Hall, hosts: Iterable[str] = ()) -> ASGIApp:

@@ -3,8 +3,11 @@
 import json
 import os
 from collections.abc import Iterator
+from ipaddress import ip_address
 from pathlib import Path
+from socket import create_connection
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from serving import HUMAN, Client, Seat, served
@@ -13,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 import hanamachi.training.serve.hall as hall_limits
 import hanamachi.training.serve.store as store_limits
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES
-from hanamachi.training.serve.app import LARGEST
+from hanamachi.training.serve.app import LARGEST, address_of, bound
 
 FAR = "9" * 30
 MALFORMED = [
@@ -226,6 +229,15 @@ def test_a_server_called_by_a_foreign_name_says_nothing(client: Client, host: st
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "192.168.1.4:8020", "[::1]:8020"])
 def test_a_server_is_called_by_its_addresses(client: Client, host: str) -> None:
     assert client.ask("GET", "/api/games", host=host).status == 200
+
+
+def test_who_lets_others_come_is_told_an_address_that_they_can_open() -> None:
+    with bound("0.0.0.0", 0) as listening:
+        address = address_of(listening)
+        found = urlsplit(address)
+        assert found.hostname and not ip_address(found.hostname).is_unspecified
+        with create_connection((found.hostname, found.port or 0), timeout=10):
+            listening.accept()[0].close()
 
 
 def test_a_form_of_a_foreign_page_cannot_be_a_request(client: Client) -> None:
