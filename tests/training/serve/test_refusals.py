@@ -235,7 +235,8 @@ def test_who_lets_others_come_is_told_an_address_that_they_can_open() -> None:
     with bound("0.0.0.0", 0) as listening:
         address = address_of(listening)
         found = urlsplit(address)
-        assert found.hostname and not ip_address(found.hostname).is_unspecified
+        assert found.hostname
+        assert not ip_address(found.hostname).is_unspecified
         with create_connection((found.hostname, found.port or 0), timeout=10):
             listening.accept()[0].close()
 
