@@ -29,11 +29,9 @@ from hanamachi.training.evaluation.matches import (
     PARTS,
     Evaluation,
     chosen_plays,
-    cross_plays,
-    forfeited,
+    evaluated,
     loaded,
     pairings_of_all,
-    result_of,
 )
 from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
 from hanamachi.training.evaluation.schedule import Schedule, Watch, check_games, play_pairing
@@ -100,7 +98,8 @@ def play_tournament(
     director = Director(matches, schedule, processes or processors(), watch or Watch())
     rounds = [director.all_meet_all()] if swiss is None else director.swiss_rounds(swiss, names)
     played = list(chain.from_iterable(each.matches for each in rounds))
-    return Tournament(evaluated(about, played), rounds, limits, passed_over)
+    evaluation = evaluated(about, played, one_by_one=variant.game.cooperative)
+    return Tournament(evaluation, rounds, limits, passed_over)
 
 
 def check_swiss(rounds: int, players: int, variant: Variant) -> None:
@@ -127,15 +126,6 @@ def entrants(
     if not names:
         raise UserError("the folder has no bots; add some, or a policy with --with")
     return [*bots, *policies]
-
-
-def evaluated(about: dict[str, Any], played: Sequence[Played]) -> Evaluation:
-    """The results of all matches as those of an evaluation."""
-    together = played[0][0].variant.game.cooperative
-    names = about["policies"]
-    results = [result_of(*each) for each in played] if together else cross_plays(names, played)
-    forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
-    return Evaluation(**about, results=results, forfeits=forfeits)
 
 
 # --- In several processes

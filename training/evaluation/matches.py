@@ -8,7 +8,7 @@ The batch size does not change a result, and a policy that plays itself scores e
 Notation: D deals, K policies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, combinations, combinations_with_replacement
 from pathlib import Path
@@ -225,7 +225,14 @@ def evaluate(
     pairings = keeping_games(pairings, Path(out, REPLAYS)) if out and replays else pairings
     schedule = Schedule(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))
-    one_by_one = opponents or variant.game.cooperative
+    return evaluated(about, played, bool(opponents) or variant.game.cooperative)
+
+
+def evaluated(
+    about: Mapping[str, Any], played: Sequence[tuple[Pairing, Part]], one_by_one: bool
+) -> Evaluation:
+    """The results of all pairings, one by one or as a ranking of all policies."""
+    names = about["policies"]
     results = [result_of(*each) for each in played] if one_by_one else cross_plays(names, played)
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
     sums = counted(played)
