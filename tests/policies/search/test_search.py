@@ -51,6 +51,14 @@ def test_a_search_answers_alike_in_games_that_the_seat_cannot_tell_apart(game, s
     np.testing.assert_array_equal(answers(policy, games), answers(policy, others))
 
 
+@pytest.mark.parametrize("blueprint", ["greedy", "random"])
+def test_decisions_are_searched_together_as_each_alone(blueprint):
+    search = load_policy(f"search:improve:{blueprint}:worlds=20", game="hanamikoji")
+    games = midgame(search.variant, 5, games=12)
+    alone = [answers(search, games[row : row + 1]) for row in range(len(games))]
+    np.testing.assert_array_equal(answers(search, games), np.concatenate(alone))
+
+
 def test_a_search_without_its_games_says_where_it_can_play():
     policy = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
     games = midgame(policy.variant, 0, games=1)
