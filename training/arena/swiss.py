@@ -14,7 +14,7 @@ Pair = tuple[int, int]  # of players, the lower number first
 
 
 def check_rounds(rounds: int, players: int) -> None:
-    """UserError unless so many rounds can be played in which no two players meet twice.
+    """UserError unless this number of rounds can be played without two players meeting twice.
 
     Then everybody has at least half of the others still to meet, which is enough (see `paired`).
     """

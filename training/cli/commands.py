@@ -223,7 +223,7 @@ def arena(
         int | None,
         typer.Option(
             metavar="ROUNDS",
-            help="Play so many rounds, paired by the scores so far; otherwise all meet all.",
+            help="Number of rounds, paired by the scores so far; otherwise all meet all.",
         ),
     ] = None,
     seconds: Annotated[float, typer.Option(min=0.01, help="Time for each decision.")] = 1.0,
