@@ -35,6 +35,7 @@ from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats, normal_interval
+from hanamachi.training.exploitation import EXPLOITATION, read_exploitation, summary
 
 SEARCHES = {"hanamikoji": 1_000, "hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen
@@ -188,12 +189,10 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
             f"`{found['policy']}` wins {share(found)} of {found['games']:,} games against "
             f"`{found['opponent']}`."
         )
-    response = best_response(id)
-    if response:
-        yield (
-            f"Of the policies that learned to beat `{id}`, the best wins {share(response)} of "
-            f"{response['games']:,} games."
-        )
+    file = agent_folder(id) / EXPLOITATION
+    if file.exists():
+        yield ""
+        yield summary(read_exploitation(file)).strip()
 
 
 def rate(play: Mapping[str, Any], i: int, j: int) -> str:
@@ -205,15 +204,6 @@ def rate(play: Mapping[str, Any], i: int, j: int) -> str:
 
 def share(found: Mapping[str, Any]) -> str:
     return f"{found['rate']:.1%} ({found['low']:.1%} to {found['high']:.1%})"
-
-
-def best_response(id: str) -> Any:
-    """The one that the agent's folder tells of, if it does."""
-    file = agent_folder(id) / "exploit.json"
-    if not file.exists():
-        return None
-    found = json.loads(file.read_text(encoding="utf-8"))
-    return found["responses"][found["best"]]
 
 
 def partners(result: Mapping[str, Any]) -> Iterator[str]:

@@ -1,21 +1,22 @@
 """Make the agents that ship, and put them into the package.
 
     python scripts/pretrained.py hanamikoji geishas_road:2021 --out runs --responses
+    python scripts/pretrained.py hanamikoji --out runs --search seconds=0.1
     python scripts/pretrained.py hanamikoji --cards
 
 Each agent is trained with its settings in configs/pretrained, or in configs/hanamikoji.yaml, in the
 run OUT/NAME, where NAME is the id of its game with - for each colon. In a competitive game best
 responses can follow in OUT/NAME-responses; they take longer than the agent. Then the checkpoint
 goes to policies/pretrained/NAME with the papers that say where it comes from: its card, `run.json`,
-`curve.json`, `evaluation.json` and `exploit.json`. Runs in OUT are resumed, so a script that was
-stopped loses little. --cards only writes the cards and the pictures of their curves again, from the
-papers that are there.
+`curve.json`, `evaluation.json` and `exploit.json`. --search lets a search with this budget attack
+an agent that is there already. Runs in OUT are resumed, so a script that was stopped loses little.
+--cards only writes the cards and the pictures of their curves again, from the papers there.
 """
 
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,26 @@ from hanamachi.games.registry import VARIANTS
 from hanamachi.policies.load import agent_folder
 from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS
 from hanamachi.storage.files import replacing_folder
-from hanamachi.training.best_responses import exploit, read_exploitation, summary
+from hanamachi.training.best_responses import exploit
 from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve, results_picture
+from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.results import read_rows, write_json
+from hanamachi.training.exploitation import (
+    EXPLOITATION,
+    Exploitation,
+    exploit_by_search,
+    read_exploitation,
+    summary,
+    write_exploitation,
+)
 from hanamachi.training.modelcard import PICTURE, model_card
 from hanamachi.training.run import train
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
-RUN, EVALUATION, EXPLOITATION = "run.json", "evaluation.json", "exploit.json"
-CURVE = "curve.json"
+RUN, EVALUATION, CURVE = "run.json", "evaluation.json", "curve.json"
+ATTACK_SEED = 30_000  # of deals that nothing else plays
 
 
 def make(id: str, out: Path, with_responses: bool) -> None:
@@ -74,9 +84,25 @@ def ship(config: Config, run: Path, responses: Path, to: Path) -> None:
         write_json(learning_curve(run / "tensorboard"), aside / CURVE)
         if (responses / EXPLOITATION).exists():
             found = read_exploitation(responses / EXPLOITATION)
-            write_json(asdict(replace(found, victim=config.game)), aside / EXPLOITATION)
+            write_exploitation(replace(found, victim=config.game), aside)
         write_card(config, aside)
     print(f"{config.game} ships: {to}")
+
+
+def attack(id: str, search: str, out: Path) -> None:
+    """Let a search attack an agent, and write its card again."""
+    folder = agent_folder(id)
+    with ShowGames() as watch:
+        how: dict[str, Any] = {"out": out / f"{folder.name}-search", "watch": watch}
+        found = exploit_by_search(id, search, seed=ATTACK_SEED, **how)
+    write_exploitation(replace(known(folder) or found, search=found.search), folder)
+    write_card(settings(id), folder)
+
+
+def known(folder: Path) -> Exploitation | None:
+    """What is known of how exploitable the agent is."""
+    found = folder / EXPLOITATION
+    return read_exploitation(found) if found.exists() else None
 
 
 def write_card(config: Config, folder: Path) -> None:
@@ -89,8 +115,8 @@ def write_card(config: Config, folder: Path) -> None:
 def card(config: Config, folder: Path) -> str:
     """The card of an agent, from its papers."""
     made = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    found = folder / EXPLOITATION
-    exploited = summary(read_exploitation(found)) if found.exists() else ""
+    found = known(folder)
+    exploited = summary(found) if found else ""
     about: dict[str, Any] = {"name": config.game, "exploited": exploited}
     about["evaluations"] = evaluations(kept_curve(folder))
     return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
@@ -118,11 +144,15 @@ def main() -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--out", type=Path, help="folder of the runs")
     what.add_argument("--cards", action="store_true", help="only write their cards again")
-    parser.add_argument("--responses", action="store_true", help="train best responses too")
+    then = parser.add_mutually_exclusive_group()
+    then.add_argument("--responses", action="store_true", help="train best responses too")
+    then.add_argument("--search", metavar="BUDGET", help="only let a search attack them")
     given = parser.parse_args()
     for id in given.games:
         if given.cards:
             write_card(settings(id), agent_folder(id))
+        elif given.search:
+            attack(id, given.search, given.out)
         else:
             make(id, given.out, given.responses)
 

@@ -1,18 +1,16 @@
 """Approximate best responses: policies that are trained to beat a fixed one, the victim.
 
-A victim's exploitability is what it loses to its best response. A trained response finds some of
-that loss, so the lower end of the interval of its win rate is a bound (Timbers et al. 2022). Each
-response is a run like any other, with the victim in all other seats of all games. The first starts
-from random weights. The others start from the victim's weights, if it has any, and learn a third as
-long.
+exploitation.py says what they are for. Each response is a run like any other, with the victim in
+all other seats of all games. The first starts from random weights. If the victim is a network, the
+second starts from its weights and the third from a clone of the search that attacks it, and these
+learn a third as long; then it begins again with the second.
 
 A response plays its most probable action, because a best response needs no chance; the victim
 samples. Some deals choose the best response in this play, and others measure it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -21,8 +19,6 @@ from typing import Any
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from rich.console import Group
-from rich.text import Text
 
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import RUNS, STEPS
@@ -34,71 +30,40 @@ from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
 from hanamachi.training.curve import CHOSEN, COLOURS, RESULT, SMALL, Curve, read_curve, style
-from hanamachi.training.evaluation.deals import Pairing, Play
+from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.matches import PARTS, rounded
-from hanamachi.training.evaluation.report import percent
-from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprint
 from hanamachi.training.evaluation.schedule import Mapper, Schedule, Watch, play_pairings
 from hanamachi.training.evaluation.statistics import Floats, interval
+from hanamachi.training.exploitation import (
+    ATTACK,
+    EVEN,
+    SEARCH_GAMES,
+    Exploitation,
+    Response,
+    exploit_by_search,
+    refuse_cooperative,
+    write_exploitation,
+)
 from hanamachi.training.run import refuse_begun, train
-from hanamachi.training.tables import Name, whole_table
 
 # settings of the given config that every response takes over
 KEPT = ("seed", "num_games", "device", "network", "save_every")
-SHORTER = 3  # a response that starts from the victim's weights learns a third as long
+SHORTER = 3  # a response that does not start from random weights learns a third as long
 # how a response learns differently from self-play: from more games before each update, because only
 # one side learns; with a high entropy at first and none at the end
 SETTINGS: Mapping[str, Any] = {
     "num_games": 1024,
     "ppo": {"ent_coef": (0.3, 0.0), "gae_lambda": 0.8, "batch_size": 512},
 }
-# from the victim's weights: with less entropy and in smaller steps, to keep what they know
+# from weights that play well: with less entropy and in smaller steps, to keep what they know
 KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2e-5)}
+# what the other responses to a network start from, in turn: its weights, and a clone of a search
+# that thinks little at each decision, so that it labels many
+STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
+LABELS = 30  # one decision is labelled by the search for so many of the first response's
 
-SUMMARY = """
-An opponent that knows it may win more. Of {count} policies that were trained to beat it, the best
-one, from {start} weights and {steps:,} decisions, wins {rate:.1%} ({low:.1%} to {high:.1%}) of
-{games:,} games with its most probable actions, while this policy samples.
-{meaning}
-"""
-EVEN = 0.5  # what a policy wins against itself
 READING = "lines: sampled play, while they learned; dots: their most probable actions, in the end"
-
-
-# --- The result
-
-
-@dataclass(frozen=True)
-class Response:
-    """One response and its win rate against the victim; a draw counts half."""
-
-    policy: str  #: its checkpoint, in the folder of all responses
-    start: str  #: the weights that it started from: "random" or "victim's"
-    steps: int  #: decisions that it learned from
-    games: int
-    rate: float  #: from 0 to 1
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Exploitation:
-    """The responses to a victim; the lower end of the best one's interval is a bound."""
-
-    victim: str
-    game: str
-    options: dict[str, Any]
-    best: int  #: index of the best response, chosen on other deals than those of its rate
-    responses: list[Response]
-    play: Play = "argmax"  #: of every response
-    victim_play: Play = "sample"
-
-
-def read_exploitation(path: Path) -> Exploitation:
-    """The result that `exploit` wrote to this file."""
-    read = json.loads(path.read_text(encoding="utf-8"))
-    return Exploitation(**{**read, "responses": [Response(**row) for row in read["responses"]]})
 
 
 # --- Finding them
@@ -110,6 +75,8 @@ def exploit(
     steps: int,
     seeds: int = 3,
     *,
+    search: str | None = None,
+    search_games: int = SEARCH_GAMES,
     game: str | None = None,
     config: Config | None = None,
     resume: bool = False,
@@ -121,7 +88,8 @@ def exploit(
 
     The first response learns from `steps` decisions. `config` gives the settings of the learner and
     the number of final games; its steps, opponents and starting point are ignored. `game` and
-    `options` replace those of `config`; a checkpoint knows its own. The result is also written to
+    `options` replace those of `config`; a checkpoint knows its own. With `search`, such as
+    "seconds=0.1", a search attacks too, in `search_games` games. The result is also written to
     `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs in `out` are
     resumed, and games that measured them are not played again. `watch` follows these games.
     `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if something
@@ -129,17 +97,18 @@ def exploit(
     """
     if game is None and config:
         game, options = config.game, {**config.options, **options}
+    out = Path(out)
     victim = load_policy(str(policy), game, **options)
     check(victim, steps, seeds)
     given = config.model_dump(exclude_unset=True) if config else {}
     first = from_scratch(str(policy), victim, given, steps)
     runs = [first, *(another(first, victim, given, n) for n in range(1, seeds))]
-    folders = [Path(out) / str(n) for n in range(1, seeds + 1)]
+    folders = [out / str(n) for n in range(1, seeds + 1)]
     for folder in folders if not resume else ():
         refuse_begun(folder)
     titles = [f"response {n} of {seeds}" for n in range(1, seeds + 1)]
     list(mapper(respond, runs, folders, titles))
-    play = partial(played, runs, victim, Path(out), watch or Watch())
+    play = partial(played, runs, victim, out, watch or Watch())
     last = runs[-1].final_seed  # of all deals that the runs have used
     result = Exploitation(
         victim=str(policy),
@@ -148,7 +117,12 @@ def exploit(
         best=int(np.argmax([each.mean() for each in play("choice", last + 2)])),
         responses=measured(runs, play("rates", last + 1)),
     )
-    write(result, Path(out))
+    if search:
+        how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
+        where = out / "search"
+        found = exploit_by_search(policy, search, search_games, last + 3, out=where, **how)
+        result = replace(result, search=found.search)
+    write(result, out)
     return result
 
 
@@ -158,11 +132,7 @@ def respond(run: Config, folder: Path, title: str) -> None:
 
 
 def check(victim: Policy, steps: int, seeds: int) -> None:
-    if victim.variant.game.cooperative:
-        raise UserError(
-            f"in {victim.variant.id} all players win together, so there is nothing to exploit; "
-            "hanamachi evaluate measures how a policy scores"
-        )
+    refuse_cooperative(victim.variant)
     if not 1 <= steps <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
     if not 1 <= seeds <= RUNS:
@@ -185,14 +155,24 @@ def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int
 
 
 def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int) -> Config:
-    """The same run with another seed; it starts from the victim's weights, if there are any."""
+    """The same run with another seed; if the victim is a network, with a start that plays well."""
     settings = first.model_dump() | {"seed": first.seed + number}
     if isinstance(victim, CompiledPolicy):
         (spec,) = first.opponents
-        settings |= {"init_from": spec, "network": shape(victim)}
+        start = STARTS[(number - 1) % len(STARTS)].format(spec)
+        settings |= {"init_from": start, "network": shape(victim)}
         settings |= {"steps": max(1, first.steps // SHORTER)}
+        if start != spec:
+            settings["clone"] = {"steps": max(1, first.steps // LABELS)}
         settings["ppo"] = {**settings["ppo"], **KNOWING, **given.get("ppo", {})}
     return Config.from_dict(settings)
+
+
+def start_of(run: Config) -> str:
+    """Whose weights a response began with."""
+    if run.teacher:
+        return "search's"
+    return "victim's" if run.init_from else "random"
 
 
 def shape(victim: CompiledPolicy) -> dict[str, Any]:
@@ -224,8 +204,7 @@ def measured(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Response]
     games, responses = runs[0].evaluation.final_games, []
     for number, (run, each) in enumerate(zip(runs, scores, strict=True), 1):
         rates = map(rounded, (each.mean(), *interval(each)))
-        start = "victim's" if run.init_from else "random"
-        responses.append(Response(f"{number}/policy", start, run.steps, games, *rates))
+        responses.append(Response(f"{number}/policy", start_of(run), run.steps, games, *rates))
     return responses
 
 
@@ -251,7 +230,7 @@ def played(
 
 def write(result: Exploitation, out: Path) -> None:
     """Write `out`/exploit.json, and `out`/exploit.png with what the runs in `out` have logged."""
-    write_json(asdict(result), out / "exploit.json")
+    write_exploitation(result, out)
     logs = [out / Path(each.policy).parent / "tensorboard" for each in result.responses]
     curves = [read_curve(log) for log in logs]
     with replacing(out / "exploit.png") as file:
@@ -270,8 +249,6 @@ def draw(result: Exploitation, curves: Sequence[Curve]) -> Figure:
         for name, won in curve.items():
             if name.startswith(RESULT):
                 axes.plot(list(won), [100 * each for each in won.values()], color=colour)
-        start = response.start.replace("victim", "the victim")
-        label = f"{response.policy}, from {start} weights"
         reach = [[rate - low], [high - rate]]
         axes.errorbar(
             [response.steps],
@@ -281,46 +258,10 @@ def draw(result: Exploitation, curves: Sequence[Curve]) -> Figure:
             markersize=4,
             capsize=3,
             color=colour,
-            label=label,
+            label=f"{response.policy}, {response.weights}",
         )
     style(axes)
     axes.set_ylabel("wins, per cent", **SMALL)
     axes.set_title(f"{result.game}: best responses to {result.victim}\n{READING}", **SMALL)
     axes.legend(frameon=False, **SMALL)
     return figure
-
-
-# --- In words
-
-
-def summary(result: Exploitation) -> str:
-    """What the best response wins: a paragraph of the victim's model card."""
-    best = result.responses[result.best]
-    start = "its own" if best.start == "victim's" else best.start
-    about = asdict(best) | {"start": start, "meaning": meaning(best.low)}
-    return SUMMARY.format(count=len(result.responses), **about)
-
-
-def meaning(low: float) -> str:
-    """What the lower end of the best response's interval says."""
-    if low > EVEN:
-        return f"So a best response wins at least {low:.1%}."
-    return "A bound of at most 50% says nothing: a copy of the victim wins as much."
-
-
-def table(result: Exploitation) -> Group:
-    """All responses, for the terminal, and which one is the best."""
-    figures = "decisions", "games", "wins, per cent", "95 % interval"
-    rows = whole_table("response", "start", right=figures)
-    for response in result.responses:
-        span = f"{100 * response.low:.1f} to {100 * response.high:.1f}"
-        counts = f"{response.steps:,}", f"{response.games:,}"
-        names = Name(response.policy), Name(response.start)
-        rows.add_row(*names, *counts, percent(response.rate), span)
-    chosen = result.responses[result.best]
-    return Group(
-        Text(f"\n{result.game}: best responses to {result.victim}", style="bold"),
-        rows,
-        Text(f"Every response plays its most probable actions; {result.victim} samples its own."),
-        Text(f"{chosen.policy} did best on other deals. {meaning(chosen.low)}"),
-    )

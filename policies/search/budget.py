@@ -89,3 +89,10 @@ def above_zero(value: Any, what: str) -> float:
     if not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
         raise UserError(f"{what} must be a number above 0, not {value!r}")
     return float(value)
+
+
+def share(value: Any, what: str) -> float:
+    """Check a setting that must be a share of a whole, above 0 and at most 1."""
+    if not isinstance(value, int | float) or not 0 < value <= 1:
+        raise UserError(f"{what} must be above 0 and at most 1, not {value!r}")
+    return float(value)

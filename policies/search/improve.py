@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best
-from hanamachi.policies.search.budget import at_least_one
+from hanamachi.policies.search.budget import at_least_one, share
 from hanamachi.policies.search.playout import gap_to_best, play_out
-from hanamachi.policies.search.reach import resampled, softmax, weights_of_each
+from hanamachi.policies.search.reach import RANDOM_SHARE, resampled, softmax, weights_of_each
 from hanamachi.policies.search.search import MANY_GAMES, Decision, Search
 
 # worlds after which clearly worse actions are first dropped, and in one batch at most
@@ -54,7 +54,11 @@ class Comparison:
 
 
 class Improve(Search):
-    """Tries the `top` actions of its blueprint in each world of its budget."""
+    """Tries the `top` actions of its blueprint in each world of its budget.
+
+    `random_share` of the others' decisions is assumed to be random: little where they are known to
+    play the blueprint, more where they may not.
+    """
 
     kind = "improve"
 
@@ -64,10 +68,12 @@ class Improve(Search):
         blueprint: Policy | None,
         *,
         top: int = 8,
+        random_share: float = RANDOM_SHARE,
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
         self.top = at_least_one(top, "top")
+        self.random_share = share(random_share, "random_share")
 
     @property
     def games_at_once(self) -> int:
@@ -145,10 +151,10 @@ class Improve(Search):
         """Worlds of each decision, (count,), resampled by the others' actions in this round."""
         candidates = [decision.sample(CANDIDATES * count) for decision in decisions]
         seats = [int(worlds["mover"][0]) for worlds in candidates]
-        shares = weights_of_each(self._start, candidates, seats)
+        shares = weights_of_each(self._start, candidates, seats, self.random_share)
         found = []
-        for decision, worlds, share in zip(decisions, candidates, shares, strict=True):
-            chosen = worlds[resampled(share, count, decision.rng)]
+        for decision, worlds, weights in zip(decisions, candidates, shares, strict=True):
+            chosen = worlds[resampled(weights, count, decision.rng)]
             # a world that is drawn twice gets different random numbers
             chosen["rng"] = self.variant.new(decision.seeds(count))["rng"]
             found.append(chosen)

@@ -12,11 +12,11 @@ from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.load import PLAYED_BY, PRETRAINED, agent_folder, agents
 from hanamachi.policies.networks.checkpoint import load_checkpoint
-from hanamachi.training.best_responses import read_exploitation
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.exact import SMALL
+from hanamachi.training.exploitation import read_exploitation
 from hanamachi.training.run import train
 
 SCRIPT = runpy.run_path(str(ROOT / "scripts" / "pretrained.py"))

@@ -10,13 +10,14 @@ from rich.console import Console
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.training.best_responses import exploit, summary, table
+from hanamachi.training.best_responses import exploit
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import deals as playing
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.exact import exploitability, tabulate, tree_of
+from hanamachi.training.exploitation import summary, table
 from hanamachi.training.learner.shards import one_thread_each
 
 OPTIONS = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
@@ -77,13 +78,21 @@ def test_a_victim_with_weights_is_also_answered_from_these(victim, tmp_path):
     assert [(r.start, r.steps) for r in found.responses] == [
         ("random", 300),
         ("victim's", 100),
-        ("victim's", 100),
+        ("search's", 100),
     ]
     runs = [Config.load(tmp_path / str(n) / "config.yaml") for n in (1, 2, 3)]
     assert all(run.opponents == {str(victim): 1} for run in runs)
-    assert [run.init_from for run in runs] == [None, str(victim), str(victim)]
+    attack = f"search:improve:{victim}:random_share=0.05,worlds=8"
+    assert [run.init_from for run in runs] == [None, str(victim), attack]
+    assert runs[2].clone.steps == 10
     assert len({run.seed for run in runs}) == 3
     assert [run.ppo.ent_coef for run in runs] == [(0.3, 0.0), (0.02, 0.0), (0.02, 0.0)]
+
+
+def test_a_search_can_attack_too(victim, tmp_path):
+    found = exploit(victim, tmp_path, 30, 1, config=CONFIG, search="worlds=2", search_games=4)
+    assert (found.search.games, found.search.opponent) == (4, str(victim))
+    assert json.loads((tmp_path / "exploit.json").read_text())["search"] == asdict(found.search)
 
 
 def test_settings_that_are_given_hold_for_every_response(victim, tmp_path):
@@ -190,7 +199,7 @@ def test_it_says_which_play_is_measured_and_what_a_low_bound_means(responses):
         assert "sample" in told
     assert (found.play, found.victim_play) == ("argmax", "sample")
     for tell in (printed, summary):
-        assert ("says nothing" in tell(found), "says nothing" in tell(weak)) == (False, True)
+        assert ("at least" in tell(found), "at least" in tell(weak)) == (True, False)
 
 
 def printed(found):

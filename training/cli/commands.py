@@ -22,6 +22,7 @@ from hanamachi.limits import LINE, WORKERS
 
 if TYPE_CHECKING:
     from hanamachi.sessions.saved_games import Record
+    from hanamachi.training.exploitation import Exploitation
 
 app = typer.Typer(
     help="Card games with hidden information: train policies, evaluate them, play against them.",
@@ -303,6 +304,11 @@ def exploit(
     exact: Annotated[
         bool, typer.Option("--exact", help="Walk the whole game tree, which must be small.")
     ] = False,
+    search: Annotated[
+        str | None,
+        typer.Option(help="Attack by a search with this budget: seconds=0.1, or worlds=32."),
+    ] = None,
+    games: Annotated[int, typer.Option(help="Number of games in which the search attacks.")] = 2000,
     steps: Annotated[
         int | None,
         typer.Option(help="Train best responses; the first learns from this many decisions."),
@@ -321,24 +327,28 @@ def exploit(
     on_ray: OnRay = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a policy's exploitability: exactly, or by trained best responses (extra: train)."""
-    if exact == (steps is not None):
-        raise UserError("choose how to find best responses: --exact, or --steps to train them")
-    if steps is None:
+    """Measure a policy's exploitability: exactly, by search, or by training (extra: train)."""
+    attacked = search is not None or steps is not None
+    if exact == attacked:
+        raise UserError(
+            "choose what to find: --exact for the exact value in a small game; or attackers, with "
+            "--search seconds=0.1 to search, --steps to train best responses, or both"
+        )
+    if exact:
         exploit_exactly(policy, out, game, options, as_json)
         return
-    if out is None:
-        raise UserError("trained best responses are runs: name a folder for them with --out")
-    from hanamachi.training.best_responses import exploit, table
-    from hanamachi.training.config import Config
     from hanamachi.training.evaluation.progress import ShowGames
+    from hanamachi.training.exploitation import exploit_by_search, table
 
-    settings = Config.load(config) if config else None
-    how: dict[str, Any] = {"game": game, "config": settings, "resume": resume}
-    how |= on_cluster() if on_ray else {}
-    how |= options_of(exploit, options)
+    how: dict[str, Any] = {"game": game, **(on_cluster() if on_ray else {})}
     with ShowGames() as watch:
-        found = exploit(policy, out, steps, seeds, watch=watch, **how)
+        how["watch"] = watch
+        if steps is None:
+            how |= {"out": out, **options_of(exploit_by_search, options)}
+            found = exploit_by_search(policy, str(search), games, **how)
+        else:
+            how |= {"search": search, "search_games": games, "resume": resume}
+            found = exploit_by_training(policy, out, steps, seeds, config, how, options)
     show(asdict(found), table(found), as_json)
 
 
@@ -567,6 +577,24 @@ def known_game(policies: Sequence[str]) -> tuple[str, dict[str, Any]]:
         variant = load_policy(policy).variant
         return variant.id, dict(variant.options)
     raise UserError("none of these policies has a game of its own: name one with --game")
+
+
+def exploit_by_training(
+    policy: str,
+    out: Path | None,
+    steps: int,
+    seeds: int,
+    config: Path | None,
+    how: dict[str, Any],
+    options: list[str] | None,
+) -> "Exploitation":
+    if out is None:
+        raise UserError("trained best responses are runs: name a folder for them with --out")
+    from hanamachi.training.best_responses import exploit
+    from hanamachi.training.config import Config
+
+    how |= {"config": Config.load(config) if config else None, **options_of(exploit, options)}
+    return exploit(policy, out, steps, seeds, **how)
 
 
 def exploit_exactly(
