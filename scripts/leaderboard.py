@@ -192,7 +192,7 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     file = agent_folder(id) / EXPLOITATION
     if file.exists():
         yield ""
-        yield summary(read_exploitation(file)).strip()
+        yield summary(read_exploitation(file), f"`{id}`").strip()
 
 
 def rate(play: Mapping[str, Any], i: int, j: int) -> str:

@@ -1,32 +1,45 @@
 """Make the agents that ship, and put them into the package.
 
     python scripts/pretrained.py hanamikoji geishas_road:2021 --out runs --responses
+    python scripts/pretrained.py hanabi:2p --out runs --seeds 0 1 2
     python scripts/pretrained.py hanamikoji --out runs --search seconds=0.1
+    python scripts/pretrained.py hanamikoji --learned
     python scripts/pretrained.py hanamikoji --cards
 
 Each agent is trained with its settings in configs/pretrained, or in configs/hanamikoji.yaml, in the
-run OUT/NAME, where NAME is the id of its game with - for each colon. In a competitive game best
-responses can follow in OUT/NAME-responses; they take longer than the agent. Then the checkpoint
-goes to policies/pretrained/NAME with the papers that say where it comes from: its card, `run.json`,
-`curve.json`, `evaluation.json` and `exploit.json`. --search lets a search with this budget attack
-an agent that is there already. Runs in OUT are resumed, so a script that was stopped loses little.
---cards only writes the cards and the pictures of their curves again, from the papers there.
+run OUT/NAME-SEED, where NAME is the id of its game with - for each colon. Of several seeds, the
+agent is the one with the median result. In a competitive game best responses can follow in
+OUT/NAME-responses; they take longer than the agent. Then the checkpoint goes to
+policies/pretrained/NAME with the papers that say where it comes from: its card, `run.json`,
+`curve.json`, `evaluation.json`, `learned.json` and `exploit.json`. --search lets a search with this
+budget attack an agent that is there already. Runs in OUT are resumed, so a script that was stopped
+loses little.
+--learned only compares an agent with its teacher again, and --cards only writes the cards and the
+pictures of their curves again, from the papers that are there.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hanamachi.games.registry import VARIANTS
 from hanamachi.policies.load import agent_folder
-from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS
+from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS, load_checkpoint
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve, results_picture
+from hanamachi.training.evaluation.learned import (
+    Result,
+    read_learned,
+    result_of,
+    what_is_learned,
+    write_learned,
+)
+from hanamachi.training.evaluation.matches import Row, TeamScore
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.results import read_rows, write_json
 from hanamachi.training.exploitation import (
@@ -43,17 +56,38 @@ from hanamachi.training.run import train
 CONFIGS = Path(__file__).parents[1] / "configs"
 MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
 RUN, EVALUATION, CURVE = "run.json", "evaluation.json", "curve.json"
-ATTACK_SEED = 30_000  # of deals that nothing else plays
+TEACHER = "expert"  # which advises those that were not cloned
+LEARNED_GAMES = 2_000  # of each figure
+ATTACK_SEED, LEARNED_SEED = 30_000, 40_000  # of deals that nothing else plays
 
 
-def make(id: str, out: Path, with_responses: bool) -> None:
-    """Train the agent of a variant, measure it, and put it into the package."""
-    config, name = settings(id), agent_folder(id).name
-    train(config, out / name, resume=True)
-    responses = out / f"{name}-responses"
+def make(id: str, out: Path, seeds: Sequence[int], with_responses: bool) -> None:
+    """Train the agent of a variant with each seed, and put the median one into the package."""
+    runs = {seed: run_of(id, seed, out) for seed in seeds}
+    for seed, run in runs.items():
+        train(settings(id, [f"seed={seed}"]), run, resume=True)
+    results = {seed: main_result(run) for seed, run in runs.items()}
+    seed = sorted(seeds, key=lambda seed: results[seed].mean)[len(seeds) // 2]
+    config, responses = settings(id, [f"seed={seed}"]), out / f"{agent_folder(id).name}-responses"
     if with_responses and not VARIANTS[id].cooperative:
-        find_responses(config, out / name / "policy", responses)
-    ship(config, out / name, responses, agent_folder(id))
+        find_responses(config, runs[seed] / "policy", responses)
+    ship(config, runs[seed], responses, agent_folder(id), results)
+
+
+def run_of(id: str, seed: int, out: Path) -> Path:
+    return out / f"{agent_folder(id).name}-{seed}"
+
+
+def main_result(run: Path) -> Result:
+    """The result of a run that chooses between its seeds; see `Result`."""
+    rows = read_rows(run / EVALUATION)
+    return result_of(next(row for row in rows if is_main(row)))
+
+
+def is_main(row: Row | TeamScore) -> bool:
+    if isinstance(row, TeamScore):
+        return row.policy == row.partners and row.play == "argmax"
+    return row.opponent == TEACHER and row.play == "sample"
 
 
 def settings(id: str, overrides: Sequence[str] = ()) -> Config:
@@ -74,7 +108,7 @@ def find_responses(config: Config, policy: Path, out: Path) -> None:
         exploit(policy, out, config.steps, config=how, resume=True)
 
 
-def ship(config: Config, run: Path, responses: Path, to: Path) -> None:
+def ship(config: Config, run: Path, responses: Path, to: Path, seeds: Mapping[int, Result]) -> None:
     """Put the checkpoint of a run and its papers into a folder of the package."""
     with replacing_folder(to) as aside:
         for name in (WEIGHTS, CONFIG):
@@ -85,8 +119,16 @@ def ship(config: Config, run: Path, responses: Path, to: Path) -> None:
         if (responses / EXPLOITATION).exists():
             found = read_exploitation(responses / EXPLOITATION)
             write_exploitation(replace(found, victim=config.game), aside)
-        write_card(config, aside)
+        learn_about(config, aside, dict(seeds))
     print(f"{config.game} ships: {to}")
+
+
+def learn_about(config: Config, folder: Path, seeds: dict[int, Result]) -> None:
+    """Measure what an agent learned beside its teacher, and write its card."""
+    policy = load_checkpoint(folder, config.game, **config.options)
+    found = what_is_learned(policy, config.teacher or TEACHER, LEARNED_GAMES, LEARNED_SEED)
+    write_learned(replace(found, seeds=seeds), folder)
+    write_card(config, folder)
 
 
 def attack(id: str, search: str, out: Path) -> None:
@@ -96,7 +138,20 @@ def attack(id: str, search: str, out: Path) -> None:
         how: dict[str, Any] = {"out": out / f"{folder.name}-search", "watch": watch}
         found = exploit_by_search(id, search, seed=ATTACK_SEED, **how)
     write_exploitation(replace(known(folder) or found, search=found.search), folder)
-    write_card(settings(id), folder)
+    write_card(shipped_settings(id), folder)
+
+
+def compare(id: str) -> None:
+    """Measure what an agent learned beside its teacher, and write its card again."""
+    folder = agent_folder(id)
+    before = read_learned(folder)
+    learn_about(shipped_settings(id), folder, before.seeds if before else {})
+
+
+def shipped_settings(id: str) -> Config:
+    """The settings of the agent that is there: its recipe, with its own seed."""
+    made = json.loads((agent_folder(id) / RUN).read_text(encoding="utf-8"))
+    return settings(id, [f"seed={made['seed']}"])
 
 
 def known(folder: Path) -> Exploitation | None:
@@ -118,6 +173,7 @@ def card(config: Config, folder: Path) -> str:
     found = known(folder)
     exploited = summary(found) if found else ""
     about: dict[str, Any] = {"name": config.game, "exploited": exploited}
+    about["beside"] = read_learned(folder)
     about["evaluations"] = evaluations(kept_curve(folder))
     return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
 
@@ -144,17 +200,23 @@ def main() -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--out", type=Path, help="folder of the runs")
     what.add_argument("--cards", action="store_true", help="only write their cards again")
+    what.add_argument(
+        "--learned", action="store_true", help="only compare them with their teachers"
+    )
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="one run for each")
     then = parser.add_mutually_exclusive_group()
     then.add_argument("--responses", action="store_true", help="train best responses too")
     then.add_argument("--search", metavar="BUDGET", help="only let a search attack them")
     given = parser.parse_args()
     for id in given.games:
         if given.cards:
-            write_card(settings(id), agent_folder(id))
+            write_card(shipped_settings(id), agent_folder(id))
+        elif given.learned:
+            compare(id)
         elif given.search:
             attack(id, given.search, given.out)
         else:
-            make(id, given.out, given.responses)
+            make(id, given.out, given.seeds, given.responses)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,19 @@
 """The model card of a checkpoint, in Hugging Face's form."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from hanamachi.policies.networks.description import digests
 from hanamachi.training.config import PAST, SELF, Config
+from hanamachi.training.evaluation.learned import Learned, Result
 from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
 
 CARD = """---
 {metadata}---
 
-# {game}: a policy from {practice}
+# {game}: a policy {made}
 
 It plays {game} {options}, in {which} seat. `hanamachi train` made it from
 {origin} (seed {seed}).
@@ -31,7 +32,7 @@ policy = load_policy("{name}")
 
 {measured}
 These deals had no part in choosing the checkpoint.
-{exploited}
+{exploited}{lesson}
 ## How it was made
 
 {method}
@@ -108,20 +109,22 @@ def model_card(
     *,
     name: str = "path/to/this/folder",
     exploited: str = "",
+    beside: Learned | None = None,
     evaluations: int = 0,
 ) -> str:
     """The card of a run's policy that learned from this many decisions, 0 for a clone.
 
     `rows` is empty before the final evaluation; later the card shows the learning curve, PICTURE.
-    `name` is what loads the policy. `exploited` is a paragraph on what the best response to it
-    wins, if one was trained. `evaluations` is how many there were during the run.
+    `name` is what loads the policy. `exploited` is a paragraph on what the strongest attacker wins,
+    if there was one. `beside` compares the policy with its teacher. `evaluations` is how many there
+    were during the run.
     """
     words = words_for(config)
     memory = " and what its features keep" if config.network.features else ""
     return CARD.format(
-        metadata=yaml.safe_dump(metadata(config, rows), sort_keys=False),
+        metadata=yaml.safe_dump(metadata(config, learned, rows), sort_keys=False),
         game=config.game,
-        practice=practice(config),
+        made=made(config, learned),
         options=f"with {config.options}" if config.options else "with its default options",
         origin=origin(config, learned),
         method=method(config, learned),
@@ -138,6 +141,7 @@ def model_card(
         played=words["played"],
         **digests(config.variant(), config.network.features),
         exploited=exploited,
+        lesson=lesson(beside, rows) if beside else "",
         which=words["which"],
         measured=words["measured"],
         limits=words["limits"].format(memory=memory, weakest=weakest(rows)),
@@ -172,6 +176,13 @@ def origin(config: Config, learned: int) -> str:
     return " and ".join(sources)
 
 
+def made(config: Config, learned: int) -> str:
+    """How it came about, such as "cloned from expert, then trained by self-play"."""
+    steps = [f"cloned from {config.teacher}"] * bool(config.teacher)
+    steps += [f"trained by {practice(config)}"] * bool(learned)
+    return ", then ".join(steps)
+
+
 def practice(config: Config) -> str:
     """The games that it learned from: self-play, or games with other policies."""
     others = " and ".join(sorted(config.opponents.keys() - SELVES))
@@ -189,7 +200,49 @@ def method(config: Config, learned: int) -> str:
     return "\n".join(steps)
 
 
-def metadata(config: Config, rows: Rows) -> dict[str, Any]:
+def lesson(beside: Learned, rows: Rows) -> str:
+    """What the network learned beside its teacher: a section of the card."""
+    teacher, together = beside.teacher, isinstance(rows[0], TeamScore)
+    unit = "points with itself" if together else f"of the games against `{teacher}`"
+    lines = [
+        f"Its first choice is one of those of `{teacher}` in {beside.agreement:.1%} of "
+        f"{beside.decisions:,} decisions in games with itself."
+    ]
+    teams = [row for row in rows if isinstance(row, TeamScore)]
+    lines += [gain_over(teacher, teams)] if teams else []
+    for name, found in beside.without.items():
+        lines.append(f"With `{name}` zero at play, it {reaches(found, together)} {unit}.")
+    for name, found in beside.untrained.items():
+        lines.append(f"A network trained without `{name}` {reaches(found, together)} {unit}.")
+    if len(beside.seeds) > 1:
+        lines.append(spread(beside.seeds, together, unit))
+    return "\n".join(["", "## What it learned", "", *(f"- {line}" for line in lines), ""])
+
+
+def gain_over(teacher: str, rows: Sequence[TeamScore]) -> str:
+    """How much more than its teacher a policy scores in a cooperative game."""
+    alone = {row.policy: row for row in rows if row.policy == row.partners and row.play == "argmax"}
+    gain = alone[rows[0].policy].mean - alone[teacher].mean
+    more = "more" if gain >= 0 else "less"
+    return f"On the same deals it scores {abs(gain):.2f} points {more} than `{teacher}` alone."
+
+
+def reaches(found: Result, together: bool) -> str:
+    """A result in words, without its unit."""
+    if together:
+        return f"scores {found.mean:.2f} ({found.low:.2f} to {found.high:.2f})"
+    return f"wins {found.mean:.1%} ({found.low:.1%} to {found.high:.1%})"
+
+
+def spread(seeds: Mapping[int, Result], together: bool, unit: str) -> str:
+    """The results of runs that differ in their seeds alone."""
+    form = ".2f" if together else ".1%"
+    each = ", ".join(f"{result.mean:{form}} (seed {seed})" for seed, result in seeds.items())
+    verb = "scored" if together else "won"
+    return f"Runs that differ in their seed alone {verb} {each} {unit}; the median is this policy."
+
+
+def metadata(config: Config, learned: int, rows: Rows) -> dict[str, Any]:
     """What Hugging Face's hub reads."""
     results = [
         {
@@ -200,7 +253,8 @@ def metadata(config: Config, rows: Rows) -> dict[str, Any]:
         for row in rows
         if owned(row, rows)
     ]
-    tags = ["self-play"] * bool(config.opponents.keys() & SELVES)
+    tags = ["imitation-learning"] * bool(config.teacher)
+    tags += ["self-play"] * bool(learned and config.opponents.keys() & SELVES)
     return {
         "library_name": "hanamachi",
         "license": "mit",

@@ -13,6 +13,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.load import PLAYED_BY, PRETRAINED, agent_folder, agents
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training.config import Config
+from hanamachi.training.evaluation.learned import read_learned
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.exact import SMALL
@@ -21,6 +22,7 @@ from hanamachi.training.run import train
 
 SCRIPT = runpy.run_path(str(ROOT / "scripts" / "pretrained.py"))
 settings_of = SCRIPT["settings"]
+shipped_settings = SCRIPT["shipped_settings"]
 PAPERS = {
     "model.safetensors",
     "config.json",
@@ -29,6 +31,7 @@ PAPERS = {
     "curve.json",
     "curve.png",
     "evaluation.json",
+    "learned.json",
     "exploit.json",
 }
 LARGEST = 32 << 20  # bytes of all agents together
@@ -72,13 +75,14 @@ def test_it_loads_by_the_name_of_its_game_and_plays_it(id):
 
 @each_agent
 def test_its_papers_fit_its_settings(id):
-    folder, config = agent_folder(id), settings_of(id)
+    folder, config = agent_folder(id), shipped_settings(id)
     responses = {"exploit.json"} if VARIANTS[id].cooperative else set()
     assert {path.name for path in folder.iterdir()} == PAPERS - responses
     made = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     rows = read_rows(folder / "evaluation.json")
     curve = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
-    assert made["seed"] == config.seed
+    seeds = read_learned(folder).seeds
+    assert not seeds or made["seed"] == sorted(seeds, key=lambda s: seeds[s].mean)[len(seeds) // 2]
     assert 0 < made["decisions"] <= 1.01 * config.steps
     assert {row.games for row in rows} == {config.evaluation.final_games}
     assert all(steps <= 1.01 * config.steps for points in curve.values() for steps, _ in points)
@@ -88,7 +92,7 @@ def test_its_papers_fit_its_settings(id):
 def test_its_card_says_nothing_but_what_its_papers_say(id):
     folder = agent_folder(id)
     assert (folder / "README.md").read_text(encoding="utf-8") == SCRIPT["card"](
-        settings_of(id), folder
+        shipped_settings(id), folder
     )
 
 
@@ -131,11 +135,13 @@ def test_they_are_small_enough_to_ship():
 
 def test_the_script_ships_a_run_with_its_papers(tmp_path):
     tiny = {"game": "hanamikoji", "steps": 64, "num_games": 4, "network": {"hidden": [16]}}
-    tiny |= {"evaluation": {"games": 2, "final_games": 2, "final_opponents": ["random"]}}
+    tiny |= {"evaluation": {"games": 2, "final_games": 2, "final_opponents": ["expert"]}}
     config, run, shipped = Config.from_dict(tiny), tmp_path / "run", tmp_path / "shipped"
     policy = train(config, run)
     SCRIPT["find_responses"](config, policy, tmp_path / "responses")
-    SCRIPT["ship"](config, run, tmp_path / "responses", shipped)
+    seeds = {0: SCRIPT["main_result"](run)}
+    SCRIPT["ship"](config, run, tmp_path / "responses", shipped, seeds)
+    assert read_learned(shipped).seeds == seeds
     assert {path.name for path in shipped.iterdir()} == PAPERS
     assert load_policy(str(shipped)).checkpoint.hidden == (16,)
     made = json.loads((shipped / "run.json").read_text(encoding="utf-8"))
