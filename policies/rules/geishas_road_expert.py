@@ -243,6 +243,8 @@ def at_least(probabilities: GeishaProbabilities, player: int, wanted: int) -> fl
     The last row holds the probabilities of each smaller number among the geisha so far.
     """
     reached = 0.0
+    if wanted >= probabilities.shape[1]:  # there are not so many geisha
+        return reached
     for k in range(wanted):
         probabilities[COUNTS, k] = k == 0
     for c in range(probabilities.shape[1] - 1):
