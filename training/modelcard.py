@@ -55,13 +55,12 @@ COMPETITIVE = {
     "which": "either",
     "versus": "against",
     "played": """\
-Let it sample its actions, which is the default: an opponent that knows its most probable actions
-can exploit them.""",
+It samples its actions by default. With its most probable actions it may be easier to exploit.""",
     "measured": """\
 Each deal is played twice with the seats exchanged. A draw counts half. The 95 % intervals are
 clustered by deal.""",
     "limits": """\
-{weakest}An opponent that adapts to it may win more than the opponents above.
+{weakest}An opponent that adapts to it may win more than those in the table.
 From one round to the next it remembers only the markers.""",
 }
 COOPERATIVE = {
@@ -162,7 +161,8 @@ def weakest(rows: Rows) -> str:
         score = f"{team.mean:.2f} points, {team.lost:.1%} lost"
         return f"It does worst with {team.partner_label}: {score}.\n"
     worst = min((row for row in rows if row.play == "sample"), key=lambda row: row.rate)
-    return f"It does worst against {worst.opponent}: {worst.rate:.1%} of the games.\n"
+    opponent = f"Of the opponents in the table, `{worst.opponent}` is the hardest for it"
+    return f"{opponent}: it wins {worst.rate:.1%} of the games.\n"
 
 
 def origin(config: Config, learned: int) -> str:
