@@ -103,11 +103,7 @@ def exploit(
     given = config.model_dump(exclude_unset=True) if config else {}
     first = from_scratch(str(policy), victim, given, steps)
     runs = [first, *(another(first, victim, given, n) for n in range(1, seeds))]
-    folders = [out / str(n) for n in range(1, seeds + 1)]
-    for folder in folders if not resume else ():
-        refuse_begun(folder)
-    titles = [f"response {n} of {seeds}" for n in range(1, seeds + 1)]
-    list(mapper(respond, runs, folders, titles))
+    train_all(runs, out, resume, mapper)
     play = partial(played, runs, victim, out, watch or Watch())
     last = runs[-1].final_seed  # of all deals that the runs have used
     result = Exploitation(
@@ -124,6 +120,16 @@ def exploit(
         result = replace(result, search=found.search)
     write(result, out)
     return result
+
+
+def train_all(runs: Sequence[Config], out: Path, resume: bool, mapper: Mapper) -> None:
+    """Train every response in a folder of its number, from 1."""
+    numbers = range(1, len(runs) + 1)
+    folders = [out / str(number) for number in numbers]
+    for folder in folders if not resume else ():
+        refuse_begun(folder)
+    titles = [f"response {number} of {len(runs)}" for number in numbers]
+    list(mapper(respond, runs, folders, titles))
 
 
 def respond(run: Config, folder: Path, title: str) -> None:
