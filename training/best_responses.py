@@ -48,7 +48,7 @@ from hanamachi.training.exploitation import (
 from hanamachi.training.run import refuse_begun, train
 
 # settings of the given config that every response takes over
-KEPT = ("seed", "num_games", "device", "network", "save_every")
+KEPT = ("seed", "num_games", "device", "matmul_precision", "network", "save_every")
 SHORTER = 3  # a response that does not start from random weights learns a third as long
 # how a response learns differently from self-play: from more games before each update, because only
 # one side learns; with a high entropy at first and none at the end

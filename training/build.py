@@ -144,6 +144,7 @@ def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
         "max_grad_norm": config.ppo.max_grad_norm,
         "seed": config.seed,
         "device": config.device,
+        "precision": config.matmul_precision,
         "policy_kwargs": network_settings(config.network, games)
         | {"centralised": games.centralised_space if config.critic == "all" else None},
     }

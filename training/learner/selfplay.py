@@ -18,7 +18,8 @@ Notation: T decisions per game and rollout, B games, A actions, N entries of an 
 of a minibatch, K entries of what a centralised critic sees in addition.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -37,6 +38,7 @@ from hanamachi.policies.networks.legal_softmax import LegalDistribution
 from hanamachi.policies.networks.network import Network
 from hanamachi.training.learner.critic import Critic
 from hanamachi.training.learner.magnet import MovingAverage, SlowCopy
+from hanamachi.training.learner.precision import HIGHEST, matmul_precision
 from hanamachi.training.learner.rollout_buffer import Minibatch, Seen, SelfPlayBuffer
 from hanamachi.training.learner.shards import map_on_threads, one_thread_each, rows_of_half
 from hanamachi.training.learner.state import RunState
@@ -179,18 +181,20 @@ class SelfPlayPPO(MaskablePPO):
         buffer: type[SelfPlayBuffer] = SelfPlayBuffer,
         compact: bool | None = None,
         value_decisions: int = 0,
+        precision: str = HIGHEST,
         **kwargs: Any,
     ) -> None:
         """`compact` says whether the buffer is packed; by default it is, except on a CPU.
 
-        From the first `value_decisions` only values learn: the policy stays as it is.
+        From the first `value_decisions` only values learn: the policy stays as it is. `precision`
+        is that of matrix products.
         """
         self.entropy_schedule, self.kl_schedule = entropy_schedule, kl_schedule
         self.magnet: SlowCopy | None = None
         self.average: MovingAverage | None = None
         self.workers: RolloutWorkers | None = None
         self.run_state = RunState()
-        self.compact, self.value_decisions = compact, value_decisions
+        self.compact, self.value_decisions, self.precision = compact, value_decisions, precision
         kind: Any = buffer  # no RolloutBuffer, whose arrays are not needed
         super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
 
@@ -231,7 +235,7 @@ class SelfPlayPPO(MaskablePPO):
             self.num_timesteps += self.n_steps * self.env.num_envs
             complete = on_step()
         else:
-            with one_thread_each():
+            with self.arithmetic():
                 complete = self.play(on_step)
         if complete:
             self.rollout_buffer.finish()
@@ -241,8 +245,14 @@ class SelfPlayPPO(MaskablePPO):
         """Write the log, and train the policy on the rollout."""
         self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
         self.dump_logs()
-        with one_thread_each():
+        with self.arithmetic():
             self.train()
+
+    @contextmanager
+    def arithmetic(self) -> Iterator[None]:
+        """PyTorch computes on one thread, with this learner's precision."""
+        with one_thread_each(), matmul_precision(self.precision, self.device):
+            yield
 
     def collect_rollouts(  # type: ignore[override]
         self,
