@@ -66,6 +66,7 @@ SMALLER = (
     (r"(python benchmarks/peers.py .*)", r"\1 --rounds 1 --seconds 0"),
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"(hanamachi arena .* --game .*)", r"\1 --games 2 --processes 1"),
+    (r"(hanamachi exploit .* --search .*)", r"\1 --games 2"),
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
     (r"(python examples/with_.*)", r"\1 --steps 64"),
     (r"(python benchmarks/browsers.py.*)", r"\1 --games 2 --seconds 2"),
