@@ -6,9 +6,9 @@
     python scripts/pretrained.py hanamikoji --learned
     python scripts/pretrained.py hanamikoji --cards
 
-Each agent is trained with its settings in configs/pretrained, or in configs/hanamikoji.yaml, in the
-run OUT/NAME-SEED, where NAME is the id of its game with - for each colon. Of several seeds, the
-agent is the one with the median result. In a competitive game best responses can follow in
+Each agent is trained with its settings in configs/pretrained, in the run OUT/NAME-SEED, where NAME
+is the id of its game with - for each colon. Of several seeds, the agent is the one with the median
+result. In a competitive game best responses can follow in
 OUT/NAME-responses; they take longer than the agent. Then the checkpoint goes to
 policies/pretrained/NAME with the papers that say where it comes from: its card, `run.json`,
 `curve.json`, `evaluation.json`, `learned.json` and `exploit.json`. --search lets a search with this
@@ -53,7 +53,7 @@ from hanamachi.training.exploitation import (
 from hanamachi.training.modelcard import PICTURE, model_card
 from hanamachi.training.run import train
 
-CONFIGS = Path(__file__).parents[1] / "configs"
+CONFIGS = Path(__file__).parents[1] / "configs" / "pretrained"
 MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
 RUN, EVALUATION, CURVE = "run.json", "evaluation.json", "curve.json"
 TEACHER = "expert"  # which advises those that were not cloned
@@ -95,9 +95,7 @@ def settings(id: str, overrides: Sequence[str] = ()) -> Config:
 
 
 def recipe(id: str) -> Path:
-    """The settings of an agent: Hanamikoji's are those that `make train` runs."""
-    name = f"{agent_folder(id).name}.yaml"
-    return CONFIGS / name if id == "hanamikoji" else CONFIGS / "pretrained" / name
+    return CONFIGS / f"{agent_folder(id).name}.yaml"
 
 
 def find_responses(config: Config, policy: Path, out: Path) -> None:
