@@ -7,8 +7,9 @@ others are repaired with new cards in the slots that do not agree. Hands are the
 proportion to the gain in likelihood. If the weight is on few hands, slots are redrawn from the
 cards that clues allow, with Metropolis acceptance.
 
-The likelihood of a hand, and the others' memories, are computed by replaying the game from its
-beginning with that hand.
+The likelihood of a hand, and the others' memories, are carried from decision to decision. Only a
+hand that was repaired or moved is another hand in earlier positions, too: for it the game is
+replayed from its beginning.
 
 Notation: W hands, each with its world; D positions in which the believer decided, the last of them
 the current one (only what the believer saw there is used); P seats, H cards, M entries of a memory.
@@ -56,31 +57,33 @@ def first_belief(policy: Policy, history: Games, hands: Hands, rng: np.random.Ge
 
 
 def next_belief(
-    policy: Policy, history: Games, hands: Hands, likelihood: Floats, rng: np.random.Generator
+    policy: Policy, history: Games, last: Belief, rng: np.random.Generator
 ) -> Belief | None:
-    """The belief from the previous hands and likelihoods; None if no hand agrees any more."""
-    worlds, weights = carried_over(policy.variant.rule_set, history, hands, rng)
+    """The belief from that at the last decision; None if no hand agrees any more.
+
+    The games of `last` are not used.
+    """
+    before = worlds_with(policy.variant.rule_set, history[-2:-1], last.hands, rng)
+    worlds, weights = carried_over(policy.variant.rule_set, history, before)
     if not weights.any():
         return None
     rows = resampled_rows(weights > 0, rng)
-    belief = replayed(policy, history, own_hands(worlds[rows]))
-    gain = belief.likelihood - likelihood[rows]
+    last = rows_of(last._replace(games=before), rows)
+    belief = carried_on(policy, history, last, own_hands(worlds[rows]))
+    gain = belief.likelihood - last.likelihood
     return resampled_belief(policy, history, belief, gain + np.log(weights[rows]), rng)
 
 
-def carried_over(
-    rule_set: np.record, history: Games, hands: Hands, rng: np.random.Generator
-) -> tuple[Games, Floats]:
-    """Worlds of the hands at the current decision, and the probability of the cards drawn, (W,).
+def carried_over(rule_set: np.record, history: Games, before: Games) -> tuple[Games, Floats]:
+    """The worlds at the current decision, and the probability of the cards drawn, (W,).
 
-    The probability is 0 where a hand disagrees with what is now seen. If too few hands agree, the
-    others are repaired.
+    `before` are the worlds at the last decision. The probability is 0 where a hand disagrees with
+    what is now seen. If too few hands agree, the others are repaired.
     """
-    before, weights = worlds_with(rule_set, history[-2:-1], hands, rng), np.empty(len(hands))
-    worlds = before.copy()
+    worlds, weights = before.copy(), np.empty(len(before))
     carry_over(rule_set, worlds, history[-1:], False, weights)
-    if np.count_nonzero(weights) < MIN_SHARE * len(hands):
-        worlds = before
+    if np.count_nonzero(weights) < MIN_SHARE * len(before):
+        worlds = before.copy()
         carry_over(rule_set, worlds, history[-1:], True, weights)
     return worlds, weights
 
@@ -91,11 +94,21 @@ def resampled_belief(
     """The belief resampled by log-weights, (W,), and moved if few hands have most of the weight."""
     weights = np.exp(log_weights - log_weights.max())
     rows = resampled_rows(weights, rng)
-    belief = Belief._make(each[rows] for each in belief)
+    belief = rows_of(belief, rows)
     if weights.sum() ** 2 < MIN_SHARE * len(weights) * (weights**2).sum():
         for _ in range(MOVES):
             move(policy, history, belief, rng)
     return belief
+
+
+def rows_of(belief: Belief, rows: NDArray[Any]) -> Belief:
+    return Belief._make(each[rows] for each in belief)
+
+
+def put(belief: Belief, rows: NDArray[Any], others: Belief) -> None:
+    """Replace these rows of a belief by all rows of another."""
+    for each, new in zip(belief, others, strict=True):
+        each[rows] = new
 
 
 def resampled_rows(weights: NDArray[Any], rng: np.random.Generator) -> Rows:
@@ -118,8 +131,7 @@ def move(policy: Policy, history: Games, belief: Belief, rng: np.random.Generato
     moved = replayed(policy, history, hands[rows])
     gain = moved.likelihood - belief.likelihood[rows]
     accepted = rng.random(len(rows)) < np.exp(np.minimum(gain, 0))
-    for name in Belief._fields:
-        getattr(belief, name)[rows[accepted]] = getattr(moved, name)[accepted]
+    put(belief, rows[accepted], rows_of(moved, accepted))
 
 
 # --- Replaying the game
@@ -134,18 +146,46 @@ def replayed(policy: Policy, history: Games, hands: Hands) -> Belief:
     if history["did"][0, me] == rules.NONE:
         deal_again(variant.rule_set, games)
     memory = initial_memory(policy, len(hands), variant.seats)
-    likelihood, drawn = np.zeros(len(hands)), np.empty(len(hands), np.int8)
+    belief = Belief(hands, np.zeros(len(hands)), games, memory)
     turns = seats_between(history, variant.seats)
     for now, own, seats in zip(history, held, turns, strict=True):
-        for seat in seats:
-            action = action_of(variant.rule_set, now, seat)
-            if seat != me:
-                probability = probability_of(policy, games, memory, me, action)
-                likelihood += np.log(probability + SMOOTHING)
-            newest = now["held"][seat] - 1
-            drawn[:] = own[:, newest] if seat == me else now["hand"][seat, newest]
-            take_turn(variant.rule_set, games, action, drawn)
-    return Belief(hands, likelihood, games, memory)
+        follow(policy, belief, now, own, seats)
+    return belief
+
+
+def carried_on(policy: Policy, history: Games, last: Belief, hands: Hands) -> Belief:
+    """The belief `last` with what was done since the last decision, where the hands are now these.
+
+    A hand that is not as it was believed then is replayed.
+    """
+    before = hands_held(history[-2:], hands)[0]
+    kept = (before == last.hands).all(1)
+    belief = Belief._make(each.copy() for each in last._replace(hands=hands))
+    if kept.any():
+        followed = rows_of(belief, kept)
+        seats = seats_between(history, policy.variant.seats)[-1]
+        follow(policy, followed, history[-1], followed.hands, seats)
+        put(belief, kept, followed)
+    if not kept.all():
+        put(belief, ~kept, replayed(policy, history, hands[~kept]))
+    return belief
+
+
+def follow(policy: Policy, belief: Belief, now: Any, own: Hands, seats: list[int]) -> None:
+    """Let these seats act as they did up to the position `now`, where my hands are `own`, (W, H).
+
+    Changes the games, the memories and the likelihood.
+    """
+    rule_set, me = policy.variant.rule_set, int(now["mover"])
+    drawn = np.empty(len(own), np.int8)
+    for seat in seats:
+        action = action_of(rule_set, now, seat)
+        if seat != me:
+            probability = probability_of(policy, belief.games, belief.memory, me, action)
+            belief.likelihood[:] += np.log(probability + SMOOTHING)
+        newest = now["held"][seat] - 1
+        drawn[:] = own[:, newest] if seat == me else now["hand"][seat, newest]
+        take_turn(rule_set, belief.games, action, drawn)
 
 
 def hands_held(history: Games, hands: Hands) -> list[Hands]:

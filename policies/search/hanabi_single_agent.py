@@ -118,11 +118,12 @@ class SingleAgent(Search):
         record["decisions"] += 1
         history, belief = record["history"][: record["decisions"]], None
         if len(history) > 1:
-            last = record["hands"], record["likelihood"]
-            belief = next_belief(self._start, history, *last, decision.rng)
+            last = Belief(record["hands"], record["likelihood"], worlds, record["others"])
+            belief = next_belief(self._start, history, last, decision.rng)
         if belief is None:
             belief = first_belief(self._start, history, own_hands(worlds), decision.rng)
         record["hands"], record["likelihood"] = belief.hands, belief.likelihood
+        record["others"] = belief.memory
         return belief
 
     def _choice(self, decision: Decision, belief: Belief) -> NDArray[np.float32]:
@@ -174,7 +175,8 @@ class SingleAgent(Search):
 def memory_record(policy: Policy, hands: int) -> np.dtype[Any]:
     """What a player remembers: the blueprint's memory, its own past positions, and its belief.
 
-    The belief is that of the last position; hidden cards in the positions are not used.
+    The belief is that of the last position, and `others` what the other seats remember in each of
+    its worlds; hidden cards in the positions are not used.
     """
     variant, own = policy.variant, memory_of(policy, 1)
     return np.dtype(
@@ -184,6 +186,7 @@ def memory_record(policy: Policy, hands: int) -> np.dtype[Any]:
             ("history", variant.game.record, most_decisions(variant.rule_set)),
             ("hands", np.int8, (hands, HAND)),
             ("likelihood", np.float64, hands),
+            ("others", own.dtype, (hands, variant.seats, *own.shape[1:])),
         ]
     )
 

@@ -11,7 +11,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import PLAY
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.search.hanabi_belief import distinguished
+from hanamachi.policies.search.hanabi_belief import distinguished, replayed
 from hanamachi.policies.search.hanabi_single_agent import most_decisions
 from hanamachi.policies.search.hanabi_value import RemainingPoints, phases, played
 from hanamachi.sessions.players import observe
@@ -101,6 +101,28 @@ def believed(search, number, decisions):
             if decisions == 0:
                 return own[:, ME].view(search.memory_record)["hands"].reshape(search.hands, -1)
         kernels.step(variant.rule_set, games, actions)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+@pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:3p"])
+def test_a_belief_that_is_carried_on_is_that_of_the_whole_game(game):
+    search = load_policy("search:single_agent:expert:worlds=1,hands=100", game)
+    variant, blueprint = search.variant, search.blueprint
+    games = begun(variant, 1, seed=5)
+    own, memory = memories(search, 1), memories(blueprint, 1)
+    while games["mover"][0] >= 0:
+        if games["mover"][0] == ME:
+            given, seat = search.with_worlds(Worlds(variant, games, [ME])), np.array([ME])
+            decision, after = given.decision(*observe(variant, games, seat), own[:, ME])
+            carried = given._belief(decision)
+            record = decision.memory
+            whole = replayed(blueprint, record["history"][: record["decisions"]], carried.hands)
+            np.testing.assert_allclose(carried.likelihood, whole.likelihood, atol=1e-9)
+            np.testing.assert_array_equal(carried.memory, whole.memory)
+            same = [name for name in whole.games.dtype.names if name != "rng"]
+            assert (carried.games[same] == whole.games[same]).all()
+            own[:, ME] = after
+        kernels.step(variant.rule_set, games, likeliest(chances_of(blueprint, games, memory)))
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
