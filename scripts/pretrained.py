@@ -8,14 +8,14 @@
 
 Each agent is trained with its settings in configs/pretrained, in the run OUT/NAME-SEED, where NAME
 is the id of its game with - for each colon. Of several seeds, the agent is the one with the median
-result. In a competitive game best responses can follow in
-OUT/NAME-responses; they take longer than the agent. Then the checkpoint goes to
-policies/pretrained/NAME with the papers that say where it comes from: its card, `run.json`,
-`curve.json`, `evaluation.json`, `learned.json` and `exploit.json`. --search lets a search with this
-budget attack an agent that is there already. Runs in OUT are resumed, so a script that was stopped
-loses little.
---learned only compares an agent with its teacher again, and --cards only writes the cards and the
-pictures of their curves again, from the papers that are there.
+result. In a competitive game best responses can follow in OUT/NAME-responses; they take longer than
+the agent. Then the checkpoint goes to policies/pretrained/NAME with the papers that say where it
+comes from: its card, `run.json`, `curve.json`, `evaluation.json`, `learned.json` and
+`exploit.json`. Runs in OUT are resumed, so a script that was stopped loses little.
+
+--search lets a search with this budget attack an agent that is there already. --learned only
+compares an agent with its teacher again. --cards only writes the cards and the pictures of their
+curves again, from the papers that are there.
 """
 
 import argparse
