@@ -52,7 +52,7 @@ The agents are part of the package under the ids of their games, as in `load_pol
 ## Published scores of Hanabi
 
 Mean scores that others report of their own policies for 2 to 5 players, not measured here. The
-first two count the points of a game that a third error ended; above, such a game counts 0.
+first three count the points of a game that a third error ended; above, such a game counts 0.
 
 {published}
 ## Your policy
@@ -73,6 +73,14 @@ merged, it is measured again against everybody who is listed.
 PUBLISHED = (  # who, where, mean scores for 2 to 5 players
     ("SmartBot, conventions", "https://github.com/Quuxplusone/Hanabi", 23.09, 23.30, 22.44, 20.69),
     ("InfoBot, hat guessing", "https://github.com/Quuxplusone/Hanabi", 19.99, 24.26, 24.86, 24.89),
+    (
+        "hanabi.rs, hat guessing",
+        "https://github.com/WuTheFWasThat/hanabi.rs",
+        22.52,
+        24.79,
+        24.94,
+        24.92,
+    ),
     ("SPARTA over SAD, search", "https://arxiv.org/abs/1912.02318", 24.61, None, None, None),
     ("SAD, deep Q-learning", "https://arxiv.org/abs/1912.02288", 24.01, 23.93, 23.81, 23.01),
     ("IPPO, policy gradient", "https://arxiv.org/abs/2103.01955", 24.0, 23.3, 22.5, 20.8),
