@@ -4,8 +4,8 @@
     python scripts/leaderboard.py --out docs --games hanamikoji --add my_package:policy
 
 For each game that an agent ships for, all rule policies, the agent, and all others named play
-a tournament; the agent searching plays the agent that does not, or with it, unless others are
-what is asked for. Results are kept in leaderboard.json, so that a stopped script resumes,
+a tournament; the agent searching plays all of them, or with the agent, unless others are what is
+asked for. Results are kept in leaderboard.json, so that a stopped script resumes,
 and make the page leaderboard.md. A game is measured again with --anew, where somebody is missing,
 or where its agent is another than it was; who was added once stays.
 """
@@ -19,25 +19,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
+from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.load import agent_folder, agents, load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.rules.registry import rule_policies_for
+from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.cli.main import run
-from hanamachi.training.evaluation.deals import play_games
+from hanamachi.training.evaluation.deals import Play, decide, play_games
 from hanamachi.training.evaluation.matches import evaluate, rounded
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
-from hanamachi.training.evaluation.statistics import Floats, normal_interval
+from hanamachi.training.evaluation.statistics import Floats, normal_interval, rating_among
 from hanamachi.training.exploitation import EXPLOITATION, read_exploitation, summary
+from hanamachi.training.provenance import processor
 
-SEARCHES = {"hanamikoji": 1_000, "hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
+SEARCHES = {"hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
+BUDGET, TIMED = "worlds=16", "seconds=0.1"  # of the search that plays, and of one that is timed
+TIMED_GAMES = 4
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen
 PAGE = """# Leaderboard
 
@@ -73,14 +80,7 @@ merged, it is measured again against everybody who is listed.
 PUBLISHED = (  # who, where, mean scores for 2 to 5 players
     ("SmartBot, conventions", "https://github.com/Quuxplusone/Hanabi", 23.09, 23.30, 22.44, 20.69),
     ("InfoBot, hat guessing", "https://github.com/Quuxplusone/Hanabi", 19.99, 24.26, 24.86, 24.89),
-    (
-        "hanabi.rs, hat guessing",
-        "https://github.com/WuTheFWasThat/hanabi.rs",
-        22.52,
-        24.79,
-        24.94,
-        24.92,
-    ),
+    ("hanabi.rs, hats", "https://github.com/WuTheFWasThat/hanabi.rs", 22.52, 24.79, 24.94, 24.92),
     ("SPARTA over SAD, search", "https://arxiv.org/abs/1912.02318", 24.61, None, None, None),
     ("SAD, deep Q-learning", "https://arxiv.org/abs/1912.02288", 24.01, 23.93, 23.81, 23.01),
     ("IPPO, policy gradient", "https://arxiv.org/abs/2103.01955", 24.0, 23.3, 22.5, 20.8),
@@ -126,16 +126,53 @@ def forget(id: str, out: Path) -> None:
         kept(id, out).parent.rmdir()
 
 
-def search(id: str, games: int | None, out: Path) -> dict[str, Any]:
+def search(id: str, games: int | None, others: Sequence[str], out: Path) -> dict[str, Any]:
     """What the agent gains by search."""
-    games = games or SEARCHES.get(id, 20 if VARIANTS[id].cooperative else 200)
+    games = games or SEARCHES.get(id, 20 if VARIANTS[id].cooperative else 1_000)
     if VARIANTS[id].cooperative:
         return search_beside(id, id, "worlds=64", games)
-    thinker = f"search:improve:{id}:worlds=16"
+    thinker = f"search:improve:{id}:"
     with ShowGames() as watch:
         how = {"play": "sample", "out": kept(id, out) / "search", "watch": watch}
-        played = evaluate([thinker], id, games, SEED, opponents=[id], **how)
-    return played.as_json()["results"][0]
+        played = evaluate([thinker + BUDGET], id, games, SEED, opponents=others, **how)
+    times = {budget: times_of(thinker + budget, id) for budget in (BUDGET, TIMED)}
+    return {"rows": played.as_json()["results"], "times": times}
+
+
+class Stopwatch:
+    """Times each choice of the first policy in a game between several legal actions."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def decide(
+        self,
+        side: int,
+        decision: int,
+        player: SeatedPlayer[Policy],
+        turns: Turns,
+        uniform: Floats,
+        play: Play,
+    ) -> NDArray[np.int64]:
+        begun = perf_counter()
+        actions = decide(player, turns, uniform, play)
+        if side == 0 and (turns.masks.sum(1) > 1).any():
+            self.seconds.append(perf_counter() - begun)
+        return actions
+
+
+def times_of(thinker: str, id: str) -> dict[str, Any]:
+    """Seconds that a search takes for a choice, in games against its agent."""
+    variant, watch = make_variant(id), Stopwatch()
+    pair = load_policy(thinker, id), load_policy(id)
+    seating = np.arange(2)[None]
+    for deal in range(1 + TIMED_GAMES):
+        if deal == 1:  # by now all is compiled
+            watch.seconds.clear()
+        play_games(pair, variant, seating, np.array([deal], np.uint64), SEED, "sample", watch)
+    median, rarely = np.quantile(watch.seconds, [0.5, 0.95])
+    times = {"median": median, "rarely": rarely, "most": max(watch.seconds)}
+    return {name: rounded(value) for name, value in times.items()} | {"processor": processor()}
 
 
 def search_beside(game: str, policy: str, budget: str, games: int) -> dict[str, Any]:
@@ -186,21 +223,55 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
     order = sorted(range(len(names)), key=lambda i: -play["elo"][i])
     yield from heading("policy", "Elo", *(names[j] for j in order))
+    lines = [thinker(names, play, order, result["search"]["rows"])] if "search" in result else []
     for i in order:
-        rating = f"{play['elo'][i]:+.0f} ± {play['elo_high'][i] - play['elo'][i]:.0f}"
-        yield row(f"`{names[i]}`", rating, *(rate(play, i, j) for j in order))
+        margin = play["elo_high"][i] - play["elo"][i]
+        cells = [f"`{names[i]}`", rating(play["elo"][i], margin)]
+        lines.append((play["elo"][i], row(*cells, *(rate(play, i, j) for j in order))))
+    yield from (line for _, line in sorted(lines, key=lambda line: -line[0]))
     yield ""
     cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
     yield f"{cyclic} of the log odds are cyclic (noise alone: up to {noise})."
-    if found := result.get("search"):
-        yield (
-            f"`{found['policy']}` wins {share(found)} of {found['games']:,} games against "
-            f"`{found['opponent']}`."
-        )
+    yield from searching(result.get("search", {}))
     file = agent_folder(id) / EXPLOITATION
     if file.exists():
         yield ""
         yield summary(read_exploitation(file), f"`{id}`").strip()
+
+
+def thinker(
+    names: Sequence[str], play: Mapping[str, Any], order: Sequence[int], rows: Sequence[Any]
+) -> tuple[float, str]:
+    """The rating of the agent that searches, and its row."""
+    won = {each["opponent"]: each for each in rows}
+    known = [i for i in order if names[i] in won]
+    rates = np.array([won[names[i]]["rate"] for i in known])
+    margins = np.array([(won[names[i]]["high"] - won[names[i]]["low"]) / 2 for i in known])
+    elo, margin = rating_among(np.array(play["elo"])[known], rates, margins)
+    cells = {
+        i: f"{100 * share:.1f} ± {100 * half:.1f}"
+        for i, share, half in zip(known, rates, margins, strict=True)
+    }
+    name = f"`{rows[0]['policy']}`"
+    return elo, row(name, rating(elo, margin), *(cells.get(i, "") for i in order))
+
+
+def rating(elo: float, margin: float) -> str:
+    return f"{elo:+.0f} ± {margin:.0f}"
+
+
+def searching(found: Mapping[str, Any]) -> Iterator[str]:
+    """How often the search played, and how long it takes."""
+    if not found:
+        return
+    games = found["rows"][0]["games"]
+    yield f"The search played {games:,} games of each pairing; its Elo is fitted to the ratings."
+    for budget, times in found.get("times", {}).items():
+        yield (
+            f"With `{budget}` it takes {times['median']:.2f} s for a choice (median; 1 in 20 takes "
+            f"more than {times['rarely']:.2f} s, the longest {times['most']:.2f} s), on one thread "
+            f"of an {times['processor']}."
+        )
 
 
 def rate(play: Mapping[str, Any], i: int, j: int) -> str:
@@ -295,7 +366,7 @@ def main() -> None:
             forget(id, given.out)
             print(f"played: {id}", flush=True)
         if given.anew or not (given.add or "search" in result):
-            result["search"] = search(id, given.search_each, given.out)
+            result["search"] = search(id, given.search_each, met(result), given.out)
             write_json(results, data)
             forget(id, given.out)
             print(f"searched: {id}", flush=True)

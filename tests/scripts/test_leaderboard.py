@@ -28,7 +28,7 @@ def test_everybody_is_measured_once_and_listed(tmp_path):
     page = (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
     for name in [*rule_policies_for(variant(GAME)), GAME, GUEST]:
         assert f"| `{name}` |" in page
-    assert "search:improve:hanamikoji:worlds=16` wins" in page
+    assert "| `search:improve:hanamikoji:worlds=16` |" in page
     assert leaderboard(tmp_path, "--add", "greedy") == ""  # all is there already
 
 
@@ -65,6 +65,11 @@ def test_the_page_shows_what_was_measured():
         for name in [*rule_policies_for(variant(game)), game]:
             assert f"| `{name}` |" in page({game: result})
     assert (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8") == page(results)
+
+
+def test_a_search_is_timed_where_it_has_a_choice():
+    times = runpy.run_path(str(SCRIPT))["times_of"]("search:improve:greedy:worlds=2", "hanamikoji")
+    assert 0 < times["median"] <= times["rarely"] <= times["most"]
 
 
 @pytest.mark.parametrize(("tried", "changes"), [(1, False), (20, True)])

@@ -21,6 +21,7 @@ from hanamachi.training.evaluation.statistics import (
     is_better,
     log_odds,
     normal_interval,
+    rating_among,
 )
 
 EVALUATIONS = 2000
@@ -214,6 +215,25 @@ def test_elo_of_two_is_the_log_odds_of_their_rate():
     low, high = interval(scores[0])
     slope = 400 / np.log(10) / (0.75 * 0.25)
     assert 2 * margins[0] == pytest.approx(slope * (high - low) / 2, rel=0.01)
+
+
+@pytest.mark.parametrize("strength", [-300, 0, 400])
+def test_the_rating_of_one_more_policy_lies_within_its_margin(strength):
+    ratings, games, rng = np.array([250.0, 100.0, -350.0]), 1_000, np.random.default_rng(1)
+    truth = 1 / (1 + 10 ** ((ratings - strength) / 400))
+    held, trials = 0, sample(EVALUATIONS, 0.2)
+    for rates in rng.binomial(games, truth, (trials, len(truth))) / games:
+        margins = 1.96 * np.sqrt(rates * (1 - rates) / games)
+        rating, margin = rating_among(ratings, rates, margins)
+        held += abs(rating - strength) <= margin
+    low, high = band(trials)
+    assert low <= held / trials <= high
+
+
+def test_one_more_policy_that_never_loses_has_a_finite_rating():
+    rating, margin = rating_among(np.zeros(1), np.ones(1), np.full(1, 0.01))
+    assert 500 < rating < 2_000
+    assert np.isfinite(margin)
 
 
 def test_one_that_never_loses_has_a_finite_rating():
