@@ -88,7 +88,7 @@ def team_ranking(evaluation: Evaluation, play: Play) -> Ranking:
         pairings=means[np.ix_(order, order)],
         caption="mean score of each pair, sitting in turn",
         best=len(scores[0].histogram) - 1,
-        remarks=[],
+        remarks=[*gap(means)],
         histograms=[scores[i].histogram for i in order],
     )
 
@@ -122,6 +122,13 @@ def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play
     """The mean scores of all pairs, (K, K)."""
     means = {frozenset((s.policy, s.partners)): s.mean for s in scores if s.play == play}
     return np.array([[means[frozenset((a, b))] for b in policies] for a in policies])
+
+
+def gap(means: Floats) -> Iterator[str]:
+    """What teams of two policies score less than each with itself, from all means, (K, K)."""
+    if len(means) > 1:
+        own, mixed = means.diagonal().mean(), means[~np.eye(len(means), dtype=bool)].mean()
+        yield f"self-play {own:.2f}, cross-play {mixed:.2f}: a gap of {own - mixed:.2f}"
 
 
 # --- What ratings cannot show

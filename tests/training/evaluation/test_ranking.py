@@ -98,6 +98,12 @@ def test_the_mean_win_rate_is_that_against_all_others():
         assert figures[1] == f"{100 * others.mean():.1f}"
 
 
+def test_the_gap_of_teams_is_between_self_play_and_cross_play():
+    (ranking,) = rankings(partners(MANY[:3]))  # means of 0.25, 1.25, 2.25; mixed 0.25, 0.25, 1.25
+    assert re.findall(r"\d\.\d\d", "".join(ranking.remarks)) == ["1.25", "0.58", "0.67"]
+    assert not rankings(partners(MANY[:1]))[0].remarks
+
+
 @pytest.mark.parametrize(
     ("pairs", "apart"),
     [
