@@ -131,20 +131,20 @@ def model_card(
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),
-        versions=", ".join(
-            f"{what} {value}"
-            for what, value in run.items()
-            if what != "decisions" and value is not None
-        ),
+        versions=versions(run),
         name=name,
-        played=words["played"],
         **digests(config.variant(), config.network.features),
         exploited=exploited,
         lesson=lesson(beside, rows) if beside else "",
-        which=words["which"],
-        measured=words["measured"],
+        **{name: words[name] for name in ("which", "played", "measured")},
         limits=words["limits"].format(memory=memory, weakest=weakest(rows)),
     )
+
+
+def versions(run: Mapping[str, Any]) -> str:
+    """What a run was made with."""
+    known = {what: value for what, value in run.items() if what != "decisions"}
+    return ", ".join(f"{what} {value}" for what, value in known.items() if value is not None)
 
 
 def words_for(config: Config) -> Mapping[str, str]:

@@ -107,8 +107,8 @@ def rows_of(belief: Belief, rows: NDArray[Any]) -> Belief:
 
 def put(belief: Belief, rows: NDArray[Any], others: Belief) -> None:
     """Replace these rows of a belief by all rows of another."""
-    for each, new in zip(belief, others, strict=True):
-        each[rows] = new
+    for name in Belief._fields:
+        getattr(belief, name)[rows] = getattr(others, name)
 
 
 def resampled_rows(weights: NDArray[Any], rng: np.random.Generator) -> Rows:

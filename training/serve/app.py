@@ -296,7 +296,7 @@ class Site:
     # --- Games and tables
 
     async def games(self, request: Request) -> Response:
-        return JSONResponse({"games": self.hall.offers.as_json()})
+        return JSONResponse({"games": self.hall.policies.offers.as_json()})
 
     async def rules(self, request: Request) -> Response:
         id = request.path_params["game"]

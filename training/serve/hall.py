@@ -95,10 +95,51 @@ class Room:
         return {each.seat for each in self.connections if each.seat is not None}
 
 
+class Policies:
+    """The policies that sit at the tables, each loaded in the lane that fits its pace."""
+
+    def __init__(self, offers: Offers, quick: Lane, slow: Lane) -> None:
+        self.offers, self.quick, self.slow = offers, quick, slow
+
+    async def seated(self, chosen: Variant, seats: tuple[str, ...]) -> dict[int, Policy]:
+        """The policy of each seat that has one."""
+        specs = self._specs(chosen, seats)
+        return {seat: await self._load(spec, chosen) for seat, spec in specs.items()}
+
+    def slow_seats(self, chosen: Variant, seats: tuple[str, ...]) -> frozenset[int]:
+        """The seats of policies that may think for long."""
+        specs = self._specs(chosen, seats)
+        return frozenset(seat for seat, spec in specs.items() if not is_quick(spec))
+
+    async def warm_up(self, room: Room) -> None:
+        """Let quick policies compile what they need before anybody waits for them."""
+        table, adviser = room.table, await self.adviser(room.table)
+        players = [player for seat, player in table.players.items() if seat not in room.slow]
+        for player in (SeatedPlayer(adviser, table.variant, games=1), *players):
+            await self.quick.run(judgement, player, table.session, False)
+
+    async def adviser(self, table: Table) -> Policy:
+        """The policy that gives hints."""
+        return await self._load(usual(table.variant), table.variant)
+
+    def _specs(self, chosen: Variant, seats: tuple[str, ...]) -> dict[int, str]:
+        with_people = HUMAN in seats
+        return {
+            seat: self.offers.spec(chosen.id, name, with_people)
+            for seat, name in enumerate(seats)
+            if name != HUMAN
+        }
+
+    async def _load(self, spec: str, chosen: Variant) -> Policy:
+        lane = self.quick if is_quick(spec) else self.slow
+        return await lane.run(lane.policy, spec, chosen)
+
+
 class Hall:
     def __init__(self, store: Store, offers: Offers) -> None:
-        self.store, self.offers = store, offers
+        self.store = store
         self.quick, self.slow = Lane("quick"), Lane("slow")
+        self.policies = Policies(offers, self.quick, self.slow)
         self.rooms: dict[str, Room] = {}
         self._coming: dict[str, asyncio.Task[Room]] = {}  # rooms that are being taken up
 
@@ -116,7 +157,7 @@ class Hall:
         room = await self._room_of(new_key(), chosen, wanted.seats)
         table = room.table
         begun = await self.quick.run(table.begin, wanted.seed)
-        await self._warm_up(room)
+        await self.policies.warm_up(room)
         keys: dict[str, int | None] = {new_key(): seat for seat in table.people}
         watch = None if keys else new_key()
         opened = {
@@ -135,34 +176,9 @@ class Hall:
 
     async def _room_of(self, id: str, chosen: Variant, seats: tuple[str, ...]) -> Room:
         """A room with all policies loaded, and no game yet."""
-        with_people = HUMAN in seats
-        specs = {
-            seat: self.offers.spec(chosen.id, name, with_people)
-            for seat, name in enumerate(seats)
-            if name != HUMAN
-        }
-        policies = {
-            seat: await self._policy(self._lane(spec), spec, chosen) for seat, spec in specs.items()
-        }
-        slow = frozenset(seat for seat, spec in specs.items() if not is_quick(spec))
+        policies = await self.policies.seated(chosen, seats)
         table = await self.quick.run(Table, id, chosen, seats, policies, self.store)
-        return Room(table, slow)
-
-    def _lane(self, spec: str) -> Lane:
-        return self.quick if is_quick(spec) else self.slow
-
-    async def _warm_up(self, room: Room) -> None:
-        """Let quick policies compile what they need before anybody waits for them."""
-        table, adviser = room.table, await self._adviser(room.table)
-        players = [player for seat, player in table.players.items() if seat not in room.slow]
-        for player in (SeatedPlayer(adviser, table.variant, games=1), *players):
-            await self.quick.run(judgement, player, table.session, False)
-
-    async def _adviser(self, table: Table) -> Policy:
-        return await self._policy(self.quick, usual(table.variant), table.variant)
-
-    async def _policy(self, lane: Lane, spec: str, chosen: Variant) -> Policy:
-        return await lane.run(lane.policy, spec, chosen)
+        return Room(table, self.policies.slow_seats(chosen, seats))
 
     # --- Coming and going
 
@@ -241,7 +257,7 @@ class Hall:
             await self.quick.run(table.act, seat, message)
             await self._go_on(room)
         elif isinstance(message, Hint):
-            adviser = await self._adviser(table)
+            adviser = await self.policies.adviser(table)
             connection.answer(await self.quick.run(table.hint, seat, message.number, adviser))
         elif isinstance(message, Step):
             self._check_step(room, seat, message.number)
