@@ -4,10 +4,10 @@
     python scripts/leaderboard.py --out docs --games hanamikoji --add my_package:policy
 
 For each game that an agent ships for, all rule policies, the agent, and all others named play
-a tournament; the agent searching plays all of them, or with the agent, unless others are what is
-asked for. Results are kept in leaderboard.json, so that a stopped script resumes,
-and make the page leaderboard.md. A game is measured again with --anew, where somebody is missing,
-or where its agent is another than it was; who was added once stays.
+a tournament. In competitive games the agent that searches plays all of them, in Hanabi it plays
+with copies of the agent; with --add it does not play. Results are kept in leaderboard.json, so that
+a stopped script resumes, and make the page leaderboard.md. A game is measured again with --anew,
+where somebody is missing, or where its agent is another than it was; who was added once stays.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.cli.main import run
 from hanamachi.training.evaluation.deals import Play, decide, play_games
-from hanamachi.training.evaluation.matches import evaluate, rounded
+from hanamachi.training.evaluation.matches import Row, evaluate, rounded
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
@@ -161,17 +161,23 @@ class Stopwatch:
         return actions
 
 
+def searched(result: Mapping[str, Any]) -> bool:
+    """Whether the search has played everybody, or in Hanabi, with the agent."""
+    found = result.get("search", {})
+    return "score" in found or met_all(found.get("rows", ()), met(result))
+
+
 def times_of(thinker: str, id: str) -> dict[str, Any]:
     """Seconds that a search takes for a choice, in games against its agent."""
     variant, watch = make_variant(id), Stopwatch()
     pair = load_policy(thinker, id), load_policy(id)
-    seating = np.arange(2)[None]
-    for deal in range(1 + TIMED_GAMES):
-        if deal == 1:  # by now all is compiled
+    for number in range(1 + TIMED_GAMES):
+        if number == 1:  # by now all is compiled
             watch.seconds.clear()
-        play_games(pair, variant, seating, np.array([deal], np.uint64), SEED, "sample", watch)
-    median, rarely = np.quantile(watch.seconds, [0.5, 0.95])
-    times = {"median": median, "rarely": rarely, "most": max(watch.seconds)}
+        seating, deal = np.roll([[0, 1]], number), np.array([number], np.uint64)
+        play_games(pair, variant, seating, deal, SEED, "sample", watch)
+    median, p95 = np.quantile(watch.seconds, [0.5, 0.95])
+    times = {"median": median, "p95": p95, "longest": max(watch.seconds)}
     return {name: rounded(value) for name, value in times.items()} | {"processor": processor()}
 
 
@@ -223,7 +229,8 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
     order = sorted(range(len(names)), key=lambda i: -play["elo"][i])
     yield from heading("policy", "Elo", *(names[j] for j in order))
-    lines = [thinker(names, play, order, result["search"]["rows"])] if "search" in result else []
+    rows = result.get("search", {}).get("rows", ())
+    lines = [search_row(names, play, order, rows)] if met_all(rows, names) else []
     for i in order:
         margin = play["elo_high"][i] - play["elo"][i]
         cells = [f"`{names[i]}`", rating(play["elo"][i], margin)]
@@ -232,45 +239,49 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
     yield f"{cyclic} of the log odds are cyclic (noise alone: up to {noise})."
-    yield from searching(result.get("search", {}))
+    yield from search_notes(result.get("search", {}), names)
     file = agent_folder(id) / EXPLOITATION
     if file.exists():
         yield ""
         yield summary(read_exploitation(file), f"`{id}`").strip()
 
 
-def thinker(
+def met_all(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> bool:
+    """Whether a search has played everybody, so that it can be rated."""
+    return {row["opponent"] for row in rows} >= set(names)
+
+
+def search_row(
     names: Sequence[str], play: Mapping[str, Any], order: Sequence[int], rows: Sequence[Any]
 ) -> tuple[float, str]:
     """The rating of the agent that searches, and its row."""
     won = {each["opponent"]: each for each in rows}
-    known = [i for i in order if names[i] in won]
-    rates = np.array([won[names[i]]["rate"] for i in known])
-    margins = np.array([(won[names[i]]["high"] - won[names[i]]["low"]) / 2 for i in known])
-    elo, margin = rating_among(np.array(play["elo"])[known], rates, margins)
-    cells = {
-        i: f"{100 * share:.1f} ± {100 * half:.1f}"
-        for i, share, half in zip(known, rates, margins, strict=True)
-    }
-    name = f"`{rows[0]['policy']}`"
-    return elo, row(name, rating(elo, margin), *(cells.get(i, "") for i in order))
+    rates = np.array([won[names[i]]["rate"] for i in order])
+    margins = np.array([(won[names[i]]["high"] - won[names[i]]["low"]) / 2 for i in order])
+    elo, margin = rating_among(np.array(play["elo"])[order], rates, margins, rows[0]["games"] // 2)
+    cells = [f"{100 * w:.1f} ± {100 * half:.1f}" for w, half in zip(rates, margins, strict=True)]
+    return elo, row(f"`{rows[0]['policy']}`", rating(elo, margin), *cells)
 
 
 def rating(elo: float, margin: float) -> str:
     return f"{elo:+.0f} ± {margin:.0f}"
 
 
-def searching(found: Mapping[str, Any]) -> Iterator[str]:
+def search_notes(found: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
     """How often the search played, and how long it takes."""
-    if not found:
-        return
-    games = found["rows"][0]["games"]
-    yield f"The search played {games:,} games of each pairing; its Elo is fitted to the ratings."
-    for budget, times in found.get("times", {}).items():
+    rows = found.get("rows", ())
+    if met_all(rows, names):
         yield (
-            f"With `{budget}` it takes {times['median']:.2f} s for a choice (median; 1 in 20 takes "
-            f"more than {times['rarely']:.2f} s, the longest {times['most']:.2f} s), on one thread "
-            f"of an {times['processor']}."
+            f"The search played {rows[0]['games']:,} games of each pairing. Its Elo is fitted to "
+            "the others', which count as exact."
+        )
+    else:
+        yield from (f"`{each['policy']}` wins {Row(**each)}." for each in rows)
+    for budget, times in found.get("times", {}).items():
+        median, p95, longest = (1000 * times[name] for name in ("median", "p95", "longest"))
+        yield (
+            f"With `{budget}` a choice takes {median:.0f} ms (median; 1 in 20 more than {p95:.0f}, "
+            f"the longest {longest:.0f}), on one thread of this processor: {times['processor']}."
         )
 
 
@@ -279,10 +290,6 @@ def rate(play: Mapping[str, Any], i: int, j: int) -> str:
         return "-"
     half = (play["high"][i][j] - play["low"][i][j]) / 2
     return f"{100 * play['rate'][i][j]:.1f} ± {100 * half:.1f}"
-
-
-def share(found: Mapping[str, Any]) -> str:
-    return f"{found['rate']:.1%} ({found['low']:.1%} to {found['high']:.1%})"
 
 
 def partners(result: Mapping[str, Any]) -> Iterator[str]:
@@ -365,7 +372,7 @@ def main() -> None:
             write_json(results, data)
             forget(id, given.out)
             print(f"played: {id}", flush=True)
-        if given.anew or not (given.add or "search" in result):
+        if given.anew or not (given.add or searched(result)):
             result["search"] = search(id, given.search_each, met(result), given.out)
             write_json(results, data)
             forget(id, given.out)

@@ -61,11 +61,16 @@ LEARNED_GAMES = 2_000  # of each figure
 ATTACK_SEED, LEARNED_SEED = 30_000, 40_000  # of deals that nothing else plays
 
 
-def make(id: str, out: Path, seeds: Sequence[int], with_responses: bool) -> None:
-    """Train the agent of a variant with each seed, and put the median one into the package."""
+def train_all(ids: Sequence[str], out: Path, seeds: Sequence[int]) -> None:
+    """Train the agents of these variants, each with each seed."""
+    for id in ids:
+        for seed in seeds:
+            train(settings(id, [f"seed={seed}"]), run_of(id, seed, out), resume=True)
+
+
+def put(id: str, out: Path, seeds: Sequence[int], with_responses: bool) -> None:
+    """Put the agent of the median seed into the package."""
     runs = {seed: run_of(id, seed, out) for seed in seeds}
-    for seed, run in runs.items():
-        train(settings(id, [f"seed={seed}"]), run, resume=True)
     results = {seed: main_result(run) for seed, run in runs.items()}
     seed = sorted(seeds, key=lambda seed: results[seed].mean)[len(seeds) // 2]
     config, responses = settings(id, [f"seed={seed}"]), out / f"{agent_folder(id).name}-responses"
@@ -206,6 +211,8 @@ def main() -> None:
     then.add_argument("--responses", action="store_true", help="train best responses too")
     then.add_argument("--search", metavar="BUDGET", help="only let a search attack them")
     given = parser.parse_args()
+    if given.out and not given.search:
+        train_all(given.games, given.out, given.seeds)  # before a file of the package changes
     for id in given.games:
         if given.cards:
             write_card(shipped_settings(id), agent_folder(id))
@@ -214,7 +221,7 @@ def main() -> None:
         elif given.search:
             attack(id, given.search, given.out)
         else:
-            make(id, given.out, given.seeds, given.responses)
+            put(id, given.out, given.seeds, given.responses)
 
 
 if __name__ == "__main__":

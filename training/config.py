@@ -198,9 +198,8 @@ class Config(Model):
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """Device of the network."""
     matmul_precision: Literal["highest", "high", "medium"] = "highest"
-    """PyTorch's word for how exactly matrices are multiplied. On processors with instructions for
-    bfloat16, medium learns 1.4 times as many decisions a second; on other CPUs it changes nothing.
-    """
+    """Precision of float32 matrix products, as in torch.set_float32_matmul_precision: medium uses
+    bfloat16, and trains faster, on CPUs that have instructions for it; other CPUs ignore it."""
     opponents: Annotated[dict[Name, Unit], Field(max_length=POLICIES)] = {"self": 1.0}
     """Who sits in the other seats, and in which share of the games: self, past, or a policy."""
     init_from: Name | None = None

@@ -119,7 +119,6 @@ def model_card(
     were during the run.
     """
     words = words_for(config)
-    memory = " and what its features keep" if config.network.features else ""
     return CARD.format(
         metadata=yaml.safe_dump(metadata(config, learned, rows), sort_keys=False),
         game=config.game,
@@ -136,9 +135,17 @@ def model_card(
         **digests(config.variant(), config.network.features),
         exploited=exploited,
         lesson=lesson(beside, rows) if beside else "",
-        **{name: words[name] for name in ("which", "played", "measured")},
-        limits=words["limits"].format(memory=memory, weakest=weakest(rows)),
+        which=words["which"],
+        played=words["played"],
+        measured=words["measured"],
+        limits=limits(config, rows),
     )
+
+
+def limits(config: Config, rows: Rows) -> str:
+    """What the policy was not measured for, and what it does not remember."""
+    memory = " and what its features keep" if config.network.features else ""
+    return words_for(config)["limits"].format(memory=memory, weakest=weakest(rows))
 
 
 def versions(run: Mapping[str, Any]) -> str:

@@ -7,9 +7,8 @@ others are repaired with new cards in the slots that do not agree. Hands are the
 proportion to the gain in likelihood. If the weight is on few hands, slots are redrawn from the
 cards that clues allow, with Metropolis acceptance.
 
-The likelihood of a hand, and the others' memories, are carried from decision to decision. Only a
-hand that was repaired or moved is another hand in earlier positions, too: for it the game is
-replayed from its beginning.
+The likelihood of a hand, and the others' memories, are carried from decision to decision. A hand
+that is repaired or moved also changes the earlier positions, so the game is replayed for it.
 
 Notation: W hands, each with its world; D positions in which the believer decided, the last of them
 the current one (only what the believer saw there is used); P seats, H cards, M entries of a memory.
@@ -64,27 +63,27 @@ def next_belief(
     The games of `last` are not used.
     """
     before = worlds_with(policy.variant.rule_set, history[-2:-1], last.hands, rng)
-    worlds, weights = carried_over(policy.variant.rule_set, history, before)
+    worlds, weights = carried_worlds(policy.variant.rule_set, history, before)
     if not weights.any():
         return None
     rows = resampled_rows(weights > 0, rng)
     last = rows_of(last._replace(games=before), rows)
-    belief = carried_on(policy, history, last, own_hands(worlds[rows]))
+    belief = advanced_belief(policy, history, last, own_hands(worlds[rows]))
     gain = belief.likelihood - last.likelihood
     return resampled_belief(policy, history, belief, gain + np.log(weights[rows]), rng)
 
 
-def carried_over(rule_set: np.record, history: Games, before: Games) -> tuple[Games, Floats]:
+def carried_worlds(rule_set: np.record, history: Games, before: Games) -> tuple[Games, Floats]:
     """The worlds at the current decision, and the probability of the cards drawn, (W,).
 
     `before` are the worlds at the last decision. The probability is 0 where a hand disagrees with
     what is now seen. If too few hands agree, the others are repaired.
     """
     worlds, weights = before.copy(), np.empty(len(before))
-    carry_over(rule_set, worlds, history[-1:], False, weights)
+    carry_hands(rule_set, worlds, history[-1:], False, weights)
     if np.count_nonzero(weights) < MIN_SHARE * len(before):
         worlds = before.copy()
-        carry_over(rule_set, worlds, history[-1:], True, weights)
+        carry_hands(rule_set, worlds, history[-1:], True, weights)
     return worlds, weights
 
 
@@ -149,29 +148,29 @@ def replayed(policy: Policy, history: Games, hands: Hands) -> Belief:
     belief = Belief(hands, np.zeros(len(hands)), games, memory)
     turns = seats_between(history, variant.seats)
     for now, own, seats in zip(history, held, turns, strict=True):
-        follow(policy, belief, now, own, seats)
+        repeat_turns(policy, belief, now, own, seats)
     return belief
 
 
-def carried_on(policy: Policy, history: Games, last: Belief, hands: Hands) -> Belief:
+def advanced_belief(policy: Policy, history: Games, last: Belief, hands: Hands) -> Belief:
     """The belief `last` with what was done since the last decision, where the hands are now these.
 
-    A hand that is not as it was believed then is replayed.
+    The game is replayed for a hand that differs from the one believed then.
     """
     before = hands_held(history[-2:], hands)[0]
     kept = (before == last.hands).all(1)
     belief = Belief._make(each.copy() for each in last._replace(hands=hands))
     if kept.any():
-        followed = rows_of(belief, kept)
+        kept_rows = rows_of(belief, kept)
         seats = seats_between(history, policy.variant.seats)[-1]
-        follow(policy, followed, history[-1], followed.hands, seats)
-        put(belief, kept, followed)
+        repeat_turns(policy, kept_rows, history[-1], kept_rows.hands, seats)
+        put(belief, kept, kept_rows)
     if not kept.all():
         put(belief, ~kept, replayed(policy, history, hands[~kept]))
     return belief
 
 
-def follow(policy: Policy, belief: Belief, now: Any, own: Hands, seats: list[int]) -> None:
+def repeat_turns(policy: Policy, belief: Belief, now: Any, own: Hands, seats: list[int]) -> None:
     """Let these seats act as they did up to the position `now`, where my hands are `own`, (W, H).
 
     Changes the games, the memories and the likelihood.
@@ -272,7 +271,7 @@ def take_turn(rule_set: np.record, games: Games, action: int, cards: NDArray[np.
 
 
 @kernel
-def carry_over(
+def carry_hands(
     rule_set: np.record, games: Games, now: Games, repair: bool, weights: NDArray[np.float64]
 ) -> None:
     """Carry my hand from my last decision, in `games`, to the current one, `now`.

@@ -3,8 +3,10 @@
 import json
 import runpy
 import shutil
+from types import SimpleNamespace
 
 import commands
+import numpy as np
 import pytest
 from root import ROOT
 
@@ -67,9 +69,25 @@ def test_the_page_shows_what_was_measured():
     assert (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8") == page(results)
 
 
-def test_a_search_is_timed_where_it_has_a_choice():
-    times = runpy.run_path(str(SCRIPT))["times_of"]("search:improve:greedy:worlds=2", "hanamikoji")
-    assert 0 < times["median"] <= times["rarely"] <= times["most"]
+@pytest.mark.parametrize(("side", "legal", "timed"), [(0, 2, 1), (0, 1, 0), (1, 2, 0)])
+def test_only_choices_of_the_search_are_timed(side, legal, timed, monkeypatch):
+    script = runpy.run_path(str(SCRIPT))
+    watch, turns = script["Stopwatch"](), SimpleNamespace(masks=np.ones((1, legal), np.int8))
+    monkeypatch.setitem(watch.decide.__globals__, "decide", lambda *asked: np.zeros(1))
+    watch.decide(side, 1, None, turns, None, "sample")
+    assert len(watch.seconds) == timed
+
+
+def test_a_search_has_a_rating_once_it_has_played_everybody():
+    script, names = runpy.run_path(str(SCRIPT)), ["strong", "weak"]
+    play = {"elo": [100.0, -100.0]}
+    against = {"policy": "search", "play": "sample", "games": 1_000, "low": 0.7, "high": 0.8}
+    rows = [{**against, "opponent": name, "rate": 0.75} for name in names]
+    assert not script["met_all"](rows[:1], names)
+    assert script["met_all"](rows, names)
+    elo, line = script["search_row"](names, play, [0, 1], rows)
+    assert 100 < elo < 400
+    assert line.count("75.0 ± 5.0") == 2
 
 
 @pytest.mark.parametrize(("tried", "changes"), [(1, False), (20, True)])

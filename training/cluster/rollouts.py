@@ -86,8 +86,7 @@ def rollout(
         player.generator.set_state(state["generator"])
     else:
         player.begin_games()  # with the past selves that have just been seated
-    with player.arithmetic():
-        player.play()
+    player.play()
     after = {"games": games.get_state(), "generator": player.generator.get_state()}
     return player.rollout_buffer.played(), after
 
@@ -100,6 +99,7 @@ def kept_player(run: str, settings: str) -> SelfPlayPPO:
 
 def new_player(config: Config) -> SelfPlayPPO:
     """A learner that plays a share of the games, on one processor, and is never trained."""
+    torch.set_num_threads(1)
     return new_learner(config)
 
 

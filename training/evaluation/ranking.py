@@ -88,7 +88,7 @@ def team_ranking(evaluation: Evaluation, play: Play) -> Ranking:
         pairings=means[np.ix_(order, order)],
         caption="mean score of each pair, sitting in turn",
         best=len(scores[0].histogram) - 1,
-        remarks=[*gap(means)],
+        remarks=list(gap(means)),
         histograms=[scores[i].histogram for i in order],
     )
 
@@ -125,7 +125,7 @@ def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play
 
 
 def gap(means: Floats) -> Iterator[str]:
-    """What teams of two policies score less than each with itself, from all means, (K, K)."""
+    """The gap between self-play and cross-play, from all mean scores, (K, K)."""
     if len(means) > 1:
         own, mixed = means.diagonal().mean(), means[~np.eye(len(means), dtype=bool)].mean()
         yield f"self-play {own:.2f}, cross-play {mixed:.2f}: a gap of {own - mixed:.2f}"

@@ -20,7 +20,6 @@ Pairs = Sequence[tuple[int, int]]
 LEVEL = 0.95  # of all intervals
 ADDED = np.array([0.0, 0.0, 1.0, 1.0])  # deals added, see `interval`
 ELO = 400 / np.log(10)  # points of one unit of log odds
-WON_AT_LEAST = 1e-4  # of the games, see `rating_among`
 HALF = 0.5  # of a deal is added as lost and as won, see `halved`
 DRAWS = 10_000  # of noise, see `cyclic_share`
 
@@ -98,20 +97,22 @@ def elo(size: int, pairs: Pairs, scores: Floats) -> tuple[Floats, Floats]:
     return ELO * strength, ELO * quantile(LEVEL) * np.sqrt(np.diag(variance).clip(0))
 
 
-def rating_among(ratings: Floats, rates: Floats, margins: Floats) -> tuple[float, float]:
+def rating_among(
+    ratings: Floats, rates: Floats, margins: Floats, deals: int
+) -> tuple[float, float]:
     """The rating of one more policy, and the margin of its 95 % interval.
 
-    It won these `rates`, (K,), of as many games against each of the policies that have these
-    `ratings`, (K,), and `margins` are those of the rates' 95 % intervals. The ratings count as
-    known, and the rates as independent.
+    It won these `rates`, (K,), of so many deals against each of the policies that have these
+    `ratings`, (K,); `margins` are those of the rates' 95 % intervals. The ratings count as known,
+    and the rates as independent. Half a deal is added as lost and half as won, as in `halved`.
     """
     logits = ratings / ELO
-    rates = rates.clip(WON_AT_LEAST, 1 - WON_AT_LEAST)  # a higher one would fit any rating
-    strength = step = 1.0
+    won = (rates * deals + HALF) / (deals + 2 * HALF)
+    strength, step = float(logits.mean()), 1.0
     while abs(step) > 1e-9:
         expected = logistic(strength - logits)
         slope = (expected * (1 - expected)).sum()
-        step = float(((rates - expected).sum() / slope).clip(-1, 1))
+        step = float(((won - expected).sum() / slope).clip(-1, 1))
         strength += step
     return ELO * strength, ELO * float(np.sqrt((margins**2).sum()) / slope)
 

@@ -13,9 +13,9 @@ BFLOAT16 = "avx512bf16", "amx-bf16", "bf16"  # instructions of x86 and ARM, as L
 
 @contextmanager
 def matmul_precision(wanted: str, device: torch.device) -> Iterator[None]:
-    """Matrix products have PyTorch's precision `wanted`, if a lower one is faster on the device."""
+    """Use PyTorch's precision `wanted` on devices on which a lower one is faster."""
     before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision(wanted if gains(device) else HIGHEST)
+    torch.set_float32_matmul_precision(wanted if is_faster_on(device) else HIGHEST)
     try:
         yield
     finally:
@@ -23,8 +23,8 @@ def matmul_precision(wanted: str, device: torch.device) -> Iterator[None]:
 
 
 @cache
-def gains(device: torch.device) -> bool:
-    """Whether the device multiplies less exact numbers faster."""
+def is_faster_on(device: torch.device) -> bool:
+    """Whether a lower precision is faster on a device; of GPUs it is taken for granted."""
     if device.type != "cpu":
         return True
     features = llvmlite.binding.get_host_cpu_features()

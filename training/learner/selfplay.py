@@ -235,8 +235,7 @@ class SelfPlayPPO(MaskablePPO):
             self.num_timesteps += self.n_steps * self.env.num_envs
             complete = on_step()
         else:
-            with self.arithmetic():
-                complete = self.play(on_step)
+            complete = self.play(on_step)
         if complete:
             self.rollout_buffer.finish()
         return complete
@@ -245,12 +244,12 @@ class SelfPlayPPO(MaskablePPO):
         """Write the log, and train the policy on the rollout."""
         self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
         self.dump_logs()
-        with self.arithmetic():
+        with self.computing():
             self.train()
 
     @contextmanager
-    def arithmetic(self) -> Iterator[None]:
-        """PyTorch computes on one thread, with this learner's precision."""
+    def computing(self) -> Iterator[None]:
+        """Let PyTorch compute on one thread and with this learner's precision."""
         with one_thread_each(), matmul_precision(self.precision, self.device):
             yield
 
@@ -273,13 +272,14 @@ class SelfPlayPPO(MaskablePPO):
         """Make T decisions in every game; stop if `on_step`, called after each, returns False."""
         env, buffer = self.env, self.rollout_buffer
         buffer.reset()
-        for _ in range(buffer.buffer_size):
-            env.advance(self.choose(env, buffer))
-            buffer.credit(env)
-            self.num_timesteps += env.num_envs
-            if not on_step():
-                return False
-        beyond = self._decide(buffer.unpacked(buffer.see(env)))
+        with self.computing():
+            for _ in range(buffer.buffer_size):
+                env.advance(self.choose(env, buffer))
+                buffer.credit(env)
+                self.num_timesteps += env.num_envs
+                if not on_step():
+                    return False
+            beyond = self._decide(buffer.unpacked(buffer.see(env)))
         buffer.values[-1] = beyond.values
         return True
 

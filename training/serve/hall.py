@@ -96,20 +96,25 @@ class Room:
 
 
 class Policies:
-    """The policies that sit at the tables, each loaded in the lane that fits its pace."""
+    """The policies that play and give hints, each loaded in the lane that fits its pace."""
 
     def __init__(self, offers: Offers, quick: Lane, slow: Lane) -> None:
         self.offers, self.quick, self.slow = offers, quick, slow
 
-    async def seated(self, chosen: Variant, seats: tuple[str, ...]) -> dict[int, Policy]:
-        """The policy of each seat that has one."""
-        specs = self._specs(chosen, seats)
-        return {seat: await self._load(spec, chosen) for seat, spec in specs.items()}
-
-    def slow_seats(self, chosen: Variant, seats: tuple[str, ...]) -> frozenset[int]:
-        """The seats of policies that may think for long."""
-        specs = self._specs(chosen, seats)
-        return frozenset(seat for seat, spec in specs.items() if not is_quick(spec))
+    async def seated(
+        self, chosen: Variant, seats: tuple[str, ...]
+    ) -> tuple[dict[int, Policy], frozenset[int]]:
+        """The policy of each seat that has one, and the seats of those that may think for long."""
+        with_people = HUMAN in seats
+        specs = {
+            seat: self.offers.spec(chosen.id, name, with_people)
+            for seat, name in enumerate(seats)
+            if name != HUMAN
+        }
+        slow = frozenset(seat for seat, spec in specs.items() if not is_quick(spec))
+        lanes = {seat: self.slow if seat in slow else self.quick for seat in specs}
+        loaded = {seat: await load(lanes[seat], spec, chosen) for seat, spec in specs.items()}
+        return loaded, slow
 
     async def warm_up(self, room: Room) -> None:
         """Let quick policies compile what they need before anybody waits for them."""
@@ -119,20 +124,13 @@ class Policies:
             await self.quick.run(judgement, player, table.session, False)
 
     async def adviser(self, table: Table) -> Policy:
-        """The policy that gives hints."""
-        return await self._load(usual(table.variant), table.variant)
+        """The policy that gives hints; it is asked in the quick lane."""
+        return await load(self.quick, usual(table.variant), table.variant)
 
-    def _specs(self, chosen: Variant, seats: tuple[str, ...]) -> dict[int, str]:
-        with_people = HUMAN in seats
-        return {
-            seat: self.offers.spec(chosen.id, name, with_people)
-            for seat, name in enumerate(seats)
-            if name != HUMAN
-        }
 
-    async def _load(self, spec: str, chosen: Variant) -> Policy:
-        lane = self.quick if is_quick(spec) else self.slow
-        return await lane.run(lane.policy, spec, chosen)
+async def load(lane: Lane, spec: str, chosen: Variant) -> Policy:
+    """The policy of this name, for this lane alone."""
+    return await lane.run(lane.policy, spec, chosen)
 
 
 class Hall:
@@ -176,9 +174,9 @@ class Hall:
 
     async def _room_of(self, id: str, chosen: Variant, seats: tuple[str, ...]) -> Room:
         """A room with all policies loaded, and no game yet."""
-        policies = await self.policies.seated(chosen, seats)
+        policies, slow = await self.policies.seated(chosen, seats)
         table = await self.quick.run(Table, id, chosen, seats, policies, self.store)
-        return Room(table, self.policies.slow_seats(chosen, seats))
+        return Room(table, slow)
 
     # --- Coming and going
 

@@ -16,13 +16,14 @@ from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
 from hanamachi.engine.words import places_of, word_at
 from hanamachi.games.four_actions import SIZES
 
-SEATS, NONE = 2, -1
+SEATS = 2
 COLOURS, RANKS, CARDS, ROW = 5, 9, 30, 5  # at most: geisha, values, item cards, tokens in a row
 NUMBERS = 32  # of cards, and what the last five bits of NONE make of it: a card of no worth
 HAND, RECEIVED = 7, 11  # at most: cards in a hand, cards that a player gets in a round
 WORTHS = 10  # of prestige tokens, from 0
-PLACES = 4  # at most, in an offer
+PLACES, TWO_PLACES = 4, 2  # at most in an offer; of a share and of a pair
 MOVES, ROUNDS = 800, 100  # at most
+NONE = -1
 
 REVEAL, INTRIGUE, GIFT, COMPETITION, HIDDEN_GIFT, HIDDEN_COMPETITION = range(6)
 COUNTEROFFER, HIDDEN_COUNTEROFFER = 6, 7
@@ -32,7 +33,6 @@ ACTIONS = ("reveal", "intrigue", "gift", "competition")
 INSERTED = 4  # after the four actions: the card of a Counteroffer
 
 GUESTS_ONLY, TIEBREAKER, NOTHING = range(3)  # what to COLLECT
-TWO_PLACES = 2  # of a share, and of a pair
 
 DRAW_STARTER, LAY_TOKENS, DRAW_MARKERS, DEAL, PICK_STARTER, PICK_MARKER = range(6)
 DRAW, ACT, ANSWER, REDRAW, PUT_IN_ORDER, PICK_TOKENS, ENDED = range(6, 13)

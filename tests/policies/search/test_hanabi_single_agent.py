@@ -11,6 +11,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import PLAY
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
+from hanamachi.policies.search import hanabi_belief
 from hanamachi.policies.search.hanabi_belief import distinguished, replayed
 from hanamachi.policies.search.hanabi_single_agent import most_decisions
 from hanamachi.policies.search.hanabi_value import RemainingPoints, phases, played
@@ -105,7 +106,14 @@ def believed(search, number, decisions):
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
 @pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:3p"])
-def test_a_belief_that_is_carried_on_is_that_of_the_whole_game(game):
+def test_a_belief_that_is_carried_on_is_that_of_the_whole_game(game, monkeypatch):
+    rows = {"replayed": 0, "all": 0}
+
+    def counted(policy, history, hands):
+        rows["replayed"] += len(hands)
+        return replayed(policy, history, hands)
+
+    monkeypatch.setattr(hanabi_belief, "replayed", counted)
     search = load_policy("search:single_agent:expert:worlds=1,hands=100", game)
     variant, blueprint = search.variant, search.blueprint
     games = begun(variant, 1, seed=5)
@@ -115,6 +123,7 @@ def test_a_belief_that_is_carried_on_is_that_of_the_whole_game(game):
             given, seat = search.with_worlds(Worlds(variant, games, [ME])), np.array([ME])
             decision, after = given.decision(*observe(variant, games, seat), own[:, ME])
             carried = given._belief(decision)
+            rows["all"] += search.hands
             record = decision.memory
             whole = replayed(blueprint, record["history"][: record["decisions"]], carried.hands)
             np.testing.assert_allclose(carried.likelihood, whole.likelihood, atol=1e-9)
@@ -123,6 +132,7 @@ def test_a_belief_that_is_carried_on_is_that_of_the_whole_game(game):
             assert (carried.games[same] == whole.games[same]).all()
             own[:, ME] = after
         kernels.step(variant.rule_set, games, likeliest(chances_of(blueprint, games, memory)))
+    assert 0.1 * rows["all"] < rows["replayed"] < 2 * rows["all"]  # with three moves, at most 4
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")

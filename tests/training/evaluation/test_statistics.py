@@ -224,15 +224,15 @@ def test_the_rating_of_one_more_policy_lies_within_its_margin(strength):
     held, trials = 0, sample(EVALUATIONS, 0.2)
     for rates in rng.binomial(games, truth, (trials, len(truth))) / games:
         margins = 1.96 * np.sqrt(rates * (1 - rates) / games)
-        rating, margin = rating_among(ratings, rates, margins)
+        rating, margin = rating_among(ratings, rates, margins, games)
         held += abs(rating - strength) <= margin
     low, high = band(trials)
     assert low <= held / trials <= high
 
 
 def test_one_more_policy_that_never_loses_has_a_finite_rating():
-    rating, margin = rating_among(np.zeros(1), np.ones(1), np.full(1, 0.01))
-    assert 500 < rating < 2_000
+    rating, margin = rating_among(np.zeros(1), np.ones(1), np.full(1, 0.01), 750)
+    assert rating == pytest.approx(400 * np.log10(750.5 / 0.5))
     assert np.isfinite(margin)
 
 
