@@ -36,21 +36,24 @@ def shortened(message: str) -> str:
     return cut(printable(cut(message)))
 
 
-def cut(text: str) -> str:
-    """The text with its middle left out if it is too long."""
-    head, gap = 2 * MESSAGE // 3, " ... "
-    tail = MESSAGE - head - len(gap)
-    return text if len(text) <= MESSAGE else text[:head] + gap + text[-tail:]
+def cut(text: str, room: int = MESSAGE) -> str:
+    """The text with its middle left out if it is longer than `room`."""
+    head, gap = 2 * room // 3, " ... "
+    tail = room - head - len(gap)
+    return text if len(text) <= room else text[:head] + gap + text[-tail:]
 
 
 def listed(start: str, parts: Sequence[str], others: int = 0) -> str:
-    """`start`, then as many parts as a message holds, and how many others there are."""
+    """`start`, then as many parts as a message holds, and how many others there are.
+
+    If not even one part fits, its middle is left out.
+    """
     for count in range(len(parts), 0, -1):
         left = len(parts) - count + others
-        message = start + "; ".join(parts[:count]) + (f"; {left} more" if left else "")
-        if len(message) <= MESSAGE:
-            return message
-    return start + parts[0]
+        told, more = start + "; ".join(parts[:count]), f"; {left} more" if left else ""
+        if len(told + more) <= MESSAGE:
+            break
+    return cut(told, MESSAGE - len(more)) + more
 
 
 def differences(old: Any, new: Any, place: str = "") -> list[str]:
