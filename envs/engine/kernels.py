@@ -212,7 +212,8 @@ def retrace(
 def decisions_of_others(rule_set: Any, game: NDArray[Any], seat: int) -> int:
     """How many decisions others than `seat` have made in the round in progress of game[0]."""
     earlier = game.copy()
-    return relive(rule_set, game[0], earlier[0], seat, game[:0], np.empty(0, np.int64))
+    decided = relive(rule_set, game[0], earlier[0], seat, game[:0], np.empty(0, np.int64))
+    return decided if len(earlier) else 0  # a record does not keep its array alive; see replay.py
 
 
 @inline

@@ -41,6 +41,16 @@ def leads_to(
     return same(earlier, game)
 
 
+@inline
+def after_use_of(array: NDArray[Any], result: bool) -> bool:
+    """`result`, which was computed with records of the array.
+
+    A compiled record does not keep its array alive: after the last use of an array of its own, a
+    function frees it, whether or not records of it are used later. This is that last use.
+    """
+    return result and len(array) > 0
+
+
 def same(one: np.record, other: np.record) -> bool:
     """Whether two records agree in every byte."""
     return one.tobytes() == other.tobytes()

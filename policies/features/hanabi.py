@@ -133,9 +133,10 @@ def write_card_beliefs(
 ) -> None:
     """Write the features of `CardBeliefs`; there is no memory."""
     rule_set = tables[0]
-    game = np.zeros(1, rules.RECORD)[0]
+    games = np.zeros(1, rules.RECORD)  # a record does not keep its array alive
     each = rule_set.cards + GROUPS
     for b in range(len(observations)):
+        game = games[0]
         lay_out(rule_set, observations[b], game)
         groups = (
             next_cards(rule_set, game.fireworks),

@@ -8,7 +8,7 @@ is taken back first.
 import numpy as np
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.replay import leads_to, same
+from hanamachi.engine.replay import after_use_of, leads_to, same
 from hanamachi.games.geishas_road.information import rewind
 from hanamachi.games.geishas_road.rules import (
     CARDS,
@@ -36,7 +36,7 @@ def valid(rule_set: np.record, game: np.record) -> bool:
     world, earlier = copies[0], copies[1]
     if game.round_number == 0:
         start(rule_set, earlier)
-        return same(earlier, game)
+        return after_use_of(copies, same(earlier, game))
     if not can_be_rewound(rule_set, game):
         return False
     if game.phase == ENDED:
@@ -45,10 +45,9 @@ def valid(rule_set: np.record, game: np.record) -> bool:
     earlier.winner = NONE
     earlier.rewards[:] = 0
     rewind(rule_set, earlier)
-    if not can_begin(rule_set, earlier):
-        return False
     mask = np.empty(rule_set.first[KINDS], np.int8)
-    return leads_to(rule_set, earlier, world, game, mask)
+    fits = can_begin(rule_set, earlier) and leads_to(rule_set, earlier, world, game, mask)
+    return after_use_of(copies, fits)
 
 
 # --- What can be rewound

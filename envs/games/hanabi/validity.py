@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import CHANCE, OVER
-from hanamachi.engine.replay import same
+from hanamachi.engine.replay import after_use_of, same
 from hanamachi.games.hanabi.rules import (
     ACT,
     CARDS,
@@ -44,8 +44,8 @@ def valid(rule_set: np.record, game: np.record) -> bool:
     copies[0] = game
     if game.phase == CHOOSE_STARTER:
         start(rule_set, copies[0])
-        return same(copies[0], game)
-    return (
+        return after_use_of(copies, same(copies[0], game))
+    fits = (
         numbers_are_in_range(rule_set, game)
         and hands_are_in_range(rule_set, game)
         and turns_are_in_range(rule_set, game)
@@ -55,6 +55,7 @@ def valid(rule_set: np.record, game: np.record) -> bool:
         and clues_fit(rule_set, game)
         and turns_fit(rule_set, game, copies[0])
     )
+    return after_use_of(copies, fits)
 
 
 @inline

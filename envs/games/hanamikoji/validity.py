@@ -7,7 +7,7 @@ What carried over from earlier rounds is checked by itself.
 import numpy as np
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.replay import leads_to, same
+from hanamachi.engine.replay import after_use_of, leads_to, same
 from hanamachi.games.four_actions import sums_by_set
 from hanamachi.games.hanamikoji.information import rewind
 from hanamachi.games.hanamikoji.rules import (
@@ -30,7 +30,7 @@ def valid(rule_set: np.record, game: np.record) -> bool:
     earlier[0] = game
     if game.round_number == 0:
         start(rule_set, earlier[0])
-        return same(earlier[0], game)
+        return after_use_of(earlier, same(earlier[0], game))
     if game.phase == ENDED:
         move_markers_back(earlier[0])
     if not can_begin(rule_set, earlier[0]):
@@ -39,7 +39,7 @@ def valid(rule_set: np.record, game: np.record) -> bool:
     earlier[0].rewards[:] = 0
     rewind(rule_set, earlier[0])
     mask = np.empty(rule_set.first[TAKE_PAIR + 1], np.int8)
-    return leads_to(rule_set, earlier[0], game, game, mask)
+    return after_use_of(earlier, leads_to(rule_set, earlier[0], game, game, mask))
 
 
 @inline
