@@ -259,7 +259,7 @@ def search_row(
     rates = np.array([won[names[i]]["rate"] for i in order])
     margins = np.array([(won[names[i]]["high"] - won[names[i]]["low"]) / 2 for i in order])
     elo, margin = rating_among(np.array(play["elo"])[order], rates, margins, rows[0]["games"] // 2)
-    cells = [f"{100 * w:.1f} ± {100 * half:.1f}" for w, half in zip(rates, margins, strict=True)]
+    cells = map(percent, rates, margins)
     return elo, row(f"`{rows[0]['policy']}`", rating(elo, margin), *cells)
 
 
@@ -288,8 +288,11 @@ def search_notes(found: Mapping[str, Any], names: Sequence[str]) -> Iterator[str
 def rate(play: Mapping[str, Any], i: int, j: int) -> str:
     if i == j:
         return "-"
-    half = (play["high"][i][j] - play["low"][i][j]) / 2
-    return f"{100 * play['rate'][i][j]:.1f} ± {100 * half:.1f}"
+    return percent(play["rate"][i][j], (play["high"][i][j] - play["low"][i][j]) / 2)
+
+
+def percent(rate: float, margin: float) -> str:
+    return f"{100 * rate:.1f} ± {100 * margin:.1f}"
 
 
 def partners(result: Mapping[str, Any]) -> Iterator[str]:

@@ -102,7 +102,7 @@ def rating_among(
 ) -> tuple[float, float]:
     """The rating of one more policy, and the margin of its 95 % interval.
 
-    It won these `rates`, (K,), of so many deals against each of the policies that have these
+    It won `rates`, (K,), of this number of deals against each of the policies that have these
     `ratings`, (K,); `margins` are those of the rates' 95 % intervals. The ratings count as known,
     and the rates as independent. Half a deal is added as lost and half as won, as in `halved`.
     """
