@@ -49,7 +49,7 @@ class Session:
         self.actions: list[int] = []
         self._given: NDArray[Any] | None = None  # the position that it began from, unless the start
         self._history: History | None = None  # once asked for
-        self._observation, self._mask = self._new_arrays()  # the mover's; no mask once it is over
+        self._observation, self._mask = new_arrays(variant)  # the mover's; no mask once it is over
         self._mask[:] = 0
         self._point()
 
@@ -75,7 +75,9 @@ class Session:
             return
         if seed is not None:
             self.games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
-        self._begin_by_chance()
+        self._given = None
+        self._remember(self.games["rng"].item(), (), True)
+        self.mover = self._advance(BEGIN, MOVER, self._observation, self._mask)
 
     def _begin_with_options(self, seed: int | None, options: Mapping[str, Any]) -> None:
         for name in options:
@@ -102,11 +104,6 @@ class Session:
         games["rng"] = self.generator
         kernels.start_one(self.variant.rule_set, games[0])
         return games
-
-    def _begin_by_chance(self) -> None:
-        self._given = None
-        self._remember(self.games["rng"].item(), (), True)
-        self.mover = self._advance(BEGIN, MOVER, self._observation, self._mask)
 
     def _begin(self, games: NDArray[Any], deal: tuple[int, ...], from_start: bool) -> None:
         generator = games["rng"].item()
@@ -141,16 +138,12 @@ class Session:
         """A seat's observation, (N,), and its action mask, (A,): zeros out of its turn."""
         if seat == self.mover:
             return self._observation.copy(), self._mask.copy()
-        arrays = self._new_arrays()
+        arrays = new_arrays(self.variant)
         self._advance(LOOK, seat, *arrays)
         return arrays
 
     def _advance(self, *arguments: Any) -> int:
         return self._advance_one(self._tables, self.games, *arguments)
-
-    def _new_arrays(self) -> Observed:
-        layout, actions = self.variant.observation, self.variant.actions
-        return np.empty(layout.size, np.float32), np.empty(actions.size, np.int8)
 
     def step(self, action: Any) -> None:
         """Carry out an action of the mover, and all that chance adds.
@@ -159,7 +152,7 @@ class Session:
         """
         number = action if type(action) is int else whole_number(action, "an action")
         if not 0 <= number < self._size:
-            raise self._illegal(number)
+            raise refusal(self, number)
         if self.dealt < len(self.deal):
             self._step_dealt(number)
         else:
@@ -167,31 +160,17 @@ class Session:
                 self._tables, self.games, number, MOVER, self._observation, self._mask
             )
             if mover == REFUSED:
-                raise self._illegal(number)
+                raise refusal(self, number)
             self.mover = mover
         self.actions.append(number)
 
     def _step_dealt(self, action: int) -> None:
         if not self._mask[action]:
-            raise self._illegal(action)
+            raise refusal(self, action)
         games = self.games.copy()
         kernels.apply_one(self.variant.rule_set, games[0], action)
         self.dealt += len(let_chance_happen(self.variant, games, self.deal, self.dealt))
         self._go_on_from(games)
-
-    def _illegal(self, action: int) -> IllegalAction:
-        if self.mover == OVER:
-            return IllegalAction("no game is in progress; call reset() to begin one")
-        seat, legal, size = self.mover, int(self._mask.sum()), self.variant.actions.size
-        if not 0 <= action < size:
-            return IllegalAction(
-                f"there is no action {shown(action)}: they run from 0 to {size - 1}, "
-                f"and player_{seat} has {legal} legal ones"
-            )
-        words = self.variant.actions.describe(action, self.games[0])
-        return IllegalAction(
-            f"player_{seat} may not {words} (action {action}) now; {legal} actions are legal"
-        )
 
     def history(self) -> History:
         """The events since the game began; the same object, brought up to date by each call."""
@@ -228,6 +207,28 @@ class Session:
         id, options = state["variant"]
         self.__dict__.update(state, variant=variant(id, **options))
         self._point()
+
+
+def new_arrays(variant: Variant) -> Observed:
+    """Room for an observation, (N,), and an action mask, (A,)."""
+    return np.empty(variant.observation.size, np.float32), np.empty(variant.actions.size, np.int8)
+
+
+def refusal(session: Session, action: int) -> IllegalAction:
+    """Why the session does not take this action."""
+    if session.mover == OVER:
+        return IllegalAction("no game is in progress; call reset() to begin one")
+    seat, actions = session.mover, session.variant.actions
+    legal = int(session.observe(seat)[1].sum())
+    if not 0 <= action < actions.size:
+        return IllegalAction(
+            f"there is no action {shown(action)}: they run from 0 to {actions.size - 1}, "
+            f"and player_{seat} has {legal} legal ones"
+        )
+    words = actions.describe(action, session.games[0])
+    return IllegalAction(
+        f"player_{seat} may not {words} (action {action}) now; {legal} actions are legal"
+    )
 
 
 # --- Chance

@@ -125,12 +125,9 @@ def move(policy: Policy, history: Games, belief: Belief, rng: np.random.Generato
     redraw_one(rule_set, worlds, slots)
     hands = own_hands(worlds)
     rows = np.flatnonzero((hands != belief.hands).any(1))
-    if rows.size == 0:
-        return
-    moved = replayed(policy, history, hands[rows])
-    gain = moved.likelihood - belief.likelihood[rows]
-    accepted = rng.random(len(rows)) < np.exp(np.minimum(gain, 0))
-    put(belief, rows[accepted], rows_of(moved, accepted))
+    least = belief.likelihood[rows] + np.log1p(-rng.random(len(rows)))
+    accepted, moved = likely(policy, history, hands[rows], least)
+    put(belief, rows[accepted], moved)
 
 
 # --- Replaying the game
@@ -138,6 +135,14 @@ def move(policy: Policy, history: Games, belief: Belief, rng: np.random.Generato
 
 def replayed(policy: Policy, history: Games, hands: Hands) -> Belief:
     """Replay the game up to the current decision, as if the hands there were these."""
+    return likely(policy, history, hands, np.full(len(hands), -np.inf))[1]
+
+
+def likely(policy: Policy, history: Games, hands: Hands, least: Floats) -> tuple[Rows, Belief]:
+    """Replay the game as `replayed` does; returns the hands that are likely enough, and their rows.
+
+    `least` (W,) is the least log-likelihood. It only falls, so a replay stops once it is lower.
+    """
     variant, me = policy.variant, int(history["mover"][0])
     held = hands_held(history, hands)
     games = np.repeat(history[:1], len(hands))
@@ -145,11 +150,14 @@ def replayed(policy: Policy, history: Games, hands: Hands) -> Belief:
     if history["did"][0, me] == rules.NONE:
         deal_again(variant.rule_set, games)
     memory = initial_memory(policy, len(hands), variant.seats)
-    belief = Belief(hands, np.zeros(len(hands)), games, memory)
+    rows, belief = np.arange(len(hands)), Belief(hands, np.zeros(len(hands)), games, memory)
     turns = seats_between(history, variant.seats)
     for now, own, seats in zip(history, held, turns, strict=True):
-        repeat_turns(policy, belief, now, own, seats)
-    return belief
+        if len(rows):
+            repeat_turns(policy, belief, now, own[rows], seats)
+        kept = belief.likelihood >= least[rows]
+        rows, belief = rows[kept], rows_of(belief, kept)
+    return rows, belief
 
 
 def advanced_belief(policy: Policy, history: Games, last: Belief, hands: Hands) -> Belief:
@@ -181,7 +189,7 @@ def repeat_turns(policy: Policy, belief: Belief, now: Any, own: Hands, seats: li
         action = action_of(rule_set, now, seat)
         if seat != me:
             probability = probability_of(policy, belief.games, belief.memory, me, action)
-            belief.likelihood[:] += np.log(probability + SMOOTHING)
+            belief.likelihood[:] += np.log((probability + SMOOTHING) / (1 + SMOOTHING))
         newest = now["held"][seat] - 1
         drawn[:] = own[:, newest] if seat == me else now["hand"][seat, newest]
         take_turn(rule_set, belief.games, action, drawn)

@@ -45,7 +45,7 @@ class SingleAgent(Search):
         blueprint: Policy | None,
         *,
         hands: int = 2000,
-        top: int = 20,
+        top: int = 5,
         sure: float = 1.0,
         turns: int = 12,
         **common: Any,
@@ -145,9 +145,14 @@ class SingleAgent(Search):
         return np.eye(len(decision.prior), dtype=np.float32)[actions[gap.argmin()]]
 
     def tried(self, decision: Decision) -> NDArray[np.int64]:
-        """The actions that the blueprint scores highest, its own choice first, (J,)."""
+        """The actions that the blueprint scores highest, its own choice first, (J,).
+
+        Those that score as high as the last one are tried, too.
+        """
         scores = self._blueprint_scores(decision, decision.memory["own"])[decision.actions]
-        return decision.actions[np.argsort(-scores, kind="stable")[: self.top]]
+        order = np.argsort(-scores, kind="stable")
+        least = scores[order[: self.top][-1]]
+        return decision.actions[order[scores[order] >= least]]
 
     def _results(
         self,

@@ -12,7 +12,7 @@ from hanamachi.training.build import check_device, new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.learner.rollout_buffer import Seen
 from hanamachi.training.learner.selfplay import SelfPlayPPO
-from hanamachi.training.learner.shards import map_on_threads
+from hanamachi.training.learner.shards import halves, map_on_threads
 
 SETTINGS: dict[str, Any] = {}  # all settings have their defaults
 ON_A_GPU: dict[str, Any] = {"num_games": 8192, "ppo": {"batch_size": 8192}}  # except there
@@ -70,10 +70,10 @@ def forward_backward(learner: SelfPlayPPO, config: Config) -> Work:
         decisions = torch.arange(len(rows), device=rows.device)
         with learner.computing():
             for batch in decisions.split(config.num_games):
-                map_on_threads(forward, learner.shards(batch))
+                map_on_threads(forward, halves(batch, learner.device))
             for _ in range(config.ppo.n_epochs):
                 for batch in decisions.split(config.ppo.batch_size):
-                    map_on_threads(backward, learner.shards(batch))
+                    map_on_threads(backward, halves(batch, learner.device))
         if learner.device.type == "cuda":
             torch.cuda.synchronize()
         return len(rows)

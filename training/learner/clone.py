@@ -82,7 +82,7 @@ class Imitation(SelfPlayPPO):
         chances, values = self.policy.network(batch.observations, batch.masks)
         labels = batch.labels[chances.rows, chances.actions]
         cross_entropy = -(labels * chances.log_probabilities).sum() / len(values)
-        value_loss = self.value_error(values, batch.returns)
+        value_loss = self.rollout_buffer.value_error(values, batch.returns)
         most_likely = chances.table(batch.masks).argmax(-1, keepdim=True)
         agrees = batch.labels.gather(-1, most_likely) == batch.labels.amax(-1, keepdim=True)
         parts = {

@@ -13,6 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.buffers import BaseBuffer
 from torch import Tensor
+from torch.nn import functional as F
 
 from hanamachi.training.learner.packing import Bits, Int8, Packing, Unpacked
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
@@ -132,8 +133,7 @@ class SelfPlayBuffer(BaseBuffer):
     def finish(self) -> None:
         """Compute advantages and returns once all values are known.
 
-        Squared errors of values are divided by `value_scale`, the variance of the returns if that
-        is above 1. Without it, errors of large scores would outweigh the policy's loss.
+        `value_scale` is the variance of the returns if that is above 1; see `value_error`.
         """
         values = self.values.numpy(force=True)
         with np.errstate(over="ignore", invalid="ignore"):  # such weights are found where they play
@@ -149,6 +149,13 @@ class SelfPlayBuffer(BaseBuffer):
         self.advantages = torch.from_numpy(advantages).to(self.device)
 
     # --- Minibatches
+
+    def value_error(self, values: Tensor, returns: Tensor) -> Tensor:
+        """The mean squared error, divided by `value_scale`.
+
+        Otherwise errors of large scores would outweigh the policy's loss.
+        """
+        return F.mse_loss(values, returns) / self.value_scale
 
     def shuffled(self, generator: torch.Generator) -> Tensor:
         """The numbers of all decisions in random order, (T * B,)."""

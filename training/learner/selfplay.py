@@ -31,7 +31,6 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from hanamachi.policies.networks.head import Head, entry_bounds, plain_head
 from hanamachi.policies.networks.legal_softmax import LegalDistribution
@@ -40,7 +39,7 @@ from hanamachi.training.learner.critic import Critic
 from hanamachi.training.learner.magnet import MovingAverage, SlowCopy
 from hanamachi.training.learner.precision import HIGHEST, matmul_precision
 from hanamachi.training.learner.rollout_buffer import Minibatch, Seen, SelfPlayBuffer
-from hanamachi.training.learner.shards import map_on_threads, one_thread_each, rows_of_half
+from hanamachi.training.learner.shards import halves, map_on_threads, one_thread_each
 from hanamachi.training.learner.state import RunState
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 
@@ -123,6 +122,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         """All that is trained."""
         return [weight for part in self.networks() for weight in part.parameters()]
 
+    @torch.no_grad()
     def sample(self, seen: Seen, uniforms: Tensor) -> Drawn:
         """Draw an action for each row at its number in [0, 1), `uniforms` (B,)."""
         chances, values = self.network(seen.observations, seen.masks)
@@ -294,18 +294,10 @@ class SelfPlayPPO(MaskablePPO):
     def _decide(self, seen: Seen) -> Drawn:
         """Draw an action in every game."""
         uniforms = torch.rand(len(seen.masks), generator=self.generator, dtype=torch.float64)
-        shards = zip(*map(self.shards, (*seen, uniforms)), strict=True)
-        drawn = map_on_threads(self._sample, shards)
+        *parts, their_uniforms = (halves(rows, self.device) for rows in (*seen, uniforms))
+        shards = zip(map(Seen, *parts), their_uniforms, strict=True)
+        drawn = map_on_threads(lambda shard: self.policy.sample(*shard), shards)
         return Drawn(*map(torch.cat, zip(*drawn, strict=True)))
-
-    @torch.no_grad()
-    def _sample(self, shard: Sequence[Tensor]) -> Drawn:
-        *seen, uniforms = shard
-        return self.policy.sample(Seen(*seen), uniforms)
-
-    def shards(self, rows: Tensor) -> tuple[Tensor, ...]:
-        """The rows in halves, but on a GPU as they are."""
-        return rows.split(rows_of_half(len(rows))) if self.device.type == "cpu" else (rows,)
 
     def train(self) -> None:
         """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
@@ -335,7 +327,7 @@ class SelfPlayPPO(MaskablePPO):
             parts = {name: share * part for name, part in parts.items()}
             return torch.autograd.grad(share * loss, weights), parts
 
-        shards = map_on_threads(gradient, self.shards(decisions))
+        shards = map_on_threads(gradient, halves(decisions, self.device))
         gradients, parts = zip(*shards, strict=True)
         for weight, *of_shards in zip(weights, *gradients, strict=True):
             weight.grad = sum_of(of_shards)
@@ -363,7 +355,7 @@ class SelfPlayPPO(MaskablePPO):
             )
 
         for some in torch.arange(len(table)).split(self.batch_size):
-            map_on_threads(ask, self.shards(some))
+            map_on_threads(ask, halves(some, self.device))
 
     def scheduled(self, left: float) -> dict[str, float]:
         """The scheduled settings, where this share of the run is left."""
@@ -382,7 +374,7 @@ class SelfPlayPPO(MaskablePPO):
         clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
         gain = torch.minimum(batch.advantages * ratio, batch.advantages * clipped)
         policy_loss = -gain.mean()
-        value_loss = self.value_error(values, batch.returns)
+        value_loss = self.rollout_buffer.value_error(values, batch.returns)
         log_probabilities = chances.log_probabilities
         entropy = -(log_probabilities.exp() * log_probabilities).sum() / len(values)
         loss = policy_loss + self.vf_coef * value_loss - scheduled["entropy_coefficient"] * entropy
@@ -396,7 +388,7 @@ class SelfPlayPPO(MaskablePPO):
             }
         if self.policy.critic:
             centralised_values = self.policy.critic(batch.observations, batch.centralised, values)
-            critic_loss = self.value_error(centralised_values, batch.returns)
+            critic_loss = self.rollout_buffer.value_error(centralised_values, batch.returns)
             loss = loss + self.vf_coef * critic_loss
             parts["critic_loss"] = critic_loss.detach()
         if self.kl_schedule:
@@ -404,10 +396,6 @@ class SelfPlayPPO(MaskablePPO):
             loss = loss + scheduled["kl_coefficient"] * kl
             parts["kl_to_magnet"] = kl.detach()
         return loss, parts
-
-    def value_error(self, values: Tensor, returns: Tensor) -> Tensor:
-        """The mean squared error, in units in which returns do not vary much."""
-        return F.mse_loss(values, returns) / self.rollout_buffer.value_scale
 
     def _record(self, sums: dict[str, Tensor], steps: int, scheduled: Mapping[str, float]) -> None:
         for name, total in sums.items():

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
+from torch import Tensor
 
 from hanamachi.engine.threads import default_threads, pool
 
@@ -31,9 +32,10 @@ def one_thread_each() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def rows_of_half(rows: int) -> int:
-    """The number of rows in the first half of a batch; a small batch stays whole."""
-    return -(-rows // 2) if rows >= WORTH_HALVING else max(rows, 1)
+def halves(rows: Tensor, device: torch.device) -> tuple[Tensor, ...]:
+    """The rows in two parts; a small batch, and any on a GPU, stays whole."""
+    whole = device.type != "cpu" or len(rows) < WORTH_HALVING
+    return (rows,) if whole else rows.split(-(-len(rows) // 2))
 
 
 def map_on_threads(function: Callable[[T], Result], shards: Iterable[T]) -> list[Result]:

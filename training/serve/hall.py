@@ -258,19 +258,12 @@ class Hall:
             adviser = await self.policies.adviser(table)
             connection.answer(await self.quick.run(table.hint, seat, message.number, adviser))
         elif isinstance(message, Step):
-            self._check_step(room, seat, message.number)
+            check_step(room, seat, message.number)
             self._let_policies_move(room, by_step=True)
         else:
             assert isinstance(message, New)
             await self.quick.run(table.again)
             await self._go_on(room)
-
-    def _check_step(self, room: Room, seat: int | None, number: int) -> None:
-        if seat is not None:
-            raise UserError("policies move by themselves where people play")
-        if room.moving:
-            raise UserError("a policy is still thinking")
-        room.table.expect(number)
 
     # --- Moves of policies
 
@@ -334,6 +327,14 @@ def check_seats(chosen: Variant, wanted: Opening) -> None:
         raise UserError(f"{chosen.id} has {chosen.seats} seats, not {len(wanted.seats)}")
     if wanted.seed is not None and wanted.seats.count(HUMAN) > 1:
         raise UserError("a table of several people takes no seed: who chose it would know the deal")
+
+
+def check_step(room: Room, seat: int | None, number: int) -> None:
+    if seat is not None:
+        raise UserError("policies move by themselves where people play")
+    if room.moving:
+        raise UserError("a policy is still thinking")
+    room.table.expect(number)
 
 
 def check_space(room: Room, seat: int | None, sockets: int) -> None:

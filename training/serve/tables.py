@@ -10,6 +10,7 @@ from secrets import randbelow, token_urlsafe
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
@@ -127,20 +128,11 @@ class Table:
     def act(self, seat: int, message: Act) -> None:
         """A person's move."""
         self.expect_from(seat, message.number)
-        action = self._meant(message)
+        action = meant(message, self.session)
         _, mask = self.session.observe(seat)
         if action >= len(mask) or not mask[action]:
             raise UserError("this is not one of your legal actions")
         self._step(action)
-
-    def _meant(self, message: Act) -> int:
-        if message.action is not None:
-            return message.action
-        assert message.words is not None
-        try:
-            return int(self.variant.actions.parse(message.words, self.session.games[0]))
-        except ValueError:
-            raise UserError("these words are not one of your legal actions") from None
 
     def choose(self) -> int:
         """What the policy in the seat to move plays; the same after a restart."""
@@ -189,33 +181,39 @@ class Table:
         return {seat: json.dumps(self._position(seat, here)) for seat in seats}
 
     def _position(self, seat: int | None, here: Set[int]) -> dict[str, Any]:
-        viewer = None if self.over else seat
+        viewer, history = None if self.over else seat, self.session.history()
+        competed = self.over and not self.variant.game.cooperative
         return {
             "type": "position",
             "number": len(self.session.actions),
-            "view": situation_of(self.session.history(), viewer),
+            "view": situation_of(history, viewer),
             "picture": seat_picture(self.session, viewer, near=seat),
-            "round_end": round_end_picture(self.session.history(), viewer),
-            "outcome": self._outcome(seat),
+            "round_end": round_end_picture(history, viewer),
+            "outcome": outcome_of(seat, self.earned) if competed and seat is not None else None,
             "players": [self._player(other, seat, here) for other in range(self.variant.seats)],
-            "log": self._log(viewer),
+            "log": [{"by": one.by, "words": one.words} for one in history.heard(viewer)],
             "open": viewer is None,
             "replay": self.replay,
         }
-
-    def _outcome(self, seat: int | None) -> str | None:
-        """How the game ended for a seat, unless all have won or lost together."""
-        if seat is None or not self.over or self.variant.game.cooperative:
-            return None
-        mine, others = self.earned[seat], np.delete(self.earned, seat).max()
-        return "won" if mine > others else "lost" if mine < others else "drawn"
 
     def _player(self, seat: int, viewer: int | None, here: Set[int]) -> dict[str, Any]:
         name, human = self.seats[seat], self.seats[seat] == HUMAN
         name = "you" if seat == viewer else name
         return {"seat": seat, "name": name, "human": human, "here": not human or seat in here}
 
-    def _log(self, seat: int | None) -> list[dict[str, Any]]:
-        """All that a seat has heard."""
-        heard = self.session.history().heard(seat)
-        return [{"by": one.by, "words": one.words} for one in heard]
+
+def meant(message: Act, session: Session) -> int:
+    """The action that a message names by its number or in words."""
+    if message.action is not None:
+        return message.action
+    assert message.words is not None
+    try:
+        return int(session.variant.actions.parse(message.words, session.games[0]))
+    except ValueError:
+        raise UserError("these words are not one of your legal actions") from None
+
+
+def outcome_of(seat: int, earned: NDArray[np.float64]) -> str:
+    """How a competitive game ended for a seat; `earned` (S,)."""
+    mine, others = earned[seat], np.delete(earned, seat).max()
+    return "won" if mine > others else "lost" if mine < others else "drawn"

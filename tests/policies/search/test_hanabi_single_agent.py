@@ -12,7 +12,7 @@ from hanamachi.games.hanabi.rules import PLAY
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.search import hanabi_belief
-from hanamachi.policies.search.hanabi_belief import distinguished, replayed
+from hanamachi.policies.search.hanabi_belief import distinguished, likely
 from hanamachi.policies.search.hanabi_single_agent import most_decisions
 from hanamachi.policies.search.hanabi_value import RemainingPoints, phases, played
 from hanamachi.sessions.players import observe
@@ -109,11 +109,11 @@ def believed(search, number, decisions):
 def test_a_belief_that_is_carried_on_is_that_of_the_whole_game(game, monkeypatch):
     rows = {"replayed": 0, "all": 0}
 
-    def counted(policy, history, hands):
+    def counted(policy, history, hands, least):
         rows["replayed"] += len(hands)
-        return replayed(policy, history, hands)
+        return likely(policy, history, hands, least)
 
-    monkeypatch.setattr(hanabi_belief, "replayed", counted)
+    monkeypatch.setattr(hanabi_belief, "likely", counted)
     search = load_policy("search:single_agent:expert:worlds=1,hands=100", game)
     variant, blueprint = search.variant, search.blueprint
     games = begun(variant, 1, seed=5)
@@ -125,7 +125,8 @@ def test_a_belief_that_is_carried_on_is_that_of_the_whole_game(game, monkeypatch
             carried = given._belief(decision)
             rows["all"] += search.hands
             record = decision.memory
-            whole = replayed(blueprint, record["history"][: record["decisions"]], carried.hands)
+            history, least = record["history"][: record["decisions"]], np.full(100, -np.inf)
+            _, whole = likely(blueprint, history, carried.hands, least)
             np.testing.assert_allclose(carried.likelihood, whole.likelihood, atol=1e-9)
             np.testing.assert_array_equal(carried.memory, whole.memory)
             same = [name for name in whole.games.dtype.names if name != "rng"]
