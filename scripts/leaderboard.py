@@ -39,12 +39,13 @@ from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats, normal_interval, rating_among
-from hanamachi.training.exploitation import EXPLOITATION, read_exploitation, summary
+from hanamachi.training.exploitation import EVEN, EXPLOITATION, read_exploitation, summary
 from hanamachi.training.provenance import processor
 
 SEARCHES = {"hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
 BUDGET, TIMED = "worlds=16", "seconds=0.1"  # of the search that plays, and of one that is timed
 TIMED_GAMES = 4
+TEACHER = "expert"  # the strongest rule policy that every game has
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen
 PAGE = """# Leaderboard
 
@@ -54,6 +55,13 @@ and actions are sampled. Elo is fitted to all pairings of a game, and its mean i
 policies take turns in the seats and play their most probable actions. All intervals are of 95 %.
 The agents are part of the package under the ids of their games, as in `load_policy("hanamikoji")`;
 [their model cards](../policies/pretrained) say how they were made.
+
+## The agents
+
+{agents}
+The search looks ahead from the agent's decisions; in Hanabi it sits in one seat, with copies of the
+agent in the others. A perfect opponent wins at least the lower end of the interval of the strongest
+opponent that we found: [How strong, how exploitable](strength.md) says what this means.
 
 {games}
 ## Published scores of Hanabi
@@ -205,7 +213,50 @@ def estimate(scores: Floats) -> dict[str, float]:
 
 def page(results: Mapping[str, Any]) -> str:
     games = "\n".join(section(id, result) for id, result in results.items())
-    return PAGE.format(games=games, published=published())
+    agents = "\n".join([*overview(results), ""])
+    return PAGE.format(agents=agents, games=games, published=published())
+
+
+def overview(results: Mapping[str, Any]) -> Iterator[str]:
+    """The agents in a few figures: those that compete, then those that cooperate."""
+    rivals = [id for id in results if not VARIANTS[id].cooperative]
+    teams = [id for id in results if VARIANTS[id].cooperative]
+    if rivals:
+        against = f"against `{TEACHER}`", "its search against it", "a perfect opponent, at least"
+        yield from heading("wins, per cent", *against)
+        yield from (rival(id, results[id]) for id in rivals)
+    if rivals and teams:
+        yield ""
+    if teams:
+        yield from heading("mean score", "with itself", "with search", f"`{TEACHER}` with itself")
+        yield from (team(id, results[id]) for id in teams)
+
+
+def rival(id: str, result: Mapping[str, Any]) -> str:
+    """The row of an agent that competes."""
+    names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
+    rows = {each["opponent"]: each for each in result.get("search", {}).get("rows", ())}
+    file = agent_folder(id) / EXPLOITATION
+    found = [read_exploitation(file).strongest.low] if file.exists() else []
+    bound = max([*found, *(each["low"] for each in rows.values() if each["opponent"] == id), 0])
+    return row(
+        f"`{id}`",
+        rate(play, names.index(id), names.index(TEACHER)),
+        span(rows[id]) if id in rows else "",
+        f"{100 * bound:.1f}" if bound > EVEN else "",
+    )
+
+
+def team(id: str, result: Mapping[str, Any]) -> str:
+    """The row of an agent that cooperates."""
+    alone = {
+        s["policy"]: s for s in result["tournament"]["results"] if s["policy"] == s["partners"]
+    }
+    found = result.get("search", {}).get("score")
+    agent, teacher = (
+        f"{alone[name]['mean']:.2f} ± {half(alone[name]):.2f}" for name in (id, TEACHER)
+    )
+    return row(f"`{id}`", agent, points(found, ".2f") if found else "", teacher)
 
 
 def section(id: str, result: Mapping[str, Any]) -> str:
@@ -257,7 +308,7 @@ def search_row(
     """The rating of the agent that searches, and its row."""
     won = {each["opponent"]: each for each in rows}
     rates = np.array([won[names[i]]["rate"] for i in order])
-    margins = np.array([(won[names[i]]["high"] - won[names[i]]["low"]) / 2 for i in order])
+    margins = np.array([half(won[names[i]]) for i in order])
     elo, margin = rating_among(np.array(play["elo"])[order], rates, margins, rows[0]["games"] // 2)
     cells = map(percent, rates, margins)
     return elo, row(f"`{rows[0]['policy']}`", rating(elo, margin), *cells)
@@ -291,6 +342,16 @@ def rate(play: Mapping[str, Any], i: int, j: int) -> str:
     return percent(play["rate"][i][j], (play["high"][i][j] - play["low"][i][j]) / 2)
 
 
+def span(found: Mapping[str, Any]) -> str:
+    """A win rate of the search, which may have played few games."""
+    return percent(found["rate"], half(found))
+
+
+def half(found: Mapping[str, Any]) -> float:
+    """Half the width of an interval."""
+    return float(found["high"] - found["low"]) / 2
+
+
 def percent(rate: float, margin: float) -> str:
     return f"{100 * rate:.1f} ± {100 * margin:.1f}"
 
@@ -304,7 +365,7 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
     most = len(alone[0]["histogram"]) - 1
     yield from heading("policy", "score", "perfect", "lost", f"games by score, 0 to {most}")
     for s in alone:
-        score = f"{s['mean']:.2f} ± {(s['high'] - s['low']) / 2:.2f}"
+        score = f"{s['mean']:.2f} ± {half(s):.2f}"
         shares = f"{s['perfect']:.1%}", f"{s['lost']:.1%}"
         yield row(f"`{s['policy']}`", score, *shares, f"`{bars(s['histogram'])}`")
     yield ""

@@ -3,6 +3,7 @@
     python scripts/pretrained.py hanamikoji geishas_road:2021 --out runs --responses
     python scripts/pretrained.py hanabi:2p --out runs --seeds 0 1 2
     python scripts/pretrained.py hanamikoji --out runs --search seconds=0.1
+    python scripts/pretrained.py hanamikoji --out runs --without-features
     python scripts/pretrained.py hanamikoji --learned
     python scripts/pretrained.py hanamikoji --cards
 
@@ -13,9 +14,10 @@ the agent. Then the checkpoint goes to policies/pretrained/NAME with the papers 
 comes from: its card, `run.json`, `curve.json`, `evaluation.json`, `learned.json` and
 `exploit.json`. Runs in OUT are resumed, so a script that was stopped loses little.
 
---search lets a search with this budget attack an agent that is there already. --learned only
-compares an agent with its teacher again. --cards only writes the cards and the pictures of their
-curves again, from the papers that are there.
+--search lets a search with this budget attack an agent that is there already. --without-features
+trains networks like it in OUT/NAME-without-FEATURE, each without one of its feature sets, and says
+on its card what they score. --learned only compares an agent with its teacher again. --cards only
+writes the cards and the pictures of their curves again, from the papers that are there.
 """
 
 import argparse
@@ -33,6 +35,8 @@ from hanamachi.training.best_responses import exploit
 from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve, results_picture
 from hanamachi.training.evaluation.learned import (
+    LEARNED,
+    Learned,
     Result,
     read_learned,
     result_of,
@@ -122,15 +126,18 @@ def ship(config: Config, run: Path, responses: Path, to: Path, seeds: Mapping[in
         if (responses / EXPLOITATION).exists():
             found = read_exploitation(responses / EXPLOITATION)
             write_exploitation(replace(found, victim=config.game), aside)
-        learn_about(config, aside, dict(seeds))
+        learn_about(config, aside, seeds=seeds)
     print(f"{config.game} ships: {to}")
 
 
-def learn_about(config: Config, folder: Path, seeds: dict[int, Result]) -> None:
-    """Measure what an agent learned beside its teacher, and write its card."""
+def learn_about(config: Config, folder: Path, **kept: Mapping[Any, Result]) -> None:
+    """Measure what an agent learned beside its teacher, and write its card.
+
+    `kept` are fields of `Learned` that are known already.
+    """
     policy = load_checkpoint(folder, config.game, **config.options)
     found = what_is_learned(policy, config.teacher or TEACHER, LEARNED_GAMES, LEARNED_SEED)
-    write_learned(replace(found, seeds=seeds), folder)
+    write_learned(replace(found, **kept), folder)
     write_card(config, folder)
 
 
@@ -144,11 +151,31 @@ def attack(id: str, search: str, out: Path) -> None:
     write_card(shipped_settings(id), folder)
 
 
+def without_features(config: Config, folder: Path, out: Path) -> None:
+    """Train networks like an agent, each without one of its feature sets; write its card again."""
+    given, found = config.model_dump(exclude_unset=True), {}
+    for name in config.network.features:
+        features = [other for other in config.network.features if other != name]
+        fewer = {**given, "network": {**given["network"], "features": features}}
+        run = out / f"{folder.name}-without-{name}"
+        train(Config.from_dict(fewer), run, resume=True)
+        found[name] = main_result(run)
+    write_learned(replace(what_it_learned(folder), untrained=found), folder)
+    write_card(config, folder)
+
+
 def compare(id: str) -> None:
     """Measure what an agent learned beside its teacher, and write its card again."""
-    folder = agent_folder(id)
-    before = read_learned(folder)
-    learn_about(shipped_settings(id), folder, before.seeds if before else {})
+    before = what_it_learned(agent_folder(id))
+    kept = {"seeds": before.seeds, "untrained": before.untrained}
+    learn_about(shipped_settings(id), agent_folder(id), **kept)
+
+
+def what_it_learned(folder: Path) -> Learned:
+    """What is known of an agent beside its teacher."""
+    found = read_learned(folder)
+    assert found, f"{folder} has no {LEARNED}"
+    return found
 
 
 def shipped_settings(id: str) -> Config:
@@ -210,8 +237,11 @@ def main() -> None:
     then = parser.add_mutually_exclusive_group()
     then.add_argument("--responses", action="store_true", help="train best responses too")
     then.add_argument("--search", metavar="BUDGET", help="only let a search attack them")
+    then.add_argument(
+        "--without-features", action="store_true", help="only train networks without a feature set"
+    )
     given = parser.parse_args()
-    if given.out and not given.search:
+    if given.out and not (given.search or given.without_features):
         train_all(given.games, given.out, given.seeds)  # before a file of the package changes
     for id in given.games:
         if given.cards:
@@ -220,6 +250,8 @@ def main() -> None:
             compare(id)
         elif given.search:
             attack(id, given.search, given.out)
+        elif given.without_features:
+            without_features(shipped_settings(id), agent_folder(id), given.out)
         else:
             put(id, given.out, given.seeds, given.responses)
 

@@ -134,7 +134,8 @@ def test_they_are_small_enough_to_ship():
 
 
 def test_the_script_ships_a_run_with_its_papers(tmp_path):
-    tiny = {"game": "hanamikoji", "steps": 64, "num_games": 4, "network": {"hidden": [16]}}
+    network = {"hidden": [16], "features": ["advice"]}
+    tiny = {"game": "hanamikoji", "steps": 64, "num_games": 4, "network": network}
     tiny |= {"evaluation": {"games": 2, "final_games": 2, "final_opponents": ["expert"]}}
     config, run, shipped = Config.from_dict(tiny), tmp_path / "run", tmp_path / "shipped"
     policy = train(config, run)
@@ -142,6 +143,9 @@ def test_the_script_ships_a_run_with_its_papers(tmp_path):
     seeds = {0: SCRIPT["main_result"](run)}
     SCRIPT["ship"](config, run, tmp_path / "responses", shipped, seeds)
     assert read_learned(shipped).seeds == seeds
+    SCRIPT["without_features"](config, shipped, tmp_path)
+    assert read_learned(shipped).untrained.keys() == {"advice"}
+    assert load_checkpoint(tmp_path / "shipped-without-advice" / "policy").checkpoint.feature_sets == ()
     assert {path.name for path in shipped.iterdir()} == PAPERS
     assert load_policy(str(shipped)).checkpoint.hidden == (16,)
     made = json.loads((shipped / "run.json").read_text(encoding="utf-8"))
