@@ -1,4 +1,4 @@
-"""Hat: the information strategy of hat guessing, for four and five players.
+"""Hat: the information strategy of hat guessing, for three to five players.
 
 All players see all hands except their own, so one number can inform all of them. In each hand one
 slot is the target, and the cards that it can hold by common knowledge are put into classes. A clue
@@ -6,6 +6,9 @@ encodes the sum of the classes of all targets but the giver's, modulo the number
 player subtracts the classes that it sees, which leaves its own. The receiver of the clue and one of
 three readings encode the number: the clue names the rank of the receiver's oldest card, or its
 colour, or does not touch it (after Cox, De Silva, DeOrsey, Kenter, Retter and Tobin, 2015).
+
+Three players can encode six numbers, too few for one card. So each hand has two targets: of the
+first the number says whether it is playable, and of the second which of three classes it is in.
 
 The memory holds the cards that common knowledge rules out for each slot, by clues and by sums.
 """
@@ -36,6 +39,9 @@ from hanamachi.games.hanabi.from_observation import (
 from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 from hanamachi.policies.rules.hanabi_memory import RememberingPolicy, Sets, remove_slot
 
+FEWEST = 3  # players
+TARGETS = 2  # in a hand, at most
+CLASSES = np.array([[2, 3], [9, 1], [12, 1]])  # of each target for 3, 4, 5 players; 1: no target
 READINGS = 3  # of a clue, for each possible receiver
 RANK_OF_OLDEST, COLOUR_OF_OLDEST, NOT_OLDEST = range(READINGS)
 
@@ -61,9 +67,9 @@ class Hat(RememberingPolicy):
     name = "hat"
 
     def __init__(self, variant: Variant) -> None:
-        if variant.seats < 4:
+        if variant.seats < FEWEST:
             raise UserError(
-                f"hat needs four or five players: choose hanabi:4p or hanabi:5p, not {variant.id}"
+                f"hat needs three players or more: choose hanabi:3p or hanabi:5p, not {variant.id}"
             )
         super().__init__(variant, score, variant.rule_set_array)
 
@@ -80,7 +86,7 @@ def score(
         lay_out_turns(rule_set, observations[b], games)
         read_turns(rule_set, games, ruled_out)
         common = common_knowledge(rule_set, game, ruled_out)
-        number = sum_of_classes(rule_set, game, common, ME)
+        number = sum_of_answers(rule_set, game, common, ME)
         for action in np.flatnonzero(masks[b]):
             kind, slot = rule_set.kind[action], rule_set.slot[action]
             if kind == rules.PLAY:
@@ -123,16 +129,19 @@ def read_sum(
 ) -> None:
     """Rule out cards by the classes: the sum gives mine, and I see those of the others."""
     common = common_knowledge(rule_set, game, ruled_out)
-    mine = (number - sum_of_classes(rule_set, game, common, giver)) % classes(rule_set)
+    mine = (number - sum_of_answers(rule_set, game, common, giver)) % numbers(rule_set)
     for seat in range(rule_set.seats):
-        slot = target_slot(rule_set, game, common, seat)
-        if seat != giver and slot != rules.NONE:
-            cards = common.possible[seat, slot]
-            held = int(game.hand[seat, slot])
-            known = mine if seat == ME else class_of(rule_set, common, cards, held)
-            for card in range(rule_set.cards):
-                if class_of(rule_set, common, cards, card) != known:
-                    ruled_out[seat, slot] |= 1 << card
+        if seat != giver:
+            answer = mine if seat == ME else answer_of(rule_set, game, common, seat)
+            for place in range(TARGETS):
+                classes = CLASSES[rule_set.seats - FEWEST, place]
+                slot = target_slot(rule_set, game, common, seat, place)
+                if slot != rules.NONE:
+                    cards = common.possible[seat, slot]
+                    for card in range(rule_set.cards):
+                        if class_of(common, cards, card, classes) != answer % classes:
+                            ruled_out[seat, slot] |= 1 << card
+                answer //= classes
 
 
 @inline
@@ -154,8 +163,8 @@ def common_knowledge(rule_set: np.record, game: np.record, ruled_out: Sets) -> C
 
 
 @inline
-def classes(rule_set: np.record) -> int:
-    """The number of classes: one for each number that a clue can encode."""
+def numbers(rule_set: np.record) -> int:
+    """How many numbers a clue can encode: the product of the numbers of classes."""
     return (rule_set.seats - 1) * READINGS
 
 
@@ -169,44 +178,72 @@ def encoded(rule_set: np.record, giver: int, seat: int, trait: int, touched: int
 
 
 @inline
-def sum_of_classes(rule_set: np.record, game: np.record, common: Common, giver: int) -> int:
+def sum_of_answers(rule_set: np.record, game: np.record, common: Common, giver: int) -> int:
     """The sum over the hands that both the giver and I see."""
     total = 0
     for seat in range(rule_set.seats):
-        slot = target_slot(rule_set, game, common, seat)
-        if seat != giver and seat != ME and slot != rules.NONE:
-            cards, card = common.possible[seat, slot], int(game.hand[seat, slot])
-            total += class_of(rule_set, common, cards, card)
-    return total % classes(rule_set)
+        if seat != giver and seat != ME:
+            total += answer_of(rule_set, game, common, seat)
+    return total % numbers(rule_set)
 
 
 @inline
-def target_slot(rule_set: np.record, game: np.record, common: Common, seat: int) -> int:
-    """The slot most likely to hold a playable card, among those with something left to learn."""
-    target, highest = rules.NONE, 0.0
-    for slot in range(game.held[seat]):
-        cards = common.possible[seat, slot]
-        settled = cards & ~common.playable == 0 or cards & ~common.trash == 0 or count(cards) == 1
-        score = UNCERTAINTY * count(cards) + share(rule_set, common.left, cards, common.playable)
-        if not settled and score > highest:
-            target, highest = slot, score
+def answer_of(rule_set: np.record, game: np.record, common: Common, seat: int) -> int:
+    """The classes of the targets in a hand, as one number."""
+    answer, unit = 0, 1
+    for place in range(TARGETS):
+        classes = CLASSES[rule_set.seats - FEWEST, place]
+        slot = target_slot(rule_set, game, common, seat, place)
+        if slot != rules.NONE:
+            cards, card = common.possible[seat, slot], int(game.hand[seat, slot])
+            answer += unit * class_of(common, cards, card, classes)
+        unit *= classes
+    return answer
+
+
+@inline
+def target_slot(rule_set: np.record, game: np.record, common: Common, seat: int, place: int) -> int:
+    """A slot likely to hold a playable card, among those with something left to learn.
+
+    The first target is the likeliest, the second the next one.
+    """
+    target, taken = rules.NONE, 0
+    if CLASSES[rule_set.seats - FEWEST, place] == 1:
+        return target
+    for _ in range(place + 1):
+        target, highest = rules.NONE, 0.0
+        for slot in range(game.held[seat]):
+            cards = common.possible[seat, slot]
+            settled = (
+                cards & ~common.playable == 0 or cards & ~common.trash == 0 or count(cards) == 1
+            )
+            score = UNCERTAINTY * count(cards)
+            score += share(rule_set, common.left, cards, common.playable)
+            if not settled and taken >> slot & 1 == 0 and score > highest:
+                target, highest = slot, score
+        if target != rules.NONE:
+            taken |= 1 << target
     return target
 
 
 @inline
-def class_of(rule_set: np.record, common: Common, cards: int, card: int) -> int:
+def class_of(common: Common, cards: int, card: int, classes: int) -> int:
     """The class of a card among those that a slot can hold.
 
-    Trash is the first class, each playable card has one of its own, the others share the rest.
+    Trash is the first class, each playable card has one of its own, the others share the rest. If
+    there are too few classes, playable cards share, and of two classes the playable are one.
     """
+    if classes == 2:
+        return common.playable >> card & 1
     below, useful = (1 << card) - 1, cards & ~common.trash
     first = int(cards != useful)
     if common.trash >> card & 1:
         return 0
+    own = min(count(useful & common.playable), classes - 1 - first)
     if common.playable >> card & 1:
-        return first + count(useful & common.playable & below)
-    first += count(useful & common.playable)
-    return first + count(useful & ~common.playable & below) % (classes(rule_set) - first)
+        return first + count(useful & common.playable & below) % max(own, 1)
+    first += own
+    return first + count(useful & ~common.playable & below) % (classes - first)
 
 
 # --- Scores of my actions

@@ -145,7 +145,10 @@ def test_the_script_ships_a_run_with_its_papers(tmp_path):
     assert read_learned(shipped).seeds == seeds
     SCRIPT["without_features"](config, shipped, tmp_path)
     assert read_learned(shipped).untrained.keys() == {"advice"}
-    assert load_checkpoint(tmp_path / "shipped-without-advice" / "policy").checkpoint.feature_sets == ()
+    assert (
+        load_checkpoint(tmp_path / "shipped-without-advice" / "policy").checkpoint.feature_sets
+        == ()
+    )
     assert {path.name for path in shipped.iterdir()} == PAPERS
     assert load_policy(str(shipped)).checkpoint.hidden == (16,)
     made = json.loads((shipped / "run.json").read_text(encoding="utf-8"))

@@ -10,8 +10,10 @@ from hanamachi.engine.game import OVER
 from hanamachi.engine.threads import DECISIONS_PER_THREAD
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import NONE
+from hanamachi.games.registry import variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import sample as draw
+from hanamachi.policies.rules import hanabi_hat
 
 CASES = {
     "two": ("hanabi:2p", {}),
@@ -38,7 +40,7 @@ PAIRS = [
     (name, case)
     for name in NAMES
     for case, (game, _) in CASES.items()
-    if name != "hat" or game[7] in "45"
+    if name != "hat" or game[7] in "345"
 ]
 BATCH = sample(24, 1)
 
@@ -228,13 +230,21 @@ def test_greedy_discards_its_oldest_card_where_nothing_can_be_told():
     assert TwoPlayers("greedy", HANDS, DECK, BUILT, clues=0).choices() == ["discard card 1"]
 
 
-def test_hat_refuses_two_and_three_players():
-    for game in ("hanabi:2p", "hanabi:3p:multicolour"):
-        with pytest.raises(UserError, match=r"hat.*hanabi:4p"):
+def test_hat_refuses_two_players():
+    for game in ("hanabi:2p", "hanabi:2p:multicolour"):
+        with pytest.raises(UserError, match=r"hat.*hanabi:3p"):
             load_policy("hat", game=game)
 
 
-@pytest.mark.parametrize("game", ["hanabi:4p", "hanabi:5p", "hanabi:4p:multicolour"])
+def test_the_classes_of_the_targets_are_as_many_as_a_clue_has_numbers():
+    for seats, classes in zip(range(hanabi_hat.FEWEST, 6), hanabi_hat.CLASSES, strict=True):
+        assert np.prod(classes) == hanabi_hat.numbers(variant(f"hanabi:{seats}p").rule_set)
+
+
+@pytest.mark.parametrize(
+    "game",
+    ["hanabi:3p", "hanabi:4p", "hanabi:5p", "hanabi:3p:multicolour", "hanabi:4p:multicolour"],
+)
 def test_what_hat_rules_out_is_never_so(game):
     play = Play(load_policy("hat", game=game), BATCH, seed=8)
     rule_set, ruled_out = play.rule_set.rule_set, 0
@@ -261,6 +271,7 @@ BARS = {  # lower ends of the mean score
     ("expert", "hanabi:3p"): 22,
     ("expert", "hanabi:4p"): 21.5,
     ("expert", "hanabi:5p"): 20,
+    ("hat", "hanabi:3p"): 24.4,
     ("hat", "hanabi:4p"): 24.2,
     ("hat", "hanabi:5p"): 24.4,
 }
