@@ -112,7 +112,7 @@ class Network(Model):
     ] = (256, 256)
     """Sizes of the hidden layers."""
     features: Annotated[tuple[Name, ...], Field(max_length=FEATURE_SETS)] = ()
-    """Computed feature sets: advice, and for Hanabi belief and convention."""
+    """Computed feature sets: advice, and for Hanabi belief, convention and hat."""
 
 
 class Clone(Model):

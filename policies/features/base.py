@@ -28,6 +28,7 @@ FEATURE_SETS: Mapping[str, Mapping[str, str]] = {  # game -> name -> the entry p
         "advice": "hanamachi.policies.features.advice:Advice",
         "belief": "hanamachi.policies.features.hanabi:CardBeliefs",
         "convention": "hanamachi.policies.features.hanabi:Convention",
+        "hat": "hanamachi.policies.features.hanabi_hat:HatReading",
     },
 }
 

@@ -67,11 +67,16 @@ class Hat(RememberingPolicy):
     name = "hat"
 
     def __init__(self, variant: Variant) -> None:
-        if variant.seats < FEWEST:
-            raise UserError(
-                f"hat needs three players or more: choose hanabi:3p or hanabi:5p, not {variant.id}"
-            )
+        """UserError for two players."""
+        check_players(variant)
         super().__init__(variant, score, variant.rule_set_array)
+
+
+def check_players(variant: Variant) -> None:
+    if variant.seats < FEWEST:
+        raise UserError(
+            f"hat needs three players or more: choose hanabi:3p or hanabi:5p, not {variant.id}"
+        )
 
 
 @kernel
@@ -283,6 +288,17 @@ def clue_score(
     rule_set: np.record, game: np.record, common: Common, number: int, seat: int, trait: int
 ) -> float:
     """Only a clue that encodes the right number is allowed; it is better the more it rules out."""
+    touched, ruled_out = touched_and_ruled_out(rule_set, game, common, seat, trait)
+    if encoded(rule_set, ME, seat, trait, touched) != number:
+        return WRONG_SUM
+    return CLUE + RULED_OUT * ruled_out
+
+
+@inline
+def touched_and_ruled_out(
+    rule_set: np.record, game: np.record, common: Common, seat: int, trait: int
+) -> tuple[int, int]:
+    """The slots that a clue touches, a bit each, and how many cards it rules out by itself."""
     touched = ruled_out = 0
     for slot in range(game.held[seat]):
         cards = int(rule_set.cards_with[trait])
@@ -290,9 +306,7 @@ def clue_score(
             touched |= 1 << slot
             cards = ~cards
         ruled_out += count(common.possible[seat, slot] & cards)
-    if encoded(rule_set, ME, seat, trait, touched) != number:
-        return WRONG_SUM
-    return CLUE + RULED_OUT * ruled_out
+    return touched, ruled_out
 
 
 @inline

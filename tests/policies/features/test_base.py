@@ -30,7 +30,7 @@ from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
 
 GAMES = ("hanabi:2p", "hanabi:3p:multicolour")
-NAMES = tuple(FEATURE_SETS["hanabi"])
+NAMES = tuple(name for name in FEATURE_SETS["hanabi"] if name != "hat")  # not for two players
 ROWS = 8
 STEPS = sample(2_000, 0.05)
 SMALL = {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3}

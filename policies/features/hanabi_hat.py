@@ -1,0 +1,138 @@
+"""The feature set `hat` of Hanabi: what hat players conclude, and which clues say what they should.
+
+It describes every slot, mine first and then the others' clockwise, as common knowledge has it after
+all sums that the clues encode, and the number that each clue would encode if I gave it.
+
+Digests of checkpoints cover the names and words of the layout, so these never change.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import inline, kernel
+from hanamachi.engine.game import Variant
+from hanamachi.engine.layout import Layout, Segment
+from hanamachi.games.hanabi import rules
+from hanamachi.games.hanabi.from_observation import ME, critical, lay_out_turns, may_hold
+from hanamachi.policies.features.base import Compiled
+from hanamachi.policies.features.hanabi import (
+    GROUPS,
+    PROBABILITIES,
+    Row,
+    hands_of,
+    unseen_by_both,
+    write_probabilities,
+)
+from hanamachi.policies.policy import Memory, Observations
+from hanamachi.policies.rules.hanabi_hat import (
+    TARGETS,
+    Common,
+    check_players,
+    common_knowledge,
+    encoded,
+    read_turns,
+    sum_of_answers,
+    target_slot,
+    touched_and_ruled_out,
+)
+
+SIGNS = TARGETS + 2  # features of what a card means to its owner
+TRUTHS = GROUPS  # features of a card that I see
+CLUE_EFFECTS = 2  # features of a possible clue
+
+
+class HatReading(Compiled):
+    """All slots and all possible clues, as the hat player `hat` reads them.
+
+    The memory is the same as that of `hat`: the cards that are ruled out for each slot.
+    """
+
+    def __init__(self, variant: Variant) -> None:
+        """UserError for two players."""
+        check_players(variant)
+        rule_set = variant.rule_set
+        size = int(rule_set.seats * rule_set.hand_size)
+        super().__init__(variant, hat_layout(rule_set), write_hat_reading, size)
+
+
+def hat_layout(rule_set: np.record) -> Layout:
+    """The layout of `HatReading`."""
+    mine, theirs = hands_of(rule_set)
+    each = int(rule_set.cards) + GROUPS + SIGNS
+    clues = int(rule_set.traits) * (int(rule_set.seats) - 1)
+    signs = "the first target, the second, surely playable, surely trash"
+    effects = "it says the right number; how many cards it rules out by itself"
+    bound = int(rule_set.cards) * int(rule_set.hand_size)
+    return Layout(
+        (
+            Segment("my hat", mine * each, 0, 1, f"of each slot: {PROBABILITIES}; {signs}"),
+            Segment("their hats", theirs * each, 0, 1, "the same, of the others"),
+            Segment("truth", theirs * TRUTHS, 0, 1, "of their slots: playable, trash, critical"),
+            Segment("sums", CLUE_EFFECTS * clues, 0, bound, f"by each clue: {effects}"),
+        ),
+        blocks=(("slot", "my hat"), ("clue", "sums")),
+    )
+
+
+@kernel
+def write_hat_reading(
+    tables: NDArray[Any], observations: Observations, memory: Memory, features: Observations
+) -> None:
+    """Write the features of `HatReading` and update the memory."""
+    rule_set = tables[0]
+    games = np.zeros(rules.SEATS + 1, rules.RECORD)
+    for b in range(len(observations)):
+        ruled_out = memory[b].reshape(rule_set.seats, rule_set.hand_size)
+        game = games[rule_set.seats]
+        lay_out_turns(rule_set, observations[b], games)
+        read_turns(rule_set, games, ruled_out)
+        common = common_knowledge(rule_set, game, ruled_out)
+        left = write_slots(rule_set, game, common, features[b])
+        left = write_cards(rule_set, game, common, left)
+        write_sums(rule_set, game, common, left)
+
+
+@inline
+def write_slots(rule_set: np.record, game: np.record, common: Common, left: Row) -> Row:
+    """Write what every card can be to its owner; returns the rest of the row."""
+    each = rule_set.cards + GROUPS + SIGNS
+    groups = common.playable, common.trash, critical(rule_set, game)
+    for seat in range(rule_set.seats):
+        copies, visible = unseen_by_both(rule_set, game, seat), may_hold(rule_set, game, seat)
+        for slot in range(game.held[seat]):
+            cards = common.possible[seat, slot] & visible
+            write_probabilities(rule_set, copies, cards, groups, left[slot * each :])
+            signs = left[slot * each + rule_set.cards + GROUPS :]
+            for place in range(TARGETS):
+                signs[place] = target_slot(rule_set, game, common, seat, place) == slot
+            signs[TARGETS] = cards & ~common.playable == 0
+            signs[TARGETS + 1] = cards & ~common.trash == 0
+        left = left[rule_set.hand_size * each :]
+    return left
+
+
+@inline
+def write_cards(rule_set: np.record, game: np.record, common: Common, left: Row) -> Row:
+    """Write what I know of the others' cards; returns the rest of the row."""
+    groups = common.playable, common.trash, critical(rule_set, game)
+    for seat in range(1, rule_set.seats):
+        for slot in range(game.held[seat]):
+            for i in range(TRUTHS):
+                left[slot * TRUTHS + i] = groups[i] >> int(game.hand[seat, slot]) & 1
+        left = left[rule_set.hand_size * TRUTHS :]
+    return left
+
+
+@inline
+def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) -> None:
+    """Write what each clue says, in the order of actions; 0 if it touches no card."""
+    number = sum_of_answers(rule_set, game, common, ME)
+    for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
+        seat, trait = rule_set.offset[action], rule_set.trait[action]
+        touched, ruled_out = touched_and_ruled_out(rule_set, game, common, seat, trait)
+        if touched or rule_set.empty_clues:
+            left[0] = encoded(rule_set, ME, seat, trait, touched) == number
+            left[1] = ruled_out
+        left = left[CLUE_EFFECTS:]
