@@ -343,8 +343,9 @@ def rate(play: Mapping[str, Any], i: int, j: int) -> str:
 
 
 def span(found: Mapping[str, Any]) -> str:
-    """A win rate of the search, which may have played few games."""
-    return percent(found["rate"], half(found))
+    """A win rate of the search with its interval, which is lopsided after few games."""
+    rate, low, high = (100 * found[name] for name in ("rate", "low", "high"))
+    return f"{rate:.1f} ({low:.1f} to {high:.1f})"
 
 
 def half(found: Mapping[str, Any]) -> float:
