@@ -51,10 +51,10 @@ PAGE = """# Leaderboard
 
 How strong every policy of the package is, as measured by `scripts/leaderboard.py`. In competitive
 games every pair of policies plays each deal twice, with the seats exchanged; a draw counts half,
-and actions are sampled. Elo is fitted to all pairings of a game, and its mean is 0. In Hanabi the
-policies take turns in the seats and play their most probable actions. All intervals are of 95 %.
-The agents are part of the package under the ids of their games, as in `load_policy("hanamikoji")`;
-[their model cards](../policies/pretrained) say how they were made.
+and actions are sampled. Elo is fitted to all pairings of a game but those of the search; its mean
+is 0. In Hanabi the policies take turns in the seats and play their most probable actions. All
+intervals are of 95 %. The agents are part of the package under the ids of their games, as in
+`load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they were made.
 
 ## The agents
 

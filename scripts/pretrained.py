@@ -126,18 +126,20 @@ def ship(config: Config, run: Path, responses: Path, to: Path, seeds: Mapping[in
         if (responses / EXPLOITATION).exists():
             found = read_exploitation(responses / EXPLOITATION)
             write_exploitation(replace(found, victim=config.game), aside)
-        learn_about(config, aside, seeds=seeds)
+        learn_about(config, aside, seeds)
     print(f"{config.game} ships: {to}")
 
 
-def learn_about(config: Config, folder: Path, **kept: Mapping[Any, Result]) -> None:
-    """Measure what an agent learned beside its teacher, and write its card.
-
-    `kept` are fields of `Learned` that are known already.
-    """
+def learn_about(
+    config: Config,
+    folder: Path,
+    seeds: Mapping[int, Result],
+    untrained: Mapping[str, Result] | None = None,
+) -> None:
+    """Measure what an agent learned beside its teacher, and write its card; see `Learned`."""
     policy = load_checkpoint(folder, config.game, **config.options)
     found = what_is_learned(policy, config.teacher or TEACHER, LEARNED_GAMES, LEARNED_SEED)
-    write_learned(replace(found, **kept), folder)
+    write_learned(replace(found, seeds=dict(seeds), untrained=dict(untrained or {})), folder)
     write_card(config, folder)
 
 
@@ -167,8 +169,7 @@ def without_features(config: Config, folder: Path, out: Path) -> None:
 def compare(id: str) -> None:
     """Measure what an agent learned beside its teacher, and write its card again."""
     before = what_it_learned(agent_folder(id))
-    kept = {"seeds": before.seeds, "untrained": before.untrained}
-    learn_about(shipped_settings(id), agent_folder(id), **kept)
+    learn_about(shipped_settings(id), agent_folder(id), before.seeds, before.untrained)
 
 
 def what_it_learned(folder: Path) -> Learned:

@@ -63,16 +63,15 @@ def hat_layout(rule_set: np.record) -> Layout:
     each = int(rule_set.cards) + GROUPS + SIGNS
     clues = int(rule_set.traits) * (int(rule_set.seats) - 1)
     signs = "the first target, the second, surely playable, surely trash"
-    effects = "it says the right number; how many cards it rules out by itself"
-    bound = int(rule_set.cards) * int(rule_set.hand_size)
+    effects = "it says the right number; the share of its receiver's cards that it rules out"
     return Layout(
         (
-            Segment("my hat", mine * each, 0, 1, f"of each slot: {PROBABILITIES}; {signs}"),
-            Segment("their hats", theirs * each, 0, 1, "the same, of the others"),
-            Segment("truth", theirs * TRUTHS, 0, 1, "of their slots: playable, trash, critical"),
-            Segment("sums", CLUE_EFFECTS * clues, 0, bound, f"by each clue: {effects}"),
+            Segment("my hat reading", mine * each, 0, 1, f"of each slot: {PROBABILITIES}; {signs}"),
+            Segment("their hat reading", theirs * each, 0, 1, "the same, of the others"),
+            Segment("true cards", theirs * TRUTHS, 0, 1, "each slot: playable, trash, critical"),
+            Segment("sums", CLUE_EFFECTS * clues, 0, 1, f"by each clue: {effects}"),
         ),
-        blocks=(("slot", "my hat"), ("clue", "sums")),
+        blocks=(("slot", "my hat reading"), ("clue", "sums")),
     )
 
 
@@ -103,6 +102,7 @@ def write_slots(rule_set: np.record, game: np.record, common: Common, left: Row)
         copies, visible = unseen_by_both(rule_set, game, seat), may_hold(rule_set, game, seat)
         for slot in range(game.held[seat]):
             cards = common.possible[seat, slot] & visible
+            cards = cards if cards else visible  # another player went astray
             write_probabilities(rule_set, copies, cards, groups, left[slot * each :])
             signs = left[slot * each + rule_set.cards + GROUPS :]
             for place in range(TARGETS):
@@ -128,11 +128,14 @@ def write_cards(rule_set: np.record, game: np.record, common: Common, left: Row)
 @inline
 def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) -> None:
     """Write what each clue says, in the order of actions; 0 if it touches no card."""
-    number = sum_of_answers(rule_set, game, common, ME)
+    number, all_cards = (
+        sum_of_answers(rule_set, game, common, ME),
+        rule_set.hand_size * rule_set.cards,
+    )
     for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
         seat, trait = rule_set.offset[action], rule_set.trait[action]
         touched, ruled_out = touched_and_ruled_out(rule_set, game, common, seat, trait)
         if touched or rule_set.empty_clues:
             left[0] = encoded(rule_set, ME, seat, trait, touched) == number
-            left[1] = ruled_out
+            left[1] = ruled_out / all_cards
         left = left[CLUE_EFFECTS:]

@@ -2,10 +2,11 @@
 
 All players see all hands except their own, so one number can inform all of them. In each hand one
 slot is the target, and the cards that it can hold by common knowledge are put into classes. A clue
-encodes the sum of the classes of all targets but the giver's, modulo the number of classes. Each
-player subtracts the classes that it sees, which leaves its own. The receiver of the clue and one of
-three readings encode the number: the clue names the rank of the receiver's oldest card, or its
-colour, or does not touch it (after Cox, De Silva, DeOrsey, Kenter, Retter and Tobin, 2015).
+encodes the sum of the classes of all hands but the giver's, modulo how many numbers a clue can
+encode. Each player subtracts the classes that it sees, which leaves its own. The receiver of the
+clue and one of three readings encode the number: the clue names the rank of the receiver's oldest
+card, or its colour, or does not touch it (after Cox, De Silva, DeOrsey, Kenter, Retter and Tobin,
+2015).
 
 Three players can encode six numbers, too few for one card. So each hand has two targets: of the
 first the number says whether it is playable, and of the second which of three classes it is in.
@@ -75,7 +76,7 @@ class Hat(RememberingPolicy):
 def check_players(variant: Variant) -> None:
     if variant.seats < FEWEST:
         raise UserError(
-            f"hat needs three players or more: choose hanabi:3p or hanabi:5p, not {variant.id}"
+            f"hat needs at least three players: choose hanabi:3p, 4p or 5p, not {variant.id}"
         )
 
 
@@ -235,8 +236,8 @@ def target_slot(rule_set: np.record, game: np.record, common: Common, seat: int,
 def class_of(common: Common, cards: int, card: int, classes: int) -> int:
     """The class of a card among those that a slot can hold.
 
-    Trash is the first class, each playable card has one of its own, the others share the rest. If
-    there are too few classes, playable cards share, and of two classes the playable are one.
+    Trash is the first class, each playable card has one of its own, the others share the rest. With
+    too few classes, playable cards share theirs; with two, the classes are playable and not.
     """
     if classes == 2:
         return common.playable >> card & 1
@@ -244,9 +245,11 @@ def class_of(common: Common, cards: int, card: int, classes: int) -> int:
     first = int(cards != useful)
     if common.trash >> card & 1:
         return 0
-    own = min(count(useful & common.playable), classes - 1 - first)
+    playable = count(useful & common.playable)
+    own = min(playable, classes - 1 - first)
     if common.playable >> card & 1:
-        return first + count(useful & common.playable & below) % max(own, 1)
+        index = count(useful & common.playable & below)
+        return first + (index if own == playable else index % own)
     first += own
     return first + count(useful & ~common.playable & below) % (classes - first)
 

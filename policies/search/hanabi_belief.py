@@ -139,9 +139,10 @@ def replayed(policy: Policy, history: Games, hands: Hands) -> Belief:
 
 
 def likely(policy: Policy, history: Games, hands: Hands, least: Floats) -> tuple[Rows, Belief]:
-    """Replay the game as `replayed` does; returns the hands that are likely enough, and their rows.
+    """Replay the game for these hands; returns the rows that are likely enough, and their belief.
 
-    `least` (W,) is the least log-likelihood. It only falls, so a replay stops once it is lower.
+    Likely enough are those whose log-likelihood is at least `least` (W,). It never rises, so a hand
+    is dropped once it is below.
     """
     variant, me = policy.variant, int(history["mover"][0])
     held = hands_held(history, hands)
@@ -156,7 +157,8 @@ def likely(policy: Policy, history: Games, hands: Hands, least: Floats) -> tuple
         if len(rows):
             repeat_turns(policy, belief, now, own[rows], seats)
         kept = belief.likelihood >= least[rows]
-        rows, belief = rows[kept], rows_of(belief, kept)
+        if not kept.all():
+            rows, belief = rows[kept], rows_of(belief, kept)
     return rows, belief
 
 
@@ -189,7 +191,10 @@ def repeat_turns(policy: Policy, belief: Belief, now: Any, own: Hands, seats: li
         action = action_of(rule_set, now, seat)
         if seat != me:
             probability = probability_of(policy, belief.games, belief.memory, me, action)
-            belief.likelihood[:] += np.log((probability + SMOOTHING) / (1 + SMOOTHING))
+            chance = (probability + SMOOTHING) / (
+                1 + SMOOTHING
+            )  # at most 1, so that `likely` may stop
+            belief.likelihood[:] += np.log(chance)
         newest = now["held"][seat] - 1
         drawn[:] = own[:, newest] if seat == me else now["hand"][seat, newest]
         take_turn(rule_set, belief.games, action, drawn)

@@ -30,7 +30,7 @@ DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors th
 
 
 class SingleAgent(Search):
-    """Tries the `top` actions of its blueprint.
+    """Tries the `top` best actions of its blueprint, and those that tie with the last of them.
 
     `hands` is the size of the belief. To be played, an action must be better than the blueprint's
     by `sure` standard errors. Playouts last `turns` turns.
@@ -145,10 +145,7 @@ class SingleAgent(Search):
         return np.eye(len(decision.prior), dtype=np.float32)[actions[gap.argmin()]]
 
     def tried(self, decision: Decision) -> NDArray[np.int64]:
-        """The actions that the blueprint scores highest, its own choice first, (J,).
-
-        Those that score as high as the last one are tried, too.
-        """
+        """The actions that the blueprint scores highest, its own choice first, (J,)."""
         scores = self._blueprint_scores(decision, decision.memory["own"])[decision.actions]
         order = np.argsort(-scores, kind="stable")
         least = scores[order[: self.top][-1]]

@@ -60,8 +60,8 @@ FEATURES = {
     ("hanabi:2p", "convention"): "1c3f3d9aee34",
     ("hanabi:5p:multicolour", "belief"): "9184bdf28bdc",
     ("hanabi:5p:multicolour", "convention"): "78e247911d10",
-    ("hanabi:3p", "hat"): "6dd4a6119242",
-    ("hanabi:5p:multicolour", "hat"): "25685acf6baf",
+    ("hanabi:3p", "hat"): "1c4b7ebf35b8",
+    ("hanabi:5p:multicolour", "hat"): "ccf2f3d844f4",
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from extremes import extreme_variants
+from feature_names import feature_names
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 from root import ROOT
@@ -26,7 +27,7 @@ from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.features.base import FEATURE_SETS, Features
+from hanamachi.policies.features.base import Features
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.saved_games import record_of, replay
 from hanamachi.sessions.session import Session, chances_of
@@ -189,7 +190,7 @@ def learners(variant: Variant) -> None:
 def features(variant: Variant) -> None:
     """All feature sets together, in games against the greedy policy."""
     plain = SelfPlayVecEnv(variant, 64, opponents=[(load_policy("greedy", variant.id), 0.5)])
-    games = FeaturedVecEnv(plain, Features(variant, list(FEATURE_SETS[variant.game.name])))
+    games = FeaturedVecEnv(plain, Features(variant, feature_names(variant)))
     rng, actions = np.random.default_rng(0), np.empty(64, np.int64)
     games.restart()
     for _ in range(100):
@@ -269,9 +270,11 @@ def training(game: str) -> None:
     """Short runs with every kind of critic, magnet and clone, in each variant in turn."""
     ids = list(hanamachi.GAMES[game].variants)
     for i, kind in enumerate(KINDS):
-        network = RUN["network"] | {"features": tuple(FEATURE_SETS[game]) if i % 2 == 0 else ()}
+        id = ids[i % len(ids)]
+        features = feature_names(hanamachi.variant(id)) if i % 2 == 0 else ()
         with TemporaryDirectory() as folder:
-            settings = RUN | kind | {"game": ids[i % len(ids)], "network": network}
+            network = RUN["network"] | {"features": features}
+            settings = RUN | kind | {"game": id, "network": network}
             train(Config(**settings), Path(folder) / "run")
 
 

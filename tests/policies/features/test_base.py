@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from feature_names import feature_names
 from hanabi_positions import set_up
 from samples import sample
 
@@ -14,7 +15,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import CLUE
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.features.base import FEATURE_SETS, Features
+from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.description import config_digest
@@ -30,7 +31,8 @@ from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
 
 GAMES = ("hanabi:2p", "hanabi:3p:multicolour")
-NAMES = tuple(name for name in FEATURE_SETS["hanabi"] if name != "hat")  # not for two players
+NAMES = feature_names(make_variant("hanabi:2p"))
+EACH = [(game, name) for game in GAMES for name in feature_names(make_variant(game))]
 ROWS = 8
 STEPS = sample(2_000, 0.05)
 SMALL = {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3}
@@ -62,7 +64,8 @@ def variant(request):
 class Played:
     """Games of `expert`, one move in four left to the dice; a guest has half of them."""
 
-    def __init__(self, variant, names=NAMES, seed=0):
+    def __init__(self, variant, names=None, seed=0):
+        names = names or feature_names(variant)
         self.rule_set, self.rng = variant, np.random.default_rng(seed)
         self.expert = load_policy("expert", variant.id, **variant.options)
         plain = SelfPlayVecEnv(variant, ROWS, seed, [(load_policy("random", variant.id), 0.5)])
@@ -217,7 +220,7 @@ def test_its_receiver_takes_the_focus_for_what_it_is():
 @pytest.mark.parametrize("id", [*GAMES, "hanabi:5p"])
 def test_they_stay_within_their_bounds_and_describe_each_slot(id):
     variant = make_variant(id)
-    played, layout = Played(variant), Features(variant, NAMES).layout
+    played, layout = Played(variant), Features(variant, feature_names(variant)).layout
     for _ in played.decisions(STEPS // 4):
         assert (played.env.observations >= layout.low).all()
         assert (played.env.observations <= layout.high).all()
@@ -231,10 +234,10 @@ def test_they_stay_within_their_bounds_and_describe_each_slot(id):
 
 
 def test_what_describes_a_clue_counts_for_the_action_that_gives_it(variant):
-    layout = Features(variant, NAMES).layout
+    layout = Features(variant, feature_names(variant)).layout
     clues = head_of(variant.actions, layout).entities["clue"]
     described = clues.entries[(clues.uses[:, 0] @ np.arange(len(clues.entries))).astype(int)]
-    table = Played(variant, NAMES)
+    table = Played(variant)
     touched = 0
     for _ in table.decisions(STEPS // 10):
         changes = table.env.observations[np.arange(ROWS)[:, None, None], described]
@@ -249,8 +252,9 @@ def test_what_describes_a_clue_counts_for_the_action_that_gives_it(variant):
 # --- Rows and memories
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_rows_are_independent_of_each_other_and_given_arrays_stay(name, variant):
+@pytest.mark.parametrize(("game", "name"), EACH)
+def test_rows_are_independent_of_each_other_and_given_arrays_stay(game, name):
+    variant = make_variant(game)
     features, played = Features(variant, [name]), Played(variant, [name])
     for (seen, legal, _), _ in played.decisions(STEPS // 4):
         memory = played.env.memory[played.movers]

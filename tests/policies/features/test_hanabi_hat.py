@@ -68,7 +68,7 @@ def test_among_hat_players_my_true_cards_are_possible(variant):
     each = int(rule_set.cards) + GROUPS + SIGNS
     for game, features, _ in Played(variant).decisions(sample(2_000, 0.05)):
         hand = game["hand"][game["mover"]][: rule_set.hand_size]
-        chances = features("my hat", -1, each)[:, : rule_set.cards]
+        chances = features("my hat reading", -1, each)[:, : rule_set.cards]
         for slot in np.flatnonzero(hand != NONE):
             assert chances[slot, hand[slot]] > 0
             assert chances[slot].sum() == pytest.approx(1, abs=1e-5)
@@ -88,7 +88,7 @@ def test_the_right_clues_are_those_that_hat_would_give(variant):
 def test_the_truth_is_of_the_cards_that_i_see(variant):
     rule_set = variant.rule_set
     for game, features, _ in Played(variant, 0.125).decisions(sample(200, 0.1)):
-        truth = features("truth", variant.seats - 1, -1, TRUTHS)
+        truth = features("true cards", variant.seats - 1, -1, TRUTHS)
         for side in range(1, variant.seats):
             hand = game["hand"][(game["mover"] + side) % variant.seats][: rule_set.hand_size]
             for slot in np.flatnonzero(hand != NONE):

@@ -137,6 +137,44 @@ def test_a_belief_that_is_carried_on_is_that_of_the_whole_game(game, monkeypatch
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+def test_hands_that_fall_below_the_least_likelihood_are_dropped():
+    search = load_policy("search:single_agent:expert:worlds=1,hands=200", "hanabi:3p")
+    variant, blueprint = search.variant, search.blueprint
+    games = begun(variant, 1, seed=5)
+    own, memory = memories(search, 1), memories(blueprint, 1)
+    for _ in range(8 * variant.seats):
+        if games["mover"][0] == ME:
+            chances_of(search, games, own)
+        kernels.step(variant.rule_set, games, likeliest(chances_of(blueprint, games, memory)))
+    record = own[:, ME].view(search.memory_record)[0, 0]
+    history, hands = record["history"][: record["decisions"]], record["hands"]
+    hands = np.random.default_rng(0).permutation(hands)  # most explain nothing
+    _, whole = likely(blueprint, history, hands, np.full(200, -np.inf))
+    least = np.random.default_rng(1).permutation(whole.likelihood)
+    rows, belief = likely(blueprint, history, hands, least)
+    np.testing.assert_array_equal(rows, np.flatnonzero(whole.likelihood >= least))
+    np.testing.assert_array_equal(belief.likelihood, whole.likelihood[rows])
+    np.testing.assert_array_equal(belief.memory, whole.memory[rows])
+    assert 0 < len(rows) < len(hands)
+
+
+@pytest.mark.parametrize("top", [1, 3, 20])
+@pytest.mark.parametrize("blueprint", ["hanabi:2p", "greedy"])
+def test_the_best_actions_are_tried_and_those_that_tie_with_the_last(blueprint, top):
+    search = load_policy(f"search:single_agent:{blueprint}:worlds=1,hands=9,top={top}", "hanabi:2p")
+    given = search.with_worlds(Worlds(search.variant, begun(search.variant, 1), [ME]))
+    seen = observe(search.variant, begun(search.variant, 1), np.array([ME]))
+    decision, _ = given.decision(*seen, memories(search, 1)[:, ME])
+    scores = search.blueprint.scores(*seen, decision.memory["own"][None])[0][0]
+    actions = given.tried(decision)
+    assert actions[0] == scores.argmax()
+    assert len(actions) >= min(top, len(decision.actions))
+    assert np.count_nonzero(scores[actions] > scores[actions].min()) < top
+    left = np.setdiff1d(decision.actions, actions)
+    assert scores[actions].min() > scores[left].max(initial=-np.inf)
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
 def test_no_card_that_is_held_is_ruled_out():
     search = load_policy("search:single_agent:expert:worlds=1", "hanabi:2p")
     variant, blueprint = search.variant, search.blueprint
