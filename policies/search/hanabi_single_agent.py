@@ -25,7 +25,7 @@ from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
-PORTION = 16  # worlds in one batch of playouts, each with all actions that are left
+FIRST_PORTION, LARGEST_PORTION = 16, 64  # worlds in one batch of playouts
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
 
 
@@ -130,7 +130,7 @@ class SingleAgent(Search):
         """All probability on the best action, or the prior if no action is clearly better."""
         actions = self.tried(decision)
         results = np.empty((0, len(actions)))
-        for count in self.budget.portions(PORTION):
+        for count in self.budget.growing_portions(FIRST_PORTION, LARGEST_PORTION):
             new_results = self._results(decision, belief, actions, count)
             results = np.concatenate((results, new_results))
             gap, error = gap_to_best(results)
