@@ -93,7 +93,7 @@ def test_a_search_has_a_rating_once_it_has_played_everybody():
 @pytest.mark.parametrize(("tried", "changes"), [(1, False), (20, True)])
 def test_a_search_gains_by_what_its_blueprint_would_not_play(tried, changes):
     budget = f"worlds=2,hands=10,top={tried}"
-    found = runpy.run_path(str(SCRIPT))["search_beside"]("hanabi:3p", "greedy", budget, 3)
+    found = runpy.run_path(str(SCRIPT))["search_beside"]("hanabi:3p", "hanabi:3p", budget, 3)
     assert found["games"] == 3
     assert (found["gain"]["low"] == found["gain"]["high"] == 0) != changes
     assert found["score"]["low"] <= found["score"]["mean"] <= found["score"]["high"]
