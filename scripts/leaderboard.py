@@ -235,14 +235,15 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
 def rival(id: str, result: Mapping[str, Any]) -> str:
     """The row of an agent that competes."""
     names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
-    rows = {each["opponent"]: each for each in result.get("search", {}).get("rows", ())}
+    rows = result.get("search", {}).get("rows", ())
+    searches = [each for each in rows if each["opponent"] == id]
     file = agent_folder(id) / EXPLOITATION
     found = [read_exploitation(file).strongest.low] if file.exists() else []
-    bound = max([*found, *(each["low"] for each in rows.values() if each["opponent"] == id), 0])
+    bound = max([*found, *(each["low"] for each in searches)], default=0)
     return row(
         f"`{id}`",
         rate(play, names.index(id), names.index(TEACHER)),
-        span(rows[id]) if id in rows else "",
+        *(map(span, searches) if searches else [""]),
         f"{100 * bound:.1f}" if bound > EVEN else "",
     )
 
@@ -253,10 +254,8 @@ def team(id: str, result: Mapping[str, Any]) -> str:
         s["policy"]: s for s in result["tournament"]["results"] if s["policy"] == s["partners"]
     }
     found = result.get("search", {}).get("score")
-    agent, teacher = (
-        f"{alone[name]['mean']:.2f} ± {half(alone[name]):.2f}" for name in (id, TEACHER)
-    )
-    return row(f"`{id}`", agent, points(found, ".2f") if found else "", teacher)
+    searched = points(found, ".2f") if found else ""
+    return row(f"`{id}`", mean_score(alone[id]), searched, mean_score(alone[TEACHER]))
 
 
 def section(id: str, result: Mapping[str, Any]) -> str:
@@ -353,6 +352,10 @@ def half(found: Mapping[str, Any]) -> float:
     return float(found["high"] - found["low"]) / 2
 
 
+def mean_score(found: Mapping[str, Any]) -> str:
+    return f"{found['mean']:.2f} ± {half(found):.2f}"
+
+
 def percent(rate: float, margin: float) -> str:
     return f"{100 * rate:.1f} ± {100 * margin:.1f}"
 
@@ -366,9 +369,8 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
     most = len(alone[0]["histogram"]) - 1
     yield from heading("policy", "score", "perfect", "lost", f"games by score, 0 to {most}")
     for s in alone:
-        score = f"{s['mean']:.2f} ± {half(s):.2f}"
         shares = f"{s['perfect']:.1%}", f"{s['lost']:.1%}"
-        yield row(f"`{s['policy']}`", score, *shares, f"`{bars(s['histogram'])}`")
+        yield row(f"`{s['policy']}`", mean_score(s), *shares, f"`{bars(s['histogram'])}`")
     yield ""
     yield from reported(result["tournament"]["game"])
     yield "Mixed teams, one policy in each row and column:"

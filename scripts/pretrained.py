@@ -126,20 +126,20 @@ def ship(config: Config, run: Path, responses: Path, to: Path, seeds: Mapping[in
         if (responses / EXPLOITATION).exists():
             found = read_exploitation(responses / EXPLOITATION)
             write_exploitation(replace(found, victim=config.game), aside)
-        learn_about(config, aside, seeds)
+        learn_about(config, aside, dict(seeds), {})
     print(f"{config.game} ships: {to}")
 
 
 def learn_about(
     config: Config,
     folder: Path,
-    seeds: Mapping[int, Result],
-    untrained: Mapping[str, Result] | None = None,
+    seeds: dict[int, Result],
+    untrained: dict[str, Result],
 ) -> None:
     """Measure what an agent learned beside its teacher, and write its card; see `Learned`."""
     policy = load_checkpoint(folder, config.game, **config.options)
     found = what_is_learned(policy, config.teacher or TEACHER, LEARNED_GAMES, LEARNED_SEED)
-    write_learned(replace(found, seeds=dict(seeds), untrained=dict(untrained or {})), folder)
+    write_learned(replace(found, seeds=seeds, untrained=untrained), folder)
     write_card(config, folder)
 
 

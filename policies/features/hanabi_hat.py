@@ -15,7 +15,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.from_observation import ME, critical, lay_out_turns, may_hold
+from hanamachi.games.hanabi.from_observation import ME, critical, may_hold
 from hanamachi.policies.features.base import Compiled
 from hanamachi.policies.features.hanabi import (
     GROUPS,
@@ -30,9 +30,8 @@ from hanamachi.policies.rules.hanabi_hat import (
     TARGETS,
     Common,
     check_players,
-    common_knowledge,
+    conclude,
     encoded,
-    read_turns,
     sum_of_answers,
     target_slot,
     touched_and_ruled_out,
@@ -85,9 +84,7 @@ def write_hat_reading(
     for b in range(len(observations)):
         ruled_out = memory[b].reshape(rule_set.seats, rule_set.hand_size)
         game = games[rule_set.seats]
-        lay_out_turns(rule_set, observations[b], games)
-        read_turns(rule_set, games, ruled_out)
-        common = common_knowledge(rule_set, game, ruled_out)
+        common = conclude(rule_set, observations[b], games, ruled_out)
         left = write_slots(rule_set, game, common, features[b])
         left = write_cards(rule_set, game, common, left)
         write_sums(rule_set, game, common, left)

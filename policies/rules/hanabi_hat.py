@@ -89,9 +89,7 @@ def score(
     for b in range(len(masks)):
         ruled_out = memory[b].reshape(rule_set.seats, rule_set.hand_size)
         game = games[rule_set.seats]
-        lay_out_turns(rule_set, observations[b], games)
-        read_turns(rule_set, games, ruled_out)
-        common = common_knowledge(rule_set, game, ruled_out)
+        common = conclude(rule_set, observations[b], games, ruled_out)
         number = sum_of_answers(rule_set, game, common, ME)
         for action in np.flatnonzero(masks[b]):
             kind, slot = rule_set.kind[action], rule_set.slot[action]
@@ -105,6 +103,17 @@ def score(
 
 
 # --- Common knowledge
+
+
+@inline
+def conclude(rule_set: np.record, observation: Any, games: Games, ruled_out: Sets) -> Common:
+    """What all players know now; updates the memory, `ruled_out`.
+
+    `games` gets the positions before each turn since my last one, and then the current one.
+    """
+    lay_out_turns(rule_set, observation, games)
+    read_turns(rule_set, games, ruled_out)
+    return common_knowledge(rule_set, games[rule_set.seats], ruled_out)
 
 
 @inline
