@@ -222,7 +222,7 @@ class Completion:
 
 
 class Sidebars:
-    """The sidebar of pages that are not in it, drawn once for all pages of a folder."""
+    """The sidebar of pages that are not in it, or of all if brief, drawn once for each folder."""
 
     def __init__(self) -> None:
         self.drawn: dict[str, str] = {}
@@ -231,7 +231,8 @@ class Sidebars:
         self, app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
     ) -> None:
         folder, draw = os.path.dirname(page), context.get("toctree")
-        if draw and page not in chain.from_iterable(app.env.toctree_includes.values()):
+        listed = chain.from_iterable(app.env.toctree_includes.values())
+        if draw and (app.config.brief or page not in listed):
 
             def toctree(**kwargs: Any) -> str:
                 if folder not in self.drawn:

@@ -143,7 +143,8 @@ def search(id: str, games: int | None, others: Sequence[str], out: Path) -> dict
     with ShowGames() as watch:
         how = {"play": "sample", "out": kept(id, out) / "search", "watch": watch}
         played = evaluate([thinker + BUDGET], id, games, SEED, opponents=others, **how)
-    times = {budget: times_of(thinker + budget, id) for budget in (BUDGET, TIMED)}
+    timed = min(games, TIMED_GAMES)
+    times = {budget: times_of(thinker + budget, id, timed) for budget in (BUDGET, TIMED)}
     return {"rows": played.as_json()["results"], "times": times}
 
 
@@ -175,11 +176,11 @@ def searched(result: Mapping[str, Any]) -> bool:
     return "score" in found or met_all(found.get("rows", ()), met(result))
 
 
-def times_of(thinker: str, id: str) -> dict[str, Any]:
+def times_of(thinker: str, id: str, games: int) -> dict[str, Any]:
     """Seconds that a search takes for a choice, in games against its agent."""
     variant, watch = make_variant(id), Stopwatch()
     pair = load_policy(thinker, id), load_policy(id)
-    for number in range(1 + TIMED_GAMES):
+    for number in range(1 + games):
         if number == 1:  # by now all is compiled
             watch.seconds.clear()
         seating, deal = np.roll([[0, 1]], number), np.array([number], np.uint64)

@@ -10,7 +10,7 @@ from samples import WHOLE
 
 pytest.importorskip("uvicorn")
 
-GAMES, SECONDS = (200, 60) if WHOLE else (20, 6)
+GAMES, SECONDS = (200, 60) if WHOLE else (20, 3)
 LATEST = 100  # milliseconds, for half of the answers; most of them where nothing else runs
 
 

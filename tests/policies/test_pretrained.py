@@ -12,6 +12,7 @@ from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.load import PLAYED_BY, PRETRAINED, agent_folder, agents
 from hanamachi.policies.networks.checkpoint import load_checkpoint
+from hanamachi.training import best_responses
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.learned import read_learned
 from hanamachi.training.evaluation.matches import evaluate
@@ -133,7 +134,9 @@ def test_they_are_small_enough_to_ship():
     assert all(path.stat().st_size < LARGEST_PICTURE for path in PRETRAINED.rglob("*.png"))
 
 
-def test_the_script_ships_a_run_with_its_papers(tmp_path):
+def test_the_script_ships_a_run_with_its_papers(tmp_path, monkeypatch):
+    monkeypatch.setattr(best_responses, "STARTS", ("{0}",))  # a search takes long to clone
+    monkeypatch.setattr(best_responses, "SETTINGS", {"num_games": 4, "ppo": {"batch_size": 32}})
     network = {"hidden": [16], "features": ["advice"]}
     tiny = {"game": "hanamikoji", "steps": 64, "num_games": 4, "network": network}
     tiny |= {"evaluation": {"games": 2, "final_games": 2, "final_opponents": ["expert"]}}

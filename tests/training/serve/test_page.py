@@ -13,15 +13,18 @@ from browsers import (
     by_keys,
     by_mouse,
     by_words,
+    focus_is_in,
     move,
     my_turn,
     needs_chromium,
     number,
     over,
     play,
+    press,
     until,
 )
 from samples import WHOLE
+from selenium.webdriver.common.keys import Keys
 
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 
@@ -88,6 +91,26 @@ def test_a_game_can_be_played_by_keys_alone(browser: Browser, game: str) -> None
     begin(browser, game)
     play(browser, by_keys, Random(1))
     assert browser.words(".end h2")
+
+
+def test_the_keyboard_stays_among_the_choices_when_its_button_closes(browser: Browser) -> None:
+    browser.open()
+    actions = [["card:a", f"card:{other}"] for other in "abcdefg"]  # each has an `a`, one has two
+    legal = [{"action": n, "pieces": each, "words": str(n)} for n, each in enumerate(actions)]
+    script = """
+        const [legal, done] = arguments;
+        import("/page/panel.js").then(({ Panel }) => {
+          const panel = new Panel(() => {}, () => {}, () => null);
+          document.querySelector("main").replaceChildren(panel.element);
+          panel.offer(legal, {});
+          panel.focusFirst();
+          done();
+        });
+    """
+    browser.driver.execute_async_script(script, legal)
+    for key in (Keys.ENTER, Keys.ARROW_LEFT, Keys.ENTER):  # choose one `a`, then take it back
+        press(browser, key)
+        assert focus_is_in(browser, ".choice .groups")
 
 
 @in_full

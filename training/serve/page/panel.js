@@ -164,12 +164,13 @@ export class Panel {
     return [...this.groups.querySelectorAll("button")].indexOf(active);
   }
 
-  /** The keyboard stays where it was, or goes on to Confirm. */
+  /** The keyboard stays where it was, at the nearest button that is open, or goes on to Confirm. */
   focus(place, single) {
     if (!this.choice) return;
     const buttons = [...this.groups.querySelectorAll("button")];
-    const next = single ? this.confirm : buttons[Math.max(place, 0)] || this.heading;
-    next.focus({ preventScroll: true });
+    const enabled = ({ disabled }) => !disabled;
+    const next = buttons.slice(Math.max(place, 0)).find(enabled) || buttons.findLast(enabled);
+    (single ? this.confirm : next).focus({ preventScroll: true });
   }
 
   grouped() {
