@@ -23,13 +23,15 @@ FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
 FILE_AND_FACTORY = re.compile(r"(.*[/\\])?(\w+)(\.py)?:([^\W\d]\w*)(:\w+=.*)?", re.DOTALL)
 PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
 PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variant -> the variant whose agent plays it
+PARTNER = ":partner"  # after a variant's id: the agent that plays with people, if it is another one
 
 
 def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
     """The policy that `spec` names.
 
-    - a variant's id, such as "hanamikoji" or "hanabi:2p": the agent for it that comes with the
-      package;
+    - a variant's id, such as "hanamikoji" or "hanabi:2p": the strongest agent for it that comes
+      with the package; "hanabi:3p:partner" and the like: the agent that plays with people, where
+      the strongest one gives clues that people cannot read;
     - "random", "greedy", "expert" or, for Hanabi, "hat": a rule policy for the variant `game`;
     - the path of a checkpoint folder, or of an ONNX file that `hanamachi export` made from one;
       both name their own variant;
@@ -57,8 +59,8 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
         return load_model(spec.removeprefix(MODEL), chosen_variant(spec, game, options))
     if spec in NAMES:
         return rule_policy(spec, chosen_variant(spec, game, options))
-    if spec in VARIANTS:
-        return load_agent(spec, game or spec, options)
+    if names_an_agent(spec):
+        return load_agent(spec, game or variant_of(spec), options)
     refuse_file_of_a_module(spec)
     if has_settings(spec):
         return load_own(spec, game, options)
@@ -107,7 +109,7 @@ def is_checkpoint(spec: str) -> bool:
         return False
     if spec.endswith(ONNX) or has_settings(spec):
         return False
-    return bool(spec in VARIANTS or os.path.exists(spec) or os.sep in spec or "/" in spec)
+    return names_an_agent(spec) or os.path.exists(spec) or os.sep in spec or "/" in spec
 
 
 def has_settings(spec: str) -> bool:
@@ -127,48 +129,70 @@ def knows_its_game(spec: str) -> bool:
     return is_checkpoint(spec) or (spec.endswith(ONNX) and not has_settings(spec))
 
 
-def load_agent(id: str, game: str, options: Mapping[str, Any]) -> Policy:
-    """The agent that ships for the variant `id`, to play `game`."""
+def load_agent(name: str, game: str, options: Mapping[str, Any]) -> Policy:
+    """The agent of this name, to play `game`."""
     from hanamachi.policies.networks.checkpoint import load_checkpoint
 
-    folder = agent_folder(PLAYED_BY.get(id, id))
+    folder = agent_folder(name)
     if not folder.is_dir():
-        raise UserError(f"no agent ships for {id}; agents ship for {', '.join(agents())}")
+        raise UserError(f"there is no agent {name}; name one of {', '.join(agents())}")
     played = variant(game, **options)
-    if not understands(PLAYED_BY.get(id, id), played):
+    if not understands(name, played):
         fitting = agent_for(played) or "expert"
-        asked = f"{game} with these options" if options and game == id else game
-        raise UserError(f"the agent {id} cannot play {asked}; name {fitting}, which can")
+        asked = f"{game} with these options" if options and game == variant_of(name) else game
+        raise UserError(f"the agent {name} cannot play {asked}; name {fitting}, which can")
     policy = load_checkpoint(folder, game, **options)
-    policy.name = id
+    policy.name = name
     return policy
 
 
 def agent_for(variant: Variant) -> str | None:
-    """The name of the agent that ships for this variant, if there is one."""
-    known = variant.id in (*agents(), *PLAYED_BY)
-    trained_for = PLAYED_BY.get(variant.id, variant.id)
-    return variant.id if known and understands(trained_for, variant) else None
+    """The name of the strongest agent that ships for this variant, if there is one."""
+    known = agent_folder(variant.id).is_dir()
+    return variant.id if known and understands(variant.id, variant) else None
 
 
 def usual(variant: Variant) -> str:
-    """Who sits down if nobody else is asked: the package's agent for the variant, or `expert`."""
-    return agent_for(variant) or "expert"
+    """Who plays with people if nobody else is asked: the package's agent, or `expert`."""
+    agent = agent_for(variant)
+    return (partner_of(agent) or agent) if agent else "expert"
+
+
+def partner_of(agent: str) -> str | None:
+    """The agent that plays with people where this one does not."""
+    partner = agent + PARTNER
+    return partner if agent_folder(partner).is_dir() else None
 
 
 def understands(agent: str, played: Variant) -> bool:
-    """Whether the agent of this variant has learned these actions and this observation."""
-    return variant(agent).understands(played)
+    """Whether an agent has learned these actions and this observation."""
+    return variant(PLAYED_BY.get(agent, variant_of(agent))).understands(played)
 
 
-def agent_folder(id: str) -> Path:
-    """Where the checkpoint of a variant's agent is, if there is one."""
-    return PRETRAINED / id.replace(":", "-")
+def names_an_agent(spec: str) -> bool:
+    """Whether this is the name of an agent, though perhaps of one that does not ship."""
+    return variant_of(spec) in VARIANTS
+
+
+def variant_of(agent: str) -> str:
+    """The id of the variant that an agent of this name plays."""
+    return agent.removesuffix(PARTNER)
+
+
+def agent_folder(agent: str) -> Path:
+    """Where the checkpoint of the agent of this name is, if there is one."""
+    return PRETRAINED / PLAYED_BY.get(agent, agent).replace(":", "-")
+
+
+def agents_of(id: str) -> list[str]:
+    """The names of a variant's own agents, the strongest first."""
+    names = [] if id in PLAYED_BY else [id, id + PARTNER]
+    return [name for name in names if agent_folder(name).is_dir()]
 
 
 def agents() -> list[str]:
-    """The ids of the variants that have an agent."""
-    return [id for id in VARIANTS if agent_folder(id).is_dir()]
+    """The names of all agents that ship."""
+    return [name for id in VARIANTS for name in agents_of(id)]
 
 
 def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> Variant:

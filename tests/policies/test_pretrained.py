@@ -10,7 +10,7 @@ from root import ROOT
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.load import PLAYED_BY, PRETRAINED, agent_folder, agents
+from hanamachi.policies.load import PLAYED_BY, PRETRAINED, agent_folder, agents, usual, variant_of
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training import best_responses
 from hanamachi.training.config import Config
@@ -47,37 +47,43 @@ A_MOMENT = {
     "evaluation.final_opponents": "[random]",
 }
 
-each_agent = pytest.mark.parametrize("id", agents())
+each_agent = pytest.mark.parametrize("agent", agents())
 
 
-def a_moment(id):
+def a_moment(agent):
     """Settings that differ in nothing but how much is done."""
-    own = settings_of(id)
+    own = settings_of(agent)
     given = {name: value for name, value in A_MOMENT.items() if own.teacher or "clone" not in name}
-    return settings_of(id, [f"{name}={value}" for name, value in given.items()])
+    return settings_of(agent, [f"{name}={value}" for name, value in given.items()])
 
 
 def test_every_agent_has_settings_and_all_settings_an_agent():
-    assert all(settings_of(id).game == id for id in agents())
+    assert all(settings_of(agent).game == variant_of(agent) for agent in agents())
     assert {folder.name for folder in PRETRAINED.iterdir()} == {
-        SCRIPT["recipe"](id).stem for id in agents()
+        SCRIPT["recipe"](agent).stem for agent in agents()
     }
     kept = {path.name for path in (ROOT / "configs" / "pretrained").iterdir()}
-    assert kept <= {SCRIPT["recipe"](id).name for id in agents()}
+    assert kept <= {SCRIPT["recipe"](agent).name for agent in agents()}
 
 
 @each_agent
-def test_it_loads_by_the_name_of_its_game_and_plays_it(id):
-    policy = load_policy(id)  # whose digests would be refused if the code had changed
-    assert (policy.name, policy.variant) == (id, variant(id))
-    others = [] if VARIANTS[id].cooperative else ["random"]
-    assert evaluate([id, *others], id, games=2).results
+def test_it_loads_by_its_name_and_plays_its_game(agent):
+    policy, game = load_policy(agent), variant_of(agent)  # digests refuse it if the code changed
+    assert (policy.name, policy.variant) == (agent, variant(game))
+    others = [] if VARIANTS[game].cooperative else ["random"]
+    assert evaluate([agent, *others], game, games=2).results
+
+
+def test_who_plays_with_people_is_the_partner_where_there_is_one():
+    assert usual(variant("hanabi:3p")) == "hanabi:3p:partner"
+    assert usual(variant("hanabi:2p")) == "hanabi:2p"
+    assert usual(variant("hanabi:3p", colours=4)) == "expert"
 
 
 @each_agent
-def test_its_papers_fit_its_settings(id):
-    folder, config = agent_folder(id), shipped_settings(id)
-    responses = {"exploit.json"} if VARIANTS[id].cooperative else set()
+def test_its_papers_fit_its_settings(agent):
+    folder, config = agent_folder(agent), shipped_settings(agent)
+    responses = {"exploit.json"} if VARIANTS[config.game].cooperative else set()
     assert {path.name for path in folder.iterdir()} == PAPERS - responses
     made = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     rows = read_rows(folder / "evaluation.json")
@@ -90,17 +96,17 @@ def test_its_papers_fit_its_settings(id):
 
 
 @each_agent
-def test_its_card_says_nothing_but_what_its_papers_say(id):
-    folder = agent_folder(id)
+def test_its_card_says_nothing_but_what_its_papers_say(agent):
+    folder = agent_folder(agent)
     assert (folder / "README.md").read_text(encoding="utf-8") == SCRIPT["card"](
-        shipped_settings(id), folder
+        agent, shipped_settings(agent), folder
     )
 
 
 @each_agent
-def test_its_settings_still_train(id, tmp_path):
-    policy = load_checkpoint(train(a_moment(id), tmp_path / "run"))
-    assert policy.checkpoint.feature_sets == load_policy(id).checkpoint.feature_sets
+def test_its_settings_still_train(agent, tmp_path):
+    policy = load_checkpoint(train(a_moment(agent), tmp_path / "run"))
+    assert policy.checkpoint.feature_sets == load_policy(agent).checkpoint.feature_sets
 
 
 def test_an_agent_plays_the_variants_that_look_the_same():
@@ -113,7 +119,7 @@ def test_an_agent_plays_the_variants_that_look_the_same():
 
 
 def test_a_game_without_an_agent_says_which_have_one():
-    (without, *_) = (id for id in VARIANTS if id not in agents() and id not in PLAYED_BY)
+    (without, *_) = (id for id in VARIANTS if not agent_folder(id).is_dir())
     with pytest.raises(UserError, match=f"{without}.*hanamikoji"):
         load_policy(without)
 
@@ -144,9 +150,9 @@ def test_the_script_ships_a_run_with_its_papers(tmp_path, monkeypatch):
     policy = train(config, run)
     SCRIPT["find_responses"](config, policy, tmp_path / "responses")
     seeds = {0: SCRIPT["main_result"](run)}
-    SCRIPT["ship"](config, run, tmp_path / "responses", shipped, seeds)
+    SCRIPT["ship"]("hanamikoji", config, run, tmp_path / "responses", shipped, seeds)
     assert read_learned(shipped).seeds == seeds
-    SCRIPT["without_features"](config, shipped, tmp_path)
+    SCRIPT["without_features"]("hanamikoji", config, shipped, tmp_path)
     assert read_learned(shipped).untrained.keys() == {"advice"}
     assert (
         load_checkpoint(tmp_path / "shipped-without-advice" / "policy").checkpoint.feature_sets

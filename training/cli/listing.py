@@ -11,7 +11,7 @@ from rich.text import Text
 from hanamachi.engine.game import Game
 from hanamachi.errors import unknown
 from hanamachi.games.registry import GAMES, VARIANTS
-from hanamachi.policies.load import PLAYED_BY, agents
+from hanamachi.policies.load import agent_folder
 from hanamachi.training.tables import whole_table
 
 
@@ -26,7 +26,7 @@ def variants(wanted: str | None) -> list[str]:
 
 def has_agent(id: str) -> bool:
     """Whether an agent that ships plays the variant."""
-    return id in agents() or id in PLAYED_BY
+    return agent_folder(id).is_dir()
 
 
 def as_json(ids: Sequence[str]) -> list[dict[str, Any]]:

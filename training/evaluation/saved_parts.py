@@ -18,10 +18,16 @@ from typing import Any
 import numpy as np
 
 from hanamachi.errors import UserError, differences, listed
-from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
 from hanamachi.policies.external.process import PROCESS
-from hanamachi.policies.load import MODEL, ONNX, PLAYED_BY, SEARCH, agent_folder, is_checkpoint
+from hanamachi.policies.load import (
+    MODEL,
+    ONNX,
+    SEARCH,
+    agent_folder,
+    is_checkpoint,
+    names_an_agent,
+)
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.search.search import split_spec
 from hanamachi.storage.files import replacing
@@ -119,8 +125,8 @@ def digest_of_program(spec: str) -> str:
 
 def file_of(spec: str) -> Path | None:
     """A checkpoint's description, which has a digest of the weights; an ONNX file; a module."""
-    if spec in VARIANTS:
-        return agent_folder(PLAYED_BY.get(spec, spec)) / CONFIG
+    if names_an_agent(spec):
+        return agent_folder(spec) / CONFIG
     if is_checkpoint(spec):
         own, of_run = Path(spec, CONFIG), Path(spec, "policy", CONFIG)
         return own if own.exists() else of_run

@@ -10,11 +10,17 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import VARIANTS, variant
-from hanamachi.policies.load import agent_for, knows_its_game, load_policy, usual
+from hanamachi.policies.load import (
+    agent_for,
+    knows_its_game,
+    load_policy,
+    names_an_agent,
+    partner_of,
+    usual,
+)
 from hanamachi.policies.rules.registry import NAMES, rule_policies_for
 
 HUMAN = "human"
-NOT_WITH_PEOPLE = ("hat",)  # whose convention no human can follow
 BUDGETS = 32, 128  # worlds of a search for one move
 
 
@@ -48,7 +54,7 @@ class Offers:
         known = self.policies(id)
         if name not in known:
             raise unknown(f"policy for {id} called", name, [HUMAN, *known])
-        if with_people and name in NOT_WITH_PEOPLE:
+        if with_people and name in not_with_people(variant(id)):
             raise UserError(f"{name} plays by a convention that people cannot follow")
         return known[name]
 
@@ -68,23 +74,29 @@ class Offers:
                 for name, value in defaults.items()
             ],
             "policies": list(self._by_variant[chosen.id]),
-            "not_with_people": list(NOT_WITH_PEOPLE),
+            "not_with_people": not_with_people(chosen),
             "usual": usual(chosen),
         }
 
 
 def ours(chosen: Variant) -> dict[str, str]:
-    """The agent that ships, the rule policies, and searches that start from the best of them."""
-    agent = agent_for(chosen)
-    names = [*([agent] if agent else []), *reversed(rule_policies_for(chosen))]
+    """The agents that ship, the rule policies, and searches from who usually plays with people."""
+    agents = filter(None, [agent_for(chosen), usual(chosen)])
+    names = [*agents, *reversed(rule_policies_for(chosen))]
     kind = "single_agent" if chosen.game.cooperative else "improve"
     searches = [f"search:{kind}:{usual(chosen)}:worlds={worlds}" for worlds in BUDGETS]
     return {name: name for name in (*names, *searches)}
 
 
+def not_with_people(chosen: Variant) -> list[str]:
+    """Who plays by a convention that no human can follow."""
+    agent = agent_for(chosen)
+    return ["hat", agent] if agent and partner_of(agent) else ["hat"]
+
+
 def is_quick(spec: str) -> bool:
     """Whether a policy answers in milliseconds: the rule policies and the agents that ship."""
-    return spec in NAMES or spec in VARIANTS
+    return spec in NAMES or names_an_agent(spec)
 
 
 def name_there(spec: str, id: str) -> str | None:

@@ -297,12 +297,13 @@ def test_a_browser_names_only_policies_of_the_list(client: Client, name: str) ->
 
 
 def test_hat_guessers_play_without_people(client: Client) -> None:
-    (game,) = (each for each in client.get("/api/games").json["games"] if each["id"] == "hanabi:5p")
-    assert "hat" in game["policies"]
-    assert game["usual"] == "hanabi:5p"
-    assert client.table("hanabi:5p", *["hat"] * 5)["watch"]
-    seats = [HUMAN, *["hat"] * 4]
-    assert client.post("/api/tables", {"game": "hanabi:5p", "seats": seats}).status == 400
+    (game,) = (each for each in client.get("/api/games").json["games"] if each["id"] == "hanabi:3p")
+    assert game["usual"] == "hanabi:3p:partner"
+    assert game["not_with_people"] == ["hat", "hanabi:3p"]
+    for name in game["not_with_people"]:
+        assert client.table("hanabi:3p", *[name] * 3)["watch"]
+        seats = [HUMAN, name, name]
+        assert client.post("/api/tables", {"game": "hanabi:3p", "seats": seats}).status == 400
 
 
 @pytest.mark.parametrize(

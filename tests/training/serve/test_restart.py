@@ -45,7 +45,7 @@ def test_a_killed_server_goes_on_where_it_was(tmp_path: Path) -> None:
     with own_process(tmp_path) as (client, process):
         keys = {
             "hanamikoji": client.table("hanamikoji", HUMAN, "hanamikoji")["keys"]["0"],
-            "hanabi": client.table("hanabi:3p", "hanabi:3p", HUMAN, "expert")["keys"]["1"],
+            "hanabi": client.table("hanabi:3p", "hanabi:3p:partner", HUMAN, "expert")["keys"]["1"],
             "road": client.table("geishas_road:standard", HUMAN, "greedy")["keys"]["0"],
             "watch": client.table("hanabi:2p", "hanabi:2p", "expert")["watch"],
         }
