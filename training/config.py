@@ -162,8 +162,9 @@ class Evaluation(Model):
     """Evaluations during the run, which choose the checkpoint, and the final evaluation.
 
     All evaluations during the run have the same deals, which are used for nothing else. A later
-    checkpoint replaces the kept one if it does better beyond noise: one-sided, at 95 %, by their
-    differences on each deal. In a cooperative game only the mean score with itself counts.
+    checkpoint replaces the kept one unless the best one so far did better beyond noise: one-sided,
+    at 95 %, by their differences on each deal. In a cooperative game only the mean score with
+    itself counts.
     """
 
     every: Decisions = 500_000

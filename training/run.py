@@ -79,7 +79,7 @@ def train(
             learner = fit(config, out, resume, workers, title)
             policy = load_checkpoint(out / "policy", config.game, **config.options)
             rows = final_evaluation(config, policy)
-            write_results(config, out, learner.run_state.best_decisions, policy, rows)
+            write_results(config, out, learner.run_state.kept_decisions, policy, rows)
     if show:
         print_rows(rows, config.game)
     return out / "policy"
@@ -90,7 +90,7 @@ def fit(
 ) -> SelfPlayPPO:
     """The loop of a run: collect a rollout, improve the policy, and then do what is due.
 
-    Returns the learner at the end; its best policy is in `out`/policy.
+    Returns the learner at the end; the policy that was kept is in `out`/policy.
     """
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
@@ -99,7 +99,7 @@ def fit(
     saving, bar = SaveRun(learner, config, out), progress_bar(title)
     duties: list[Periodic] = [
         *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
-        KeepTheBest(learner, config, out, bar.console),  # evaluates, and exports the best policy
+        KeepTheBest(learner, config, out, bar.console),  # evaluates and exports
         saving,  # last: a save includes what the others have done
     ]
     learner.begin(config.steps)

@@ -522,7 +522,7 @@ def test_a_save_holds_the_games_in_progress_with_their_selves_and_the_results_to
     state = learner.run_state
     (memory,) = (o.memory for o in learner.env.fixed_opponents if isinstance(o.policy, PastSelves))
     assert set(playing(memory)) <= state.past.keys()
-    assert state.best_decisions == 256
+    assert state.kept_decisions == 256
     assert len(state.best_results) == SETTINGS["evaluation"]["games"] // 2
     assert load_checkpoint(stopped / "policy").checkpoint.hidden == (16,)
 

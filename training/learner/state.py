@@ -20,9 +20,9 @@ class RunState:
     The first three fields change while it learns; the others hold their values of the last save.
     """
 
-    #: the result of the kept checkpoint on each deal that chooses, (D,)
+    #: the best result of an evaluation, on each deal that chooses, (D,)
     best_results: NDArray[np.float64] | None = None
-    best_decisions: int = 0  #: the decisions that it had learned from
+    kept_decisions: int = 0  #: the decisions that the kept checkpoint had learned from
     #: the past selves that play, and all that may play again, by their numbers, the latest last
     past: dict[int, Weights] = field(default_factory=dict)
     games: Mapping[str, Any] | None = None  #: the games in progress
@@ -33,5 +33,5 @@ class RunState:
 
     @property
     def best(self) -> float | None:
-        """The mean result of the kept checkpoint."""
+        """The best mean result of an evaluation."""
         return None if self.best_results is None else float(self.best_results.mean())
