@@ -73,7 +73,7 @@ def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
 
         return load_checkpoint(spec, game, **options)
     if spec.partition(":")[0] in GAMES:
-        raise unknown("game", spec, VARIANTS)
+        raise unknown("game or agent", spec, dict.fromkeys([*VARIANTS, *agents()]))
     if ":" in spec:
         return load_own(spec, game, options)
     others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "process:COMMAND"]
@@ -153,7 +153,10 @@ def agent_for(variant: Variant) -> str | None:
 
 
 def usual(variant: Variant) -> str:
-    """Who plays with people if nobody else is asked: the package's agent, or `expert`."""
+    """Who plays with people, gives hints and reviews games, if nobody else is asked.
+
+    The package's agent for the variant, or its partner if it has one, else `expert`.
+    """
     agent = agent_for(variant)
     return (partner_of(agent) or agent) if agent else "expert"
 
@@ -170,7 +173,7 @@ def understands(agent: str, played: Variant) -> bool:
 
 
 def names_an_agent(spec: str) -> bool:
-    """Whether this is the name of an agent, though perhaps of one that does not ship."""
+    """Whether only an agent could have this name; there may be none."""
     return variant_of(spec) in VARIANTS
 
 

@@ -27,13 +27,14 @@ ALL_PLAYED = """
 import importlib.util
 import hanamachi
 from hanamachi.games.registry import VARIANTS
-from hanamachi.policies.load import agents
+from hanamachi.policies.load import agents, variant_of
 from hanamachi.training import evaluate
 
 assert "site-packages" in hanamachi.__file__, hanamachi.__file__
 assert importlib.util.find_spec("torch") is None
-for id in agents():
-    evaluate([id] if VARIANTS[id].cooperative else [id, "random"], id, games=2)
+for agent in agents():
+    game = variant_of(agent)
+    evaluate([agent] if VARIANTS[game].cooperative else [agent, "random"], game, games=2)
 """
 EXPORTED_PLAYED = f"""
 import gymnasium

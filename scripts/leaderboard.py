@@ -53,8 +53,9 @@ How strong every policy of the package is, as measured by `scripts/leaderboard.p
 games every pair of policies plays each deal twice, with the seats exchanged; a draw counts half,
 and actions are sampled. Elo is fitted to all pairings of a game but those of the search; its mean
 is 0. In Hanabi the policies take turns in the seats and play their most probable actions. All
-intervals are of 95 %. The agents are part of the package under these names, as in
-`load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they were made.
+intervals are of 95 %. The agents are part of the package under the names in the tables, as in
+`load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they were made. One
+with `:partner` plays with people, who cannot follow the strongest agent's clues.
 
 ## The agents
 
@@ -234,7 +235,8 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
         yield ""
     if teams:
         yield from heading("mean score", "with itself", "with search", f"`{TEACHER}` with itself")
-        yield from (team(agent, results[id]) for id in teams for agent in agents_of(id))
+        at_home = ((agent, results[id]) for id in teams for agent in agents_of(id))
+        yield from (team(agent, result) for agent, result in at_home if agent in met(result))
 
 
 def rival(id: str, result: Mapping[str, Any]) -> str:

@@ -64,7 +64,7 @@ TENTH = [
 BESIDE = [Match("hanabi:2p", "search:single_agent:expert:worlds=512", "expert", 600)]
 PAGE = """# What search is worth
 
-Search at decision time makes a policy stronger. This page says by how much, as measured by
+Search at decision time makes most policies stronger. This page says by how much, as measured by
 `scripts/search.py` on {processors}. A search has one thread for each decision, and as many games
 run at once as there are processors. Policies that compete play each deal twice with the seats
 exchanged; a draw counts half. They sample their actions if their policy is stochastic. Intervals

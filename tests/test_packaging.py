@@ -117,14 +117,15 @@ PLAYED = f"""
 import sys
 sys.modules.update(dict.fromkeys({EXTRAS}))  # as if none of them were installed
 import hanamachi
-from hanamachi.policies.load import agents
+from hanamachi.policies.load import agents, variant_of
 from hanamachi.training import evaluate
 from hanamachi.games.registry import VARIANTS
 
 assert hanamachi.__file__.startswith(sys.argv[1]), hanamachi.__file__
-for id in sys.argv[2:]:
-    others = [] if VARIANTS[id].cooperative else ["random"]
-    evaluate([id, *others], id, games=2)
+for agent in sys.argv[2:]:
+    game = variant_of(agent)
+    others = [] if VARIANTS[game].cooperative else ["random"]
+    evaluate([agent, *others], game, games=2)
 print(*agents())
 """
 ONE_OF_EACH_GAME = ["hanamikoji", "geishas_road:2021", "hanabi:2p"]

@@ -13,7 +13,7 @@ from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
 CARD = """---
 {metadata}---
 
-# {game}: a policy {made}
+# {title}: a policy {made}
 
 It plays {game} {options}, in {which} seat. `hanamachi train` made it from
 {origin} (seed {seed}).
@@ -93,6 +93,9 @@ CHOSEN = "These evaluations chose the checkpoint, so they flatter it; the table 
 ONLY = "This was the only evaluation during training, so there was no checkpoint to choose."
 FEATURES = "In addition to the observation, its network gets the features {}."
 ADVICE = "`advice` is how the rule policy `expert` rates each action at every decision."
+HAT = """\
+`hat` is what the hat guessers of the rule policy `hat` conclude from all clues. People cannot
+follow them in their heads."""
 HEADINGS = ["| opponent | play | games | wins, per cent | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
@@ -106,7 +109,7 @@ def model_card(
     learned: int,
     rows: Rows,
     *,
-    name: str = "path/to/this/folder",
+    name: str | None = None,
     exploited: str = "",
     beside: Learned | None = None,
     evaluations: int = 0,
@@ -114,13 +117,14 @@ def model_card(
     """The card of a run's policy that learned from this many decisions, 0 for a clone.
 
     `rows` is empty before the final evaluation; later the card shows the learning curve, PICTURE.
-    `name` is what loads the policy. `exploited` is a paragraph on what the strongest attacker wins,
-    if there was one. `beside` compares the policy with its teacher. `evaluations` is how many there
-    were during the run.
+    `name` loads the policy, if it is one of the package. `exploited` is a paragraph on what the
+    strongest attacker wins, if there was one. `beside` compares the policy with its teacher.
+    `evaluations` is how many there were during the run.
     """
     words = words_for(config)
     return CARD.format(
-        metadata=yaml.safe_dump(metadata(config, learned, rows), sort_keys=False),
+        metadata=yaml.safe_dump(metadata(config, learned, rows, name), sort_keys=False),
+        title=name or config.game,
         game=config.game,
         made=made(config, learned),
         options=f"with {config.options}" if config.options else "with its default options",
@@ -131,7 +135,7 @@ def model_card(
         table=table(rows),
         settings=config.to_yaml(),
         versions=versions(run),
-        name=name,
+        name=name or "path/to/this/folder",
         **digests(config.variant(), config.network.features),
         exploited=exploited,
         lesson=lesson(beside, rows) if beside else "",
@@ -204,6 +208,7 @@ def method(config: Config, learned: int) -> str:
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))
     steps += [ADVICE] * ("advice" in config.network.features)
+    steps += [HAT] * ("hat" in config.network.features)
     return "\n".join(steps)
 
 
@@ -249,7 +254,7 @@ def spread(seeds: Mapping[int, Result], together: bool, unit: str) -> str:
     return f"Runs that differ in their seed alone {verb} {each} {unit}; the median is this policy."
 
 
-def metadata(config: Config, learned: int, rows: Rows) -> dict[str, Any]:
+def metadata(config: Config, learned: int, rows: Rows, name: str | None) -> dict[str, Any]:
     """What Hugging Face's hub reads."""
     results = [
         {
@@ -267,7 +272,7 @@ def metadata(config: Config, learned: int, rows: Rows) -> dict[str, Any]:
         "license": "mit",
         "pipeline_tag": "reinforcement-learning",
         "tags": ["reinforcement-learning", *tags, "card-game", config.game.split(":")[0]],
-        "model-index": [{"name": config.game, "results": results}],
+        "model-index": [{"name": name or config.game, "results": results}],
     }
 
 

@@ -34,7 +34,7 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     games = make_games(config)
     learner = read_learner(saved, games, config.device)
     state = learner.run_state
-    if state.games is None or state.generator is None:
+    if state.games is None or state.generator is None or "kept_result" not in vars(state):
         raise other_version(saved)
     games.set_state(state.games)
     learner.generator.set_state(state.generator)

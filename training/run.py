@@ -3,7 +3,7 @@
 A run reads top to bottom: open the folder, build the learner, loop, export, final evaluation, card.
 Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision, machine, and
 at the end the decisions that the policy learned from), `resume.zip` (the last save, a file of
-stable-baselines3: load it only if you trust it), `policy/` (the best checkpoint so far),
+stable-baselines3: load it only if you trust it), `policy/` (the checkpoint that is kept),
 `evaluation.json`, `tensorboard/`, `curve.png` and `report.html`. If the run clones a policy
 first, the clone is in `clone/`.
 While a process trains there, it holds `.lock`, and `.owner.json` describes it.
@@ -32,7 +32,7 @@ from hanamachi.training.build import (
     starting_weights,
 )
 from hanamachi.training.callbacks import (
-    KeepTheBest,
+    KeepUnlessWorse,
     Periodic,
     PlayThePast,
     SaveRun,
@@ -61,7 +61,7 @@ def train(
     title: str = "learning",
     show: bool = True,
 ) -> Path:
-    """Train one policy by self-play, and export its best state to `out`/policy.
+    """Train one policy by self-play, and export it to `out`/policy.
 
     With `resume`, the run continues from the last save in `out`, or begins if there is none; a
     finished run stays as it is. With `workers`, that many tasks of a Ray cluster play the games.
@@ -99,7 +99,7 @@ def fit(
     saving, bar = SaveRun(learner, config, out), progress_bar(title)
     duties: list[Periodic] = [
         *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
-        KeepTheBest(learner, config, out, bar.console),  # evaluates and exports
+        KeepUnlessWorse(learner, config, out, bar.console),  # evaluates and exports
         saving,  # last: a save includes what the others have done
     ]
     learner.begin(config.steps)

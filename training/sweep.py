@@ -140,11 +140,11 @@ def drawn(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
 
 
 def result(config: Config, folder: Path) -> float:
-    """The best evaluation during the run, which is resumed if it has begun."""
+    """How the checkpoint that the run kept did in its evaluation; a run that has begun resumes."""
     with open_run(config, folder, resume=True):
-        best = fit(config, folder, resume=True).run_state.best
-    assert best is not None, "every run is evaluated at its end"
-    return best
+        kept = fit(config, folder, resume=True).run_state.kept_result
+    assert kept is not None, "every run is evaluated at its end"
+    return kept
 
 
 # --- In the terminal

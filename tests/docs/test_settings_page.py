@@ -51,7 +51,9 @@ def printed() -> str:
 
 def test_the_printed_settings_are_those_in_use() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page.split("<!-- settings -->\n")[1].split("\n<!-- end of settings -->")[0] == printed()
+    _, rest = page.split("<!-- settings -->\n")
+    shown, _ = rest.split("\n<!-- end of settings -->")
+    assert shown == printed()
 
 
 if __name__ == "__main__":

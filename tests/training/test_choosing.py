@@ -5,7 +5,7 @@ import pytest
 
 from hanamachi.policies import load_policy
 from hanamachi.training.build import new_learner, quiet
-from hanamachi.training.callbacks import KeepTheBest
+from hanamachi.training.callbacks import KeepUnlessWorse
 from hanamachi.training.config import Config
 from hanamachi.training.curve import Result
 from hanamachi.training.evaluation.matches import versus, with_partners
@@ -36,7 +36,7 @@ def keep(tmp_path):
         learner = new_learner(config)
         learner.set_logger(quiet())
         learner.begin(config.steps)
-        return KeepTheBest(learner, config, tmp_path)
+        return KeepUnlessWorse(learner, config, tmp_path)
 
     with owned(tmp_path):
         yield made
@@ -63,8 +63,8 @@ def test_of_equally_good_checkpoints_one_of_the_last_is_kept(keep, monkeypatch):
 
 def test_a_slow_decline_is_noticed(keep, monkeypatch):
     rng = np.random.default_rng(3)
-    evaluations = -0.03 * np.arange(20)[:, None] + 0.3 * rng.normal(size=(20, DEALS))
-    assert max(kept(keep(), evaluations, monkeypatch)) < 4
+    evaluations = -0.01 * np.arange(20)[:, None] + 0.3 * rng.normal(size=(20, DEALS))
+    assert max(kept(keep(), evaluations, monkeypatch)) < 9
 
 
 def test_a_better_checkpoint_replaces_the_one_before_and_a_worse_one_does_not(keep, monkeypatch):
@@ -73,7 +73,7 @@ def test_a_better_checkpoint_replaces_the_one_before_and_a_worse_one_does_not(ke
     keeper = keep()
     evaluations = strengths + rng.normal(size=(6, DEALS))
     assert kept(keeper, evaluations, monkeypatch) == {1, 2, 4, 6}
-    assert keeper.learner.run_state.best == evaluations[-1].mean()
+    assert keeper.learner.run_state.kept_result == evaluations[-1].mean()
     assert (keeper.out / "policy" / "README.md").exists()
 
 

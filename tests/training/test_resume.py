@@ -47,7 +47,7 @@ from hanamachi.training.learner.past import PastSelves, playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.ownership import LOCK, OWNER, owned
-from hanamachi.training.resume import resumed_learner
+from hanamachi.training.resume import resumed_learner, save_run
 from hanamachi.training.run import train
 from hanamachi.training.sweep import sweep
 
@@ -237,7 +237,7 @@ def test_a_second_signal_ends_it_at_once(start, uninterrupted, tmp_path):
         "hanamachi.training.run.begin_run",
         "hanamachi.training.run.cloning_learner",
         "hanamachi.training.learner.clone.Cloning.collect",
-        "hanamachi.training.callbacks.KeepTheBest.start",
+        "hanamachi.training.callbacks.KeepUnlessWorse.start",
         "hanamachi.training.run.final_evaluation",
         "hanamachi.training.run.write_json",
     ],
@@ -610,6 +610,15 @@ def test_a_save_of_another_version_is_refused_and_not_called_damaged(settings, r
     assert "version" in sentence
     assert "damaged" not in sentence
     assert len(sentence.replace(str(saved), "")) <= 300
+
+
+def test_a_save_that_does_not_hold_the_kept_result_is_refused(run):
+    config = Config(**SETTINGS)
+    learner = resumed_learner(config, run)
+    del learner.run_state.kept_result
+    save_run(learner, run)
+    with pytest.raises(UserError, match="another version"):
+        resumed_learner(config, run)
 
 
 def test_a_changed_bit_in_a_save_is_refused_or_does_no_harm(run):

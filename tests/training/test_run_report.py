@@ -14,7 +14,7 @@ from stable_baselines3.common.logger import TensorBoardOutputFormat
 from hanamachi.policies import load_policy
 from hanamachi.sessions.saved_games import replay
 from hanamachi.training.build import new_learner
-from hanamachi.training.callbacks import KeepTheBest, spoken
+from hanamachi.training.callbacks import KeepUnlessWorse, spoken
 from hanamachi.training.config import Config
 from hanamachi.training.curve import (
     HIGH,
@@ -154,7 +154,9 @@ def test_evaluations_are_shown_on_a_terminal_only(terminal, tmp_path):
     config, shown = Config.from_dict(RUN), StringIO()
     learner = new_learner(config)
     learner.begin(config.steps)
-    keeper = KeepTheBest(learner, config, tmp_path, Console(file=shown, force_terminal=terminal))
+    keeper = KeepUnlessWorse(
+        learner, config, tmp_path, Console(file=shown, force_terminal=terminal)
+    )
     results = [Result(RATES[0], 0.25, 0.5, 0.75), Result("score", 1.0, 2.0, 3.0)]
     keeper.show(0, results)
     assert all((spoken(result) in shown.getvalue()) == terminal for result in results)
@@ -165,6 +167,6 @@ def test_evaluations_are_shown_in_a_notebook(tmp_path, capsys):
     config = Config.from_dict(RUN)
     learner = new_learner(config)
     learner.begin(config.steps)
-    keeper = KeepTheBest(learner, config, tmp_path, Console(force_jupyter=True))
+    keeper = KeepUnlessWorse(learner, config, tmp_path, Console(force_jupyter=True))
     keeper.show(0, [Result(RATES[0], 0.25, 0.5, 0.75)])
     assert capsys.readouterr().out.count("JupyterRenderable") == 1

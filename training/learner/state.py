@@ -17,12 +17,13 @@ Weights = Mapping[str, Floats]
 class RunState:
     """The state of a run, apart from the learner's weights, optimizer and counters.
 
-    The first three fields change while it learns; the others hold their values of the last save.
+    The first four fields change while it learns; the others hold their values of the last save.
     """
 
     #: the best result of an evaluation, on each deal that chooses, (D,)
     best_results: NDArray[np.float64] | None = None
-    kept_decisions: int = 0  #: the decisions that the kept checkpoint had learned from
+    kept_result: float | None = None  #: the mean result of the kept checkpoint
+    kept_decisions: int = 0  #: the decisions that it had learned from
     #: the past selves that play, and all that may play again, by their numbers, the latest last
     past: dict[int, Weights] = field(default_factory=dict)
     games: Mapping[str, Any] | None = None  #: the games in progress
@@ -30,8 +31,3 @@ class RunState:
     magnet: Mapping[str, Any] | None = None  #: the state of the magnet, if there is one
     average: Mapping[str, Any] | None = None  #: the state of the moving average, if there is one
     workers: list[Any] | None = None  #: the state of each worker; None before the first save
-
-    @property
-    def best(self) -> float | None:
-        """The best mean result of an evaluation."""
-        return None if self.best_results is None else float(self.best_results.mean())

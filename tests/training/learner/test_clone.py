@@ -12,7 +12,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training import run
 from hanamachi.training.build import cloning_learner, new_learner, quiet
-from hanamachi.training.callbacks import KeepTheBest, SaveRun
+from hanamachi.training.callbacks import KeepUnlessWorse, SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.curve import Result
 from hanamachi.training.evaluation.matches import versus
@@ -251,7 +251,7 @@ def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
         rate = next(falling)
         return [Result("rate", 0, rate, 1)], np.full(100, rate)
 
-    monkeypatch.setattr(KeepTheBest, "evaluated", worse)
+    monkeypatch.setattr(KeepUnlessWorse, "evaluated", worse)
     train(Config(**RUN), tmp_path)
     assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
     assert next(falling) < 0.9  # there were more evaluations than the clone's
