@@ -133,23 +133,22 @@ def load_agent(name: str, game: str, options: Mapping[str, Any]) -> Policy:
     """The agent of this name, to play `game`."""
     from hanamachi.policies.networks.checkpoint import load_checkpoint
 
-    folder = agent_folder(name)
-    if not folder.is_dir():
+    if not ships(name):
         raise UserError(f"there is no agent {name}; name one of {', '.join(agents())}")
     played = variant(game, **options)
     if not understands(name, played):
         fitting = agent_for(played) or "expert"
         asked = f"{game} with these options" if options and game == variant_of(name) else game
         raise UserError(f"the agent {name} cannot play {asked}; name {fitting}, which can")
-    policy = load_checkpoint(folder, game, **options)
+    policy = load_checkpoint(agent_folder(name), game, **options)
     policy.name = name
     return policy
 
 
 def agent_for(variant: Variant) -> str | None:
     """The name of the strongest agent that ships for this variant, if there is one."""
-    known = agent_folder(variant.id).is_dir()
-    return variant.id if known and understands(variant.id, variant) else None
+    id = variant.id
+    return id if ships(id) and understands(id, variant) else None
 
 
 def usual(variant: Variant) -> str:
@@ -164,7 +163,7 @@ def usual(variant: Variant) -> str:
 def partner_of(agent: str) -> str | None:
     """The agent that plays with people where this one does not."""
     partner = agent + PARTNER
-    return partner if agent_folder(partner).is_dir() else None
+    return partner if ships(partner) else None
 
 
 def understands(agent: str, played: Variant) -> bool:
@@ -173,13 +172,18 @@ def understands(agent: str, played: Variant) -> bool:
 
 
 def names_an_agent(spec: str) -> bool:
-    """Whether only an agent could have this name; there may be none."""
+    """Whether `spec` is a variant's id, with or without PARTNER, as the names of agents are."""
     return variant_of(spec) in VARIANTS
 
 
 def variant_of(agent: str) -> str:
     """The id of the variant that an agent of this name plays."""
     return agent.removesuffix(PARTNER)
+
+
+def ships(agent: str) -> bool:
+    """Whether the package has the agent of this name."""
+    return agent_folder(agent).is_dir()
 
 
 def agent_folder(agent: str) -> Path:
@@ -190,7 +194,7 @@ def agent_folder(agent: str) -> Path:
 def agents_of(id: str) -> list[str]:
     """The names of a variant's own agents, the strongest first."""
     names = [] if id in PLAYED_BY else [id, id + PARTNER]
-    return [name for name in names if agent_folder(name).is_dir()]
+    return [name for name in names if ships(name)]
 
 
 def agents() -> list[str]:

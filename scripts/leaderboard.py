@@ -113,10 +113,9 @@ def players(id: str, result: Mapping[str, Any], added: Sequence[str]) -> list[st
 
 def weights_of(id: str) -> dict[str, str]:
     """The digest of the weights of each agent for this game."""
-    descriptions = {agent: agent_folder(agent) / CONFIG for agent in agents_of(id)}
     return {
-        agent: json.loads(file.read_text(encoding="utf-8"))["weights"]
-        for agent, file in descriptions.items()
+        agent: json.loads((agent_folder(agent) / CONFIG).read_text(encoding="utf-8"))["weights"]
+        for agent in agents_of(id)
     }
 
 

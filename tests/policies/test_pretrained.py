@@ -10,7 +10,15 @@ from root import ROOT
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.load import PLAYED_BY, PRETRAINED, agent_folder, agents, usual, variant_of
+from hanamachi.policies.load import (
+    PLAYED_BY,
+    PRETRAINED,
+    agent_folder,
+    agents,
+    ships,
+    usual,
+    variant_of,
+)
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training import best_responses
 from hanamachi.training.config import Config
@@ -119,7 +127,7 @@ def test_an_agent_plays_the_variants_that_look_the_same():
 
 
 def test_a_game_without_an_agent_says_which_have_one():
-    (without, *_) = (id for id in VARIANTS if not agent_folder(id).is_dir())
+    (without, *_) = (id for id in VARIANTS if not ships(id))
     with pytest.raises(UserError, match=f"{without}.*hanamikoji"):
         load_policy(without)
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from hanamachi.engine.game import Game
 from hanamachi.errors import unknown
 from hanamachi.games.registry import GAMES, VARIANTS
-from hanamachi.policies.load import agent_folder
+from hanamachi.policies.load import ships
 from hanamachi.training.tables import whole_table
 
 
@@ -24,11 +24,6 @@ def variants(wanted: str | None) -> list[str]:
     return [wanted]
 
 
-def has_agent(id: str) -> bool:
-    """Whether an agent that ships plays the variant."""
-    return agent_folder(id).is_dir()
-
-
 def as_json(ids: Sequence[str]) -> list[dict[str, Any]]:
     """Each variant with its options, their defaults and meanings."""
     return [
@@ -37,7 +32,7 @@ def as_json(ids: Sequence[str]) -> list[dict[str, Any]]:
             "game": VARIANTS[id].name,
             "title": VARIANTS[id].title,
             "cooperative": VARIANTS[id].cooperative,
-            "agent": has_agent(id),
+            "agent": ships(id),
             "options": {
                 name: {"default": value, "meaning": VARIANTS[id].options[name]}
                 for name, value in VARIANTS[id].variants[id].items()
@@ -52,10 +47,10 @@ def tables(ids: Sequence[str]) -> Group:
     parts: list[Any] = []
     for game in dict.fromkeys(VARIANTS[id].name for id in ids):
         own = [id for id in ids if VARIANTS[id].name == game]
-        marked = ", ".join(id + "*" * has_agent(id) for id in own)
+        marked = ", ".join(id + "*" * ships(id) for id in own)
         title = Text.assemble((GAMES[game].title, "bold"), f": {marked}")
         parts += [title, options_table(GAMES[game], own)]
-    note = ["* a trained agent ships with the package"] if any(map(has_agent, ids)) else []
+    note = ["* a trained agent ships with the package"] if any(map(ships, ids)) else []
     return Group(*parts, *note)
 
 
