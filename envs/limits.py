@@ -37,6 +37,7 @@ GAMES_AT_ONCE = 1 << 24  # of a vector environment
 STEPS = 10**12  # decisions of a run, and of each part of it that is counted in decisions
 ROLLOUT = 1 << 30  # decisions of all games in a rollout
 EPOCHS = 10_000
+SEARCHED_WORLDS, SEARCHED_ACTIONS = 256, 256  # of a decision that a policy learns from
 COEFFICIENT = 1e6  # any weight in the loss, and the learning rate
 POLICIES = 64  # named in one list of a YAML file
 TRIALS = 10_000  # of a sweep

@@ -17,6 +17,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.config import Network as NetworkSettings
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
+from hanamachi.training.learner.distillation import Distillation
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
 from hanamachi.training.learner.past import PastSelves
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
@@ -61,7 +62,9 @@ def new_learner(
     games = make_games(config) if games is None else games
     kl = schedule(config.magnet.kl_coef) if config.magnet.kl_coef else None
     settings = learner_settings(config, games) | {"value_decisions": config.value_steps}
-    learner = SelfPlayPPO(SelfPlayPolicy, games, kl_schedule=kl, **settings)
+    if config.distillation.share:
+        settings |= config.distillation.model_dump()
+    learner = learner_class(config)(SelfPlayPolicy, games, kl_schedule=kl, **settings)
     if start:
         learner.policy.network.load_state_dict(starting_weights(config, start))
     track_average(learner, config)
@@ -69,6 +72,10 @@ def new_learner(
         meet_itself(learner, config)
     learner.begin_games()
     return learner
+
+
+def learner_class(config: Config) -> type[SelfPlayPPO]:
+    return Distillation if config.distillation.share else SelfPlayPPO
 
 
 def meet_itself(learner: SelfPlayPPO, config: Config) -> None:

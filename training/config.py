@@ -29,6 +29,8 @@ from hanamachi.limits import (
     NESTING,
     POLICIES,
     ROLLOUT,
+    SEARCHED_ACTIONS,
+    SEARCHED_WORLDS,
     SETTINGS_BYTES,
     STEPS,
     WEIGHTS_BYTES,
@@ -142,6 +144,20 @@ class Magnet(Model):
     """Decisions between two refreshes, for the kind `refreshed`."""
 
 
+class Distillation(Model):
+    """Learning from a search over the policy in place of PPO, in competitive games.
+
+    It needs a magnet: `{kl_coef: 0.02, every: 1}` is the policy that was searched.
+    """
+
+    share: Unit = 0.0
+    """Share of the decisions that are searched; 0 means PPO."""
+    worlds: Annotated[int, Field(gt=0, le=SEARCHED_WORLDS)] = 2
+    """Worlds in which the actions are tried."""
+    tried: Annotated[int, Field(gt=1, le=SEARCHED_ACTIONS)] = 5
+    """The likeliest actions, so many at most, are tried."""
+
+
 class Average(Model):
     """The moving average of the policy's weights, if it is the magnet or exported."""
 
@@ -212,6 +228,7 @@ class Config(Model):
     critic: Literal["own", "all"] = "own"
     """Critic input: the player's own observation, or all hands (centralised critic)."""
     magnet: Magnet = Magnet()
+    distillation: Distillation = Distillation()
     average: Average = Average()
     export: Literal["policy", "average"] = "policy"
     """What is evaluated and exported: the policy, or the moving average of its weights."""
@@ -232,7 +249,18 @@ class Config(Model):
                 "clone has settings, but init_from names no policy or dataset to clone: "
                 "remove clone, or set init_from to a policy such as greedy"
             )
+        if self.distillation.share:
+            self._can_be_distilled()
         return self
+
+    def _can_be_distilled(self) -> None:
+        """A search for rivals must be possible, and something must hold the policy back."""
+        if self.variant().game.cooperative:
+            raise ValueError(f"distillation is for competitive games, and {self.game} is not one")
+        if not self.magnet.kl_coef:
+            raise ValueError(
+                "distillation needs a magnet: set magnet.kl_coef to 0.02, and magnet.every to 1"
+            )
 
     def _is_not_too_large(self, inputs: int) -> None:
         """A rollout and a network must have a size that can be stored."""

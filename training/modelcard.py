@@ -82,6 +82,9 @@ BEHAVIOUR_CLONING = """\
 Behaviour cloning: it learned by cross-entropy the probabilities in {0}, and from its returns."""
 LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
+DISTILLATION = """\
+Distillation of search: in {share:.0%} of the decisions, a search over the policy itself tried its
+{tried} likeliest actions in {worlds} worlds, and the policy learned to choose what earned more."""
 SELVES = {SELF, PAST}
 PICTURE = "curve.png"  # beside the card
 CURVE = f"""
@@ -190,7 +193,8 @@ def origin(config: Config, learned: int) -> str:
 def made(config: Config, learned: int) -> str:
     """How it came about, such as "cloned from expert, then trained by self-play"."""
     steps = [f"cloned from {config.teacher}"] * bool(config.teacher)
-    steps += [f"trained by {practice(config)}"] * bool(learned)
+    search = " with search" * bool(config.distillation.share)
+    steps += [f"trained by {practice(config)}{search}"] * bool(learned)
     return ", then ".join(steps)
 
 
@@ -204,7 +208,9 @@ def practice(config: Config) -> str:
 def method(config: Config, learned: int) -> str:
     """How it was trained, step by step."""
     cloning = BEHAVIOUR_CLONING if config.dataset else CLONING
-    steps = [cloning.format(config.teacher)] * bool(config.teacher) + [LEARNING] * bool(learned)
+    searched = config.distillation
+    learning = DISTILLATION.format(**searched.model_dump()) if searched.share else LEARNING
+    steps = [cloning.format(config.teacher)] * bool(config.teacher) + [learning] * bool(learned)
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))
     steps += [ADVICE] * ("advice" in config.network.features)

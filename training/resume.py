@@ -6,7 +6,7 @@ from zipfile import ZipFile
 
 from hanamachi.errors import UserError
 from hanamachi.storage.files import replacing
-from hanamachi.training.build import make_games, track_average
+from hanamachi.training.build import learner_class, make_games, track_average
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.vecenv import Games
@@ -32,7 +32,7 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     if not saved.exists():
         return None
     games = make_games(config)
-    learner = read_learner(saved, games, config.device)
+    learner = read_learner(saved, games, config)
     state = learner.run_state
     if state.games is None or state.generator is None or "kept_result" not in vars(state):
         raise other_version(saved)
@@ -45,11 +45,12 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     return learner
 
 
-def read_learner(saved: Path, games: Games, device: str) -> SelfPlayPPO:
+def read_learner(saved: Path, games: Games, config: Config) -> SelfPlayPPO:
     """The learner in stable-baselines3's file."""
     try:
         if "run_state" in json.loads(ZipFile(saved).read("data")):
-            return SelfPlayPPO.load(saved, env=games, device=device, force_reset=False)
+            kind = learner_class(config)
+            return kind.load(saved, env=games, device=config.device, force_reset=False)
     except Exception as error:  # a damaged pickle can raise anything
         words = "is damaged: restore it, or delete it to start the run again"
         raise UserError(f"{saved} {words}") from error

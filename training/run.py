@@ -230,6 +230,8 @@ def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:
     if states is not None and len(states) != workers:
         how = f"--ray --workers {len(states)}" if states else "no --ray"
         raise UserError(f"the run was begun with {how}: resume it in the same way")
+    if workers and config.distillation.share:
+        raise UserError("distillation searches in this process: leave out --ray and --workers")
     if workers:
         from hanamachi.training.cluster.rollouts import Workers
 

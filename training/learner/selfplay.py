@@ -366,26 +366,14 @@ class SelfPlayPPO(MaskablePPO):
     def loss(
         self, batch: Minibatch, scheduled: Mapping[str, float]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """PPO's loss on a minibatch, and the parts of it that are logged."""
-        clip_range = scheduled["clip_range"]
+        """The loss on a minibatch, and the parts of it that are logged."""
         chances, values = self.policy.network(batch.observations, batch.masks)
-        log_ratio = chances.of(batch.actions) - batch.log_probabilities
-        ratio = log_ratio.exp()
-        clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
-        gain = torch.minimum(batch.advantages * ratio, batch.advantages * clipped)
-        policy_loss = -gain.mean()
+        policy_loss, parts = self.policy_loss(chances, batch, scheduled)
         value_loss = self.rollout_buffer.value_error(values, batch.returns)
         log_probabilities = chances.log_probabilities
         entropy = -(log_probabilities.exp() * log_probabilities).sum() / len(values)
         loss = policy_loss + self.vf_coef * value_loss - scheduled["entropy_coefficient"] * entropy
-        with torch.no_grad():
-            parts = {
-                "policy_gradient_loss": policy_loss.detach(),
-                "value_loss": value_loss.detach(),
-                "entropy": entropy.detach(),
-                "approx_kl": (ratio - 1 - log_ratio).mean(),
-                "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
-            }
+        parts |= {"value_loss": value_loss.detach(), "entropy": entropy.detach()}
         if self.policy.critic:
             centralised_values = self.policy.critic(batch.observations, batch.centralised, values)
             critic_loss = self.rollout_buffer.value_error(centralised_values, batch.returns)
@@ -395,6 +383,23 @@ class SelfPlayPPO(MaskablePPO):
             kl = divergence(chances, batch.magnet_log_probs)
             loss = loss + scheduled["kl_coefficient"] * kl
             parts["kl_to_magnet"] = kl.detach()
+        return loss, parts
+
+    def policy_loss(
+        self, chances: LegalDistribution, batch: Minibatch, scheduled: Mapping[str, float]
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """PPO's clipped surrogate, negative; and the parts of it that are logged."""
+        clip_range = scheduled["clip_range"]
+        log_ratio = chances.of(batch.actions) - batch.log_probabilities
+        ratio = log_ratio.exp()
+        clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
+        loss = -torch.minimum(batch.advantages * ratio, batch.advantages * clipped).mean()
+        with torch.no_grad():
+            parts = {
+                "policy_gradient_loss": loss.detach(),
+                "approx_kl": (ratio - 1 - log_ratio).mean(),
+                "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
+            }
         return loss, parts
 
     def _record(self, sums: dict[str, Tensor], steps: int, scheduled: Mapping[str, float]) -> None:
