@@ -21,7 +21,13 @@ from hanamachi.training.learner.distillation import Distillation
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
 from hanamachi.training.learner.past import PastSelves
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv, TurnBasedVecEnv
+from hanamachi.training.learner.vecenv import (
+    FeaturedVecEnv,
+    Games,
+    OtherPlayVecEnv,
+    SelfPlayVecEnv,
+    TurnBasedVecEnv,
+)
 from hanamachi.training.schedules import schedule
 from hanamachi.training.seeds import Purpose, stream
 
@@ -37,7 +43,8 @@ def make_games(config: Config) -> Games:
             fixed_opponents.append((PastSelves(variant, network.hidden, network.features), share))
         elif name != SELF:
             fixed_opponents.append((load_policy(name, game=config.game, **config.options), share))
-    games = SelfPlayVecEnv(variant, config.num_games, config.seed, fixed_opponents)
+    kind = OtherPlayVecEnv if config.augmentation == "other_play" else SelfPlayVecEnv
+    games = kind(variant, config.num_games, config.seed, fixed_opponents)
     features = Features(variant, network.features)
     return FeaturedVecEnv(games, features) if network.features else games
 
@@ -108,7 +115,9 @@ def check_rollout(config: Config) -> None:
 def cloning_learner(config: Config) -> Imitation:
     """A learner that clones the policy or the dataset that `init_from` names."""
     seed = stream(Purpose.CLONING, config.seed) >> 32  # stable-baselines3 takes 32 bits
-    alone = config.model_copy(update={"opponents": {SELF: 1.0}, "seed": seed, "critic": "own"})
+    alone = config.model_copy(
+        update={"opponents": {SELF: 1.0}, "seed": seed, "critic": "own", "augmentation": "none"}
+    )
     check_rollout(alone)
     games = make_games(alone)
     settings = learner_settings(alone, games)

@@ -219,6 +219,9 @@ class Config(Model):
     bfloat16, and trains faster, on CPUs that have instructions for it; other CPUs ignore it."""
     opponents: Annotated[dict[Name, Unit], Field(max_length=POLICIES)] = {"self": 1.0}
     """Who sits in the other seats, and in which share of the games: self, past, or a policy."""
+    augmentation: Literal["none", "other_play"] = "none"
+    """Whether each seat of each game sees it under a random symmetry of the rules, such as other
+    colours in Hanabi, so that no convention depends on them (Other-Play, Hu et al. 2020)."""
     init_from: Name | None = None
     """Where to start: a checkpoint's folder (with a / in it), the id of a game for the package's
     agent, a policy to clone first, or dataset:FOLDER for games to clone first."""
@@ -251,6 +254,8 @@ class Config(Model):
             )
         if self.distillation.share:
             self._can_be_distilled()
+        if self.augmentation == "other_play" and not self.variant().game.symmetries:
+            raise ValueError(f"augmentation needs symmetries, and {self.game} declares none")
         return self
 
     def _can_be_distilled(self) -> None:

@@ -370,6 +370,17 @@ class Length(NamedTuple):
     chances: int  #: events of chance in a round
 
 
+class Symmetries(NamedTuple):
+    """The P relabellings of a rule set under which its rules stay the same, the first of them none.
+
+    Under relabelling p, a seat sees `observation[entries[p]]` and `mask[actions[p]]`; its action a
+    is the action `actions[p][a]` of the game.
+    """
+
+    entries: NDArray[np.int64]  # (P, N)
+    actions: NDArray[np.int64]  # (P, A)
+
+
 @dataclass(frozen=True)
 class Game:
     """A game and its editions, declared by the `__init__` of its folder."""
@@ -389,6 +400,7 @@ class Game:
     last_round: str | None = None  #: the entry of a rule set that numbers it, if there are rounds
     best_score: Callable[[np.record], int] | None = None  #: of a rule set, if cooperative
     lost: Callable[..., NDArray[np.bool_]] | None = None  #: (rule set, games ended), if cooperative
+    symmetries: "Callable[[Variant], Symmetries] | None" = None  #: such as exchanged colours
 
     def __post_init__(self) -> None:
         missing = set(CONTRACT) - set(OPTIONAL) - self.functions.keys()
@@ -458,6 +470,13 @@ class Variant:
         self.needs("length", "a bound on the length of games")
         assert self.game.length
         return self.game.length(self.rule_set)
+
+    @cached_property
+    def symmetries(self) -> Symmetries:
+        """The relabellings under which the rules stay the same; UserError if none are declared."""
+        self.needs("symmetries", "Other-Play")
+        assert self.game.symmetries
+        return self.game.symmetries(self)
 
     @property
     def best_score(self) -> int:

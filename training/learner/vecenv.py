@@ -288,6 +288,69 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self._look()
 
 
+class OtherPlayVecEnv(SelfPlayVecEnv):
+    """The same games, which each seat sees under a symmetry of its own, such as other colours.
+
+    So no convention can depend on what the symmetries exchange (Hu et al. 2020, "Other-Play for
+    Zero-Shot Coordination"). A seat's symmetry is drawn when a game begins.
+    """
+
+    def __init__(self, variant: Variant, *args: Any) -> None:
+        self.symmetries = variant.symmetries
+        super().__init__(variant, *args)
+        self.drawn = np.zeros((self.num_envs, variant.seats), np.int64)  # number of the symmetry
+        seen, private = self.symmetries.entries, variant.observation.private_entries
+        of_one = np.searchsorted(private, seen[:, private])  # private entries stay among themselves
+        starts = len(private) * np.arange(variant.seats - 1)[:, None]
+        self.private = (of_one[:, None] + starts).reshape(len(seen), -1)
+
+    @property
+    def current(self) -> NDArray[np.int64]:
+        """The symmetries of the seats to move, (B,)."""
+        return self.drawn[np.arange(self.num_envs), self.movers]
+
+    def centralised_observations(self) -> NDArray[np.float32]:
+        """As before, all under the symmetry of the seat to move."""
+        return np.take_along_axis(
+            super().centralised_observations(), self.private[self.current], axis=1
+        )
+
+    def restart(self) -> None:
+        super().restart()
+        self._draw(np.arange(self.num_envs))
+        self._relabel()
+
+    def advance(self, actions: NDArray[np.int64]) -> None:
+        moved = self.current
+        super().advance(self.symmetries.actions[moved, actions])
+        over = np.flatnonzero(self.terminated)
+        self.last[over] = np.take_along_axis(
+            self.last[over], self.symmetries.entries[moved[over]], axis=1
+        )
+        self._draw(over)
+        self._relabel()
+
+    def _draw(self, rows: NDArray[np.int64]) -> None:
+        """Draw the symmetries of games that have just begun."""
+        count, seats = len(self.symmetries.entries), self.variant.seats
+        self.drawn[rows] = self.rng.integers(count, size=(len(rows), seats))
+
+    def _relabel(self) -> None:
+        """Show every row as its seat sees it."""
+        seen, masks = self.observations, self.masks
+        current = self.current
+        seen[:] = np.take_along_axis(seen, self.symmetries.entries[current], axis=1)
+        masks[:] = np.take_along_axis(masks, self.symmetries.actions[current], axis=1)
+
+    def get_state(self) -> dict[str, Any]:
+        return super().get_state() | {"drawn": self.drawn.copy()}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        super().set_state(state)
+        self.drawn[:] = state["drawn"]
+        self._relabel()
+
+
 class FeaturedVecEnv(TurnBasedVecEnv):
     """The same games for a network with features, which follow each observation.
 

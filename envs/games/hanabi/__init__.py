@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
-from hanamachi.games.hanabi import information, observation, rules, validity
+from hanamachi.games.hanabi import information, observation, rules, symmetry, validity
 from hanamachi.games.hanabi.actions import Catalogue
 from hanamachi.games.options import one_of, whole_number
 
@@ -182,4 +182,5 @@ GAME = Game(
     length=length,
     best_score=best_score,
     lost=lost,
+    symmetries=symmetry.symmetries,
 )
