@@ -15,9 +15,10 @@ from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.training.config import PAST, SELF, Config
+from hanamachi.training.config import Distillation as DistillationSettings
 from hanamachi.training.config import Network as NetworkSettings
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
-from hanamachi.training.learner.distillation import Distillation
+from hanamachi.training.learner.distillation import Distillation, Searching
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
 from hanamachi.training.learner.past import PastSelves
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
@@ -67,11 +68,12 @@ def new_learner(
     """
     check_rollout(config)
     games = make_games(config) if games is None else games
-    kl = schedule(config.magnet.kl_coef) if config.magnet.kl_coef else None
     settings = learner_settings(config, games) | {"value_decisions": config.value_steps}
     if config.distillation.share:
-        settings |= config.distillation.model_dump()
-    learner = learner_class(config)(SelfPlayPolicy, games, kl_schedule=kl, **settings)
+        settings |= distillation_settings(config.distillation)
+    elif config.magnet.kl_coef:
+        settings["kl_schedule"] = schedule(config.magnet.kl_coef)
+    learner = learner_class(config)(SelfPlayPolicy, games, **settings)
     if start:
         learner.policy.network.load_state_dict(starting_weights(config, start))
     track_average(learner, config)
@@ -83,6 +85,11 @@ def new_learner(
 
 def learner_class(config: Config) -> type[SelfPlayPPO]:
     return Distillation if config.distillation.share else SelfPlayPPO
+
+
+def distillation_settings(given: DistillationSettings) -> dict[str, Any]:
+    searching = Searching(given.share, given.worlds, given.tried)
+    return {"searching": searching, "kl_schedule": schedule(given.kl_coef)}
 
 
 def meet_itself(learner: SelfPlayPPO, config: Config) -> None:
@@ -102,6 +109,12 @@ def check_device(wanted: str) -> None:
     }
     if missing.get(wanted):
         raise UserError(f"device {wanted} is not there; set device to cpu or auto")
+
+
+def check_workers(config: Config, workers: int) -> None:
+    """UserError if this learner's games must be played in this process."""
+    if workers and config.distillation.share:
+        raise UserError("distillation searches in this process: leave out --ray and --workers")
 
 
 def check_rollout(config: Config) -> None:
@@ -184,7 +197,8 @@ def track_average(learner: SelfPlayPPO, config: Config) -> None:
     if by_average:
         learner.magnet = learner.average
     elif learner.kl_schedule:
-        learner.magnet = Snapshot(network, magnet.every if magnet.kind == "refreshed" else 0)
+        every = 1 if config.distillation.share else magnet.every
+        learner.magnet = Snapshot(network, every if magnet.kind == "refreshed" else 0)
 
 
 def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:

@@ -145,17 +145,20 @@ class Magnet(Model):
 
 
 class Distillation(Model):
-    """Learning from a search over the policy in place of PPO, in competitive games.
+    """Learning from a search over the policy instead of by PPO, in competitive games.
 
-    It needs a magnet: `{kl_coef: 0.02, every: 1}` is the policy that was searched.
+    Of the settings of `ppo`, all but the clip range and lambda still count for the policy; values
+    learn as ever.
     """
 
     share: Unit = 0.0
     """Share of the decisions that are searched; 0 means PPO."""
     worlds: Annotated[int, Field(gt=0, le=SEARCHED_WORLDS)] = 2
-    """Worlds in which the actions are tried."""
+    """Sampled worlds in which each action is tried."""
     tried: Annotated[int, Field(gt=1, le=SEARCHED_ACTIONS)] = 5
-    """The likeliest actions, so many at most, are tried."""
+    """How many of the likeliest actions are tried, at most."""
+    kl_coef: Schedule = 0.02
+    """Coefficient of KL(policy || policy that was searched)."""
 
 
 class Average(Model):
@@ -220,8 +223,8 @@ class Config(Model):
     opponents: Annotated[dict[Name, Unit], Field(max_length=POLICIES)] = {"self": 1.0}
     """Who sits in the other seats, and in which share of the games: self, past, or a policy."""
     augmentation: Literal["none", "other_play"] = "none"
-    """Whether each seat of each game sees it under a random symmetry of the rules, such as other
-    colours in Hanabi, so that no convention depends on them (Other-Play, Hu et al. 2020)."""
+    """With other_play, each seat that learns sees each game under a random symmetry of the rules,
+    such as other colours in Hanabi, so that no convention depends on them (Hu et al. 2020)."""
     init_from: Name | None = None
     """Where to start: a checkpoint's folder (with a / in it), the id of a game for the package's
     agent, a policy to clone first, or dataset:FOLDER for games to clone first."""
@@ -254,18 +257,31 @@ class Config(Model):
             )
         if self.distillation.share:
             self._can_be_distilled()
-        if self.augmentation == "other_play" and not self.variant().game.symmetries:
-            raise ValueError(f"augmentation needs symmetries, and {self.game} declares none")
+        elif self.distillation != Distillation():
+            raise ValueError("distillation has settings, but no share: set distillation.share")
+        if self.augmentation == "other_play":
+            self.variant().needs("symmetries", "augmentation: other_play")
+            if "hat" in self.network.features:
+                raise ValueError(
+                    "hat counts colours in one order for all players: remove it from "
+                    "network.features, or remove augmentation"
+                )
         return self
 
     def _can_be_distilled(self) -> None:
-        """A search for rivals must be possible, and something must hold the policy back."""
+        """The search must be possible, and all that it assumes must hold."""
         if self.variant().game.cooperative:
             raise ValueError(f"distillation is for competitive games, and {self.game} is not one")
-        if not self.magnet.kl_coef:
-            raise ValueError(
-                "distillation needs a magnet: set magnet.kl_coef to 0.02, and magnet.every to 1"
-            )
+        for part in ("redeal", "rewind", "next_event"):
+            self.variant().needs(part, "distillation")
+        if self.opponents.keys() != {SELF}:
+            raise ValueError("distillation takes all seats to play the policy: remove opponents")
+        if self.magnet != Magnet():
+            raise ValueError("distillation has its own kl_coef: remove magnet")
+        if self.ppo.gamma != 1:
+            raise ValueError("distillation discounts nothing: set ppo.gamma to 1")
+        if self.augmentation != "none":
+            raise ValueError("distillation searches games as they are: remove augmentation")
 
     def _is_not_too_large(self, inputs: int) -> None:
         """A rollout and a network must have a size that can be stored."""

@@ -83,8 +83,11 @@ Behaviour cloning: it learned by cross-entropy the probabilities in {0}, and fro
 LEARNING = """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 DISTILLATION = """\
-Distillation of search: in {share:.0%} of the decisions, a search over the policy itself tried its
-{tried} likeliest actions in {worlds} worlds, and the policy learned to choose what earned more."""
+Distillation of search: at {share:.1%} of the decisions, a search over the policy itself tried up to
+{tried} of its likeliest actions (worlds: {worlds}), and the policy moved towards what earned more,
+without moving far at once."""
+OTHER_PLAY = """\
+Other-Play: each of its seats saw other colours in each game, so no convention depends on them."""
 SELVES = {SELF, PAST}
 PICTURE = "curve.png"  # beside the card
 CURVE = f"""
@@ -193,8 +196,8 @@ def origin(config: Config, learned: int) -> str:
 def made(config: Config, learned: int) -> str:
     """How it came about, such as "cloned from expert, then trained by self-play"."""
     steps = [f"cloned from {config.teacher}"] * bool(config.teacher)
-    search = " with search" * bool(config.distillation.share)
-    steps += [f"trained by {practice(config)}{search}"] * bool(learned)
+    search = "distillation of search in " * bool(config.distillation.share)
+    steps += [f"trained by {search}{practice(config)}"] * bool(learned)
     return ", then ".join(steps)
 
 
@@ -211,6 +214,7 @@ def method(config: Config, learned: int) -> str:
     searched = config.distillation
     learning = DISTILLATION.format(**searched.model_dump()) if searched.share else LEARNING
     steps = [cloning.format(config.teacher)] * bool(config.teacher) + [learning] * bool(learned)
+    steps += [OTHER_PLAY] * bool(learned and config.augmentation == "other_play")
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))
     steps += [ADVICE] * ("advice" in config.network.features)

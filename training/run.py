@@ -26,6 +26,7 @@ from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.training import provenance
 from hanamachi.training.build import (
     check_device,
+    check_workers,
     cloning_learner,
     lessons_of,
     new_learner,
@@ -72,6 +73,7 @@ def train(
     """
     out = Path(out)
     check_device(config.device)
+    check_workers(config, workers)
     with open_run(config, out, resume):
         if resume and is_finished(out):
             rows = read_rows(out / "evaluation.json")
@@ -230,8 +232,6 @@ def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:
     if states is not None and len(states) != workers:
         how = f"--ray --workers {len(states)}" if states else "no --ray"
         raise UserError(f"the run was begun with {how}: resume it in the same way")
-    if workers and config.distillation.share:
-        raise UserError("distillation searches in this process: leave out --ray and --workers")
     if workers:
         from hanamachi.training.cluster.rollouts import Workers
 

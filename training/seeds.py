@@ -17,6 +17,8 @@ class Purpose(IntEnum):
     LEARNING = 0  # in self-play
     CLONING = 1
     CHOOSING = 2  # the checkpoint
+    SEARCHING = 3  # in distillation: which decisions, and in which worlds
+    RELABELLING = 4  # in Other-Play
 
 
 def stream(purpose: Purpose, seed: int) -> int:

@@ -371,14 +371,14 @@ class Length(NamedTuple):
 
 
 class Symmetries(NamedTuple):
-    """The P relabellings of a rule set under which its rules stay the same, the first of them none.
+    """P relabellings under which the rules of a rule set stay the same; the first changes nothing.
 
     Under relabelling p, a seat sees `observation[entries[p]]` and `mask[actions[p]]`; its action a
     is the action `actions[p][a]` of the game.
     """
 
-    entries: NDArray[np.int64]  # (P, N)
-    actions: NDArray[np.int64]  # (P, A)
+    entries: NDArray[np.int64]  #: (P, N)
+    actions: NDArray[np.int64]  #: (P, A)
 
 
 @dataclass(frozen=True)
@@ -474,7 +474,7 @@ class Variant:
     @cached_property
     def symmetries(self) -> Symmetries:
         """The relabellings under which the rules stay the same; UserError if none are declared."""
-        self.needs("symmetries", "Other-Play")
+        self.needs("symmetries", "a relabelling of observations")
         assert self.game.symmetries
         return self.game.symmetries(self)
 

@@ -17,7 +17,7 @@ Notation: K worlds, J actions tried, A actions.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ MIN_PROBABILITY = 1e-3  # of an action that the blueprint rules out
 ROWS = 4096  # playouts in one batch, at most, of decisions that are searched together
 
 Results = NDArray[np.float64]  # (K, J) what each action brings in each world
+Tried = tuple[Decision, NDArray[np.int64]]  # a decision, and the actions tried there, (J,)
+T = TypeVar("T")
 
 
 @dataclass
@@ -92,9 +94,13 @@ class Improve(Search):
         """As in `Search`; with a budget in worlds, many decisions in each batch of playouts."""
         if self.budget.worlds is None:
             return super().search_all(decisions)
-        size = max(1, ROWS // (self.top * min(self.budget.worlds, LARGEST_PORTION)))
-        parts = [decisions[i : i + size] for i in range(0, len(decisions), size)]
+        parts = self._parts(decisions, min(self.budget.worlds, LARGEST_PORTION))
         return [found for part in parts for found in self._search_together(part)]
+
+    def _parts(self, decisions: Sequence[T], worlds: int) -> list[Sequence[T]]:
+        """Decisions that are searched together in so many worlds."""
+        size = max(1, ROWS // (self.top * worlds))
+        return [decisions[i : i + size] for i in range(0, len(decisions), size)]
 
     def _search_together(self, decisions: Sequence[Decision]) -> list[NDArray[np.floating[Any]]]:
         compared = [self._begun(decision) for decision in decisions]
@@ -109,7 +115,7 @@ class Improve(Search):
 
     def _begun(self, decision: Decision) -> Comparison:
         scores = self._scores(decision)
-        tried = self._best_scored(scores, decision)
+        tried = likeliest(scores, decision.mask, self.top)
         return Comparison(decision, scores, tried, np.empty((0, len(tried))))
 
     def _choice(self, compared: Comparison) -> NDArray[np.floating[Any]]:
@@ -128,18 +134,18 @@ class Improve(Search):
 
     def tried(self, decision: Decision) -> NDArray[np.int64]:
         """The actions that the blueprint scores highest, (J,)."""
-        return self._best_scored(self._scores(decision), decision)
-
-    def _best_scored(self, scores: NDArray[Any], decision: Decision) -> NDArray[np.int64]:
-        return np.argsort(-scores, kind="stable")[: min(self.top, len(decision.actions))]
+        return likeliest(self._scores(decision), decision.mask, self.top)
 
     def results(self, decision: Decision, tried: NDArray[np.int64], count: int) -> Results:
         """What each tried action earns the seat in each of `count` new worlds."""
         return self.results_of_each([(decision, tried)], count)[0]
 
-    def results_of_each(
-        self, pairs: Sequence[tuple[Decision, NDArray[np.int64]]], count: int
-    ) -> list[Results]:
+    def results_of_many(self, pairs: Sequence[Tried], count: int) -> list[Results]:
+        """As `results_of_each`, in as many batches as there must be."""
+        parts = self._parts(pairs, count)
+        return [results for part in parts for results in self.results_of_each(part, count)]
+
+    def results_of_each(self, pairs: Sequence[Tried], count: int) -> list[Results]:
         """As `results`, for several decisions and the actions tried there, in one batch."""
         worlds = self._likely_worlds([decision for decision, _ in pairs], count)
         sizes = [len(tried) for _, tried in pairs]
@@ -164,3 +170,9 @@ class Improve(Search):
             chosen["rng"] = self.variant.new(decision.seeds(count))["rng"]
             found.append(chosen)
         return found
+
+
+def likeliest(scores: NDArray[Any], mask: NDArray[np.int8], count: int) -> NDArray[np.int64]:
+    """The legal actions with the highest scores, so many at most, the highest first, (J,)."""
+    order = np.argsort(-np.where(mask, scores, -np.inf), kind="stable")
+    return order[: min(count, np.count_nonzero(mask))]

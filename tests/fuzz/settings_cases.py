@@ -44,6 +44,8 @@ VARIED: tuple[dict[str, Any], ...] = (
         "clone": {"steps": 16},
         "network": {"hidden": [8], "features": ["advice"]},
     },
+    {"distillation": {"share": 0.5, "worlds": 1}},
+    {"game": "hanabi:2p", "options": FEW, "augmentation": "other_play"},
     {"game": "geishas_road:introductory", "options": ROAD},
     {"game": "hanabi:2p", "options": FEW, "network": {"hidden": [4], "features": ["belief"]}},
     {
@@ -56,6 +58,7 @@ NAMES = (
     "seed", "steps", "ppo.learning_rate", "ppo.n_steps", "num_games", "network.hidden",
     "options.cards", "opponents.greedy", "evaluation.games", "init_from", "magnet.kl_coef", "game",
     "ppo.clip_range", "ppo.gamma", "export", "critic", "x", "ppo", "", "ppo..x", ".",
+    "distillation.share", "augmentation",
 )  # fmt: skip
 VALUES = (
     "1", "0", "-1", "1e-3", "lin_0.1", "[1, 2]", "[1e-3, 0]", "greedy", "null", "true", "{}",

@@ -15,7 +15,7 @@ from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import MESSAGE, SETTINGS_BYTES
 from hanamachi.storage.plain_yaml import Yaml, parse_yaml
 from hanamachi.training.cli import main as cli
-from hanamachi.training.config import PPO, Clone, Config, schema
+from hanamachi.training.config import PPO, Clone, Config, Distillation, schema
 from hanamachi.training.run import begin_run
 from hanamachi.training.schedules import schedule
 
@@ -42,6 +42,8 @@ TOGETHER = Config(
     opponents={"self": 0.5, "past": 0.5},
 )
 CLONED = Config(game="hanabi:4p", init_from="hat", clone=Clone(steps=1_000))
+SEARCHED = Config(game="hanamikoji", distillation=Distillation(share=0.5, kl_coef=(0.1, 0.01)))
+COLOURED = Config(game="hanabi:2p", augmentation="other_play")
 
 
 @pytest.fixture
@@ -91,7 +93,9 @@ def test_the_schema_on_disk_is_that_of_the_settings():
 
 
 @pytest.mark.parametrize(
-    "config", [Config(game="hanamikoji"), DETAILED, ROAD, TOGETHER, CLONED], ids=lambda c: c.game
+    "config",
+    [Config(game="hanamikoji"), DETAILED, ROAD, TOGETHER, CLONED, SEARCHED, COLOURED],
+    ids=lambda config: config.game,
 )
 def test_what_is_written_down_is_read_as_the_same(load, config):
     assert load(config.to_yaml()) == config

@@ -2,20 +2,21 @@
 
 At a share of the decisions, the search `improve` tries the policy's likeliest actions in a few
 worlds. The gain of an action is what it earns beyond the policy's own mix of the actions tried. The
-loss has the gains in place of PPO's advantages:
+gains take the place of PPO's advantages; the policy's part of the loss is
 
-    loss = - sum over a of pi(a) gain(a) + kl_coef KL(pi || magnet)
+    - sum over a of pi(a) gain(a) + kl_coef KL(pi || policy that was searched)
 
 A few worlds give noisy gains. The loss is linear in them, so that their noise averages out over
 similar positions; a target such as pi exp(gain / kl_coef) would turn it into a bias towards lucky
-actions. With `every: 1` the magnet is the policy that was searched, so that each update is a step
-of mirror descent (Tomar et al. 2022, "Mirror Descent Policy Optimization").
+actions. Each update is a step of mirror descent (Tomar et al. 2022, "Mirror Descent Policy
+Optimization").
 
 Notation: T decisions per game and rollout, B games, A actions, N entries of an observation, M rows
-of a minibatch, K worlds, J actions tried.
+of a minibatch, J actions tried, W worlds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,41 +27,52 @@ from torch import Tensor
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.legal_softmax import LegalDistribution
 from hanamachi.policies.networks.network import checkpoint_of
-from hanamachi.policies.search.improve import ROWS, Improve, Results
+from hanamachi.policies.search.improve import Improve, likeliest
 from hanamachi.policies.search.search import Decision
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import Games
+from hanamachi.training.seeds import Purpose, stream
 
-RANDOM_SHARE = 0.01  # of the others' decisions: all seats play the policy that is searched
+DOUBT = 0.01  # share of the other seat's decisions that are taken for random, to rule out none
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How much is searched."""
+
+    share: float  # of the decisions
+    worlds: int  # W
+    tried: int  # J, at most
 
 
 class Searched(NamedTuple):
-    """A minibatch of decisions with the gains of their actions."""
+    """A minibatch of decisions with the gains of the actions tried."""
 
     observations: Tensor  # (M, N)
     masks: Tensor  # (M, A) bool
-    gains: Tensor  # (M, A), 0 where not tried
+    tried: Tensor  # (M, J)
+    gains: Tensor  # (M, J), 0 where nothing was tried
     returns: Tensor  # (M,)
-    magnet_log_probs: Tensor  # (M, A) where legal; (M, 0) without a magnet
+    magnet_log_probs: Tensor  # (M, A) where legal, of the policy that was searched
     centralised: Tensor  # (M, K) what others alone see; (M, 0) without a centralised critic
 
 
 class SearchedBuffer(SelfPlayBuffer):
-    """T decisions in each of B games, with the gains of their actions."""
+    """T decisions in each of B games, with the gains of the actions tried."""
 
     minibatch = Searched
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.gains = self.room(int(self.action_space.n))  # type: ignore[attr-defined]
+    def make_room(self, tried: int) -> None:
+        """Room for so many actions of each decision."""
+        self.tried, self.gains = self.room(tried, dtype=torch.int64), self.room(tried)
 
 
 class Distillation(SelfPlayPPO):
-    """Plays as `SelfPlayPPO` does, but learns its policy from the gains that a search finds.
+    """Plays with itself as `SelfPlayPPO` does, and learns its policy from what a search gains.
 
-    `share` of the decisions are searched: the `tried` likeliest actions in `worlds` worlds. Where a
-    fixed opponent plays, the search assumes that it plays the policy, too.
+    `searching` says how much is searched. The learner's magnet must be the policy before each
+    update. The search takes all seats to play the policy, so there are no fixed opponents.
     """
 
     env: Games  # type: ignore[assignment]
@@ -71,64 +83,75 @@ class Distillation(SelfPlayPPO):
         policy: type[SelfPlayPolicy],
         env: Games,
         *,
-        share: float = 0.5,
-        worlds: int = 2,
-        tried: int = 5,
+        searching: Searching | None = None,  # None while stable-baselines3 loads a save
         **kwargs: Any,
     ) -> None:
-        self.share, self.worlds, self.tried = share, worlds, tried
+        if searching:
+            self.searching = searching
         super().__init__(policy, env, buffer=SearchedBuffer, **kwargs)
-        self.rng = np.random.default_rng(self.seed)
+
+    def _setup_model(self) -> None:
+        super()._setup_model()
+        self.rollout_buffer.make_room(self.searching.tried)
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "blueprint"]
+        return [*super()._excluded_save_params(), "search", "rng"]
 
-    def play(self, *args: Any) -> bool:
-        self.blueprint = CompiledPolicy(checkpoint_of(self.policy.network, self.env.variant))
-        return super().play(*args)
+    def play(self, on_step: Callable[[], bool] = lambda: True) -> bool:
+        blueprint = CompiledPolicy(checkpoint_of(self.policy.network, self.env.variant))
+        how = {"worlds": self.searching.worlds, "top": self.searching.tried}
+        self.search = Improve(self.env.variant, blueprint, random_share=DOUBT, **how)
+        first = stream(Purpose.SEARCHING, self.seed or 0)
+        self.rng = np.random.default_rng((first, self.num_timesteps))  # so nothing need be saved
+        return super().play(on_step)
 
     def choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
-        buffer.gains[buffer.pos] = torch.from_numpy(self.gains(env))
+        tried, gains = self.look_ahead(env)
+        buffer.tried[buffer.pos] = torch.from_numpy(tried)
+        buffer.gains[buffer.pos] = torch.from_numpy(gains)
         return super().choose(env, buffer)
 
-    def gains(self, env: Games) -> NDArray[np.float32]:
-        """The gain of each action in each game, (B, A); 0 in games that are not searched.
+    def look_ahead(self, env: Games) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The actions tried in each game and their gains, (B, J) each; 0 where there are none.
 
-        They are divided by the share of the games that are searched, so that their mean over all
-        games estimates that over all decisions.
+        Gains are divided by the share that is searched, so that their mean does not depend on it.
         """
-        gains = np.zeros(env.masks.shape, np.float32)
-        rows = self.rng.permutation(env.num_envs)[: max(1, round(self.share * env.num_envs))]
-        seen = env.observations[rows], env.masks[rows]
-        chances, _ = self.blueprint.evaluate(*seen)
-        worlds, nothing = env.turns.worlds(), np.empty(0)
-        pairs = []
-        for row, *known in zip(rows.tolist(), *seen, chances, strict=True):
-            decision = Decision(*known, nothing, nothing, self.rng, worlds, row)
-            pairs.append((decision, likeliest(decision, self.tried)))
-        for (decision, actions), results in zip(pairs, self.results(pairs), strict=True):
+        count, most = round(self.searching.share * env.num_envs), self.searching.tried
+        tried = np.zeros((env.num_envs, most), np.int64)
+        gains = np.zeros((env.num_envs, most), np.float32)
+        rows = self.rng.permutation(env.num_envs)[: max(1, count)]
+        decisions = self.decisions(env, rows)
+        pairs = [(each, likeliest(each.prior, each.mask, most)) for each in decisions]
+        found = self.search.results_of_many(pairs, self.searching.worlds)
+        for (decision, actions), results in zip(pairs, found, strict=True):
             earned = results.mean(0)
             mean = np.average(earned, weights=decision.prior[actions])
-            gains[decision.row, actions] = (earned - mean) * len(gains) / len(rows)
-        return gains
+            tried[decision.row, : len(actions)] = actions
+            gains[decision.row, : len(actions)] = (earned - mean) * len(gains) / len(rows)
+        return tried, gains
 
-    def results(self, pairs: Sequence[tuple[Decision, NDArray[np.int64]]]) -> list[Results]:
-        """What each action tried earns in each world, (K, J) for each decision."""
-        how = {"worlds": self.worlds, "top": self.tried, "random_share": RANDOM_SHARE}
-        search = Improve(self.env.variant, self.blueprint, **how)
-        size = max(1, ROWS // (self.worlds * self.tried))
-        parts = [pairs[i : i + size] for i in range(0, len(pairs), size)]
-        return [each for part in parts for each in search.results_of_each(part, self.worlds)]
+    def decisions(self, env: Games, rows: NDArray[np.int64]) -> list[Decision]:
+        """The decisions of these games, as the search needs them.
+
+        It plays on from empty memories, so none are given; the observations hold the features.
+        """
+        seen = env.observations[rows], env.masks[rows]
+        chances, _ = self.search.blueprint.evaluate(*seen)  # type: ignore[union-attr]
+        worlds, nothing = env.turns.worlds(), np.empty(0)
+        return [
+            Decision(*known, nothing, nothing, self.rng, worlds, row)
+            for row, *known in zip(rows.tolist(), *seen, chances, strict=True)
+        ]
+
+    def scheduled(self, left: float) -> dict[str, float]:
+        now = super().scheduled(left)
+        return {name: value for name, value in now.items() if name != "clip_range"}
 
     def policy_loss(
         self, chances: LegalDistribution, batch: Any, scheduled: Mapping[str, float]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        gains = batch.gains[chances.rows, chances.actions]
-        gain = (chances.log_probabilities.exp() * gains).sum() / len(batch.returns)
+        gains = torch.zeros(batch.masks.shape, device=batch.gains.device)
+        gains.scatter_add_(1, batch.tried, batch.gains)
+        probabilities = chances.log_probabilities.exp()
+        gain = (probabilities * gains[chances.rows, chances.actions]).sum() / len(batch.returns)
         return -gain, {"search_gain": gain.detach()}
-
-
-def likeliest(decision: Decision, count: int) -> NDArray[np.int64]:
-    """The legal actions that the policy is likeliest to choose, (J,)."""
-    order = np.argsort(-np.where(decision.mask, decision.prior, -1), kind="stable")
-    return order[: min(count, len(decision.actions))]

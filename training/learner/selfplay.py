@@ -300,7 +300,7 @@ class SelfPlayPPO(MaskablePPO):
         return Drawn(*map(torch.cat, zip(*drawn, strict=True)))
 
     def train(self) -> None:
-        """Improve the policy on the last rollout: several epochs of clipped policy gradient."""
+        """Improve the policy on the last rollout: several epochs of gradient steps."""
         self._update_learning_rate(self.policy.optimizer)
         if self.num_timesteps <= self.value_decisions:
             self.policy.hold()

@@ -22,7 +22,7 @@ from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Policy
-from hanamachi.sessions.players import SeatedPlayer, Turns
+from hanamachi.sessions.players import SeatedPlayer, Turns, turns_of
 from hanamachi.training.seeds import Purpose, stream
 
 
@@ -292,17 +292,24 @@ class OtherPlayVecEnv(SelfPlayVecEnv):
     """The same games, which each seat sees under a symmetry of its own, such as other colours.
 
     So no convention can depend on what the symmetries exchange (Hu et al. 2020, "Other-Play for
-    Zero-Shot Coordination"). A seat's symmetry is drawn when a game begins.
+    Zero-Shot Coordination"). The learner's seats have symmetries, drawn when a game begins; fixed
+    opponents see the games as they are.
     """
 
-    def __init__(self, variant: Variant, *args: Any) -> None:
+    def __init__(
+        self,
+        variant: Variant,
+        num_envs: int,
+        seed: int = 0,
+        opponents: Sequence[tuple[Policy, float]] = (),
+    ) -> None:
         self.symmetries = variant.symmetries
-        super().__init__(variant, *args)
-        self.drawn = np.zeros((self.num_envs, variant.seats), np.int64)  # number of the symmetry
-        seen, private = self.symmetries.entries, variant.observation.private_entries
-        of_one = np.searchsorted(private, seen[:, private])  # private entries stay among themselves
+        super().__init__(variant, num_envs, seed, opponents)
+        self.drawn = np.zeros((num_envs, variant.seats), np.int64)  # numbers of symmetries
+        entries, private = self.symmetries.entries, variant.observation.private_entries
+        of_one = np.searchsorted(private, entries[:, private])  # they stay among themselves
         starts = len(private) * np.arange(variant.seats - 1)[:, None]
-        self.private = (of_one[:, None] + starts).reshape(len(seen), -1)
+        self.of_others = (of_one[:, None] + starts).reshape(len(entries), -1)  # (P, K)
 
     @property
     def current(self) -> NDArray[np.int64]:
@@ -310,10 +317,18 @@ class OtherPlayVecEnv(SelfPlayVecEnv):
         return self.drawn[np.arange(self.num_envs), self.movers]
 
     def centralised_observations(self) -> NDArray[np.float32]:
-        """As before, all under the symmetry of the seat to move."""
-        return np.take_along_axis(
-            super().centralised_observations(), self.private[self.current], axis=1
-        )
+        """What the others see, under the symmetry of the seat to move."""
+        seen = super().centralised_observations()
+        return np.take_along_axis(seen, self.of_others[self.current], axis=1)
+
+    @property
+    def turns(self) -> Turns:
+        """The decisions that the rows show, as they are in the games."""
+        return turns_of(self.variant, self.games, np.arange(self.num_envs))
+
+    def reseed(self, seed: int) -> None:
+        super().reseed(seed)
+        self.relabelling = np.random.default_rng(stream(Purpose.RELABELLING, seed))
 
     def restart(self) -> None:
         super().restart()
@@ -324,30 +339,30 @@ class OtherPlayVecEnv(SelfPlayVecEnv):
         moved = self.current
         super().advance(self.symmetries.actions[moved, actions])
         over = np.flatnonzero(self.terminated)
-        self.last[over] = np.take_along_axis(
-            self.last[over], self.symmetries.entries[moved[over]], axis=1
-        )
+        shown = self.symmetries.entries[moved[over]]
+        self.last[over] = np.take_along_axis(self.last[over], shown, axis=1)
         self._draw(over)
         self._relabel()
 
     def _draw(self, rows: NDArray[np.int64]) -> None:
         """Draw the symmetries of games that have just begun."""
         count, seats = len(self.symmetries.entries), self.variant.seats
-        self.drawn[rows] = self.rng.integers(count, size=(len(rows), seats))
+        self.drawn[rows] = self.relabelling.integers(count, size=(len(rows), seats))
 
     def _relabel(self) -> None:
         """Show every row as its seat sees it."""
-        seen, masks = self.observations, self.masks
-        current = self.current
-        seen[:] = np.take_along_axis(seen, self.symmetries.entries[current], axis=1)
-        masks[:] = np.take_along_axis(masks, self.symmetries.actions[current], axis=1)
+        entries, actions = (of_all[self.current] for of_all in self.symmetries)
+        self.observations[:] = np.take_along_axis(self.observations, entries, axis=1)
+        self.masks[:] = np.take_along_axis(self.masks, actions, axis=1)
 
     def get_state(self) -> dict[str, Any]:
-        return super().get_state() | {"drawn": self.drawn.copy()}
+        drawn = {"drawn": self.drawn.copy(), "relabelling": self.relabelling.bit_generator.state}
+        return super().get_state() | drawn
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         super().set_state(state)
         self.drawn[:] = state["drawn"]
+        self.relabelling.bit_generator.state = state["relabelling"]
         self._relabel()
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Symmetries, Variant
 from hanamachi.games.hanabi.rules import CLUE
 
-# what stands in a segment again and again: all cards, all traits, or both
+# segments that repeat a row of all cards, of all traits, or of both; no other one knows colours
 CARDS = "fireworks", "discards", "unseen", "hands", "card"
 TRAITS = ("trait",)
 BOTH = "my cards", "their cards"

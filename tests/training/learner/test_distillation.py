@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from learners import SETTINGS
+from learners import SETTINGS, last_rollout
+from root import ROOT
 from saved_runs import all_that_is_saved, assert_same
 
 from hanamachi.errors import UserError
@@ -13,14 +14,13 @@ from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus
-from hanamachi.training.learner.distillation import Distillation
+from hanamachi.training.learner.distillation import Distillation, Searching
 from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.run import train
 
 SEARCHING = SETTINGS | {
     "distillation": {"share": 0.5, "worlds": 2, "tried": 3},
-    "magnet": {"kl_coef": 0.02, "every": 1},
     "ppo": {"batch_size": 128, "n_epochs": 4, "ent_coef": 0},
 }
 RUN = SEARCHING | {
@@ -56,22 +56,32 @@ def searching(**changes):
 # --- Gains
 
 
-def test_gains_are_measured_from_the_policys_own_mix_of_the_actions_tried():
-    learner = searching()
-    gains, masks = (learner.rollout_buffer.gains, learner.rollout_buffer.masks)
-    seen = learner.rollout_buffer.observations.flatten(0, 1), masks.flatten(0, 1)
+def looked_ahead(learner):
+    """Of the last rollout: the policy's chances, (T, B, A), the actions tried and their gains."""
+    kept = learner.rollout_buffer
+    seen = kept.observations.flatten(0, 1), kept.masks.flatten(0, 1)
     with torch.no_grad():
-        chances = learner.policy.network(*seen)[0].table(seen[1]).unflatten(0, masks.shape[:2])
+        chances = learner.policy.network(*seen)[0].table(seen[1]).unflatten(0, kept.gains.shape[:2])
+    return chances, kept.tried, kept.gains
+
+
+def test_the_likeliest_actions_are_tried():
+    chances, tried, gains = looked_ahead(searching())
+    likeliest = chances.sort(-1, descending=True).values[..., :3]
+    searched = (gains != 0).all(-1)
+    assert searched.any()
+    np.testing.assert_allclose(chances.gather(-1, tried)[searched], likeliest[searched], atol=1e-6)
+
+
+def test_gains_are_measured_from_the_policys_own_mix_of_the_actions_tried():
+    chances, tried, gains = looked_ahead(searching())
     assert (gains != 0).any()
-    assert not gains[~masks].any()
-    assert ((gains != 0).sum(-1) <= 3).all()
-    np.testing.assert_allclose((chances * gains).sum(-1), 0, atol=1e-5)
+    np.testing.assert_allclose((chances.gather(-1, tried) * gains).sum(-1), 0, atol=1e-5)
 
 
 def test_a_share_of_the_games_is_searched_at_each_decision():
-    learner = searching(share=0.25)
-    decided = (learner.rollout_buffer.gains != 0).any(-1).sum(-1)  # games, at each of T decisions
-    assert (decided <= 8).all()  # of 32; where all actions earn the same, no gain shows
+    decided = (searching(share=0.25).rollout_buffer.gains != 0).any(-1).sum(-1)  # of 32 games
+    assert (decided <= 8).all()  # where all actions earn the same, no gain shows
     assert decided.float().mean() > 2
 
 
@@ -81,17 +91,27 @@ def test_the_mean_gain_does_not_depend_on_the_share():
     assert sizes[0] == pytest.approx(sizes[1], rel=0.3)
 
 
-def test_more_worlds_give_less_noise():
+def test_in_many_worlds_gains_are_those_of_a_longer_search():
     learner = searching()
-    env = learner.env
-    few, many = (spread(learner, env, worlds) for worlds in (1, 16))
+    learner.searching = Searching(share=0.125, worlds=256, tried=3)
+    env, search = learner.env, learner.search
+    tried, gains = learner.look_ahead(env)
+    for decision in learner.decisions(env, np.flatnonzero(gains.any(1))):
+        actions = tried[decision.row, : len(decision.actions)]
+        earned = search.results(decision, actions, 1_000).mean(0)
+        mean = np.average(earned, weights=decision.prior[actions])
+        found = gains[decision.row, : len(actions)]
+        np.testing.assert_allclose(found, earned - mean, atol=0.15)
+
+
+def test_more_worlds_give_less_noise():
+    few, many = (spread(searching(share=1, worlds=worlds)) for worlds in (1, 16))
     assert many < few / 2
 
 
-def spread(learner, env, worlds):
+def spread(learner):
     """The standard deviation of an action's gain between searches of the same decisions."""
-    learner.share, learner.worlds = 1, worlds
-    return np.std([learner.gains(env) for _ in range(8)], axis=0).mean()
+    return np.std([learner.look_ahead(learner.env)[1] for _ in range(8)], axis=0).mean()
 
 
 # --- Learning
@@ -111,14 +131,27 @@ def played(learner):
     return CompiledPolicy(checkpoint_of(learner.policy.network, learner.env.variant))
 
 
-def test_a_stronger_magnet_allows_smaller_steps():
+def test_the_loss_is_the_mean_gain_of_the_policys_own_mix():
+    learner = searching()
+    batch, network = last_rollout(learner), learner.policy.network
+    chances, _ = network(batch.observations, batch.masks)
+    batch = batch._replace(gains=torch.rand(batch.gains.shape))
+    loss, _ = learner.policy_loss(chances, batch, {})
+    with torch.no_grad():
+        table = network(batch.observations, batch.masks)[0].table(batch.masks)
+    by_hand = -(table.gather(1, batch.tried) * batch.gains).sum(1).mean()
+    assert float(loss.detach()) == pytest.approx(float(by_hand), rel=1e-4)
+
+
+def test_a_larger_coefficient_allows_smaller_steps():
     free, held = (moved(kl_coef) for kl_coef in (0.02, 10))
     assert 0 < held < free / 2
 
 
 def moved(kl_coef):
     """KL(policy || policy searched) after the updates on one rollout."""
-    learner = new_learner(Config(**SEARCHING | {"magnet": {"kl_coef": kl_coef, "every": 1}}))
+    distillation = SEARCHING["distillation"] | {"kl_coef": kl_coef}
+    learner = new_learner(Config(**SEARCHING | {"distillation": distillation}))
     learner.set_logger(quiet())
     learner.begin(10_000)
     learner.collect()
@@ -128,6 +161,14 @@ def moved(kl_coef):
 
 
 # --- The run
+
+
+def test_the_recipe_of_ours_learns(tmp_path):
+    shipped = Config.load(ROOT / "configs" / "hanamikoji-distillation.yaml", ["num_games=4"])
+    learner = new_learner(shipped, start="hanamikoji")
+    learner.set_logger(quiet())
+    learner.learn(64, reset_num_timesteps=False)
+    assert learner.logger.name_to_value["train/search_gain"] != 0
 
 
 def test_a_run_stopped_between_rollouts_ends_with_the_same_weights(tmp_path, monkeypatch):
@@ -170,7 +211,10 @@ def test_the_model_card_says_that_search_taught_the_policy():
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"magnet": {}}, "magnet.kl_coef"),
+        ({"magnet": {"kl_coef": 0.1}}, "magnet"),
+        ({"opponents": {"self": 0.5, "greedy": 0.5}}, "opponents"),
+        ({"ppo": {"gamma": 0.9}}, "ppo.gamma"),
+        ({"distillation": {"worlds": 4}}, "distillation.share"),
         ({"game": "hanabi:2p", "options": {}}, "hanabi:2p"),
         ({"distillation": {"share": 2}}, "distillation.share"),
         ({"distillation": {"share": 0.5, "worlds": 0}}, "distillation.worlds"),
@@ -186,3 +230,4 @@ def test_settings_that_do_not_fit_are_refused(settings, named):
 def test_workers_of_a_cluster_cannot_search(tmp_path):
     with pytest.raises(UserError, match="--ray"):
         train(Config(**RUN), tmp_path / "run", workers=2)
+    assert not (tmp_path / "run").exists()

@@ -6,9 +6,12 @@ from learners import learned
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
+from hanamachi.policies.features.base import Features
+from hanamachi.policies.policy import Policy
 from hanamachi.training.build import cloning_learner, make_games
 from hanamachi.training.config import Config
 from hanamachi.training.learner.vecenv import OtherPlayVecEnv, SelfPlayVecEnv
+from hanamachi.training.modelcard import model_card
 
 HANABI = {
     "game": "hanabi:3p",
@@ -89,8 +92,53 @@ def test_a_saved_batch_goes_on_as_if_nothing_had_been_between(pair):
 def test_a_policy_learns_in_such_games_but_clones_as_they_are():
     learner = learned(512, **HANABI, network={"hidden": [32], "features": ["convention"]})
     assert isinstance(learner.env.plain, OtherPlayVecEnv)
+    check_features(learner.env)
     teaching = cloning_learner(Config(**HANABI, init_from="expert"))
     assert not isinstance(teaching.env, OtherPlayVecEnv)
+
+
+def check_features(env):
+    """They follow from what each seat has seen of its own colours."""
+    features = Features(env.variant, ("convention",))
+    env.reset()
+    memory = features.initial_memory(env.num_envs * env.variant.seats)
+    memory = memory.reshape(env.num_envs, env.variant.seats, -1)
+    for _ in range(40):
+        place = np.arange(env.num_envs), env.movers
+        expected, memory[place] = features.extend(env.seen, env.masks, memory[place])
+        np.testing.assert_array_equal(env.observations, expected)
+        env.advance(env.masks.argmax(1))
+        memory[env.terminated] = features.initial_memory(1)
+
+
+def test_a_fixed_opponent_sees_the_games_as_they_are(pair):
+    true, opponents = pair[1], [(Counting(pair[1].variant), 0.5)]
+    seen = OtherPlayVecEnv(true.variant, GAMES, 3, opponents)
+    same = SelfPlayVecEnv(true.variant, GAMES, 3, opponents)
+    for games in (seen, same):
+        games.reset()
+    entries, actions = seen.symmetries
+    for _ in range(100):
+        numbers = seen.current
+        assert (seen.games == same.games).all()
+        assert (seen.observations == under(entries, numbers, same.observations)).all()
+        chosen = seen.masks.argmax(1)
+        seen.advance(chosen)
+        same.advance(actions[numbers, chosen])
+        assert (seen.terminated == same.terminated).all()
+
+
+class Counting(Policy):
+    """Plays the legal action whose number is the sum of what it sees, in turn."""
+
+    name = "counting"
+
+    def distribution(self, observation, mask, memory):
+        places = (observation @ np.arange(observation.shape[1])).astype(int) % mask.sum(1)
+        chances = np.zeros(mask.shape, np.float32)
+        for row, place in enumerate(places):
+            chances[row, np.flatnonzero(mask[row])[place]] = 1
+        return chances, None, memory
 
 
 def test_without_other_play_games_are_as_they_are():
@@ -101,3 +149,12 @@ def test_without_other_play_games_are_as_they_are():
 def test_a_game_without_symmetries_is_refused():
     with pytest.raises(UserError, match="hanamikoji"):
         Config.from_dict({"game": "hanamikoji", "augmentation": "other_play"})
+
+
+def test_hat_guessers_who_must_count_alike_are_refused():
+    with pytest.raises(UserError, match=r"network.features"):
+        Config.from_dict(HANABI | {"network": {"features": ["hat"]}})
+
+
+def test_the_model_card_says_so():
+    assert "Other-Play" in model_card(Config(**HANABI), {}, 512, [])
