@@ -32,6 +32,7 @@ from hanamachi.policies.search.search import MANY_GAMES, Decision, Search
 # worlds after which clearly worse actions are first dropped, and in one batch at most
 FIRST_PORTION, LARGEST_PORTION = 8, 128
 CANDIDATES = 3  # worlds sampled for each world that is used, which is drawn by their weights
+FEWEST_CANDIDATES = 16  # of a decision: from fewer, unlikely worlds are drawn too often
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
 WORLDS_PER_ETA = 0.5  # eta is the number of worlds divided by this
 MIN_PROBABILITY = 1e-3  # of an action that the blueprint rules out
@@ -160,7 +161,8 @@ class Improve(Search):
 
     def _likely_worlds(self, decisions: Sequence[Decision], count: int) -> list[NDArray[Any]]:
         """Worlds of each decision, (count,), resampled by the others' actions in this round."""
-        candidates = [decision.sample(CANDIDATES * count) for decision in decisions]
+        sampled = max(CANDIDATES * count, FEWEST_CANDIDATES)
+        candidates = [decision.sample(sampled) for decision in decisions]
         seats = [int(worlds["mover"][0]) for worlds in candidates]
         shares = weights_of_each(self._start, candidates, seats, self.random_share)
         found = []

@@ -12,7 +12,7 @@ actions. Each update is a step of mirror descent (Tomar et al. 2022, "Mirror Des
 Optimization").
 
 Notation: T decisions per game and rollout, B games, A actions, N entries of an observation, M rows
-of a minibatch, J actions tried, W worlds.
+of a minibatch, J actions tried, W worlds, K entries of what a centralised critic sees in addition.
 """
 
 from collections.abc import Callable, Mapping
