@@ -139,8 +139,8 @@ class Distillation(SelfPlayPPO):
         chances, _ = self.search.blueprint.evaluate(*seen)  # type: ignore[union-attr]
         worlds, nothing = env.turns.worlds(), np.empty(0)
         return [
-            Decision(*known, nothing, nothing, self.rng, worlds, row)
-            for row, *known in zip(rows.tolist(), *seen, chances, strict=True)
+            Decision(observation, mask, prior, nothing, nothing, self.rng, worlds, row)
+            for row, observation, mask, prior in zip(rows.tolist(), *seen, chances, strict=True)
         ]
 
     def scheduled(self, left: float) -> dict[str, float]:
