@@ -99,7 +99,7 @@ class Improve(Search):
         return [found for part in parts for found in self._search_together(part)]
 
     def _parts(self, decisions: Sequence[T], worlds: int) -> list[Sequence[T]]:
-        """Decisions that are searched together in so many worlds."""
+        """The decisions in parts, each of which is searched together in this number of worlds."""
         size = max(1, ROWS // (self.top * worlds))
         return [decisions[i : i + size] for i in range(0, len(decisions), size)]
 
@@ -142,7 +142,7 @@ class Improve(Search):
         return self.results_of_each([(decision, tried)], count)[0]
 
     def results_of_many(self, pairs: Sequence[Tried], count: int) -> list[Results]:
-        """As `results_of_each`, in as many batches as there must be."""
+        """As `results_of_each`, in several batches if there are many decisions."""
         parts = self._parts(pairs, count)
         return [results for part in parts for results in self.results_of_each(part, count)]
 
@@ -175,6 +175,6 @@ class Improve(Search):
 
 
 def likeliest(scores: NDArray[Any], mask: NDArray[np.int8], count: int) -> NDArray[np.int64]:
-    """The legal actions with the highest scores, so many at most, the highest first, (J,)."""
+    """The legal actions with the highest scores, at most `count`, the highest first, (J,)."""
     order = np.argsort(-np.where(mask, scores, -np.inf), kind="stable")
     return order[: min(count, np.count_nonzero(mask))]

@@ -64,7 +64,7 @@ class SearchedBuffer(SelfPlayBuffer):
     minibatch = Searched
 
     def make_room(self, tried: int) -> None:
-        """Room for so many actions of each decision."""
+        """Make room for this number of actions at each decision."""
         self.tried, self.gains = self.room(tried, dtype=torch.int64), self.room(tried)
 
 
