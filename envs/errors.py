@@ -106,6 +106,21 @@ def missing_package(error: ModuleNotFoundError) -> str:
     return package
 
 
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether Python, numpy or PyTorch got no memory; PyTorch's error on a CPU has no type."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def process_killed() -> UserError:
+    """The error for a process that ended without a word while it worked for this one."""
+    return UserError(
+        "a process was killed, perhaps because memory ran out: run the same command again, with "
+        "fewer --processes"
+    )
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> UserError:
     """The error for a name that is not in a list, with the nearest one that is."""
     known = sorted(known)

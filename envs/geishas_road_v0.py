@@ -16,7 +16,7 @@ cards of which the other player picks one, Competition two pairs of which the ot
 geisha who stops at home earns prestige. The player whose cards add up to more for a geisha wins
 her with it. The edition of 2021 is won by two rounds; that of 2022 by points over two rounds, or
 at once by winning four geisha. Its Standard mode adds guests to collect, and Advanced also the
-Hidden Offer and Counteroffer of each player. hanamachi/geishas_road/RULES.md has all the rules.
+Hidden Offer and Counteroffer of each player. All the rules: hanamachi/games/geishas_road/RULES.md.
 
 ## Creation
 

@@ -15,7 +15,7 @@ tell another player which of their cards are of one colour or of one rank, or di
 brings a token back, or plays one: if it is the next of its colour's firework, 1 to 5, it is added,
 else it is an error. The third error loses the game and all points. With 25 points all fireworks
 are complete and the game is won; else, once the deck is empty, every player has one more turn.
-The points are everybody's. hanamachi/hanabi/RULES.md has all the rules.
+The points are everybody's. All the rules: hanamachi/games/hanabi/RULES.md.
 
 ## Creation
 

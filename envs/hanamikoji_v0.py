@@ -13,7 +13,8 @@ Two players court seven geisha by putting item cards on their sides of them. A r
 turns; in each the player draws a card and uses one of four action tiles: keep a Secret, discard a
 Trade-off, offer a Gift of three cards of which the other takes one, or a Competition of two pairs
 of which the other takes one. The player with more items of a geisha wins her favour. Favours worth
-11 charm win the game, else the favours of 4 geisha. hanamachi/hanamikoji/RULES.md has all rules.
+11 charm win the game, else the favours of 4 geisha. All the rules are in
+hanamachi/games/hanamikoji/RULES.md.
 
 ## Creation
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant, scatter
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
-from hanamachi.errors import IllegalAction, UserError
+from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.sessions.policy_checks import checked_actions, distribution_of, memory_of
 from hanamachi.sessions.worlds import Worlds
 
@@ -109,25 +109,55 @@ class Policy(ABC):
     ) -> tuple[NDArray[np.int64], Memory]:
         """The actions for one observation (N,) or several (B, N), and the state for the next call.
 
-        `action_masks` has a row for each observation. UserError if it is missing, or if the sizes
-        do not fit the variant.
+        Observations are as the environments give them, of int8 too. `action_masks` has a row for
+        each observation. UserError if it is missing, or if anything does not fit the variant.
         """
         if action_masks is None:
             raise UserError("predict needs the legal actions: pass action_masks=env.action_masks()")
-        rows = np.atleast_2d(np.asarray(observation, np.float32))
-        masks = np.asarray(action_masks, np.int8).reshape(len(rows), -1)
-        size, count = self.variant.observation.size, self.variant.actions.size
-        if rows.shape[1:] != (size,) or masks.shape[1:] != (count,):
-            raise UserError(
-                f"{self.name} plays {self.variant.id}: observations have {size} entries, not "
-                f"{rows.shape[1]}, and masks {count} actions, not {masks.shape[1]}"
-            )
+        rows, masks = self._checked(observation, action_masks)
         fresh = memory_of(self, len(rows))
-        memory = fresh if state is None else state
+        memory = fresh if state is None else self._checked_state(state, fresh)
         if episode_start is not None:
             memory = np.where(np.reshape(episode_start, (-1, 1)), fresh, memory)
         actions, memory = self.act(rows, masks, memory, self.rng, deterministic)
         return actions.reshape(np.shape(observation)[:-1]), memory
+
+    def _checked(self, observation: Any, action_masks: Any) -> tuple[Observations, Masks]:
+        """Observations (B, N) and masks (B, A) that compiled code may read; else UserError."""
+        layout, count = self.variant.observation, self.variant.actions.size
+        given = np.atleast_2d(numbers_in(observation, "observations"))
+        mask = np.atleast_2d(numbers_in(action_masks, "masks"))
+        if given.shape != (len(mask), layout.size) or mask.shape != (len(given), count):
+            raise UserError(
+                f"{self.name} plays {self.variant.id}: it needs observations of {layout.size} "
+                f"entries and masks of {count} actions, a row for each; these have the shapes "
+                f"{given.shape} and {mask.shape}"
+            )
+        rows = given / layout.units if given.dtype == np.int8 else given
+        if not ((rows >= layout.low) & (rows <= layout.high)).all():
+            raise UserError(f"no observation of {self.variant.id} has such entries: too large")
+        return np.ascontiguousarray(rows, np.float32), mask.astype(np.int8)
+
+    def _checked_state(self, state: Any, fresh: Memory) -> Memory:
+        """The memory that a caller gives back; UserError unless it is like a fresh one."""
+        memory = numbers_in(state, "a state")
+        if memory.shape != fresh.shape or not np.can_cast(memory.dtype, fresh.dtype, "same_kind"):
+            raise UserError(
+                f"the state of {self.name} is of {fresh.dtype} and shape {fresh.shape}: give back "
+                "what predict returned for the same games, or None where they begin"
+            )
+        return memory.astype(fresh.dtype, copy=False)
+
+
+def numbers_in(given: Any, what: str) -> NDArray[Any]:
+    """What the caller of `predict` gives, as an array of numbers."""
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError):
+        array = np.empty(0, object)
+    if array.dtype.kind not in "fiub":
+        raise UserError(f"predict takes {what} as an array of numbers, not {shown(given)}")
+    return array
 
 
 class RandomPolicy(Policy):

@@ -241,8 +241,7 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
 def rival(id: str, result: Mapping[str, Any]) -> str:
     """The row of an agent that competes."""
     names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
-    rows = result.get("search", {}).get("rows", ())
-    searches = [each for each in rows if each["opponent"] == id]
+    searches = searches_against(id, result)
     file = agent_folder(id) / EXPLOITATION
     found = [read_exploitation(file).strongest.low] if file.exists() else []
     bound = max([*found, *(each["low"] for each in searches)], default=0)
@@ -252,6 +251,12 @@ def rival(id: str, result: Mapping[str, Any]) -> str:
         *(map(span, searches) if searches else [""]),
         f"{100 * bound:.1f}" if bound > EVEN else "",
     )
+
+
+def searches_against(id: str, result: Mapping[str, Any]) -> list[Any]:
+    """What an agent's own search wins against it: a row if it was measured."""
+    rows = result.get("search", {}).get("rows", ())
+    return [each for each in rows if each["opponent"] == id]
 
 
 def team(agent: str, result: Mapping[str, Any]) -> str:
@@ -299,7 +304,14 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     file = agent_folder(id) / EXPLOITATION
     if file.exists():
         yield ""
-        yield summary(read_exploitation(file), f"`{id}`").strip()
+        others = [(each["low"], by_its_search(each)) for each in searches_against(id, result)]
+        yield summary(read_exploitation(file), f"`{id}`", others).strip()
+
+
+def by_its_search(won: Mapping[str, Any]) -> str:
+    rate, low, high = (f"{won[name]:.1%}" for name in ("rate", "low", "high"))
+    won_by = f"{rate} ({low} to {high}) of {won['games']:,} games"
+    return f"Its own search, in the table above, wins {won_by}."
 
 
 def met_all(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> bool:

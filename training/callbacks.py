@@ -129,8 +129,8 @@ class KeepUnlessWorse(Periodic):
             self.learner.logger.record(f"{HIGH}{result.name}", result.high)
         self.learner.logger.dump(decisions)  # the next would be a rollout later
         self.show(decisions, results)
-        # the best of many noisy results is a lucky one, so more than 1 in 20 equally good policies
-        # are passed over; but compared with the one kept last, the policy could sink step by step
+        # the best result so far is partly luck, so more than 1 in 20 equally good policies are
+        # passed over; compared with the one that is kept, they could sink step by step
         best = state.best_results
         if best is None or not is_better(best, than=of_deals):
             state.kept_result, state.kept_decisions = float(of_deals.mean()), decisions

@@ -145,9 +145,7 @@ def model_card(
         **digests(config.variant(), config.network.features),
         exploited=exploited,
         lesson=lesson(beside, rows) if beside else "",
-        which=words["which"],
-        played=words["played"],
-        measured=words["measured"],
+        **{part: words[part] for part in ("which", "played", "measured")},
         limits=limits(config, rows),
     )
 

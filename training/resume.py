@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from zipfile import ZipFile
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, is_out_of_memory
 from hanamachi.storage.files import replacing
 from hanamachi.training.build import learner_class, make_games, track_average
 from hanamachi.training.config import Config
@@ -52,6 +52,8 @@ def read_learner(saved: Path, games: Games, config: Config) -> SelfPlayPPO:
             kind = learner_class(config)
             return kind.load(saved, env=games, device=config.device, force_reset=False)
     except Exception as error:  # a damaged pickle can raise anything
+        if is_out_of_memory(error):
+            raise
         words = "is damaged: restore it, or delete it to start the run again"
         raise UserError(f"{saved} {words}") from error
     raise other_version(saved)

@@ -7,8 +7,8 @@
         ppo.gae_lambda: {between: [0.8, 1.0]}
         num_games: [128, 256, 512]              # one of these
 
-Each trial is a run with one value from each range. Its result is the best of its evaluations during
-the run; the deals of the final evaluation are never used.
+Each trial is a run with one value from each range. Its result is that of the checkpoint that it
+kept, as evaluated during the run; the deals of the final evaluation are never used.
 """
 
 import math
@@ -90,10 +90,12 @@ def sweep(
     for name, values in wanted.over.items():
         for value in values.ends if isinstance(values, Range) else values:
             Config.from_dict(with_settings(data, {name: value}), str(file))
+    chosen = drawn_settings(wanted, int(data.get("seed", 0)))
+    configs = [Config.from_dict(with_settings(data, each), str(file)) for each in chosen]
     if (out / TRIALS_FOLDER).exists() and not resume:
         raise UserError(f"{out} holds a sweep already; add --resume, or name another folder")
     with owned(out):
-        trials = tried(data, wanted, out)
+        trials = tried(chosen, configs, out)
         write_json(trials, out / "sweep.json")
         settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
         with replacing(out / "best.yaml") as written:
@@ -112,15 +114,18 @@ def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[st
 # --- Trials
 
 
-def tried(data: Mapping[str, Any], wanted: Sweep, out: Path) -> Trials:
-    """Run all trials, or what is left of them; the best comes first."""
-    rng = np.random.default_rng(int(data.get("seed", 0)))
-    chosen = [
+def drawn_settings(wanted: Sweep, seed: int) -> list[dict[str, Any]]:
+    """The settings of each trial that are drawn."""
+    rng = np.random.default_rng(seed)
+    return [
         {name: drawn(values, rng) for name, values in wanted.over.items()}
         for _ in range(wanted.trials)
     ]
-    configs = [Config.from_dict(with_settings(data, settings)) for settings in chosen]
-    folders = [out / TRIALS_FOLDER / str(trial) for trial in range(wanted.trials)]
+
+
+def tried(chosen: Sequence[Mapping[str, Any]], configs: Sequence[Config], out: Path) -> Trials:
+    """Run all trials, or what is left of them; the best comes first."""
+    folders = [out / TRIALS_FOLDER / str(trial) for trial in range(len(configs))]
     results = map_on_cluster(result, configs, folders)
     trials = [
         {"settings": settings, "result": best}
@@ -153,7 +158,7 @@ def result(config: Config, folder: Path) -> float:
 def table(trials: Trials) -> Table:
     """All trials and their results."""
     names = list(trials[0]["settings"])
-    rows = whole_table(*names, "result", title="best evaluation of each trial")
+    rows = whole_table(*names, "result", title="the kept checkpoint of each trial")
     for trial in trials:
         values = [trial["settings"][name] for name in names]
         shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]

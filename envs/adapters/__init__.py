@@ -1,1 +1,1 @@
-"""One module per library: PettingZoo, Gymnasium, OpenSpiel, RLlib, TorchRL, Tianshou."""
+"""The games in the form of other libraries, with a module for each."""

@@ -258,6 +258,18 @@ class Referee(wrappers.OrderEnforcingWrapper):
     def _repr_svg_(self) -> str | None:
         return self.env._repr_svg_()
 
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        self.env.reset(seed, options)  # first, as it refuses what does not fit
+        self._has_reset = self._has_updated = True
+
+    def set_state(self, state: State) -> None:
+        """As in AEC."""
+        self.reset(options={"state": state})
+
+    def clone(self) -> Self:
+        """An independent copy, the game in progress included."""
+        return deepcopy(self)
+
     def render(self, seat: int | None = None) -> Frame:
         return self.env.render(seat) if self._has_reset else super().render()
 

@@ -1,5 +1,6 @@
 """The Gymnasium environment of every game: one seat learns, an opponent plays all others."""
 
+from math import isfinite
 from typing import Any
 
 import gymnasium
@@ -8,9 +9,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hanamachi.adapters.boxes import box
-from hanamachi.adapters.requests import Asked, known_options, opponent_for
+from hanamachi.adapters.requests import OPPONENT_FAILED, Asked, known_options, opponent_for
 from hanamachi.engine.game import OVER, Variant
-from hanamachi.errors import IllegalAction, UserError
+from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import (
     RENDER_MODES,
@@ -22,7 +23,7 @@ from hanamachi.rendering.frames import (
 from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
-from hanamachi.sessions.session import Session, whole_number
+from hanamachi.sessions.session import Session, checked_seed
 from hanamachi.sessions.worlds import Worlds, worlds_of
 
 Transition = tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]
@@ -55,7 +56,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self._session = Session(variant(game, **options))
         self.seat_wanted = checked_seat(seat, self.variant.seats)
         self.opponent = opponent_for(opponent, self.variant)
-        self.illegal_reward = illegal_reward
+        self.illegal_reward = checked_reward(illegal_reward)
         self.render_mode = checked_render_mode(render_mode)
         self.render_seat = checked_render_seat(render_seat, self.variant.seats)
         layout = self.variant.observation
@@ -78,8 +79,9 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
         A game that ends before the learner's first decision is followed by another.
         """
-        seed = None if seed is None else whole_number(seed, "a seed")  # also of numpy
+        seed = None if seed is None else checked_seed(seed)
         self._session.begin(seed, known_options(options))  # first, as it refuses what does not fit
+        self._over = True  # until the opponent has played
         super().reset(seed=seed)
         self._take_seat()
         while self._session.mover == OVER:
@@ -98,6 +100,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """The learner's action, and all that happens up to its next decision or the end."""
         if self._over:
             raise UserError("no game is in progress; call reset() to begin one")
+        if self._session.mover != self.seat:
+            raise UserError(OPPONENT_FAILED)
         try:
             self._session.step(action)
         except IllegalAction:
@@ -115,7 +119,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self._over = True
         observation, info = self._seen()
         self._mask[:] = 0
-        return observation, float(reward), True, False, info
+        return observation, reward, True, False, info
 
     def _others_play(self) -> float:
         """Up to the learner's turn or the end; returns what it brings the learner."""
@@ -159,3 +163,12 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def record(self) -> Record:
         """The game so far, to be saved and replayed."""
         return record_of(self._session)
+
+
+def checked_reward(reward: Any) -> float | None:
+    """What an illegal action brings; None if it raises."""
+    if reward is None:
+        return None
+    if not isinstance(reward, int | float | np.number) or not isfinite(reward):
+        raise UserError(f"illegal_reward must be None or a finite number, not {shown(reward)}")
+    return float(reward)

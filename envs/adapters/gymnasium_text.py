@@ -11,11 +11,12 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from hanamachi.adapters.requests import Asked, known_options, opponent_for
+from hanamachi.adapters.requests import OPPONENT_FAILED, Asked, known_options, opponent_for
 from hanamachi.adapters.text import ScriptedModel, Step, TextGame
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
 from hanamachi.sessions.opponent_protocol import checked_seat
+from hanamachi.sessions.session import checked_seed
 
 LONGEST = 100_000  # characters of a prompt
 CHARACTERS = frozenset(string.printable + "·■▲▼○●")  # of prompts
@@ -56,6 +57,7 @@ class TextEnv(gymnasium.Env[str, str]):
         """Begin a game; returns the seat's first prompt, with the rules."""
         if known_options(options):
             raise UserError("a game in words begins with a deal of its own: leave out the options")
+        seed = None if seed is None else checked_seed(seed)
         super().reset(seed=seed)
         self._over = True
         while self._over:  # again, if it ends before the seat's first decision
@@ -71,6 +73,8 @@ class TextEnv(gymnasium.Env[str, str]):
         """The seat's reply, and all that happens up to its next prompt or the end."""
         if self._over:
             raise UserError("no game is in progress; call reset() to begin one")
+        if self.game.session.mover != self.seat:
+            raise UserError(OPPONENT_FAILED)
         step = self.game.step(action)
         reward, self._earlier = self._earlier + step.reward, 0.0
         prompt, later = self._until_asked(step)

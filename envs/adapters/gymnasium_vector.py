@@ -82,7 +82,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.opponent = opponent_for(opponent, self.variant)
         self.autoreset_mode = checked_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode = checked_render_mode(render_mode, self.metadata["render_modes"])
         self.render_seat = checked_render_seat(render_seat, self.variant.seats)
         self.dtype = checked_dtype(dtype)
         self.copy = copy
@@ -155,6 +155,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         arrays: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(shown, self._shown, strict=True)
         for array, kept in arrays:
             array[:] = kept
+        self._begun = self._begun and not everywhere  # if the opponent fails, nothing has begun
         self._play.reset(rows, shown, self.np_random)
         self._begun = True
         self._show(shown)
@@ -277,6 +278,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing; choose render_mode="ansi" or another')
             return None
+        if not self._begun:
+            raise UserError("no game is in progress; call reset() to begin")
         return tuple(
             frame(self.variant, game, self.render_mode, self.render_seat)
             for game in self._play.games

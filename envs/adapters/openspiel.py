@@ -27,6 +27,7 @@ for a bound. Algorithms that walk a whole tree many times are fastest on
 `pyspiel.convert_to_cached_tree(game)`.
 """
 
+import re
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ def load(id: str, /, **options: Any) -> "SpielGame":
 
 # --- Parameters
 
+NUMBER = re.compile(r"-?[0-9]+")
+
 
 def short_name(game: Game) -> str:
     return f"python_{game.name}"
@@ -76,7 +79,7 @@ def read(value: Any) -> Any:
     if not isinstance(value, str) or not value.startswith("["):
         return value
     words = value.strip("[]").replace(",", " ").split()
-    return tuple(int(word) if word.lstrip("-").isdecimal() else word for word in words)
+    return tuple(int(word) if NUMBER.fullmatch(word) else word for word in words)
 
 
 def defaults(game: Game) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv
 
 from hanamachi.errors import IllegalAction, UserError, missing_extra
+from hanamachi.sessions.session import checked_seed
 
 try:
     import pyspiel
@@ -75,7 +76,7 @@ class OpenSpielAEC(AECEnv):
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin a game; without a seed it keeps the generator of the last one."""
         if seed is not None:
-            self.np_random = np.random.default_rng(seed)
+            self.np_random = np.random.default_rng(checked_seed(seed))
         self.position = self.game.new_initial_state()
         self.agents = self.possible_agents[:]
         self._returns = dict.fromkeys(self.agents, 0.0)

@@ -11,6 +11,8 @@ from hanamachi.errors import nearest, shown
 from hanamachi.sessions.opponent_protocol import Choose, Opponent, as_opponent
 from hanamachi.sessions.session import RESET_OPTIONS, checked_mapping
 
+OPPONENT_FAILED = "the opponent failed in this game; call reset() to begin another"
+
 Asked = Opponent | Choose | str | os.PathLike[str] | None
 
 

@@ -126,10 +126,11 @@ class TextGame:
                 seat, prompt, 0.0, False, self._info(None, mistake, [0.0] * len(self.returns))
             )
         self.forfeited = True
-        rewards = [ILLEGAL_REWARD if other == seat else 0.0 for other in range(self.variant.seats)]
+        ends = [ILLEGAL_REWARD if other == seat else 0.0 for other in range(self.variant.seats)]
         if not self.variant.game.cooperative:
-            rewards = [reward or -ILLEGAL_REWARD for reward in rewards]
-        self.returns = rewards
+            ends = [end or -ILLEGAL_REWARD for end in ends]
+        rewards = [end - earned for end, earned in zip(ends, self.returns, strict=True)]
+        self.returns = ends
         return self._step(seat, rewards, None, mistake)
 
     def _step(

@@ -28,7 +28,12 @@ Observations = dict[str, Any]
 
 
 def for_torchrl(games: VectorSeatEnv) -> "ResetWhenAsked":
-    """The same games with observations {"observation", "action_mask"}, reset by their reader."""
+    """The same games with observations {"observation", "action_mask"}, reset by their reader.
+
+    UserError unless they begin anew by themselves: `autoreset_mode` must be SAME_STEP.
+    """
+    if games.autoreset_mode is not AutoresetMode.SAME_STEP:
+        raise UserError("for_torchrl needs games made with autoreset_mode SAME_STEP, the default")
     return ResetWhenAsked(games)
 
 
@@ -48,7 +53,7 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
         seen = games.single_observation_space
         self.single_observation_space = spaces.Dict({"observation": seen, "action_mask": legal})
         self.observation_space = batch_space(self.single_observation_space, games.num_envs)
-        self._over = np.ones(games.num_envs, np.bool_)  # games that wait for reset
+        self._over = np.zeros(games.num_envs, np.bool_)  # games that wait for reset
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -58,7 +63,7 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
         if asked is None:
             observations, infos = self.env.reset(seed=seed, options=options)
             self._now = {"observation": observations, "action_mask": infos["action_mask"]}
-        elif (self._over & ~asked).any() or (asked & ~self._over).any():
+        elif not np.array_equal(asked, self._over) or not self._over.any():
             raise UserError("reset_mask must be true for the games that have ended, and no others")
         self._over[:] = False
         return self._now, {}

@@ -58,7 +58,7 @@ def greater(a: Any, b: Any) -> Any:
 
 @inline
 def at_least(word: Any, least: int) -> Any:
-    """1 in each byte that is at least 1, or 2 ..."""
+    """1 in each byte whose number is at least `least`."""
     return ((word | TOPS) - np.uint64(least) * ONES & TOPS) >> TOP_BIT
 
 

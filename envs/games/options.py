@@ -14,12 +14,12 @@ def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
         raise UserError(f"{name} must be {wanted}, not {shown(value)}")
 
 
-def whole_number(name: str, value: Any, low: int, high: int) -> None:
+def number_in_range(name: str, value: Any, low: int, high: int) -> None:
     if type(value) is not int or not low <= value <= high:
         raise UserError(f"{name} must be a whole number from {low} to {high}, not {shown(value)}")
 
 
-def whole_numbers(name: str, values: Any, low: int, high: int, least: int, most: int) -> None:
+def numbers_in_range(name: str, values: Any, low: int, high: int, least: int, most: int) -> None:
     """A list of `least` to `most` whole numbers, each from `low` to `high`."""
     listed = isinstance(values, list | tuple) and least <= len(values) <= most
     if not listed or not all(type(value) is int and low <= value <= high for value in values):

@@ -35,7 +35,10 @@ def _fixed(name: str, value: Any) -> Any:
     listed = isinstance(value, list | tuple)
     values = value if listed else (value,)
     if not all(isinstance(v, int | float | str | None) for v in values):
-        raise UserError(f"{name} must be a value or a list of values, not {shown(value)}")
+        raise UserError(
+            f"{name} must be a number, a text or a list of them, of Python and not of numpy, "
+            f"not {shown(value)}"
+        )
     return tuple(values) if listed else value
 
 

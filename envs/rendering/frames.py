@@ -1,5 +1,6 @@
 """What environments show to people: the render modes of all adapters."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ RENDER_MODES = ("human", "ansi", "rgb_array")
 Frame = str | NDArray[np.uint8] | None
 
 
-def checked_render_mode(mode: str | None) -> str | None:
-    if mode is None or (isinstance(mode, str) and mode in RENDER_MODES):
+def checked_render_mode(mode: str | None, known: Sequence[str] = RENDER_MODES) -> str | None:
+    if mode is None or (isinstance(mode, str) and mode in known):
         return mode
-    raise unknown("render mode", mode, RENDER_MODES)
+    raise unknown("render mode", mode, known)
 
 
 def checked_render_seat(seat: Any, seats: int) -> int | None:

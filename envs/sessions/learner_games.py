@@ -102,8 +102,10 @@ class AgainstOpponent(LearnerGames):
         self.player = SeatedPlayer(opponent, variant, len(self.games))
 
     def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
-        self._begin(rows, rng)
-        self._observe(shown)
+        """If the opponent fails, all games are as they were."""
+        with self._all_or_nothing():
+            self._begin(rows, rng)
+            self._observe(shown)
 
     def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
         """If the opponent fails, all games are as they were."""

@@ -69,14 +69,16 @@ def scores_of(
 
     UserError unless each row has a finite score of a legal action, and none is NaN or infinite.
     """
-    scores, after = policy.scores(observations, masks, memory)
-    scores = as_floats(scores, masks.shape, "scores", name_of(policy))
+    answer = policy.scores(observations, masks, memory)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise UserError(f"{name_of(policy)}: scores must return (scores, memory)")
+    scores = as_floats(answer[0], masks.shape, "scores", name_of(policy))
     scored = np.isfinite(scores) & (masks != 0)
     if not (scored | np.isneginf(scores)).all() or not scored.any(1).all():
         raise UserError(
             f"{name_of(policy)} must give legal actions finite scores, and illegal ones -inf"
         )
-    return scores, checked_memory(after, memory, name_of(policy))
+    return scores, checked_memory(answer[1], memory, name_of(policy))
 
 
 def values_of(policy: Any, observations: Observations, masks: Masks, memory: Memory) -> Floats:

@@ -61,7 +61,9 @@ def actions_among(
 
 TAGS = re.compile(r"<(action|answer|move)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 BOX = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
-LABEL = re.compile(r"^\W*(?:action|answer|move|final answer)\W*:\s*(.+)$", re.MULTILINE | re.I)
+LABEL = re.compile(
+    r"^[^\w\n]*(?:action|answer|move|final answer)[^\w\n]*:[^\S\n]*(.+)$", re.MULTILINE | re.I
+)
 QUOTES = re.compile(r"[`\"']+([^`\"'\n]+)[`\"']+")
 OBJECT = re.compile(r"\{[^{}]*\}")
 KEYS = ("action", "answer", "move")
@@ -87,7 +89,7 @@ def in_json(reply: str) -> list[str]:
     for text in OBJECT.findall(reply):
         try:
             content = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(content, Mapping):
             found += [content[key] for key in KEYS if isinstance(content.get(key), str)]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, Variant
+from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import RECORD_BYTES
@@ -48,6 +48,8 @@ class Record:
 
 def record_of(session: Session) -> Record:
     """The record of a game that was played from its start; UserError for any other."""
+    if not session.generator:
+        raise UserError("there is no game to save yet; call reset() to begin one")
     if not session.from_start:
         raise UserError("a game that began from a given position cannot be saved")
     rule_set, games = session.variant, session.first_position()
@@ -74,6 +76,8 @@ def replay(record: Record, moves: int | None = None) -> Session:
     session = Session(record.variant)
     session.begin_dealt(record.generator, record.chance)
     for action in record.actions[:moves]:
+        if session.mover == OVER:
+            raise UserError("it goes on after the end of the game")
         session.step(action)
     return session
 

@@ -313,6 +313,11 @@ def checked_seeds(seeds: Iterable[Any]) -> NDArray[np.uint64]:
     return np.array(numbers, np.uint64)
 
 
+def checked_seed(seed: Any) -> int:
+    """A seed as an int."""
+    return int(checked_seeds([seed])[0])
+
+
 def checked_deal(deal: Any) -> tuple[int, ...]:
     try:
         outcomes = tuple(islice(deal, DEAL + 1))  # it may be a generator without an end

@@ -70,9 +70,9 @@ class Chat:
 
     def __post_init__(self) -> None:
         """UserError unless this is an address to which requests, and the key, can be sent."""
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not is_address(self.url):
             raise UserError(f"url must be like http://127.0.0.1:8000/v1, not {shown(self.url)}")
+        parts = urlsplit(self.url)
         if parts.username or parts.password or parts.query or parts.fragment:
             raise UserError(
                 "url must hold no user, no password and nothing after ?: put the key into an "
@@ -91,10 +91,11 @@ class Chat:
 
         Unavailable if there is none, which also sets `stop` for the other requests.
         """
-        problem = "another request failed"
+        problem, made = "another request failed", 0
         for attempt in range(self.attempts):
             if stop.is_set():
                 break
+            made += 1
             try:
                 return self._attempt(body)
             except Passing as error:
@@ -107,8 +108,8 @@ class Chat:
             if last or stop.wait(min(max(wait, asked_for), LONGEST_WAIT)):
                 break
         stop.set()
-        times = "attempt" if self.attempts == 1 else "attempts"
-        raise Unavailable(f"{self.url} gave no answer in {self.attempts} {times}: {problem}")
+        times = "attempt" if made == 1 else "attempts"
+        raise Unavailable(f"{self.url} gave no answer in {made} {times}: {problem}")
 
     def _attempt(self, body: bytes) -> Reply:
         """The answer to a single request. Raises Passing, or Unavailable if trying is no use."""
@@ -219,8 +220,20 @@ def seconds(retry_after: str) -> float:
         pass
     try:
         return parsedate_to_datetime(retry_after).timestamp() - time.time()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0
+
+
+def is_address(url: str) -> bool:
+    """Whether requests can be sent there: of printable ASCII, with a host and a valid port."""
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        named = parts.hostname is not None and all(parts.hostname.split("."))
+        return parts.scheme in ("http", "https") and named and parts.port != 0
+    except ValueError:  # of a port, or an address in brackets
+        return False
 
 
 def words_of(error: BaseException | str) -> str:

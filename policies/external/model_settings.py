@@ -23,7 +23,7 @@ class Settings:
     key: str = ""  #: the environment variable with the key; OPENAI_API_KEY by default
     prompt: str = "deductions"  #: or "bare", or "memory"
     legal_list: bool = True  #: whether prompts list the legal actions
-    illegal: str = "retry:2"  #: then the game is forfeited; or "forfeit", or "random"
+    illegal: str = "retry:2"  #: ask again twice, then forfeit; or "forfeit" at once, or "random"
     parallel: int = 8  #: requests at once
     timeout: float = 120.0  #: seconds for one attempt at a request
     attempts: int = 6  #: at a request, if the server is busy or fails

@@ -76,10 +76,10 @@ class ProcessPolicy(ViewPolicy):
         player = bots.in_seats.setdefault(seat, SeatedBot(self, seat))
         try:
             if bots.never_ready:
-                raise bots.never_ready
+                raise NotReady(bots.never_ready)
             return player.chances(history)
         except NotReady as error:
-            bots.never_ready = error
+            bots.never_ready = str(error)
             raise UserError(f"{self.name} is not ready: it {error}") from None
         except IllegalAction as error:
             raise IllegalAction(f"{self.name} {error}") from None
@@ -89,7 +89,7 @@ class ProcessPolicy(ViewPolicy):
     def close(self) -> None:
         """End all processes; the next decision starts them again."""
         close(self._bots.in_seats)
-        self._bots.never_ready = None
+        self._bots.never_ready = ""
 
 
 class Bots:
@@ -97,7 +97,7 @@ class Bots:
 
     def __init__(self) -> None:
         self.in_seats: dict[int, SeatedBot] = {}
-        self.never_ready: NotReady | None = None
+        self.never_ready = ""  # why, once one of them was not
         weakref.finalize(self, close, self.in_seats)
 
     def __reduce__(self) -> Any:
@@ -138,11 +138,11 @@ class SeatedBot:
         self._tell_ends()
         game = self._game(history)
         if game.decision != history.decisions:
-            game.decision = history.decisions
             try:
                 game.answer = self._ask(history, game)
             except UserError as error:
                 game.answer = error
+            game.decision = history.decisions
         if isinstance(game.answer, UserError):
             raise type(game.answer)(str(game.answer))
         return game.answer
@@ -150,11 +150,14 @@ class SeatedBot:
     def _ready(self) -> Bot:
         """The bot, which is started if it is not there; NotReady if it does not become ready."""
         if self._bot is None:
+            bot = None
             try:
                 bot = Bot(self.program, self.limits)
                 greeting = hello(self.variant, self.seat, self.limits)
                 check_ready(bot.ask(greeting, max(START, self.limits.seconds)))
             except UserError as error:
+                if bot:
+                    bot.end()
                 raise NotReady(str(error)) from None
             self._bot = bot
         return self._bot

@@ -97,7 +97,10 @@ def chances_in(answer: bytes, history: History, legal: Mapping[int, str]) -> Cha
     IllegalAction if it names an action that is not legal.
     """
     content, chances = object_in(answer), np.zeros(history.variant.actions.size, np.float32)
-    probabilities = content.get("probabilities", {content.get("action"): 1})
+    if "probabilities" not in content:
+        chances[action_of(content.get("action"), history, legal, answer)] = 1
+        return chances
+    probabilities = content["probabilities"]
     if not isinstance(probabilities, dict):
         raise UserError(f"gave probabilities that are no object{said_by(answer)}")
     for name, probability in probabilities.items():

@@ -34,6 +34,8 @@ class ReplyCache:
                 "select text, prompt_tokens, completion_tokens from replies where request = ?",
                 [request],
             ).fetchone()
+        if row and list(map(type, row)) != [str, int, int]:
+            raise Unavailable(f"{self.path} holds no replies: name another file with cache=PATH")
         return Reply(*row) if row else None
 
     def keep(self, request: str, reply: Reply) -> Reply:

@@ -115,7 +115,7 @@ class Features:
 
 def feature_set(variant: Variant, name: str) -> FeatureSet:
     """The feature set of this name; UserError if the game has none."""
-    known = FEATURE_SETS[variant.game.name]
+    known = FEATURE_SETS.get(variant.game.name, {})
     if name not in known:
         raise unknown(f"feature set of {variant.game.name} called", name, known)
     made: FeatureSet = load_entry_point(known[name])(variant)

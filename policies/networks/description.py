@@ -116,6 +116,8 @@ def read_description(text: bytes, checkpoint: Path) -> dict[str, Any]:
         raise refused(checkpoint, "its description has missing, extra or wrong fields")
     if config["digest"] != config_digest(config):
         raise refused(checkpoint, "its description does not match its digest")
+    if not config["version"].isascii():
+        raise refused(checkpoint, "its version has characters that no version has")
     if not describes_network(config["network"]):
         raise refused(checkpoint, "its description of the network is wrong")
     config["network"].setdefault("features", [])

@@ -1,4 +1,4 @@
-"""How the lead at one geisha may still change; used by the experts of both geisha games.
+"""How the lead at one geisha may still change, for the experts of both geisha games.
 
 A row of `gains` holds the probability of each change, from the worst for me to the best; the middle
 entry is that of no change.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.limits import SEARCH_SECONDS, SEARCH_WORLDS
 from hanamachi.sessions.session import whole_number
 
@@ -71,17 +71,18 @@ class Budget:
         return min(int(in_time), SEARCH_WORLDS - done)
 
 
-def at_least_one(value: Any, what: str) -> int:
-    """Check a setting that must be a whole number of at least 1."""
+def at_least_one(value: Any, what: str, limit: int = SEARCH_WORLDS) -> int:
+    """Check a setting that must be a whole number from 1 to `limit`."""
     number = whole_number(value, what)
     if number < 1:
-        raise UserError(f"{what} must be at least 1, not {number}")
+        raise UserError(f"{what} must be at least 1, not {shown(number)}")
+    at_most(number, limit, what)
     return number
 
 
 def at_most(value: float, limit: int, what: str) -> None:
     if value > limit:
-        raise UserError(f"{what} must be at most {limit}, not {value}")
+        raise UserError(f"{what} must be at most {limit:,}, not {shown(value)}")
 
 
 def above_zero(value: Any, what: str) -> float:

@@ -4,7 +4,9 @@ When few decisions are left, the search follows every action, chance outcome and
 world to the end of the round. It then solves the seat's decisions backwards, one decision for each
 information set, so that the seat never uses hidden cards. The others reply as the blueprint would.
 The result is the best response to the blueprint, exact up to the sample of worlds, which are
-weighted by the others' actions (`reach.py`). If the tree grows too large, the blueprint plays.
+weighted by the others' actions (`reach.py`). A sample of more than PORTION worlds is solved in
+several trees: each decides as if the seat knew which worlds are in its tree, so what they promise
+is a little too much. If a tree grows too large, the blueprint plays.
 
 Notation: K worlds, n positions of a level of the tree, A actions, E events: actions or outcomes.
 """
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, resolve
+from hanamachi.limits import SEARCH_POSITIONS
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.reach import weights
@@ -48,7 +51,7 @@ class Endgame(Search):
         super().__init__(variant, blueprint, **common)
         variant.needs("round_number", "endgame search")
         assert blueprint is not None
-        self.tree = Tree(blueprint, at_least_one(positions, "positions"))
+        self.tree = Tree(blueprint, at_least_one(positions, "positions", SEARCH_POSITIONS))
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
         total = np.zeros(len(decision.mask))
@@ -115,6 +118,8 @@ class Tree:
         levels, games = [], worlds
         while len(games):
             room -= len(games)
+            if room < 0:
+                return None
             events = self._events(games, worlds[0], room)
             if events is None:
                 return None
@@ -135,6 +140,8 @@ class Tree:
             return None
         replies = self._replies(games[others])
         row, action = np.nonzero(replies)
+        if count + len(row) > room + len(others):
+            return None
         return Events(
             np.append(events.parent[:count], others[row]),
             np.append(events.event[:count], action),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant, scatter
 from hanamachi.games.hanabi.rules import HAND
+from hanamachi.limits import SEARCH_HANDS
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
 from hanamachi.policies.search.budget import above_zero, at_least_one
 from hanamachi.policies.search.hanabi_belief import Belief, first_belief, next_belief, own_hands
@@ -51,7 +52,7 @@ class SingleAgent(Search):
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
-        self.hands = at_least_one(hands, "hands")
+        self.hands = at_least_one(hands, "hands", SEARCH_HANDS)
         self.top = at_least_one(top, "top")
         self.sure = above_zero(sure, "sure")
         self.turns = at_least_one(turns, "turns")

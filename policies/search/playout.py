@@ -46,7 +46,7 @@ def play_out(
     for turn in range(turns):
         earned[going] += step(variant, games, going, actions)
         going = going[games["mover"][going] >= 0]
-        if isinstance(policy, RandomPolicy) and not stops:
+        if isinstance(policy, RandomPolicy) and not stops and turns == maxsize:
             earned[going] += play_randomly(policy, games[going])
             return earned
         if stops:

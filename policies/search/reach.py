@@ -97,11 +97,6 @@ def smoothed(
     return (1 - random_share) * probabilities + random_share * uniform
 
 
-def effective_size(weights: Weights) -> float:
-    """The number of equally weighted worlds that would be as informative (Kish)."""
-    return float(1 / np.square(weights).sum())
-
-
 def resampled(weights: Weights, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Indices of worlds drawn by their weights, (count,).
 

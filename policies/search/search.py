@@ -140,6 +140,12 @@ class Search(Policy):
         return [self.search(decision) for decision in decisions]
 
     def with_worlds(self, worlds: Worlds) -> Self:
+        """UserError if the games have other rules than those that the search plays on by."""
+        if worlds.variant.rule_set.tobytes() != self._start.variant.rule_set.tobytes():
+            raise UserError(
+                f"{self.name} was loaded for other options of {worlds.variant.id} than are played: "
+                "load it with the options of the game"
+            )
         twin = copy(self)
         twin.worlds = worlds
         return twin

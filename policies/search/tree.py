@@ -38,7 +38,7 @@ class Settings(NamedTuple):
     """How the tree grows."""
 
     explore: float  # weight of the exploration term
-    widen: float  # a node gets at most widen * sqrt(visits) children
+    widen: float  # a node gets another child while at most widen * sqrt(visits) are legal there
 
 
 class Descents(NamedTuple):

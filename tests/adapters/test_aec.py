@@ -458,6 +458,20 @@ def test_a_copy_goes_on_by_itself(id, make, way):
     assert play(env, 40) == play(other, 40)
 
 
+def test_a_referee_stays_with_clones_and_positions():
+    env = hanamachi.make("hanamikoji", starter=0)
+    env.reset(seed=1)
+    other = hanamachi.make("hanamikoji", starter=0)
+    other.set_state(env.unwrapped.get_state())
+    for copied in (env.clone(), other):
+        np.testing.assert_array_equal(copied.last()[0]["observation"], env.last()[0]["observation"])
+        copied.step(int(copied.last()[0]["action_mask"].argmin()))  # illegal, so it ends the game
+        assert copied.rewards["player_0"] == ILLEGAL_REWARD
+    assert not any(env.terminations.values())
+    with pytest.raises(UserError):
+        other.set_state(3)
+
+
 @every
 def test_a_clone_is_independent(id):
     env = AEC(id)

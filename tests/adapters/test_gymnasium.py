@@ -171,6 +171,8 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
             "the opponent plays hanabi:5p and cannot play hanabi:2p",
         ),
         (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
+        (lambda: SeatEnv("hanamikoji", illegal_reward="lots"), "finite number"),
+        (lambda: SeatEnv("hanamikoji", illegal_reward=float("nan")), "finite number"),
         (lambda: SeatEnv("hanamikoji", opponent="gredy"), "did you mean greedy"),
         (lambda: SeatEnv("hanamikoji", opponent="hanabi:2p"), "cannot play hanamikoji"),
         (lambda: gymnasium.make(NAME, game="hanabi:2p"), "Hanabi2p-v0"),
@@ -239,6 +241,43 @@ def test_gymnasium_and_stable_baselines_find_nothing_to_say_against_it(id, optio
         )  # the checkers do not look at masks: some actions are illegal
         check_env(env)
         check_for_stable_baselines(env)
+
+
+def failing():
+    """An opponent, and a list that makes it fail while there is something in it."""
+
+    def fails(observation, mask):
+        if waiting:
+            raise KeyboardInterrupt
+        return first_legal(observation, mask)
+
+    waiting = []
+    return fails, waiting
+
+
+def test_the_learner_never_moves_for_an_opponent_that_has_failed():
+    opponent, waiting = failing()
+    env = SeatEnv("hanamikoji", seat=0, starter=0, opponent=opponent)
+    env.reset(seed=1)
+    waiting.append("to fail")
+    with pytest.raises(KeyboardInterrupt):
+        env.step(env.action_masks().argmax())
+    with pytest.raises(UserError, match="opponent failed"):
+        env.step(env.action_masks().argmax())
+    waiting.clear()
+    env.reset(seed=1)
+    env.step(env.action_masks().argmax())
+
+
+def test_after_an_opponent_has_failed_in_a_reset_no_game_is_in_progress():
+    opponent, waiting = failing()
+    env = SeatEnv("hanamikoji", seat=1, starter=0, opponent=opponent)
+    env.reset(seed=1)
+    waiting.append("to fail")
+    with pytest.raises(KeyboardInterrupt):
+        env.reset(seed=2)
+    with pytest.raises(UserError, match="call reset"):
+        env.step(env.action_masks().argmax())
 
 
 def test_an_illegal_action_may_cost_the_game_instead():

@@ -1,5 +1,7 @@
 """The Gymnasium environment in words."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -75,6 +77,30 @@ def test_an_illegal_reply_is_asked_again_and_then_loses() -> None:
     assert (reward, over) == (-1, True)
     with pytest.raises(UserError, match="reset"):
         env.step("secret 5")
+
+
+def test_the_model_never_moves_for_an_opponent_that_has_failed() -> None:
+    def fails(observation: Any, mask: Any) -> int:
+        raise KeyboardInterrupt
+
+    env = TextEnv("hanamikoji", seat=0, starter=0, opponent=fails)
+    env.reset(seed=1)
+    reply = next(iter(env.game.legal().values()))
+    with pytest.raises(KeyboardInterrupt):
+        env.step(reply)
+    with pytest.raises(UserError, match="opponent failed"):
+        env.step(reply)
+
+
+def test_a_seed_is_checked_before_the_game_in_progress_is_left() -> None:
+    env = TextEnv("hanamikoji", seat=0, starter=0)
+    assert (
+        env.reset(seed=np.int64(3))[0] == TextEnv("hanamikoji", seat=0, starter=0).reset(seed=3)[0]
+    )
+    for seed in (-1, 2**64):
+        with pytest.raises(UserError, match="seed"):
+            env.reset(seed=seed)
+    env.step(next(iter(env.game.legal().values())))
 
 
 def test_a_seat_is_drawn_for_each_game_or_chosen() -> None:

@@ -387,3 +387,32 @@ def test_an_opponent_that_fails_leaves_all_games_as_they_were():
     waiting.clear()
     for after, expected in zip(one.step(actions[0])[:3], other.step(actions[1])[:3], strict=True):
         np.testing.assert_array_equal(after, expected)
+
+
+def test_after_an_opponent_has_failed_in_a_reset_nothing_can_be_played():
+    def fails(observation, mask):
+        if waiting:
+            raise KeyboardInterrupt
+        return int(mask.argmax())
+
+    waiting = []
+    envs = VectorSeatEnv("hanabi:2p", 8, opponent=fails, seat=1)
+    _, info = envs.reset(seed=3)
+    waiting.append("to fail")
+    with pytest.raises(KeyboardInterrupt):
+        envs.reset(seed=4)
+    with pytest.raises(UserError, match="call reset"):
+        envs.step(info["action_mask"].argmax(1))
+    waiting.clear()
+    _, info = envs.reset(seed=4)
+    envs.step(info["action_mask"].argmax(1))
+
+
+def test_games_that_have_not_begun_are_not_shown():
+    with pytest.raises(UserError, match="call reset"):
+        VectorSeatEnv("hanamikoji", 2, render_mode="ansi").render()
+
+
+def test_many_tables_are_not_printed():
+    with pytest.raises(UserError, match="render mode"):
+        VectorSeatEnv("hanamikoji", 2, render_mode="human")

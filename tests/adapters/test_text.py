@@ -121,6 +121,11 @@ def test_an_answer_in_tags_is_found_in_any_prose(before, after, choice):
     assert game.legal()[action] == words
 
 
+@pytest.mark.parametrize("reply", ['{"action": ' + "[" * 5000 + "]" * 5000 + "}", "\n" * 100_000])
+def test_a_reply_that_is_hard_to_read_is_only_illegal(reply):
+    assert begun(illegal="random").step(reply).info["illegal"]
+
+
 def test_what_a_model_thinks_is_no_answer():
     game = begun("hanabi:2p")
     words = list(game.legal().values())
@@ -164,6 +169,18 @@ def test_an_illegal_reply_forfeits_at_once_if_so_wanted():
     assert begun(illegal="forfeit").step("no idea").done
     step = begun("hanabi:3p", illegal="forfeit", starter=1).step("no idea")
     assert step.info["returns"] == [0, -1, 0]
+
+
+def test_rewards_add_up_to_the_returns_of_a_game_that_was_forfeited():
+    game, rng = begun("hanabi:2p", seed=1, illegal="forfeit"), np.random.default_rng(0)
+    earned = [0, 0]
+    while sum(earned) == 0:  # until the partners have earned something
+        step = game.step(str(rng.choice(list(game.legal().values()))))
+        earned = [a + b for a, b in zip(earned, step.info["rewards"], strict=True)]
+    step = game.step("no idea")
+    earned = [a + b for a, b in zip(earned, step.info["rewards"], strict=True)]
+    assert earned == step.info["returns"]
+    assert sorted(step.info["returns"]) == [-1, 0]
 
 
 def test_an_illegal_reply_can_be_a_random_action_the_same_for_a_seed():

@@ -47,3 +47,16 @@ def test_for_torchrl_refuses_a_step_of_games_that_are_over():
         shown, _, terminated, _, _ = games.step(shown["action_mask"].argmax(1))
     with pytest.raises(UserError, match="call reset"):
         games.step(shown["action_mask"].argmax(1))
+
+
+def test_for_torchrl_takes_only_games_that_begin_anew_by_themselves():
+    made = {"num_envs": 2, "autoreset_mode": "NextStep"}
+    with pytest.raises(UserError, match="SAME_STEP"):
+        for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", **made))
+
+
+@pytest.mark.parametrize("mask", [np.ones(2, bool), [True, True], np.zeros(2, bool)], ids=str)
+def test_for_torchrl_begins_all_games_first(mask):
+    games = for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=2))
+    with pytest.raises(UserError, match="reset_mask"):
+        games.reset(options={"reset_mask": mask})

@@ -100,3 +100,11 @@ def test_programs_of_verifiers_find_it_by_its_id() -> None:
 def test_settings_that_do_not_fit_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UserError):
         load_environment("hanamikoji", **wrong)
+
+
+def test_options_may_be_given_together_or_one_by_one() -> None:
+    together, one_by_one = (
+        load_environment("hanamikoji", **given)
+        for given in ({"options": {"starter": 0}}, {"starter": 0})
+    )
+    assert together.taskset.config.options == one_by_one.taskset.config.options == {"starter": 0}

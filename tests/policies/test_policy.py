@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from samples import UNCOMPILED, WHOLE, sample
 
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.engine.threads import DECISIONS_PER_THREAD
@@ -369,3 +370,38 @@ def test_a_wrong_answer_for_many_games_is_refused(answer, error):
     seen = np.zeros((3, policy.variant.observation.size), np.float32)
     with pytest.raises(error):
         policy.distribution(seen, masks, policy.initial_memory(3))
+
+
+def test_predict_reads_small_integers_as_the_environments_write_them():
+    policy = load_policy("expert", game="hanamikoji")
+    numbers = {}
+    for dtype in (np.float32, np.int8):
+        envs = VectorSeatEnv("hanamikoji", 64, dtype=dtype)
+        observations, info = envs.reset(seed=1)
+        numbers[dtype], _ = policy.predict(
+            observations, deterministic=True, action_masks=info["action_mask"]
+        )
+    assert (numbers[np.float32] == numbers[np.int8]).mean() > 0.9  # an eighth of a digit is lost
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda given: given | {"state": given["state"][:1]}, "shape"),
+        (lambda given: given | {"state": given["state"][:, 1:]}, "shape"),
+        (lambda given: given | {"state": "none"}, "numbers"),
+        (lambda given: given | {"observation": given["observation"] + 1000}, "too large"),
+        (lambda given: given | {"observation": given["observation"] * np.nan}, "too large"),
+        (lambda given: given | {"observation": [["a"]]}, "numbers"),
+        (lambda given: given | {"action_masks": given["action_masks"][0]}, "shapes"),
+        (lambda given: given | {"action_masks": given["action_masks"][:, 1:]}, "shapes"),
+    ],
+)
+def test_predict_refuses_what_compiled_code_could_not_read(change, named):
+    policy = load_policy("expert", game="hanabi:2p")
+    observations, masks = positions(policy.variant, games=4)
+    rows = {"observation": observations[:4], "action_masks": masks[:4]}
+    _, state = policy.predict(**rows)
+    policy.predict(**rows, state=state)
+    with pytest.raises(UserError, match=named):
+        policy.predict(**change({**rows, "state": state}))

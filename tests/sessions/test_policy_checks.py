@@ -168,6 +168,15 @@ def test_scores_must_be_finite_where_legal_and_below_all_elsewhere():
     scores_of(Scored(nothing), SEEN, MASKS, MEMORY)
 
 
+def test_scores_come_with_a_memory():
+    class Alone(Wrong):
+        def scores(self, observation, mask, memory):
+            return np.float32(mask)
+
+    with pytest.raises(UserError, match=r"\(scores, memory\)"):
+        scores_of(Alone(nothing), SEEN, MASKS, MEMORY)
+
+
 def test_sampling_from_what_holds_no_action_raises():
     for content in (0, np.nan, -1):
         with pytest.raises(UserError, match="no action"):

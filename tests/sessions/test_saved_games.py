@@ -14,6 +14,7 @@ import hanamachi
 from hanamachi import UserError, variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
+from hanamachi.engine.game import OVER
 from hanamachi.limits import MESSAGE, RECORD_BYTES
 from hanamachi.sessions.saved_games import KEYS, Record, load, positions, replay, save
 
@@ -81,6 +82,19 @@ def test_a_game_from_a_position_cannot_be_saved():
     env.set_state(env.get_state())
     with pytest.raises(UserError, match="given position"):
         env.record()
+
+
+def test_before_a_game_there_is_none_to_save():
+    with pytest.raises(UserError, match="call reset"):
+        AEC("hanamikoji").record()
+
+
+def test_an_action_after_the_end_is_refused():
+    whole = played("hanabi:2p", steps=200).record()
+    assert replay(whole).mover == OVER
+    longer = Record(whole.variant, whole.generator, whole.chance, (*whole.actions, 0))
+    with pytest.raises(UserError, match="after the end"):
+        replay(longer)
 
 
 def test_saving_where_nothing_can_be_written_is_one_sentence(tmp_path):

@@ -140,3 +140,13 @@ def test_a_seat_hears_what_happened_since_it_acted(id: str) -> None:
             acted = [event.decision for event in history.events if event.by == seat]
             for heard in history.since_last_turn(seat):
                 assert heard.decision > (acted[-1] if acted else -1)
+
+
+@every_variant
+def test_the_players_of_a_table_end_with_the_near_one(id: str) -> None:
+    for session in games(id, 1):
+        seats = session.variant.seats
+        for near in range(seats):
+            players = seat_view(session, None, near)["table"]["players"]
+            wanted = [(near + 1 + place) % seats for place in range(seats)]
+            assert [player["seat"] for player in players] == wanted

@@ -598,6 +598,15 @@ def test_a_damaged_save_is_refused(settings, run, damage, capsys):
     assert f"{saved} is damaged" in sentence
 
 
+def test_a_save_for_which_memory_is_too_small_is_not_called_damaged(run, monkeypatch):
+    def too_large(*given, **how):
+        raise MemoryError
+
+    monkeypatch.setattr(SelfPlayPPO, "load", too_large)
+    with pytest.raises(MemoryError):
+        resumed_learner(Config.load(run / "config.yaml"), run)
+
+
 def test_a_save_of_another_version_is_refused_and_not_called_damaged(settings, run, capsys):
     saved = run / "resume.zip"
     members = {name: ZipFile(saved).read(name) for name in ZipFile(saved).namelist()}

@@ -10,6 +10,7 @@ from hanamachi.policies.external.bot import RUNNERS
 from hanamachi.storage.reading import checked_path
 
 RUN = "run"  # the program of a bot that is a folder
+PYCACHE = "__pycache__"
 DIGITS = 12  # of a digest, which a message can show
 
 
@@ -38,17 +39,20 @@ def command(program: Path) -> list[str]:
     return ["python", "-P", str(program)] if program.suffix == ".py" else [str(program)]
 
 
-def digest(program: Path) -> str:
-    """What changes if a bot changes: by the content of its files."""
+def digest(bot: Path) -> str:
+    """What changes if a bot changes: by the content of its file, or of those in its folder."""
     content = sha256()
-    for file in files_of(program):
+    for file in files_of(bot):
         content.update(file.name.encode() + file.read_bytes())
     return content.hexdigest()[:DIGITS]
 
 
-def files_of(program: Path) -> Iterator[Path]:
-    """A bot's file, or all those in its folder."""
-    if program.name != RUN:
-        yield program
-    else:
-        yield from (file for file in sorted(program.parent.rglob("*")) if file.is_file())
+def files_of(bot: Path) -> Iterator[Path]:
+    """A bot's file, or those in its folder, but for hidden ones and what Python compiles."""
+    if bot.is_file():
+        yield bot
+        return
+    for file in sorted(bot.rglob("*")):
+        within = file.relative_to(bot).parts
+        if file.is_file() and not any(part.startswith((".", PYCACHE)) for part in within):
+            yield file

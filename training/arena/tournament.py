@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, process_killed
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
@@ -41,6 +42,7 @@ LIMITS = Limits(seconds=1.0, memory=1024, waits=True, cpu=3600)
 
 
 Played = tuple[Pairing, Part]  # a match and what came out of it
+Job = tuple[int, Pairing, Schedule]  # a match with its number, and how it is played
 
 
 class Round(NamedTuple):
@@ -90,7 +92,7 @@ def play_tournament(
     names = [player.name for player in players]
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": [], "games": games, "seed": seed}
-    files = {name: digest(program) for name, program in programs.items()} | fingerprints(others)
+    files = {name: digest(folder / name) for name in programs} | fingerprints(others)
     how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
     how |= {"files": files}
     schedule = Schedule(games, seed, strict=False, saved=SavedParts(out / PARTS, {**about, **how}))
@@ -170,16 +172,16 @@ class Director:
         return played
 
     @contextmanager
-    def _open(self, at_once: int, matches: int) -> Iterator[Any]:
+    def _open(self, at_once: int, matches: int) -> Iterator[Executor | None]:
         """Processes for `matches` in all, of which `at_once` can be played at once."""
         games = matches * self.schedule.games
         self.watch.begin(games, min(games, sum(self.kept)))
         with worker_pool(min(self.processes, at_once)) as pool:
             yield pool
 
-    def _play(self, numbers: Sequence[int], pool: Any) -> list[Played]:
+    def _play(self, numbers: Sequence[int], pool: Executor | None) -> list[Played]:
         jobs = [(number, self.matches[number], self.schedule) for number in numbers]
-        results = pool.imap_unordered(play_match, jobs) if pool else map(play_match, jobs)
+        results = played_at_once(pool, jobs) if pool else map(play_match, jobs)
         found: dict[int, Part] = {}
         for number, part in results:
             found[number] = part
@@ -188,7 +190,16 @@ class Director:
         return [(self.matches[number], found[number]) for number in numbers]
 
 
-def play_match(job: tuple[int, Pairing, Schedule]) -> tuple[int, Part]:
+def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, Part]]:
+    """The matches, in the order in which they end; UserError if a process was killed."""
+    try:
+        for match in as_completed([pool.submit(play_match, job) for job in jobs]):
+            yield match.result()
+    except BrokenExecutor:
+        raise process_killed() from None
+
+
+def play_match(job: Job) -> tuple[int, Part]:
     """The number of a match, and what came out of it; afterwards its bots have ended."""
     number, match, schedule = job
     assert schedule.saved
@@ -206,15 +217,22 @@ def put_away(player: Policy) -> None:
 
 
 @contextmanager
-def worker_pool(processes: int) -> Iterator[Any]:
+def worker_pool(processes: int) -> Iterator[Executor | None]:
     """Processes that play, or None for one; where they are stopped, so are their bots."""
     if processes == 1:
         yield None
         return
-    with multiprocessing.get_context("spawn").Pool(processes, end_by_exception) as pool:
-        yield pool
-        pool.close()
-        pool.join()
+    others = multiprocessing.active_children()
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, spawn, end_by_exception) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in multiprocessing.active_children():
+                if worker not in others:
+                    worker.terminate()
+            raise
 
 
 def end_by_exception() -> None:

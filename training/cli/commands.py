@@ -292,7 +292,7 @@ def export(
         Path | None, typer.Option(help="The file; NAME.onnx for a POLICY called NAME by default.")
     ] = None,
 ) -> None:
-    """Write a checkpoint as an ONNX file, which plays without PyTorch (extra: onnx)."""
+    """Write a checkpoint as an ONNX file. Playing it needs the extra onnx, but not PyTorch."""
     from hanamachi.policies.export import export
 
     written(export(policy, out))

@@ -14,7 +14,13 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
-from hanamachi.errors import UserError, missing_extra, missing_package, shortened
+from hanamachi.errors import (
+    UserError,
+    is_out_of_memory,
+    missing_extra,
+    missing_package,
+    shortened,
+)
 from hanamachi.storage.reading import may_name_a_file
 
 MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -125,13 +131,13 @@ def run(command: Callable[[], Any]) -> int:
 
 def how_to_resume(given: Sequence[str]) -> str:
     """The command that resumes what these arguments began, if anything can be resumed."""
-    if not given or given[0] not in RESUMABLE or "--exact" in given:
+    options = {word.split("=")[0] for word in given}
+    if not given or given[0] not in RESUMABLE or options & {"--exact", "--grade"}:
         return ""
-    if given[0] in ("evaluate", "dataset", "arena"):
-        if given[0] != "arena" and not any(word.split("=")[0] == "--out" for word in given):
-            return "; with --out FOLDER the games played are kept, and the same command resumes"
-        return f"; to resume: {shlex.join(['hanamachi', *given])}"
-    again = given if "--resume" in given else [*given, "--resume"]
+    trains = given[0] in ("train", "sweep") or "--steps" in options
+    if not trains and given[0] != "arena" and "--out" not in options:
+        return "; with --out FOLDER the games played are kept, and the same command resumes"
+    again = [*given, "--resume"] if trains and "--resume" not in options else given
     return f"; to resume: {shlex.join(['hanamachi', *again])}"
 
 
@@ -153,13 +159,6 @@ def sentence(error: Exception) -> str:
         command = context.command_path if context else "hanamachi"
         return f"{error.format_message().rstrip('.')} (see {command} --help)"
     raise error
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether Python, numpy or torch got no memory; torch's error on a CPU has no type."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ Say = Callable[[str], None]
 
 FEW = 12  # at most these many choices are listed without a question
 WIDTH = 80  # columns of a terminal
+DIGITS = 9  # of the number of a choice; no position has as many choices
 HELP = """\
 Type the number of a choice, or its words; you may shorten the first word and
 list cards in any order.
@@ -134,8 +135,8 @@ class Contest:
     def find(self, line: str) -> int:
         """The action that a line means; UserError says what to type instead."""
         choices = self.choices()
-        if line.strip().isdecimal():
-            number = int(line)
+        if (digits := line.strip()).isdecimal():
+            number = int(digits) if len(digits) <= DIGITS else 0
             if not 1 <= number <= len(choices):
                 raise UserError(f"your choices are numbered from 1 to {len(choices)}")
             return list(choices)[number - 1]

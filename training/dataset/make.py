@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from hanamachi.engine.threads import default_threads
-from hanamachi.errors import UserError, shown
+from hanamachi.errors import UserError, process_killed, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import THREADS
 from hanamachi.sessions.session import whole_number
@@ -129,6 +129,8 @@ def mapper_of(processes: int) -> Iterator[Mapper]:
     with ProcessPoolExecutor(processes, spawn, begin_process, (threads,)) as pool:
         try:
             yield pool.map
+        except BrokenExecutor:
+            raise process_killed() from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -24,7 +24,7 @@ from hanamachi.sessions.policy_checks import FINE, faulty_row, illegal_row
 from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 from hanamachi.training.dataset.columns import columns, numpy_array, row_size, schema
 from hanamachi.training.dataset.make import ABOUT, DATA
-from hanamachi.training.dataset.recipe import Recipe, file_names
+from hanamachi.training.dataset.recipe import Recipe, file_count, file_names
 
 SHIPPED = Path(__file__).parent / "shipped"  # what scripts/datasets.py makes, a folder each
 KINDS: Mapping[str, Any] = {  # of the entries of ABOUT
@@ -98,11 +98,16 @@ def load(dataset: str | Path) -> Dataset:
     UserError if it is not whole, or anything in it does not fit the game.
     """
     folder = shipped(str(dataset)) if str(dataset) in VARIANTS else checked_path(dataset)
-    recipe, names = read_about(folder)
-    parts = [folder / DATA / name for name in names]
-    if missing := [part.name for part in parts if not part.exists()]:
+    recipe, games_a_file = read_about(folder)
+    there = {part.name for part in (folder / DATA).glob("*.parquet")}
+    missing = count = file_count(recipe.games, games_a_file)
+    if count <= len(there):  # else there is no need for a list that may be endless
+        names = file_names(recipe.games, games_a_file)
+        missing = len(set(names) - there)
+    if missing:
         how = "the command that made it completes it"
-        raise refused(folder, f"{len(missing)} of {len(parts)} files are missing; {how}")
+        raise refused(folder, f"{missing:,} of {count:,} files are missing; {how}")
+    parts = [folder / DATA / name for name in names]
     arrays = read_files(folder, recipe, parts)
     check_order(folder, recipe, arrays["game"], arrays["decision"])
     named: dict[str, Any] = {"values": None, **arrays, "returns": arrays.pop("return")}
@@ -129,8 +134,8 @@ def refused(folder: Path, why: str) -> UserError:
 # --- The description
 
 
-def read_about(folder: Path) -> tuple[Recipe, list[str]]:
-    """The recipe of a dataset, and the names of its files."""
+def read_about(folder: Path) -> tuple[Recipe, int]:
+    """The recipe of a dataset, and how many games each of its files has."""
     try:
         about = parse_json(read_bounded(folder / ABOUT, RESULTS_BYTES))
     except UserError as error:
@@ -144,7 +149,7 @@ def read_about(folder: Path) -> tuple[Recipe, list[str]]:
         raise refused(
             folder, f"its actions or observations are of another version of {recipe.game}"
         )
-    return recipe, file_names(recipe.games, about["games_a_file"])
+    return recipe, about["games_a_file"]
 
 
 def check_kinds(folder: Path, about: Any) -> None:

@@ -15,6 +15,7 @@ from hanamachi.policies.networks.description import digests
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
+from hanamachi.policies.search.search import Search
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, Play, games_in_memory
 from hanamachi.training.evaluation.matches import checked_play
@@ -22,7 +23,8 @@ from hanamachi.training.evaluation.saved_parts import fingerprints
 
 SEEDS = 2**62
 OTHER_DEALS = 2**62  # added to a seed: no evaluation plays these deals
-GAMES_A_FILE, FEW = 2048, 16  # few where a search or a Python function decides about each game
+GAMES_A_FILE, FEW = 2048, 16  # few where somebody slow decides
+SLOW: tuple[type[Policy], ...] = (Search, *(kind for kind, _ in ONE_BY_ONE))
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class Recipe:
     def games_a_file(self) -> int:
         """How many games a file holds; a dataset that is stopped loses those of one file."""
         everybody = [*self.players, *([self.search] if self.search else [])]
-        slow = any(isinstance(each, kind) for each in everybody for kind, _ in ONE_BY_ONE)
+        slow = any(isinstance(each, SLOW) for each in everybody)
         return min(FEW if slow else GAMES_A_FILE, games_in_memory(everybody, self.variant))
 
     @property
@@ -96,7 +98,11 @@ class Recipe:
         return file_names(self.games, self.games_a_file)
 
 
+def file_count(games: int, games_a_file: int) -> int:
+    return ceil(games / games_a_file)
+
+
 def file_names(games: int, games_a_file: int) -> list[str]:
     """As Hugging Face names the parts of a split."""
-    count = ceil(games / games_a_file)
+    count = file_count(games, games_a_file)
     return [f"train-{i:05}-of-{count:05}.parquet" for i in range(count)]

@@ -218,11 +218,13 @@ def evaluate(
     names, others = participants(pairings, bool(opponents))
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": others, "games": games, "seed": seed}
-    how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
-    how |= {"judge": judge} if judge else {}
-    how |= {"replays": True} if replays else {}
-    saved = SavedParts(Path(out, PARTS), {**about, **how}) if out else None
-    pairings = keeping_games(pairings, Path(out, REPLAYS)) if out and replays else pairings
+    saved = None
+    if out:
+        how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
+        how |= {"judge": judge} if judge else {}
+        how |= {"replays": True} if replays else {}
+        saved = SavedParts(Path(out, PARTS), {**about, **how})
+        pairings = keeping_games(pairings, Path(out, REPLAYS)) if replays else pairings
     schedule = Schedule(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))
     return evaluated(about, played, bool(opponents) or variant.game.cooperative)

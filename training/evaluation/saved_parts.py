@@ -8,6 +8,7 @@ that play the same evaluation only write the same files.
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -36,6 +37,7 @@ from hanamachi.training.evaluation.deals import Failure, Part
 
 ABOUT = "evaluation.json"
 DIGITS = 12  # of a digest, which a message can show
+PORTION = 1 << 20  # bytes of a file that are read at once
 
 
 class SavedParts:
@@ -113,14 +115,24 @@ def fingerprint(spec: str) -> str:
     if spec.startswith(PROCESS):
         return digest_of_program(spec)
     file = None if spec.startswith(MODEL) else file_of(spec)
-    return sha256(read_bounded(file, WEIGHTS_BYTES)).hexdigest()[:DIGITS] if file else ""
+    return digest_of([file]) if file else ""
 
 
 def digest_of_program(spec: str) -> str:
     """A digest of all files that a bot's command names: its program, and those among arguments."""
     words = map(Path, shlex.split(spec.removeprefix(PROCESS)))
-    content = [read_bounded(file, WEIGHTS_BYTES) for file in words if file.is_file()]
-    return sha256(b"".join(content)).hexdigest()[:DIGITS] if content else ""
+    files = [word for word in words if word.is_file()]
+    return digest_of(files) if files else ""
+
+
+def digest_of(files: Sequence[Path]) -> str:
+    """A digest of these files, one after the other; each may be large."""
+    content = sha256()
+    for file in files:
+        with file.open("rb") as opened:
+            while part := opened.read(PORTION):
+                content.update(part)
+    return content.hexdigest()[:DIGITS]
 
 
 def file_of(spec: str) -> Path | None:
@@ -132,5 +144,7 @@ def file_of(spec: str) -> Path | None:
         return own if own.exists() else of_run
     if spec.endswith(ONNX):
         return Path(spec)
-    module = find_spec(spec.partition(":")[0]) if ":" in spec else None
+    module = None
+    with suppress(ImportError, ValueError):  # a script is a module without a spec
+        module = find_spec(spec.partition(":")[0]) if ":" in spec else None
     return Path(module.origin) if module and module.has_location and module.origin else None

@@ -80,7 +80,10 @@ def joined(levels: Sequence[Level]) -> Level:
 
 
 def tree_of(variant: Variant, max_states: int = MAX_STATES) -> VariantTree:
-    """The tree of a variant; UserError if it has more than `max_states` states."""
+    """The tree of a variant.
+
+    UserError if its walk meets more than `max_states` states; of equal ones each counts.
+    """
     walk = Walk(variant, max_states)
     level = walk.settled(walk.beginning())
     while len(level):
@@ -220,7 +223,7 @@ def too_large(variant: Variant, counted: int) -> UserError:
     """The error for a variant with too many states."""
     small = min((command_line(small) for small in small_versions(variant.game.name)), key=len)
     return UserError(
-        f"{variant.id} is too large to solve exactly: it has more than {counted:,} states; "
+        f"{variant.id} is too large to solve exactly: its tree has more than {counted:,} states; "
         f"a small version is {small}"
     )
 

@@ -13,8 +13,11 @@ from copy import deepcopy
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from hanamachi.policies.networks.network import Network
+from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
+from hanamachi.training.learner.shards import halves, map_on_threads
 
 WARM_UP = 10  # gradient steps in which a moving average forgets most of the first weights
 
@@ -30,6 +33,21 @@ class SlowCopy:
 
     def before_update(self, learner: Network, decisions: int) -> None:
         """Called before the learner is trained on a rollout, with its decisions so far."""
+
+    def rate(self, buffer: SelfPlayBuffer, batch_size: int) -> None:
+        """Store its log-probabilities of the actions at every decision of a rollout."""
+        buffer.magnet_log_probs = buffer.room(int(buffer.action_space.n))
+        table = buffer.magnet_log_probs.flatten(0, 1)
+
+        @torch.no_grad()
+        def ask(decisions: Tensor) -> None:
+            batch = buffer.select(decisions)
+            chances, _ = self.network(batch.observations, batch.masks)
+            rows = decisions.to(buffer.device)[chances.rows]
+            table[rows, chances.actions] = chances.log_probabilities
+
+        for some in torch.arange(len(table)).split(batch_size):
+            map_on_threads(ask, halves(some, buffer.device))
 
     def get_state(self) -> dict[str, Any]:
         """Everything that its future depends on."""

@@ -244,8 +244,7 @@ class SelfPlayPPO(MaskablePPO):
         """Write the log, and train the policy on the rollout."""
         self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
         self.dump_logs()
-        with self.computing():
-            self.train()
+        self.train()
 
     @contextmanager
     def computing(self) -> Iterator[None]:
@@ -307,14 +306,17 @@ class SelfPlayPPO(MaskablePPO):
         scheduled = self.scheduled(self.share_left)
         buffer, steps = self.rollout_buffer, 0
         totals: dict[str, Tensor] = {}
-        if self.kl_schedule:
-            self._ask_magnet()
-        for _ in range(self.n_epochs):
-            for decisions in buffer.shuffled(self.generator).split(self.batch_size):
-                parts = self.descend(decisions, scheduled)
-                totals = {name: totals.get(name, 0) + part for name, part in parts.items()}
-                steps += 1
-            self._n_updates += 1
+        with self.computing():
+            if self.kl_schedule:
+                assert self.magnet, "kl_schedule needs a magnet"
+                self.magnet.before_update(self.policy.network, self.num_timesteps)
+                self.magnet.rate(buffer, self.batch_size)
+            for _ in range(self.n_epochs):
+                for decisions in buffer.shuffled(self.generator).split(self.batch_size):
+                    parts = self.descend(decisions, scheduled)
+                    totals = {name: totals.get(name, 0) + part for name, part in parts.items()}
+                    steps += 1
+                self._n_updates += 1
         self._record(totals, steps, scheduled)
 
     def descend(self, decisions: Tensor, scheduled: Mapping[str, float]) -> dict[str, Tensor]:
@@ -337,25 +339,6 @@ class SelfPlayPPO(MaskablePPO):
         if self.average:
             self.average.after_step(self.policy.network)
         return {name: sum_of([part[name] for part in parts]) for name in parts[0]}
-
-    def _ask_magnet(self) -> None:
-        """Store the magnet's log-probabilities at every decision of the rollout."""
-        assert self.magnet, "kl_schedule needs a magnet"
-        self.magnet.before_update(self.policy.network, self.num_timesteps)
-        network, buffer = self.magnet.network, self.rollout_buffer
-        buffer.magnet_log_probs = buffer.room(int(self.action_space.n))  # type: ignore[attr-defined]
-        table = buffer.magnet_log_probs.flatten(0, 1)
-
-        @torch.no_grad()
-        def ask(decisions: Tensor) -> None:
-            batch = buffer.select(decisions)
-            chances, _ = network(batch.observations, batch.masks)
-            table[decisions.to(self.device)[chances.rows], chances.actions] = (
-                chances.log_probabilities
-            )
-
-        for some in torch.arange(len(table)).split(self.batch_size):
-            map_on_threads(ask, halves(some, self.device))
 
     def scheduled(self, left: float) -> dict[str, float]:
         """The scheduled settings, where this share of the run is left."""

@@ -13,7 +13,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.four_actions import cards_used, checked_actions, sums_by_set
 from hanamachi.games.geishas_road import information, observation, rules, validity
 from hanamachi.games.geishas_road.actions import Catalogue, Move, places
-from hanamachi.games.options import STARTERS, one_of, whole_number, whole_numbers
+from hanamachi.games.options import STARTERS, number_in_range, numbers_in_range, one_of
 
 COLOURS = ("pink", "red", "blue", "green", "yellow")  # clockwise
 PRESTIGE_TOKENS = (2, 2, 2, 3, 3, 3, 4, 4, 4)
@@ -69,7 +69,7 @@ OPTIONS = {
 
 
 def checked_values(values: Any, colours: int) -> tuple[int, ...]:
-    whole_numbers("item_values", values, 1, 9, 1, rules.CARDS // colours)
+    numbers_in_range("item_values", values, 1, 9, 1, rules.CARDS // colours)
     if list(values) != sorted(set(values)):
         raise UserError(f"item_values must be different and ascend, not {values!r}")
     return tuple(values)
@@ -78,12 +78,12 @@ def checked_values(values: Any, colours: int) -> tuple[int, ...]:
 def checked_tokens(tokens: Any, colours: int) -> tuple[int, ...]:
     if tokens is None:
         return PRESTIGE_TOKENS[: 2 * colours - 1]
-    whole_numbers("prestige_tokens", tokens, 0, 9, colours, 2 * colours)
+    numbers_in_range("prestige_tokens", tokens, 0, 9, colours, 2 * colours)
     return tuple(tokens)
 
 
 def check_instant_win(geisha: Any, colours: int) -> None:
-    whole_number("instant_win", geisha, 1, rules.COLOURS)
+    number_in_range("instant_win", geisha, 1, rules.COLOURS)
     if 2 * geisha <= colours:
         raise UserError(
             f"instant_win must be more than half of the {colours} geisha, not {geisha}, "
@@ -142,7 +142,7 @@ def checked(options: dict[str, Any]) -> dict[str, Any]:
     one_of("starter", options["starter"], STARTERS)
     one_of("loser_picks_starter", options["loser_picks_starter"], ("after_deal", "before_deal"))
     one_of("tiebreaker_alone_wins", options["tiebreaker_alone_wins"], (True, False))
-    whole_number("colours", options["colours"], 2, rules.COLOURS)
+    number_in_range("colours", options["colours"], 2, rules.COLOURS)
     lists = {
         "item_values": checked_values(options["item_values"], options["colours"]),
         "actions": checked_actions(options["actions"], rules.ACTIONS),
@@ -177,9 +177,9 @@ def edition_2021(options: dict[str, Any]) -> Edition:
     """Stacks of lanterns in a fixed order, geisha at home in every round, rounds to be won."""
     light, dark = options["light"], options["dark"]
     for name in ("light", "dark"):
-        whole_numbers(name, options[name], 0, 9, 0, rules.ROW)
+        numbers_in_range(name, options[name], 0, 9, 0, rules.ROW)
     one_of("start_marker", options["start_marker"], ("choose", "random"))
-    whole_number("rounds_to_win", options["rounds_to_win"], 1, 100)
+    number_in_range("rounds_to_win", options["rounds_to_win"], 1, 100)
     return Edition(
         start_markers=rules.CHOSEN if options["start_marker"] == "choose" else rules.DRAWN,
         shuffled=False,
@@ -198,8 +198,8 @@ def edition_2021(options: dict[str, Any]) -> Edition:
 def edition_2022(options: dict[str, Any]) -> Edition:
     """Rows of shuffled tokens, geisha where they stand, points over all rounds."""
     colours, tokens = options["colours"], options["prestige_tokens"]
-    whole_numbers("base", options["base"], 0, 9, 1, rules.ROUNDS)
-    whole_number("rounds", options["rounds"], 1, rules.ROUNDS)
+    numbers_in_range("base", options["base"], 0, 9, 1, rules.ROUNDS)
+    number_in_range("rounds", options["rounds"], 1, rules.ROUNDS)
     check_instant_win(options["instant_win"], colours)
     for name in ("decline_collecting", "can_counter_hidden", "counter_own"):
         one_of(name, options.get(name, False), (True, False))

@@ -249,7 +249,7 @@ def drawn_table(
 def draw_side(canvas: Canvas, side: Side, y: float, to_decide: bool, near: bool = False) -> None:
     """A player's score, guests, hand, actions and tokens; framed while it is theirs to decide.
 
-    Of the near side actions are made.
+    Actions are made of pieces on the near side.
     """
     canvas.box(10, y, 820, 126, PANEL, GOLD if to_decide else None)
     canvas.write(22, y + 17, side.name, 15, anchor="lm")

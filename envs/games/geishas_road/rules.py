@@ -151,14 +151,6 @@ def bit_of(card: int) -> Any:
 
 
 @inline
-def held_by(game: np.record, seat: int) -> int:
-    cards = 0
-    for slot in range(HAND):
-        cards |= bit_of(game.hand[seat, slot])
-    return cards
-
-
-@inline
 def played(game: np.record) -> int:
     cards = 0
     for card in range(CARDS):

@@ -10,7 +10,7 @@ from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi import information, observation, rules, symmetry, validity
 from hanamachi.games.hanabi.actions import Catalogue
-from hanamachi.games.options import one_of, whole_number
+from hanamachi.games.options import number_in_range, one_of
 
 COLOURS = ("red", "black", "yellow", "green", "blue")
 MULTICOLOUR = "multicolour"
@@ -134,13 +134,13 @@ def build(*, players: int, **options: Any) -> tuple[dict[str, Any], np.record, C
 def check(players: int, options: dict[str, Any]) -> None:
     one_of("starter", options["starter"], ("random", *range(players)))
     one_of("multicolour", options["multicolour"], MULTICOLOURS)
-    whole_number("max_clues", options["max_clues"], 1, DEFAULTS["max_clues"])
-    whole_number("max_errors", options["max_errors"], 1, DEFAULTS["max_errors"])
+    number_in_range("max_clues", options["max_clues"], 1, DEFAULTS["max_clues"])
+    number_in_range("max_errors", options["max_errors"], 1, DEFAULTS["max_errors"])
     one_of("allow_empty_hints", options["allow_empty_hints"], (True, False))
     one_of("strikeout_score", options["strikeout_score"], STRIKEOUT_SCORES)
-    whole_number("colours", options["colours"], 1, len(COLOURS))
-    whole_number("ranks", options["ranks"], 1, rules.RANKS)
-    whole_number("hand_size", options["hand_size"], 1, rules.HAND)
+    number_in_range("colours", options["colours"], 1, len(COLOURS))
+    number_in_range("ranks", options["ranks"], 1, rules.RANKS)
+    number_in_range("hand_size", options["hand_size"], 1, rules.HAND)
 
 
 # --- The end

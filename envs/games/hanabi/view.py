@@ -106,7 +106,7 @@ def table(variant: Variant, game: np.record, viewer: int | None, near: int | Non
             Player(
                 hand.seat, hand.name, [held(variant, card) for card in hand.cards], hand.last_turn
             )
-            for hand in hands(variant, game, viewer)
+            for hand in hands(variant, game, viewer, near)
         ],
     )
 

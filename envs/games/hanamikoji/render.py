@@ -218,7 +218,7 @@ def draw_side(
 ) -> None:
     """A player's name, favours, hand and tiles; framed in gold while it is theirs to decide.
 
-    Of the near side actions are made, and of what the far side offers.
+    Actions are made of pieces on the near side, and of what the far side offers.
     """
     canvas.box(10, y, 580, 114, PANEL, GOLD if to_decide else None)
     canvas.write(22, y + 17, side.name, 15, anchor="lm")

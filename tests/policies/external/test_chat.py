@@ -139,6 +139,7 @@ def test_a_retry_may_be_given_as_a_date() -> None:
     assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") < 0
     assert seconds("7") == 7
     assert seconds("soon") == seconds("") == 0
+    assert seconds("Mon, 01 Jan 99999999999 00:00:00 GMT") == 0
 
 
 # --- Addresses and keys
@@ -150,6 +151,12 @@ def test_a_retry_may_be_given_as_a_date() -> None:
         "127.0.0.1:8000",
         "ftp://host/v1",
         "http:///v1",
+        "http://[::1/v1",
+        "http://.host/v1",
+        "http://127.0.0.1:80a/v1",
+        "http://127.0.0.1:99999/v1",
+        "http://127.0.0.1:8000/\u00e9/v1",
+        "http://127.0.0.1:8000/a b/v1",
         f"http://me:{KEY}@host/v1",
         f"https://host/v1?key={KEY}",
     ],

@@ -171,6 +171,8 @@ HOSTILE = {
         READY + "print('{\"action\":' + '9' * 5000 + '}')",
         "JSON",
     ),
+    "answers a list": (READY + "answer({'action': [5]}); time.sleep(9)", "5"),
+    "answers an object": (READY + "answer({'action': {'a': 1}}); time.sleep(9)", "a"),
     "answers a bool": (READY + "answer({'action': True}); time.sleep(9)", "chose True"),
     "answers nothing": (READY + "answer({}); time.sleep(9)", "must answer"),
     "gives no distribution": (
@@ -221,6 +223,16 @@ def test_a_bot_that_never_gets_ready_is_started_once(bot: Write, tmp_path: Path)
         with pytest.raises(UserError, match=r"is not ready.*exit code 3"):
             decide(policy, session)
     assert (tmp_path / "starts").read_text() == "x"
+
+
+def test_a_bot_that_does_not_get_ready_is_ended(bot: Write, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    writes = f"open({str(there)!r}, 'w').write(str(os.getpid())); "
+    policy = bot(writes + "answer({'type': 'go'}); time.sleep(99)")
+    with pytest.raises(UserError, match="is not ready"):
+        decide(policy, begun(0))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(there.read_text()), 0)
 
 
 def test_a_program_that_is_not_there_is_named() -> None:

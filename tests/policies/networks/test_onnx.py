@@ -486,6 +486,7 @@ def test_no_other_file_is_read(file, monkeypatch):
     ("config", "named"),
     [
         ({"format": 2}, "2"),
+        ({"version": "\ud800"}, "version"),
         ({"actions": "0" * 64}, "actions"),
         ({"observation": "0" * 64}, "observation"),
         ({"game": "hanabi:2p", "options": {}}, "hanabi:2p"),

@@ -17,7 +17,7 @@ from hanamachi.games.hanamikoji.rules import RECORD
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
-from hanamachi.policies.search.reach import effective_size, resampled, weights
+from hanamachi.policies.search.reach import resampled, weights
 
 SMALL = make_variant(
     "hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1, starter=0
@@ -127,7 +127,7 @@ def test_a_policy_that_is_certain_rules_nothing_out() -> None:
     shares = weights(load_policy("greedy", game="hanamikoji"), games, seat)
     assert (shares > 0).all()
     assert shares.sum() == pytest.approx(1)
-    assert 1 < effective_size(shares) < len(games)
+    assert shares.max() > shares.min()
 
 
 def test_before_anybody_else_has_decided_all_worlds_count_the_same() -> None:

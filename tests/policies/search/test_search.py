@@ -91,6 +91,8 @@ def test_a_search_plays_in_a_pettingzoo_environment():
         ("search:improve:greedy:world=8", "worlds"),
         ("search:improve:greedy:worlds=8,top=0", "top"),
         ("search:endgame:greedy:worlds=8,positions=0", "positions"),
+        ("search:endgame:greedy:worlds=8,positions=1000000000000", "positions"),
+        ("search:endgame:greedy:worlds=8,positions=" + "9" * 30, "positions"),
         ("search:endgame:worlds=8", "search:(endgame|improve)"),
         ("search:improv:greedy:worlds=8", "improve"),
         ("search:improve:worlds=8", "search:(endgame|improve)"),
@@ -106,6 +108,19 @@ def test_a_search_that_cannot_be_is_refused_with_one_sentence(spec, named):
 def test_a_kind_that_is_not_for_the_game_is_refused():
     with pytest.raises(UserError, match="hanabi:2p"):
         load_policy("search:improve:greedy:worlds=8", game="hanabi:2p")
+
+
+def test_a_belief_of_countless_hands_is_refused():
+    with pytest.raises(UserError, match="hands"):
+        load_policy("search:single_agent:expert:worlds=8,hands=20000000", game="hanabi:2p")
+
+
+def test_a_search_plays_on_by_the_rules_that_are_played():
+    search = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
+    other = make_variant("hanamikoji", max_rounds=1)
+    games = midgame(other, 1, games=1)
+    with pytest.raises(UserError, match="options"):
+        search.with_worlds(Worlds(other, games, games["mover"]))
 
 
 def test_worlds_are_for_games_in_progress():
@@ -209,17 +224,18 @@ def test_games_of_the_same_luck_share_random_numbers():
     assert (earned.reshape(-1, 3, 2) == earned.reshape(-1, 3, 2)[:, :1]).all()
 
 
-def test_games_are_left_after_so_many_turns():
+@pytest.mark.parametrize("policy", ["greedy", "random"])
+def test_games_are_left_after_so_many_turns(policy):
     variant = make_variant("hanabi:2p")
     games = midgame(variant, 1, games=20)
     two, luck = games.copy(), np.arange(20, dtype=np.uint64)
-    greedy, actions = load_policy("greedy", "hanabi:2p"), first_actions(variant, games)
+    player, actions = load_policy(policy, "hanabi:2p"), first_actions(variant, games)
     kernels.step(variant.rule_set, games, actions)
     one = two.copy()
-    earned = play_out(greedy, one, actions, luck, turns=1)
+    earned = play_out(player, one, actions, luck, turns=1)
     np.testing.assert_array_equal(one, games)
     np.testing.assert_array_equal(earned, games["rewards"][:, : variant.seats])
-    play_out(greedy, two, actions, luck, turns=2)
+    play_out(player, two, actions, luck, turns=2)
     assert (two["player"] == (games["player"] + 1) % variant.seats).all()
 
 

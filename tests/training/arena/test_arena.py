@@ -15,7 +15,7 @@ from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import Limits
 from hanamachi.sessions.notation import load_game
 from hanamachi.training.arena import page
-from hanamachi.training.arena.bots import bots_in
+from hanamachi.training.arena.bots import bots_in, digest
 from hanamachi.training.arena.tournament import Tournament, play_tournament
 from hanamachi.training.evaluation.deals import Pairing, Part
 from hanamachi.training.evaluation.matches import evaluate
@@ -272,3 +272,31 @@ def test_mistakes_end_in_a_sentence(bots: Path, tmp_path: Path) -> None:
     (bots / "last.py").unlink()
     with pytest.raises(UserError, match="two"):
         play(bots, tmp_path / "out")
+
+
+def test_what_a_bot_compiles_does_not_change_it(tmp_path: Path) -> None:
+    bot = tmp_path / "bot"
+    (bot / "__pycache__").mkdir(parents=True)
+    (bot / "run").write_text("a program")
+    before = digest(bot)
+    (bot / "__pycache__" / "brain.pyc").write_text("compiled")
+    (bot / ".log").write_text("it wrote this")
+    assert digest(bot) == before
+    (bot / "brain.py").write_text("a part of it")
+    assert digest(bot) != before
+
+
+def test_a_program_called_run_is_a_bot_of_its_own(bots: Path) -> None:
+    (bots / "run").write_text("a program")
+    before = digest(bots / "run")
+    class_of(bots, another="legal[0]")
+    assert digest(bots / "run") == before
+
+
+def test_a_process_that_is_killed_ends_the_tournament_in_a_sentence(
+    tmp_path: Path,
+) -> None:
+    bots = class_of(tmp_path / "bots", first="legal[0]", kills="os.kill(os.getppid(), 9)")
+    class_of(bots, last="legal[-1]")
+    with pytest.raises(UserError, match="was killed"):
+        play(bots, tmp_path / "out", processes=2)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -408,15 +409,26 @@ def test_an_interrupted_command_ends_with_130_and_a_terminated_one_with_143():
         (["train", "a b.yaml", "--set", "seed=1"], "train 'a b.yaml' --set seed=1 --resume"),
         (["sweep", "x.yaml", "--resume"], "sweep x.yaml --resume"),
         (["exploit", "expert", "--steps", "9"], "exploit expert --steps 9 --resume"),
+        (["exploit", "expert", "--search", "worlds=8", "--out", "x"], None),
         (["evaluate", "a", "b", "--out", "x"], "evaluate a b --out x"),
         (["evaluate", "a", "b", "--out=x"], "evaluate a b --out=x"),
     ],
 )
 def test_a_stopped_command_can_be_resumed_by_the_command_that_is_printed(given, wanted):
-    assert cli.how_to_resume(given).endswith(f"hanamachi {wanted}")
+    assert cli.how_to_resume(given).endswith(f"hanamachi {wanted or shlex.join(given)}")
 
 
-@pytest.mark.parametrize("given", [[], ["games"], ["exploit", "expert", "--exact"]])
+@pytest.mark.parametrize(
+    "given", [["evaluate", "a", "b"], ["exploit", "a", "--search", "worlds=8"]]
+)
+def test_what_keeps_nothing_says_how_to_keep_it(given):
+    assert "--out FOLDER" in cli.how_to_resume(given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[], ["games"], ["exploit", "expert", "--exact"], ["arena", "bots", "--grade", "gifts"]],
+)
 def test_what_cannot_be_resumed_names_no_command(given):
     assert cli.how_to_resume(given) == ""
 

@@ -19,6 +19,7 @@ from hanamachi.sessions.players import SeatedPlayer, step, turns_of
 from hanamachi.training.cli import main as cli
 from hanamachi.training.dataset import load, make
 from hanamachi.training.dataset.columns import in_units
+from hanamachi.training.dataset.recipe import Recipe
 from hanamachi.training.dataset.record import begun
 from hanamachi.training.evaluation.deals import new_games
 
@@ -205,3 +206,12 @@ def test_without_pyarrow_it_says_how_to_install_it(tmp_path, monkeypatch, capsys
     code, said = hanamachi(command, capsys)
     assert (code, said.count("\n")) == (2, 1)
     assert "hanamachi[data]" in said
+
+
+# --- Its size
+
+
+@pytest.mark.parametrize(("how", "games"), [({}, 2048), ({"judge": JUDGES["hanamikoji"]}, 16)])
+def test_who_decides_slowly_has_few_games_in_a_file(how, games):
+    rows = {"policies": ("expert",), "games": 9999, "seed": 0, "play": "sample"}
+    assert Recipe("hanamikoji", {}, **rows, **how).games_a_file == games

@@ -151,6 +151,7 @@ def test_columns_of_another_type_are_refused(copy):
         {"games": 9},
         {"games": 10**30},
         {"games": True},
+        {"games": 10**8, "games_a_file": 1},
         {"games_a_file": 0},
         {"games_a_file": 1},
         {"policies": "expert"},

@@ -114,6 +114,24 @@ def test_another_evaluation_in_the_folder_is_refused(change, name, tmp_path):
     assert str(tmp_path / "games") in str(refused.value)
 
 
+SCRIPT = """
+from hanamachi.training import evaluate
+
+def first(variant):
+    return lambda observation, mask: int(mask.argmax())
+
+if __name__ == "__main__":
+    print(evaluate(["__main__:first", "random"], "hanamikoji", games=2, out="kept").games)
+"""
+
+
+def test_policies_of_a_script_can_be_evaluated_and_kept(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    run = [sys.executable, "script.py"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
+
+
 def test_games_of_other_weights_or_other_code_are_not_mixed_in(tmp_path, monkeypatch):
     small = variant("hanamikoji", **SMALL)
     weights = str(tmp_path / "policy")

@@ -6,8 +6,11 @@ import pytest
 import torch
 from learners import learned
 
+from hanamachi.training.build import new_learner, quiet
+from hanamachi.training.config import Config
 from hanamachi.training.learner import precision
 from hanamachi.training.learner.precision import is_faster_on, matmul_precision
+from hanamachi.training.learner.selfplay import SelfPlayPPO
 
 CPU = torch.device("cpu")
 GPU = torch.device("cuda")
@@ -54,3 +57,19 @@ def test_a_seed_learns_the_same_bits_with_a_lower_precision():
     assert all(weights.isfinite().all() for weights in medium.values())
     if is_faster_on(CPU):
         assert any(not torch.equal(weights, highest[name]) for name, weights in medium.items())
+
+
+def test_learn_trains_as_precisely_as_it_plays(monkeypatch):
+    used = set()
+    descend = SelfPlayPPO.descend
+
+    def watched(self, *given):
+        used.add((torch.get_num_threads(), torch.get_float32_matmul_precision()))
+        return descend(self, *given)
+
+    monkeypatch.setattr(SelfPlayPPO, "descend", watched)
+    monkeypatch.setattr(precision, "is_faster_on", lambda device: True)
+    learner = new_learner(Config(game="hanamikoji", num_games=16, matmul_precision="medium"))
+    learner.set_logger(quiet())
+    learner.learn(64, reset_num_timesteps=False)
+    assert used == {(1, "medium")}
