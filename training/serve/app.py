@@ -28,7 +28,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import VARIANTS
-from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES, REVIEW_WORLDS
+from hanamachi.limits import (
+    GAME_BYTES,
+    MESSAGE_BYTES,
+    REPLAY_ACTIONS,
+    REQUEST_BYTES,
+    REVIEW_WORLDS,
+)
 from hanamachi.sessions.notation import notation
 from hanamachi.sessions.saved_games import Record
 from hanamachi.storage.user_folders import data_folder
@@ -312,18 +318,18 @@ class Site:
 
     async def add_replay(self, request: Request) -> Response:
         text = game_text_of(await body_of(request, GAME_BYTES))
-        record = await self.hall.quick.run(replays.record_in, text)
+        record = await self.hall.replays.run(replays.record_in, text, REPLAY_ACTIONS)
         id = await self.hall.keep(record)
         return JSONResponse({"replay": id}, 201)
 
     async def replay(self, request: Request) -> Response:
         record = await self._record(request)
-        return JSONResponse(await self.hall.quick.run(replays.overview, record))
+        return JSONResponse(await self.hall.replays.run(replays.overview, record))
 
     async def position(self, request: Request) -> Response:
         record, number = await self._record(request), request.path_params["number"]
         seat = seat_in(request.query_params.get("seat", "all"))
-        return JSONResponse(await self.hall.quick.run(replays.position, record, number, seat))
+        return JSONResponse(await self.hall.replays.run(replays.position, record, number, seat))
 
     async def record(self, request: Request) -> Response:
         text = replays.text_of(await self._record(request))
@@ -331,12 +337,12 @@ class Site:
 
     async def notation(self, request: Request) -> Response:
         record = await self._record(request)
-        text = await self.hall.quick.run(notation, record)
+        text = await self.hall.replays.run(notation, record)
         return download(text, "text/plain; charset=utf-8", "game.txt")
 
     async def hanab_live(self, request: Request) -> Response:
         record = await self._record(request)
-        text = await self.hall.quick.run(replays.hanab_live_text, record)
+        text = await self.hall.replays.run(replays.hanab_live_text, record)
         return download(text, "application/json", "hanab-live.json")
 
     async def review(self, request: Request) -> Response:
