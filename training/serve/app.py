@@ -40,7 +40,7 @@ from hanamachi.sessions.saved_games import Record
 from hanamachi.storage.user_folders import data_folder
 from hanamachi.training.evaluation.review import WORLDS
 from hanamachi.training.serve import replays
-from hanamachi.training.serve.hall import Hall, refusal
+from hanamachi.training.serve.hall import Connection, Full, Hall, Room, refusal
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
 from hanamachi.training.serve.reviews import Reviews
@@ -64,7 +64,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 SWITCH = 0.0005  # seconds until a thread that works lets the one that answers run
-FOREIGN_KEY, ENDED = 4004, 1000  # codes with which a socket is closed
+REFUSED, TRY_LATER, ENDED = 4004, 1013, 1000  # codes with which a socket is closed
+GONE = WebSocketDisconnect, RuntimeError  # what sending raises once the browser has gone
 LARGEST = 16 * MESSAGE_BYTES  # bytes of a message that still gets an answer
 SAFE = ("GET", "HEAD")
 
@@ -360,31 +361,36 @@ class Site:
 
     async def socket(self, socket: WebSocket) -> None:
         await socket.accept()
-        with suppress(WebSocketDisconnect, RuntimeError):  # the browser has gone
-            try:
-                place = await self.hall.place_of(socket.query_params.get("key", ""))
-                if place is None:
-                    raise UserError("this key opens no seat")
-                room, connection = await self.hall.enter(place)
-            except UserError as error:
+        try:
+            room, connection = await self._entered(socket.query_params.get("key", ""))
+        except UserError as error:
+            with suppress(*GONE):
                 await socket.send_text(json.dumps(refusal(str(error))))
-                await socket.close(FOREIGN_KEY)
-                return
-            sending = asyncio.create_task(connection.send_to(socket))
-            try:
+                await socket.close(TRY_LATER if isinstance(error, Full) else REFUSED)
+            return
+        sending = asyncio.create_task(connection.send_to(socket))
+        try:
+            with suppress(WebSocketDisconnect):
                 await self.hall.welcome(room)
-                while connection.reads and (text := await heard(socket)) is not None:
-                    await self.hall.hear(room, connection, text)
-                await socket.close(ENDED)
-            finally:
-                sending.cancel()
-                with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
-                    await sending
-                await self.hall.leave(room, connection)
+                while connection.reads:
+                    await self.hall.hear(room, connection, await heard(socket))
+        finally:
+            sending.cancel()
+            with suppress(asyncio.CancelledError, *GONE):
+                await sending
+            await self.hall.leave(room, connection)
+        with suppress(*GONE):
+            await socket.close(ENDED)
+
+    async def _entered(self, key: str) -> tuple[Room, Connection]:
+        place = await self.hall.place_of(key)
+        if place is None:
+            raise UserError("this key opens no seat")
+        return await self.hall.enter(place)
 
 
-async def heard(socket: WebSocket) -> str | bytes | None:
-    """The next message, or None once the browser has gone."""
+async def heard(socket: WebSocket) -> str | bytes:
+    """The next message; WebSocketDisconnect once the browser has gone."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", ENDED))

@@ -37,6 +37,10 @@ RECORDS = 64  # games to look at that are kept read
 log = logging.getLogger("hanamachi.serve")
 
 
+class Full(UserError):
+    """There is no room now; trying again later is of use."""
+
+
 class Socket(Protocol):
     """What the hall needs of a WebSocket."""
 
@@ -170,7 +174,8 @@ class Hall:
             "seats": wanted.seats,
         }
         all_keys = keys if watch is None else {watch: None}
-        await self.quick.run(self.store.add_table, table.id, opened, all_keys, begun)
+        in_use = frozenset(self.rooms)
+        await self.quick.run(self.store.add_table, table.id, opened, all_keys, begun, in_use)
         return {
             "table": table.id,
             "keys": {str(seat): key for key, seat in keys.items()},
@@ -190,6 +195,7 @@ class Hall:
 
     async def enter(self, place: Key) -> tuple[Room, Connection]:
         """Sit down, or look on; UserError if the table is gone or too many are connected."""
+        await self.quick.run(self.store.touch, place.table)
         room = self.rooms.get(place.table) or await self._taken_up_once(place.table)
         check_space(room, place.seat, sum(len(r.connections) for r in self.rooms.values()))
         connection = Connection(place.seat)
@@ -349,4 +355,4 @@ def check_step(room: Room, seat: int | None, number: int) -> None:
 def check_space(room: Room, seat: int | None, sockets: int) -> None:
     own = sum(connection.seat == seat for connection in room.connections)
     if own >= SOCKETS_OF_A_SEAT or sockets >= SOCKETS:
-        raise UserError("too many browsers are connected already; close one of them")
+        raise Full("too many browsers are connected already; close one of them")
