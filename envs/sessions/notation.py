@@ -111,21 +111,32 @@ def load_game(path: str | os.PathLike[str]) -> Record:
         raise UserError(f"{path} is no game that can be replayed: {error}") from None
 
 
-def read_game(text: bytes) -> Record:
+def read_game(text: bytes, most: int | None = None) -> Record:
     """A game in any form: as saved here, in notation, or in the JSON of hanab.live.
 
-    Raises UserError if it is none of them, or if the rules do not allow it.
+    Raises UserError if it is none of them, or if the rules do not allow it; and, before anything is
+    played, if it has more than `most` actions.
     """
     if not text.lstrip().startswith(b"{"):
-        return read_notation(text.decode(errors="replace"))
+        return read_notation(text.decode(errors="replace"), most)
     content = parse_json(text)
+    check_length(content.get("actions"), most)
     if is_hanab_live(content):
         return record_of(replay(read_hanab_live(content)))
     return loaded(text)
 
 
-def read_notation(text: str) -> Record:
-    """The game that the text spells; UserError names the line that cannot be read or played."""
+def check_length(actions: Any, most: int | None) -> None:
+    """UserError for too many actions; what is no list of them is refused later."""
+    if most is not None and isinstance(actions, list) and len(actions) > most:
+        raise UserError(f"give a game of at most {most:,} actions; this one has {len(actions):,}")
+
+
+def read_notation(text: str, most: int | None = None) -> Record:
+    """The game that the text spells; UserError names the line that cannot be read or played.
+
+    A game of more than `most` actions is refused before it is played.
+    """
     lines = list(lines_of(text))
     if not lines:
         raise UserError("there is no game; its first line must name a variant, such as hanamikoji")
@@ -133,6 +144,7 @@ def read_notation(text: str) -> Record:
     rule_set, generator = variant_in(first), 1
     if others and (found := GENERATOR.fullmatch(others[0][1])):
         generator, others = generator_state(found[1]), others[1:]
+    check_length([line for _, line in others if not line.startswith("(")], most)
     return played(rule_set, generator, others)
 
 

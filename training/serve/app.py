@@ -28,13 +28,19 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import VARIANTS
-from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES, REVIEW_WORLDS
+from hanamachi.limits import (
+    GAME_BYTES,
+    MESSAGE_BYTES,
+    REPLAY_ACTIONS,
+    REQUEST_BYTES,
+    REVIEW_WORLDS,
+)
 from hanamachi.sessions.notation import notation
 from hanamachi.sessions.saved_games import Record
 from hanamachi.storage.user_folders import data_folder
 from hanamachi.training.evaluation.review import WORLDS
 from hanamachi.training.serve import replays
-from hanamachi.training.serve.hall import Hall, refusal
+from hanamachi.training.serve.hall import Connection, Full, Hall, Room, refusal
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
 from hanamachi.training.serve.reviews import Reviews
@@ -58,7 +64,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 SWITCH = 0.0005  # seconds until a thread that works lets the one that answers run
-FOREIGN_KEY, ENDED = 4004, 1000  # codes with which a socket is closed
+REFUSED, TRY_LATER, ENDED = 4004, 1013, 1000  # codes with which a socket is closed
+GONE = WebSocketDisconnect, RuntimeError  # what sending raises once the browser has gone
 LARGEST = 16 * MESSAGE_BYTES  # bytes of a message that still gets an answer
 SAFE = ("GET", "HEAD")
 
@@ -312,18 +319,18 @@ class Site:
 
     async def add_replay(self, request: Request) -> Response:
         text = game_text_of(await body_of(request, GAME_BYTES))
-        record = await self.hall.quick.run(replays.record_in, text)
+        record = await self.hall.replays.run(replays.record_in, text, REPLAY_ACTIONS)
         id = await self.hall.keep(record)
         return JSONResponse({"replay": id}, 201)
 
     async def replay(self, request: Request) -> Response:
         record = await self._record(request)
-        return JSONResponse(await self.hall.quick.run(replays.overview, record))
+        return JSONResponse(await self.hall.replays.run(replays.overview, record))
 
     async def position(self, request: Request) -> Response:
         record, number = await self._record(request), request.path_params["number"]
         seat = seat_in(request.query_params.get("seat", "all"))
-        return JSONResponse(await self.hall.quick.run(replays.position, record, number, seat))
+        return JSONResponse(await self.hall.replays.run(replays.position, record, number, seat))
 
     async def record(self, request: Request) -> Response:
         text = replays.text_of(await self._record(request))
@@ -331,12 +338,12 @@ class Site:
 
     async def notation(self, request: Request) -> Response:
         record = await self._record(request)
-        text = await self.hall.quick.run(notation, record)
+        text = await self.hall.replays.run(notation, record)
         return download(text, "text/plain; charset=utf-8", "game.txt")
 
     async def hanab_live(self, request: Request) -> Response:
         record = await self._record(request)
-        text = await self.hall.quick.run(replays.hanab_live_text, record)
+        text = await self.hall.replays.run(replays.hanab_live_text, record)
         return download(text, "application/json", "hanab-live.json")
 
     async def review(self, request: Request) -> Response:
@@ -354,31 +361,36 @@ class Site:
 
     async def socket(self, socket: WebSocket) -> None:
         await socket.accept()
-        with suppress(WebSocketDisconnect, RuntimeError):  # the browser has gone
-            try:
-                place = await self.hall.place_of(socket.query_params.get("key", ""))
-                if place is None:
-                    raise UserError("this key opens no seat")
-                room, connection = await self.hall.enter(place)
-            except UserError as error:
+        try:
+            room, connection = await self._entered(socket.query_params.get("key", ""))
+        except UserError as error:
+            with suppress(*GONE):
                 await socket.send_text(json.dumps(refusal(str(error))))
-                await socket.close(FOREIGN_KEY)
-                return
-            sending = asyncio.create_task(connection.send_to(socket))
-            try:
+                await socket.close(TRY_LATER if isinstance(error, Full) else REFUSED)
+            return
+        sending = asyncio.create_task(connection.send_to(socket))
+        try:
+            with suppress(WebSocketDisconnect):
                 await self.hall.welcome(room)
-                while connection.reads and (text := await heard(socket)) is not None:
-                    await self.hall.hear(room, connection, text)
-                await socket.close(ENDED)
-            finally:
-                sending.cancel()
-                with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
-                    await sending
-                await self.hall.leave(room, connection)
+                while connection.reads:
+                    await self.hall.hear(room, connection, await heard(socket))
+        finally:
+            sending.cancel()
+            with suppress(asyncio.CancelledError, *GONE):
+                await sending
+            await self.hall.leave(room, connection)
+        with suppress(*GONE):
+            await socket.close(ENDED)
+
+    async def _entered(self, key: str) -> tuple[Room, Connection]:
+        place = await self.hall.place_of(key)
+        if place is None:
+            raise UserError("this key opens no seat")
+        return await self.hall.enter(place)
 
 
-async def heard(socket: WebSocket) -> str | bytes | None:
-    """The next message, or None once the browser has gone."""
+async def heard(socket: WebSocket) -> str | bytes:
+    """The next message; WebSocketDisconnect once the browser has gone."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", ENDED))

@@ -1,9 +1,10 @@
 """The hall: people come to their tables by their keys, and policies move there.
 
-Two threads do the work, one after another in each: one for all that takes milliseconds, and one for
-searches, reviews and policies of the user. Tables are only touched in the first, so that no two
-messages come between each other; the second only reads a game in which a policy thinks, and in
-which nobody else can move meanwhile. A table that nobody looks at is left to the store.
+Three threads do the work, each one thing after another: one for moves and hints, which take
+milliseconds; one for games to look at; and one for searches, reviews and policies of the user.
+Tables are only changed in the first, so each message is carried out whole before the next one; the
+last only reads a game in which a policy thinks, and in which nobody else can move meanwhile. A
+table that nobody looks at is left to the store.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import json
 import logging
 from collections import deque
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Protocol
 
 from hanamachi.engine.game import Variant
@@ -30,8 +32,13 @@ from hanamachi.training.serve.store import Key, Store
 from hanamachi.training.serve.tables import Table, new_key
 
 ANSWERS = 32  # that wait for a browser that does not read them
+RECORDS = 64  # games to look at that are kept read
 
 log = logging.getLogger("hanamachi.serve")
+
+
+class Full(UserError):
+    """There is no room now; trying again later is of use."""
 
 
 class Socket(Protocol):
@@ -136,13 +143,15 @@ async def load(lane: Lane, spec: str, chosen: Variant) -> Policy:
 class Hall:
     def __init__(self, store: Store, offers: Offers) -> None:
         self.store = store
-        self.quick, self.slow = Lane("quick"), Lane("slow")
+        self.quick, self.replays, self.slow = Lane("quick"), Lane("replays"), Lane("slow")
         self.policies = Policies(offers, self.quick, self.slow)
         self.rooms: dict[str, Room] = {}
         self._coming: dict[str, asyncio.Task[Room]] = {}  # rooms that are being taken up
+        self._record = lru_cache(maxsize=RECORDS)(self._read)
 
     def close(self) -> None:
         self.slow.close(wait=False)  # a search may take seconds, and its answer is not kept
+        self.replays.close(wait=False)
         self.quick.close(wait=True)
         self.store.close()
 
@@ -165,7 +174,8 @@ class Hall:
             "seats": wanted.seats,
         }
         all_keys = keys if watch is None else {watch: None}
-        await self.quick.run(self.store.add_table, table.id, opened, all_keys, begun)
+        in_use = frozenset(self.rooms)
+        await self.quick.run(self.store.add_table, table.id, opened, all_keys, begun, in_use)
         return {
             "table": table.id,
             "keys": {str(seat): key for key, seat in keys.items()},
@@ -185,6 +195,7 @@ class Hall:
 
     async def enter(self, place: Key) -> tuple[Room, Connection]:
         """Sit down, or look on; UserError if the table is gone or too many are connected."""
+        await self.quick.run(self.store.touch, place.table)
         room = self.rooms.get(place.table) or await self._taken_up_once(place.table)
         check_space(room, place.seat, sum(len(r.connections) for r in self.rooms.values()))
         connection = Connection(place.seat)
@@ -235,8 +246,12 @@ class Hall:
         return id
 
     async def replay(self, id: str) -> Record | None:
-        text = await self.quick.run(self.store.replay, id)
-        return None if text is None else await self.quick.run(record_in, text)
+        """The game of this id, if there is one."""
+        return await self.replays.run(self._record, id)
+
+    def _read(self, id: str) -> Record | None:
+        text = self.store.replay(id)
+        return None if text is None else record_in(text)
 
     # --- Messages
 
@@ -340,4 +355,4 @@ def check_step(room: Room, seat: int | None, number: int) -> None:
 def check_space(room: Room, seat: int | None, sockets: int) -> None:
     own = sum(connection.seat == seat for connection in room.connections)
     if own >= SOCKETS_OF_A_SEAT or sockets >= SOCKETS:
-        raise UserError("too many browsers are connected already; close one of them")
+        raise Full("too many browsers are connected already; close one of them")

@@ -77,7 +77,7 @@ def act_of(given: dict[str, Any]) -> Act:
     number = natural(given, "number")
     if "action" in given:
         return Act(number, action=natural(given, "action"))
-    return Act(number, words=line(given, "words", WORDS))
+    return Act(number, words=text_in(given, "words", WORDS))
 
 
 def only_number(given: dict[str, Any]) -> int:
@@ -107,17 +107,17 @@ def opening_of(content: bytes) -> Opening:
         raise UserError(f"options must be an object of at most {OPTIONS} options")
     if not isinstance(seats, list) or not 1 <= len(seats) <= SEATS:
         raise UserError("seats must list who sits in each seat")
-    names = tuple(name_in(seat, "a seat") for seat in seats)
+    names = tuple(checked_text(seat, "a seat") for seat in seats)
     if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
         raise UserError("seed must be null or from 0 to 2**64 - 1")
-    return Opening(line(given, "game", NAME), options, names, seed)
+    return Opening(text_in(given, "game", NAME), options, names, seed)
 
 
 def game_text_of(content: bytes) -> str:
     """The text of a game in the body of a request."""
     given = object_of(content, "a request")
     only(given, ("text",))
-    return line(given, "text", len(content))
+    return text_in(given, "text", len(content))
 
 
 # --- Parts
@@ -136,7 +136,8 @@ def object_of(content: bytes, what: str) -> dict[str, Any]:
 def only(given: dict[str, Any], known: tuple[str, ...]) -> None:
     for name in given:
         if name not in known:
-            raise UserError(f"{shown(name)} has no place there; what has is {', '.join(known)}")
+            others = f"known keys: {', '.join(known)}" if known else "leave it out"
+            raise UserError(f"unknown key {shown(name)}; {others}")
 
 
 def natural(given: dict[str, Any], name: str) -> int:
@@ -146,11 +147,11 @@ def natural(given: dict[str, Any], name: str) -> int:
     return value
 
 
-def line(given: dict[str, Any], name: str, longest: int) -> str:
-    return name_in(given.get(name), name, longest)
+def text_in(given: dict[str, Any], name: str, longest: int) -> str:
+    return checked_text(given.get(name), name, longest)
 
 
-def name_in(value: Any, what: str, longest: int = NAME) -> str:
+def checked_text(value: Any, what: str, longest: int = NAME) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= longest:
         raise UserError(f"{what} must be a text of 1 to {longest} characters, not {shown(value)}")
     return value

@@ -6,7 +6,7 @@ from typing import Any
 from hanamachi.engine.rounds import scored_round
 from hanamachi.errors import UserError
 from hanamachi.sessions.hanab_live import hanab_live
-from hanamachi.sessions.notation import notation, read_game
+from hanamachi.sessions.notation import read_game
 from hanamachi.sessions.saved_games import Record, content_of, replay
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_picture, situation_of
@@ -17,9 +17,9 @@ def text_of(record: Record) -> str:
     return json.dumps(content_of(record))
 
 
-def record_in(text: str) -> Record:
-    """The game that a text spells in any form that is known; UserError if it spells none."""
-    return read_game(text.encode(errors="replace"))
+def record_in(text: str, most: int | None = None) -> Record:
+    """The game that a text spells in any form that is known; UserError as for `read_game`."""
+    return read_game(text.encode(errors="replace"), most)
 
 
 def hanab_live_text(record: Record) -> str:
@@ -39,8 +39,6 @@ def overview(record: Record) -> dict[str, Any]:
         "seats": variant.seats,
         "cooperative": variant.game.cooperative,
         "moves": moves(record),
-        "record": content_of(record),
-        "notation": notation(record),
         "hanab_live": is_on_hanab_live(record),
     }
 

@@ -48,9 +48,6 @@ class Reviews:
 def as_json(review: Review) -> dict[str, Any]:
     return {
         "policy": review.agent,
-        "judge": review.spec,
-        "worlds": review.worlds,
-        "values_for": "team" if review.record.variant.game.cooperative else "seat 0",
         "moves": [
             {"number": move.number, "value": move.value, "best": move.best, "lost": move.lost}
             for move in review.moves

@@ -7,7 +7,7 @@ as digests: who reads the file cannot sit down with them.
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +20,7 @@ from hanamachi.limits import REPLAYS, TABLES
 
 FILE = "tables.sqlite"
 FORMAT = 1
-IDLE = 7 * 86_400.0  # seconds after which a table makes room for a new one
+IDLE = 7 * 86_400.0  # seconds after which a table makes room for a new one, if no other does
 SCHEMA = """
 create table if not exists tables (id text primary key, opened text, touched real);
 create table if not exists keys (digest text primary key, at text, seat integer);
@@ -96,27 +96,29 @@ class Store:
     # --- Tables
 
     def add_table(
-        self, id: str, opened: Mapping[str, Any], keys: Mapping[str, int | None], begun: Any
+        self,
+        id: str,
+        opened: Mapping[str, Any],
+        keys: Mapping[str, int | None],
+        begun: Any,
+        in_use: Set[str] = frozenset(),
     ) -> None:
-        """A new table and its first game; UserError if there are too many tables."""
+        """A new table and its first game; UserError if there are too many tables.
+
+        Tables that are not in use make room: those whose game is over first, then idle ones.
+        """
         with self._writing() as base:
-            self._make_room(base)
+            if count(base, "tables") >= TABLES:
+                forget(base, forgettable(base, in_use))
             base.execute("insert into tables values (?, ?, ?)", (id, json.dumps(opened), time()))
             rows = [(digest_of(key), id, seat) for key, seat in keys.items()]
             base.executemany("insert into keys values (?, ?, ?)", rows)
             insert(base, id, Event(0, 0, "begin", begun))
 
-    def _make_room(self, base: sqlite3.Connection) -> None:
-        if count(base, "tables") < TABLES:
-            return
-        idle = "select id from tables where touched < ?"
-        forgotten = [id for (id,) in base.execute(idle, (time() - IDLE,))]
-        if not forgotten:
-            raise UserError(f"there are {TABLES:,} tables; one that is idle for a week makes room")
-        for id in forgotten:
-            base.execute("delete from tables where id = ?", (id,))
-            for rows in ("keys", "events", "memories"):
-                base.execute(f"delete from {rows} where at = ?", (id,))
+    def touch(self, table: str) -> None:
+        """Somebody comes to the table, which is not idle then."""
+        with self._writing() as base:
+            touch(base, table)
 
     def opened(self, table: str) -> dict[str, Any] | None:
         """What `add_table` was given, if the table is there."""
@@ -135,7 +137,7 @@ class Store:
             insert(base, table, event)
             if memory:
                 base.execute("replace into memories values (?, ?, ?)", (table, *memory))
-            base.execute("update tables set touched = ? where id = ?", (time(), table))
+            touch(base, table)
 
     def begin_again(self, table: str, event: Event) -> None:
         """The beginning of another game; the events of those before are not kept."""
@@ -143,6 +145,7 @@ class Store:
             base.execute("delete from events where at = ?", (table,))
             base.execute("delete from memories where at = ?", (table,))
             insert(base, table, event)
+            touch(base, table)
 
     def events(self, table: str) -> list[Event]:
         """Those of the game in progress, in order."""
@@ -172,6 +175,28 @@ class Store:
 def insert(base: sqlite3.Connection, table: str, event: Event) -> None:
     row = (table, event.game, event.number, event.kind, json.dumps(event.body))
     base.execute("insert into events values (?, ?, ?, ?, ?)", row)
+
+
+def touch(base: sqlite3.Connection, table: str) -> None:
+    base.execute("update tables set touched = ? where id = ?", (time(), table))
+
+
+def forgettable(base: sqlite3.Connection, in_use: Set[str]) -> str:
+    """The table that makes room for another one; UserError if none does."""
+    over = "select id from tables where id in (select at from events where kind = 'end')"
+    idle = "select id from tables where touched < ?"
+    for query, values in ((over, ()), (idle, (time() - IDLE,))):
+        for (id,) in base.execute(f"{query} order by touched", values):
+            if id not in in_use:
+                found: str = id
+                return found
+    raise UserError(f"there are {TABLES:,} tables already; finish a game at one of them first")
+
+
+def forget(base: sqlite3.Connection, table: str) -> None:
+    base.execute("delete from tables where id = ?", (table,))
+    for rows in ("keys", "events", "memories"):
+        base.execute(f"delete from {rows} where at = ?", (table,))
 
 
 def count(base: sqlite3.Connection, rows: str) -> int:

@@ -185,6 +185,7 @@ class Table:
         competed = self.over and not self.variant.game.cooperative
         return {
             "type": "position",
+            "game": self.game,
             "number": len(self.session.actions),
             "view": situation_of(history, viewer),
             "picture": seat_picture(self.session, viewer, near=seat),

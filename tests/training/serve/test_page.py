@@ -27,6 +27,10 @@ from samples import WHOLE
 from selenium.webdriver.common.keys import Keys
 
 from hanamachi.games.registry import GAMES, VARIANTS, variant
+from hanamachi.limits import SOCKETS_OF_A_SEAT
+from hanamachi.sessions.notation import notation
+from hanamachi.sessions.saved_games import record_of
+from hanamachi.sessions.session import Session
 
 WIDE, NARROW = 1280, 390
 in_full = pytest.mark.skipif(not WHOLE, reason="a browser takes long; make verify runs it")
@@ -76,6 +80,24 @@ def open_table(browser: Browser, game: str, *seats: str, **options: Any) -> dict
     return opened["keys"] or {"watch": opened["watch"]}
 
 
+def hold_answers(browser: Browser) -> None:
+    """Answers of the server wait until `release`; `asked` counts the requests."""
+    browser.script("""
+        const ask = window.fetch;
+        const released = new Promise((release) => (window.release = release));
+        window.asked = 0;
+        window.fetch = (...request) => {
+          window.asked += 1;
+          return ask(...request).then((answer) => released.then(() => answer));
+        };
+    """)
+
+
+def release(browser: Browser) -> None:
+    """Let the answers come, and the page do with them what it does."""
+    browser.driver.execute_async_script("window.release(); setTimeout(arguments[0], 300);")
+
+
 # --- Play
 
 
@@ -111,6 +133,124 @@ def test_the_keyboard_stays_among_the_choices_when_its_button_closes(browser: Br
     for key in (Keys.ENTER, Keys.ARROW_LEFT, Keys.ENTER):  # choose one `a`, then take it back
         press(browser, key)
         assert focus_is_in(browser, ".choice .groups")
+
+
+def test_the_keyboard_stays_in_the_panel_from_turn_to_turn_and_goes_on_to_the_end(
+    browser: Browser,
+) -> None:
+    browser.open()
+    keys = open_table(browser, "hanamikoji", "human", "greedy", max_rounds=1)
+    browser.open(f"#seat={keys['0']}")
+    while not over(browser):
+        move(browser, confirm_by_key, Random(1))
+        until(lambda: my_turn(browser) or over(browser), "the turn")
+        assert focus_is_in(browser, ".end" if over(browser) else ".choice")
+
+
+def confirm_by_key(browser: Browser, rng: Random) -> None:
+    choose_first(browser)
+    browser.element(".confirm .main").send_keys(Keys.ENTER)
+
+
+def choose_first(browser: Browser) -> None:
+    """Choose the first pieces that are open, until a single action is left."""
+    browser.script("""
+        const first = ".groups button:not(.away)[aria-pressed=false]";
+        const confirm = document.querySelector(".confirm .main");
+        while (confirm.disabled) document.querySelector(first).click();
+    """)
+
+
+def test_a_choice_stays_while_others_come_and_go(browser: Browser) -> None:
+    browser.open()
+    keys = open_table(browser, "hanamikoji", "human", "human", starter=0)
+    browser.open(f"#seat={keys['0']}")
+    browser.click(".groups button")
+    browser.element("#notation").send_keys("secr")
+    come = "window.other = new WebSocket(`ws://${location.host}/ws?key=${arguments[0]}`)"
+    browser.script(come, keys["1"])
+    until(lambda: "not here" not in browser.words(".players"), "the other player")
+    browser.script("other.close()")
+    until(lambda: "not here" in browser.words(".players"), "the other player's leave")
+    assert browser.elements(".groups [aria-pressed=true]")
+    assert browser.element("#notation").get_attribute("value") == "secr"
+
+
+def test_a_choice_can_be_confirmed_again_when_the_line_was_lost(browser: Browser) -> None:
+    browser.open()
+    browser.script("""
+        window.lines = [];
+        const Line = window.WebSocket;
+        window.WebSocket = class extends Line {
+          constructor(address) {
+            super(address);
+            lines.push(this);
+          }
+          send(message) {
+            if (this !== lines[0]) super.send(message); // nothing arrives on the first line
+          }
+        };
+    """)
+    keys = open_table(browser, "hanabi:2p", "human", "expert", starter=0)
+    browser.script("location.hash = `seat=${arguments[0]}`", keys["0"])
+    until(lambda: my_turn(browser), "the turn")
+    browser.button("Hint").click()
+    assert browser.words(".hints p") == "Thinking …"
+    choose_first(browser)
+    browser.click(".confirm .main")
+    assert not browser.elements(".confirm .main:enabled")
+    browser.script("lines[0].close()")
+    browser.click(".confirm .main:enabled")
+    until(lambda: number(browser) > 0, "the answer to a choice")
+    assert not any(hint.is_displayed() for hint in browser.elements(".hints"))
+
+
+def test_a_browser_that_finds_a_seat_full_waits_until_it_is_not(browser: Browser) -> None:
+    browser.open()
+    keys = open_table(browser, "hanamikoji", "human", "human")
+    fill = """
+        const [key, count, done] = arguments;
+        const others = Array.from({ length: count }, () => {
+          const other = new WebSocket(`ws://${location.host}/ws?key=${key}`);
+          return new Promise((seated) => (other.onmessage = () => seated(other)));
+        });
+        Promise.all(others).then((seated) => done((window.others = seated).length));
+    """
+    browser.driver.execute_async_script(fill, keys["0"], SOCKETS_OF_A_SEAT)
+    browser.script("location.hash = `seat=${arguments[0]}`", keys["0"])
+    assert "too many browsers" in browser.words(".table .notice").lower()
+    browser.script("for (const other of others) other.close()")
+    browser.element(".picture svg")
+    assert not any(notice.is_displayed() for notice in browser.elements(".notice"))
+
+
+def test_a_second_click_opens_no_second_table(browser: Browser) -> None:
+    browser.open()
+    browser.element(".card .game")
+    hold_answers(browser)
+    browser.click(".card:first-child .game")
+    assert browser.words(".card:first-child [role=status]")
+    assert not browser.elements(".card:first-child button:enabled")
+    browser.script("document.querySelector('.card .game').click()")
+    assert browser.script("return asked") == 1
+    browser.script("location.hash = 'elsewhere'")
+    until(lambda: browser.elements(".home .cards > p"), "another first screen")
+    release(browser)
+    assert browser.place == "#elsewhere"
+    browser.element(".card .game")
+
+
+def test_a_table_that_cannot_be_opened_can_be_tried_again(browser: Browser) -> None:
+    browser.open()
+    game = browser.element(".card .game")
+    browser.script("window.ask = window.fetch; window.fetch = () => Promise.reject()")
+    game.send_keys(Keys.ENTER)
+    assert browser.words(".card:first-child .refusal")
+    assert focus_is_in(browser, ".game")
+    browser.script("window.fetch = window.ask")
+    press(browser, Keys.ENTER)
+    browser.element(".picture svg")
+    assert focus_is_in(browser, "main")
 
 
 @in_full
@@ -234,6 +374,71 @@ def test_watching_can_run_pause_and_go_step_by_step(browser: Browser) -> None:
 
 
 # --- Replay and review
+
+
+@pytest.fixture(scope="module")
+def game(server: Server) -> str:
+    """A game of some moves, as its text."""
+    session = Session(variant("hanamikoji"))
+    session.begin(seed=1)
+    for _ in range(4):
+        _, mask = session.observe(session.mover)
+        session.step(int(mask.argmax()))
+    return notation(record_of(session))
+
+
+def open_replay(browser: Browser, text: str) -> str:
+    """The place of a replay, which the page shows."""
+    browser.open()
+    browser.element("#record")
+    browser.script("document.querySelector('#record').value = arguments[0]", text)
+    browser.click(".card:last-child form .main")
+    browser.element(".picture svg")
+    return browser.place
+
+
+def test_a_replay_that_was_left_changes_nothing_any_more(browser: Browser, game: str) -> None:
+    place = open_replay(browser, game)
+    choose_option(browser, "#speed", "120")
+    hold_answers(browser)
+    browser.button("Play").click()
+    browser.script("location.hash = 'elsewhere'")
+    browser.script("location.hash = arguments[0]", place)
+    browser.script("location.hash = 'home'")
+    until(lambda: browser.elements(".home"), "the first screen")
+    asked = browser.script("return asked")
+    release(browser)
+    assert browser.element(".card .game")
+    assert not browser.elements(".slide")
+    assert (browser.place, browser.driver.title) == ("#home", "Hanamachi")
+    assert browser.script("return asked") == asked
+
+
+def test_a_link_can_be_copied_where_browsers_have_no_clipboard(browser: Browser, game: str) -> None:
+    """As at the address of a computer in the network, which is not https."""
+    place = open_replay(browser, game)
+    browser.script("""
+        Object.defineProperty(navigator, "clipboard", { value: undefined });
+        document.addEventListener("copy", ({ target }) => (window.copied = target.value));
+    """)
+    button = browser.button("Copy a link to this position")
+    button.click()
+    until(lambda: button.text == "Copied", "a copy")
+    assert browser.script("return copied").endswith(place)
+    assert focus_is_in(browser, ".quiet")
+
+
+def test_arrows_move_an_enlarged_picture_and_not_the_game(browser: Browser, game: str) -> None:
+    browser.look(NARROW)
+    open_replay(browser, game)
+    browser.button("Larger picture").click()
+    sheet, slider = browser.element(".picture"), browser.element(".slide input")
+    wide = "return arguments[0].scrollWidth > arguments[0].clientWidth"
+    assert browser.script(wide, sheet)
+    sheet.send_keys(Keys.ARROW_RIGHT)
+    assert slider.get_attribute("value") == "0"
+    browser.look(WIDE)
+    assert not browser.script(wide, sheet)
 
 
 @in_full

@@ -1,6 +1,7 @@
 """Whatever a browser should not send gets an answer, and changes nothing."""
 
 import json
+import logging
 import os
 from collections.abc import Iterator
 from ipaddress import ip_address
@@ -15,8 +16,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import hanamachi.training.serve.hall as hall_limits
 import hanamachi.training.serve.store as store_limits
+from hanamachi.errors import UserError
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES
-from hanamachi.training.serve.app import LARGEST, address_of, bound
+from hanamachi.training.serve.app import LARGEST, REFUSED, TRY_LATER, address_of, bound
+from hanamachi.training.serve.store import IDLE, Event, Store
 
 FAR = "9" * 30
 MALFORMED = [
@@ -169,8 +172,14 @@ def test_too_large_a_message_is_refused(client: Client, table: Any) -> None:
 def test_a_foreign_key_opens_nothing(client: Client, key: str) -> None:
     with client.sit(key.replace(" ", "%20").replace("'", "%27")) as seat:
         assert seat.next()["type"] == "refused"
-        with pytest.raises(ConnectionClosed):
-            seat.next()
+        assert code_of_the_end(seat) == REFUSED
+
+
+def code_of_the_end(seat: Seat) -> int | None:
+    """The code with which the server closes the socket."""
+    with pytest.raises(ConnectionClosed) as closed:
+        seat.next()
+    return closed.value.rcvd.code if closed.value.rcvd else None
 
 
 def test_keys_cannot_be_guessed(client: Client, table: Any) -> None:
@@ -189,6 +198,26 @@ def test_so_many_browsers_may_sit_in_a_seat(
         assert two.until("position")
         with client.sit(key) as three:
             assert three.next()["type"] == "refused"
+            assert code_of_the_end(three) == TRY_LATER
+
+
+def test_a_fault_of_a_policy_in_a_hint_is_logged(
+    client: Client, table: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("the policy is broken")
+
+    monkeypatch.setattr(client.hall.policies, "adviser", fails)
+    server_log = logging.getLogger("uvicorn.error")
+    server_log.addHandler(caplog.handler)
+    try:
+        with client.sit(table["keys"]["0"]) as seat:
+            seat.send(type="hint", number=seat.until("position")["number"])
+            with pytest.raises(ConnectionClosed):
+                seat.next()
+    finally:
+        server_log.removeHandler(caplog.handler)
+    assert "the policy is broken" in caplog.text
 
 
 # --- Where it comes from
@@ -346,6 +375,45 @@ def test_there_are_only_so_many_tables(client: Client, monkeypatch: pytest.Monke
     assert client.post("/api/tables", wanted).status == 400
     monkeypatch.setattr(store_limits, "IDLE", -1.0)  # all others may be forgotten
     assert client.post("/api/tables", wanted).status == 201
+
+
+def test_tables_that_nobody_needs_make_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First those whose game is over, then idle ones; never one at which somebody sits."""
+    now = 0.0
+    monkeypatch.setattr(store_limits, "TABLES", 4)
+    monkeypatch.setattr(store_limits, "time", lambda: now)
+    store = Store(tmp_path)
+
+    def after_opening(id: str) -> set[str]:
+        store.add_table(id, {}, {}, {}, in_use={"used"})
+        return {id for (id,) in store._read("select id from tables")}
+
+    for id in ("used", "over", "again", "idle"):
+        after_opening(id)
+    for id in ("used", "over", "again"):
+        store.add_event(id, Event(0, 1, "end", "replay"))
+    now = IDLE + 1
+    store.begin_again("again", Event(1, 0, "begin", {}))
+    assert after_opening("one") == {"used", "again", "idle", "one"}
+    assert after_opening("two") == {"used", "again", "one", "two"}
+    with pytest.raises(UserError):
+        after_opening("three")
+    now = 2 * IDLE + 2
+    for id in ("again", "one"):
+        store.touch(id)
+    assert after_opening("three") == {"used", "again", "one", "three"}
+    store.close()
+
+
+def test_who_comes_to_a_table_keeps_it(client: Client, table: Any) -> None:
+    when = "select touched from tables where id = ?"
+    ((before,),) = client.hall.store._read(when, table["table"])
+    with client.sit(table["keys"]["0"]) as seat:
+        seat.until("position")
+    ((after,),) = client.hall.store._read(when, table["table"])
+    assert after > before
 
 
 def opened_before(client: Client) -> bool:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from hanamachi.sessions.notation import notation, read_game
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, content_of, record_of
 from hanamachi.sessions.session import Session
+from hanamachi.training.serve import app
 
 GAMES = ["hanamikoji:three_rounds", "geishas_road:standard", "hanabi:2p"]
 
@@ -65,7 +67,8 @@ def test_every_position_of_a_saved_game_can_be_looked_at(client: Client, id: str
     address = shown(client, json.dumps(content_of(record)))
     game = client.get(address).json
     assert [move["number"] for move in game["moves"]] == [*range(1, len(record.actions) + 1)]
-    assert game["record"] == json.loads(json.dumps(content_of(record)))
+    kept = client.get(f"{address}/record.json").json
+    assert kept == json.loads(json.dumps(content_of(record)))
     for number in (0, 5, len(record.actions)):
         for seat in ("all", "0", str(record.variant.seats - 1)):
             position = client.get(f"{address}/{number}?seat={seat}").json
@@ -108,9 +111,9 @@ def test_a_file_opens_at_the_table(tmp_path: Path) -> None:
         assert server.stdout is not None
         found = re.search(r":(\d+)/#replay=([\w-]+)&", server.stdout.readline())
         assert found
-        overview = Client(int(found[1])).get(f"/api/replays/{found[2]}").json
+        kept = Client(int(found[1])).get(f"/api/replays/{found[2]}/notation.txt").body
         server.terminate()
-    assert overview["notation"] == notation(record)
+    assert kept.decode() == notation(record)
 
 
 def test_a_game_that_was_just_played_can_be_looked_at(client: Client) -> None:
@@ -141,6 +144,36 @@ def test_a_text_that_is_no_game_is_refused(client: Client, text: str) -> None:
     answer = client.post("/api/replays", {"text": text})
     assert answer.status == 400
     assert list(answer.json) == ["error"]
+
+
+def test_too_long_a_game_is_refused_before_it_is_played(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "REPLAY_ACTIONS", 3)
+    for length, status in ((3, 201), (4, 400)):
+        record = game_of("hanabi:2p", most=length)
+        forms = [json.dumps(content_of(record)), json.dumps(hanab_live(record)), notation(record)]
+        for text in forms:
+            assert client.post("/api/replays", {"text": text}).status == status
+    illegal = json.dumps(content_of(record) | {"actions": [0] * 1000})
+    for text in (*forms, illegal, "hanabi:2p" + "\nplay the moon" * 1000):
+        assert "at most 3 actions" in client.post("/api/replays", {"text": text}).json["error"]
+
+
+def test_tables_do_not_wait_for_games_that_are_looked_at(client: Client) -> None:
+    address = shown(client, notation(game_of("hanabi:2p", most=2)))
+    key = client.table("hanabi:2p", HUMAN, "expert")["keys"]["0"]
+    ended = threading.Event()
+    looking = threading.Thread(target=client.get, args=(address,))
+    client.hall.replays._thread.submit(ended.wait)  # as a long game would
+    looking.start()
+    try:
+        with client.sit(key) as seat:
+            seat.play_on(seat.position(), np.random.default_rng(0))
+        assert looking.is_alive()
+    finally:
+        ended.set()
+        looking.join()
 
 
 # --- Reviews

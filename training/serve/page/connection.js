@@ -2,7 +2,8 @@
 
 const FIRST_PAUSE = 500; // milliseconds; each pause is twice as long as the one before
 const LONGEST_PAUSE = 15_000;
-const FOREIGN_KEY = 4004; // the code of a closed line after which trying again is no use
+const REFUSED = 4004; // the code of a closed line after which trying again is no use
+const TRY_LATER = 1013; // after which it is; the server has said why
 
 export class Connection {
   /** `onMessage(message)` hears the server, `onState("open" | "lost" | "refused")` the line. */
@@ -23,21 +24,28 @@ export class Connection {
       `${scheme}//${location.host}/ws?key=${encodeURIComponent(this.key)}`,
     );
     this.socket = socket;
-    socket.onopen = () => {
+    this.seated = false;
+    socket.onmessage = (event) => this.heard(JSON.parse(event.data));
+    socket.onclose = (event) => this.lost(event.code);
+  }
+
+  /** The line is open once a position comes: the server may refuse whoever connects. */
+  heard(message) {
+    if (!this.seated && message.type === "position") {
+      this.seated = true;
       this.pause = FIRST_PAUSE;
       this.onState("open");
-    };
-    socket.onmessage = (event) => this.onMessage(JSON.parse(event.data));
-    socket.onclose = (event) => this.lost(event.code);
+    }
+    this.onMessage(message);
   }
 
   lost(code) {
     if (this.closed) return;
-    if (code === FOREIGN_KEY) {
+    if (code === REFUSED) {
       this.onState("refused");
       return;
     }
-    this.onState("lost");
+    if (code !== TRY_LATER) this.onState("lost");
     this.timer = setTimeout(() => this.open(), this.pause);
     this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
   }

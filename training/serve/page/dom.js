@@ -22,17 +22,34 @@ export function s(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A text with a copy button's usual manners: it says that it has copied. */
+/** A button that copies a text, and says whether it could. */
 export function copyButton(words, text) {
   const button = h("button", { type: "button", class: "quiet", onclick: copy }, words);
   async function copy() {
-    try {
-      await navigator.clipboard.writeText(text());
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Copying is not allowed here";
-    }
+    const done = await copied(text());
+    button.textContent = done ? "Copied" : "Copying is not allowed here";
     setTimeout(() => (button.textContent = words), 2000);
   }
   return button;
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedFromField(text); // browsers have no clipboard where the address is not https
+  }
+}
+
+function copiedFromField(text) {
+  const focused = document.activeElement;
+  const field = h("textarea", { class: "unseen", readonly: true }, text);
+  document.body.append(field);
+  field.focus({ preventScroll: true });
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  focused.focus({ preventScroll: true });
+  return done;
 }

@@ -18,7 +18,7 @@ export function home(main) {
         "p",
         { class: "lead" },
         "Play them against agents or with friends, watch agents play each other, and see what ",
-        "a game was decided by.",
+        "decided a game.",
       ),
       cards,
     ),
@@ -30,6 +30,37 @@ export function home(main) {
 }
 
 const refusal = (error) => h("p", { class: "refusal", role: "alert" }, error.message);
+
+/** The place in a card that says what it waits for, or what went wrong. */
+class Progress {
+  constructor(words) {
+    this.words = words;
+    this.status = h("p", { class: "faint", role: "status" });
+    this.problem = h("p", { class: "refusal", role: "alert" });
+    this.element = h("div", { class: "progress" }, this.status, this.problem);
+  }
+
+  /** Go where `find()` leads, unless the view was left; the card's buttons rest meanwhile. */
+  async go(find) {
+    const pressed = document.activeElement;
+    this.wait(true);
+    try {
+      const place = await find();
+      if (this.element.isConnected) location.hash = place;
+    } catch (error) {
+      this.wait(false);
+      this.problem.textContent = capitalised(error.message);
+      if (document.activeElement === document.body) pressed.focus(); // its button was disabled
+    }
+  }
+
+  wait(waiting) {
+    const buttons = this.element.closest(".card").querySelectorAll("button");
+    for (const button of buttons) button.disabled = waiting;
+    this.status.textContent = waiting ? this.words : "";
+    this.problem.textContent = "";
+  }
+}
 
 // --- Play and watch
 
@@ -46,8 +77,8 @@ function watchCard(games) {
 }
 
 function startCard(name, what, games, seats, human) {
-  const problem = h("p", { class: "refusal", role: "alert" });
-  const start = (wanted) => open(wanted).catch((error) => (problem.textContent = error.message));
+  const progress = new Progress("Laying the table …");
+  const start = (wanted) => progress.go(() => open(wanted));
   const families = [...new Map(games.toReversed().map((game) => [game.game, game])).values()];
   const quick = families.toReversed().map((game) =>
     h(
@@ -68,7 +99,7 @@ function startCard(name, what, games, seats, human) {
     h("h2", {}, name),
     h("p", {}, what),
     h("div", { class: "quick" }, quick),
-    problem,
+    progress.element,
     h("details", {}, h("summary", {}, "Variant, options and seats"), setup.element),
   );
 }
@@ -78,31 +109,30 @@ function pace(game, human) {
   return human ? "against an agent" : "agent against agent";
 }
 
-/** Open a table and go to it: to its first human seat, or to watch it. */
+/** Open a table; returns the place of its first human seat, or where to watch it. */
 async function open(wanted) {
   const { keys, watch } = await ask("/api/tables", { seed: null, ...wanted });
   rememberSeats(keys);
   const [first] = Object.values(keys);
-  location.hash = first ? `seat=${first}` : `watch=${watch}`;
+  return first ? `seat=${first}` : `watch=${watch}`;
 }
 
 // --- Review
 
 function reviewCard() {
-  const problem = h("p", { class: "refusal", role: "alert" });
+  const progress = new Progress("Reading the game …");
   const text = h("textarea", { id: "record", rows: 5, spellcheck: "false" });
   const file = h("input", { type: "file", id: "file", accept: ".json,.txt", onchange: read });
   async function read() {
     if (file.files.length) text.value = await file.files[0].text();
   }
-  async function submit(event) {
+  async function find() {
+    const { replay } = await ask("/api/replays", { text: text.value });
+    return `replay=${replay}&move=0&seat=all`;
+  }
+  function submit(event) {
     event.preventDefault();
-    try {
-      const { replay } = await ask("/api/replays", { text: text.value });
-      location.hash = `replay=${replay}&move=0&seat=all`;
-    } catch (error) {
-      problem.textContent = capitalised(error.message);
-    }
+    progress.go(find);
   }
   return h(
     "section",
@@ -116,9 +146,9 @@ function reviewCard() {
       file,
       h("label", { for: "record" }, "or its text: a record, notation, or hanab.live JSON"),
       text,
-      problem,
       h("button", { type: "submit", class: "main" }, "Open"),
     ),
+    progress.element,
     h("p", { class: "faint" }, "A game that you have just played opens from its own table."),
   );
 }

@@ -27,6 +27,6 @@ export function invitations(key) {
     { class: "panel invitations" },
     h("h2", {}, "Other seats"),
     h("p", { class: "faint" }, what),
-    h("ul", { class: "plain" }, lines),
+    h("ul", {}, lines),
   );
 }

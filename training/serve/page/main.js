@@ -20,5 +20,8 @@ function show() {
   scrollTo(0, 0);
 }
 
-addEventListener("hashchange", show);
+addEventListener("hashchange", () => {
+  show();
+  main.focus({ preventScroll: true }); // the keyboard begins in the new view
+});
 show();

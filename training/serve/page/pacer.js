@@ -54,6 +54,7 @@ export class Pacer {
   }
 
   close() {
+    this.running = false;
     clearTimeout(this.timer);
   }
 }

@@ -82,7 +82,13 @@ export class Panel {
   focusFirst() {
     const button = this.groups.querySelector("button:enabled") || this.confirm;
     const first = this.typing ? this.typed : button;
-    (this.choice ? first : this.heading).focus({ preventScroll: true });
+    if (this.choice) first.focus({ preventScroll: true });
+    else this.rest();
+  }
+
+  /** The keyboard waits at the heading: a button that is disabled or removed would lose it. */
+  rest() {
+    this.heading.focus({ preventScroll: true });
   }
 
   refuse(words) {
@@ -117,8 +123,9 @@ export class Panel {
 
   send() {
     const action = this.choice && this.choice.single;
-    if (!action) return;
+    if (!action || this.confirm.disabled) return;
     this.typing = false;
+    if (this.element.contains(document.activeElement)) this.rest();
     this.confirm.disabled = true; // until the server has answered
     this.act({ action: action.action });
   }

@@ -9,7 +9,7 @@ const VIVID = 60; // how far the parts of a colour, of 255, lie from each other
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** The server's SVG as an element. */
-export function drawn(text) {
+function drawn(text) {
   const parsed = new DOMParser().parseFromString(plain(text), "image/svg+xml");
   return document.adoptNode(parsed.documentElement);
 }

@@ -34,6 +34,7 @@ class Replay {
   }
 
   close() {
+    this.closed = true;
     this.pacer?.close();
     removeEventListener("keydown", this.onKey);
   }
@@ -46,12 +47,14 @@ class Replay {
     try {
       this.game = await ask(this.path());
     } catch (error) {
+      if (this.closed) return;
       this.main.replaceChildren(h("p", { class: "notice", role: "alert" }, error.message));
       return;
     }
+    if (this.closed) return;
     this.main.replaceChildren(this.laidOut());
     await this.go(this.at);
-    this.askReview();
+    if (!this.closed) this.askReview();
   }
 
   laidOut() {
@@ -172,7 +175,7 @@ class Replay {
     this.showThought();
     try {
       const position = await ask(this.path(`/${this.at}?seat=${this.seat}`));
-      if (asked === this.asked) this.show(position);
+      if (asked === this.asked && !this.closed) this.show(position);
     } catch (error) {
       this.status.textContent = error.message;
     }
@@ -209,6 +212,7 @@ class Replay {
     } catch (error) {
       this.reviewProblem = error.message;
     }
+    if (this.closed) return;
     if (this.review) this.markLosses();
     this.showThought();
   }
@@ -240,13 +244,12 @@ class Replay {
     const lines = opinion.best
       .filter(([share]) => share >= SLIGHT)
       .map(([share, words]) => bar(share, words, words === played.words));
-    const done = [`Played: ${told(played)}.`];
-    if (opinion.lost !== null) done.push(` ${lossWords(opinion.lost)}`);
+    const loss = lossWords(opinion.lost, this.game.cooperative);
     this.thought.replaceChildren(
       title,
       h("p", { class: "faint" }, `${this.review.policy}, in the place of player ${played.by}`),
       h("ul", { class: "bars" }, lines),
-      h("p", {}, done.join("")),
+      h("p", {}, `Played: ${told(played)}. ${loss}`),
       this.worstMoves(),
     );
   }
@@ -263,14 +266,17 @@ class Replay {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.game) return;
-    if (event.target.closest("input, select, textarea, dialog")) return;
+    if (event.target.closest("input, select, textarea, dialog, .picture.large")) return;
     if (event.key === "ArrowLeft") this.go(this.at - 1);
     if (event.key === "ArrowRight") this.go(this.at + 1);
   }
 }
 
-const lossWords = (lost) =>
-  lost < SLIGHT ? "It lost nothing." : `It lost ${lost.toFixed(2)} in value.`;
+/** Differences that may be chance count as 0, which does not prove that nothing was lost. */
+function lossWords(lost, cooperative) {
+  if (lost < SLIGHT) return "No clear loss.";
+  return `It lost ${lost.toFixed(2)} ${cooperative ? "points" : "in value"}.`;
+}
 
 function bar(share, words, played) {
   const line = h(

@@ -6,7 +6,7 @@ import { capitalised, policyName } from "./words.js";
 const SEARCH = "search:";
 
 /** What tells variants of a game apart: "hanabi:2p:multicolour" is "2 players, multicolour". */
-export function variantName(game) {
+function variantName(game) {
   const parts = game.id.split(":").slice(1);
   const words = parts.map((part) => part.replace(/^(\d)p$/, "$1 players").replaceAll("_", " "));
   return capitalised(words.join(", ") || "original");

@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { invitations } from "./invitations.js";
 import { Pacer } from "./pacer.js";
 import { Panel } from "./panel.js";
-import { Picture, drawn } from "./picture.js";
+import { Picture } from "./picture.js";
 import { rulesButton } from "./rules.js";
 import { capitalised, percent, policyName, signed, told, withoutTitle, yourTurn } from "./words.js";
 
@@ -113,10 +113,17 @@ class Table {
   }
 
   line(state) {
-    if (state === "open") this.say("");
+    if (state === "open") this.takeUp();
     if (state === "lost") this.say("The line to the server is lost. Trying again …");
-    if (state === "refused") this.status.textContent = "There is no seat here.";
+    if (state === "refused") this.status.textContent = "You are not at the table.";
     if (state !== "open" && this.pacer) this.pacer.turn(false);
+  }
+
+  /** What was asked on the line before has no answer on this one. */
+  takeUp() {
+    this.say("");
+    this.panel.show();
+    this.dropHint();
   }
 
   hear(message) {
@@ -126,6 +133,7 @@ class Table {
   }
 
   refuse(words) {
+    this.dropHint();
     if (this.mine) this.panel.refuse(words);
     else this.say(capitalised(words));
   }
@@ -139,7 +147,9 @@ class Table {
   // --- The position
 
   show(position) {
-    const moved = this.position?.number !== position.number || position.number === 0;
+    const { game, number } = this.position || {};
+    const moved = game !== position.game || number !== position.number;
+    const inside = this.controls.contains(document.activeElement);
     this.position = position;
     this.element.dataset.number = position.number;
     const { view } = position;
@@ -159,6 +169,7 @@ class Table {
     this.hints.hidden = true;
     this.showEvents(position);
     this.showEnd(position);
+    if (inside && view.over) this.end.querySelector("h2").focus(); // its own place is hidden
     if (this.pacer) this.pacer.moved(!view.over);
   }
 
@@ -208,8 +219,9 @@ class Table {
   }
 
   showRoundEnd() {
-    const picture = h("div", { class: "picture" }, drawn(this.position.round_end));
-    showAbove("The table at the end of the round", picture);
+    const picture = new Picture();
+    showAbove("The table at the end of the round", picture.element);
+    picture.show(this.position.round_end);
   }
 
   showEnd({ view, replay, outcome }) {
@@ -219,7 +231,7 @@ class Table {
     const seat = this.seat ?? "all";
     const review = `#replay=${replay}&move=0&seat=${seat}`;
     this.end.replaceChildren(
-      h("h2", {}, OUTCOMES[outcome] ?? "The game is over"),
+      h("h2", { tabindex: "-1" }, OUTCOMES[outcome] ?? "The game is over"),
       h("p", {}, capitalised(view.status)),
       h(
         "div",
@@ -234,13 +246,21 @@ class Table {
   // --- Hints
 
   askHint() {
-    this.sendNow({ type: "hint" });
+    this.thinking = true;
     this.hints.hidden = false;
     this.hints.replaceChildren(h("h2", {}, "Hint"), h("p", { class: "faint" }, "Thinking …"));
+    this.sendNow({ type: "hint" });
+  }
+
+  /** A hint that has not come is no longer waited for. */
+  dropHint() {
+    if (this.thinking) this.hints.hidden = true;
+    this.thinking = false;
   }
 
   showHint({ number, choices, value }) {
     if (number !== this.position.number) return;
+    this.thinking = this.hints.hidden = false;
     const { legal } = this.position.view;
     const likely = choices.filter(([share]) => percent(share) !== percent(0));
     const lines = likely.map(([share, words]) => {
