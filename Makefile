@@ -7,6 +7,7 @@ TORCH_INDEX ?=
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SHARE := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SEED ?= 0
+TRAINED := runs/make-train$(if $(filter-out 0,$(SEED)),-$(SEED))
 MINUTES ?= 5
 RATIOS ?= --against
 # pip compiles nothing; what is imported, a small part, is compiled by Python once, and kept
@@ -17,7 +18,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-lo
 .PHONY: train test verify fuzz verify-clients coverage bench docs dist lint clean
 
 train: .venv/train
-	$(BIN)/hanamachi train configs/hanamikoji.yaml --out runs/make-train --set seed=$(SEED) --resume
+	$(BIN)/hanamachi train configs/hanamikoji.yaml --out $(TRAINED) --set seed=$(SEED) --resume
 
 test: .venv/dev
 	$(MAKE) --jobs=2 lint $(addprefix warm-up-,hanamikoji geishas_road hanabi)

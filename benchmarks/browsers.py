@@ -119,6 +119,8 @@ def opened(address: str, game: str, seats: list[str]) -> str:
 
 
 def report(took: list[float]) -> str:
+    if not took:
+        return "no answers: nobody was to move in so short a time"
     half, most, slowest = (f"{1000 * np.quantile(took, q):.0f} ms" for q in (0.5, 0.95, 1))
     return f"{len(took)} answers, half in {half}, 95% in {most}, the slowest in {slowest}"
 

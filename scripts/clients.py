@@ -7,7 +7,7 @@ An example needs what the pip line of its docstring says, after our package its 
 environment lies in .venv-clients/NAME, and all that was said in NAME.log next to it. Where there
 is a scripts/check_NAME.py, the library's own checks, it runs before the example. A client fails if
 anything does, or if the interval of its figure does not lie above 60 %; the others still run.
-Chance alone gives 50 %, and untrained networks that always preferred the same, up to 57 %.
+Chance alone gives 50 %, and an untrained network that always prefers the same actions up to 57 %.
 """
 
 import argparse

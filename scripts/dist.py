@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         export("hanamikoji", Path(folder, AGENT))
         for python in at_hand():
-            fresh = Path(folder, Path(python).stem)
+            fresh = Path(folder, Path(python).name)
             run(python, "-m", "venv", fresh)
             installed = fresh / BIN / "python"
             for how in ([wheel], ["--force-reinstall", "--no-deps", source]):
@@ -69,12 +68,13 @@ def main() -> None:
             print(f"{python} plays what is in {wheel.name} and {source.name}", flush=True)
 
 
-def at_hand() -> Iterator[str]:
-    """The Pythons that run; what is found can be a shim that leads nowhere."""
-    for name in PYTHONS:
-        found = shutil.which(name)
-        if found and subprocess.run([found, "-V"], capture_output=True).returncode == 0:
-            yield found
+def at_hand() -> list[str]:
+    """The Pythons that run, or this one; what is found can be a shim that leads nowhere."""
+    found = [path for name in PYTHONS if (path := shutil.which(name))]
+    running = [
+        path for path in found if subprocess.run([path, "-V"], capture_output=True).returncode == 0
+    ]
+    return running or [sys.executable]
 
 
 def run(*command: Any, cwd: Path | str = ROOT) -> None:

@@ -61,8 +61,9 @@ with `:partner` plays with people, who cannot follow the strongest agent's clues
 
 {agents}
 The search looks ahead from the agent's decisions; in Hanabi it sits in one seat, with copies of the
-agent in the others. A perfect opponent wins at least the lower end of the interval of the strongest
-opponent that we found: [How strong, how exploitable](strength.md) says what this means.
+agent in the others. The last column of the first table is a lower bound: the strongest opponent
+that we found surely wins as much. [How strong, how exploitable](strength.md) says what this means.
+Intervals of fewer than 200 games are rough: a single lost game of Hanabi moves them.
 
 {games}
 ## Published scores of Hanabi
@@ -217,8 +218,9 @@ def estimate(scores: Floats) -> dict[str, float]:
 
 
 def page(results: Mapping[str, Any]) -> str:
-    games = "\n".join(section(id, result) for id, result in results.items())
-    agents = "\n".join([*overview(results), ""])
+    listed = {id: results[id] for id in VARIANTS if id in results}
+    games = "\n".join(section(id, result) for id, result in listed.items())
+    agents = "\n".join([*overview(listed), ""])
     return PAGE.format(agents=agents, games=games, published=published())
 
 
@@ -227,7 +229,11 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
     rivals = [id for id in results if not VARIANTS[id].cooperative]
     teams = [id for id in results if VARIANTS[id].cooperative]
     if rivals:
-        against = f"against `{TEACHER}`", "its search against it", "a perfect opponent, at least"
+        against = (
+            f"against `{TEACHER}`",
+            "with search, against itself",
+            "a perfect opponent, at least",
+        )
         yield from heading("wins, per cent", *against)
         yield from (rival(id, results[id]) for id in rivals)
     if rivals and teams:
@@ -463,8 +469,7 @@ def main() -> None:
             write_json(results, data)
             forget(id, given.out)
             print(f"searched: {id}", flush=True)
-    listed = {id: results[id] for id in VARIANTS if id in results}
-    (given.out / "leaderboard.md").write_text(page(listed), encoding="utf-8")
+    (given.out / "leaderboard.md").write_text(page(results), encoding="utf-8")
 
 
 if __name__ == "__main__":

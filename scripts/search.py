@@ -52,14 +52,8 @@ CURVE = [
     Match("hanamikoji", f"search:improve:expert:seconds={seconds}", "expert") for seconds in SECONDS
 ]
 TENTH = [
-    Match("hanamikoji", "search:improve:hanamikoji:seconds=0.1", "hanamikoji"),
     Match("hanamikoji", "search:endgame:expert:seconds=0.1", "expert"),
     Match("hanamikoji", "search:mcts:seconds=0.1", "greedy"),
-    Match(
-        "geishas_road:standard",
-        "search:improve:geishas_road:standard:seconds=0.1",
-        "geishas_road:standard",
-    ),
 ]
 BESIDE = [Match("hanabi:2p", "search:single_agent:expert:worlds=512", "expert", 600)]
 PAGE = """# What search is worth
@@ -69,7 +63,7 @@ Search at decision time makes most policies stronger. This page says by how much
 run at once as there are processors. Policies that compete play each deal twice with the seats
 exchanged; a draw counts half. They sample their actions if their policy is stochastic. Intervals
 are of 95 %. The seconds are the wall time of a game. [How strong](strength.md#thinking-ahead)
-explains the searches.
+explains the searches. [The leaderboard](leaderboard.md) has those over the package's agents.
 
 ## By the time for a decision
 

@@ -20,7 +20,6 @@ collect_ignore = [] if os.name == "posix" else TERMINALS_SIGNALS_FORKS
 # so that no process is left alone with a long file at the end
 LONGEST = [
     "training/serve/test_page.py",
-    "fuzz/test_fuzz.py",
     "training/cluster/test_cluster.py",
     "training/test_resume.py",
     "engine/test_compiled.py",

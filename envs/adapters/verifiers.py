@@ -21,6 +21,7 @@ from pydantic import Field
 from hanamachi.adapters.aec import ILLEGAL_REWARD
 from hanamachi.adapters.gymnasium_text import TextEnv
 from hanamachi.errors import UserError
+from hanamachi.sessions.session import checked_mapping
 
 ID = "hanamachi-words"  # names the package hanamachi_words, which verifiers imports
 
@@ -136,7 +137,7 @@ def load_environment(game: str = "hanamikoji", **settings: Any) -> WordsEnv:
     """
     own = {name: value for name, value in settings.items() if name in WordsConfig.model_fields}
     options = {name: value for name, value in settings.items() if name not in own}
-    options |= own.pop("options", {})
+    options |= checked_mapping(own.pop("options", {}))
     if "id" in own:
         raise UserError("the id of these tasks is fixed: leave out id")
     taskset = WordsConfig(id=ID, game=game, options=options, **own)

@@ -62,7 +62,7 @@ def actions_among(
 TAGS = re.compile(r"<(action|answer|move)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 BOX = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 LABEL = re.compile(
-    r"^[^\w\n]*(?:action|answer|move|final answer)[^\w\n]*:[^\S\n]*(.+)$", re.MULTILINE | re.I
+    r"^[^\w\n]*(?:action|answer|move|final answer)[^\w\n]*:\s*(.+)$", re.MULTILINE | re.I
 )
 QUOTES = re.compile(r"[`\"']+([^`\"'\n]+)[`\"']+")
 OBJECT = re.compile(r"\{[^{}]*\}")

@@ -155,10 +155,12 @@ class SeatedBot:
                 bot = Bot(self.program, self.limits)
                 greeting = hello(self.variant, self.seat, self.limits)
                 check_ready(bot.ask(greeting, max(START, self.limits.seconds)))
-            except UserError as error:
+            except BaseException as error:
                 if bot:
                     bot.end()
-                raise NotReady(str(error)) from None
+                if isinstance(error, UserError):
+                    raise NotReady(str(error)) from None
+                raise
             self._bot = bot
         return self._bot
 
@@ -171,7 +173,7 @@ class SeatedBot:
             game.used += time.monotonic() - began
             legal = choices(history, self.seat)
             return checked(chances_in(answer, history, legal), legal)
-        except UserError:
+        except BaseException:  # a late answer would be taken for one to the next question
             self._bot = None
             bot.end()
             raise

@@ -24,7 +24,7 @@ class Budget:
         if (self.worlds is None) == (self.seconds is None):
             raise UserError("a search needs one budget: either worlds=64 or seconds=0.1")
         if self.worlds is not None:
-            at_most(at_least_one(self.worlds, "worlds"), SEARCH_WORLDS, "worlds")
+            at_least_one(self.worlds, "worlds")
         if self.seconds is not None:
             at_most(above_zero(self.seconds, "seconds"), SEARCH_SECONDS, "seconds")
 

@@ -141,7 +141,7 @@ class Search(Policy):
 
     def with_worlds(self, worlds: Worlds) -> Self:
         """UserError if the games have other rules than those that the search plays on by."""
-        if worlds.variant.rule_set.tobytes() != self._start.variant.rule_set.tobytes():
+        if not goes_on_alike(worlds.variant.rule_set, self._start.variant.rule_set):
             raise UserError(
                 f"{self.name} was loaded for other options of {worlds.variant.id} than are played: "
                 "load it with the options of the game"
@@ -247,3 +247,10 @@ def number(text: str) -> int | float | str:
         with suppress(ValueError):
             return kind(text)
     return text
+
+
+def goes_on_alike(one: np.record, other: np.record) -> bool:
+    """Whether games go on by the same rules, whoever starts them."""
+    names = one.dtype.names or ()
+    kept = [name for name in names if name != "starter"]
+    return one.dtype == other.dtype and all(np.array_equal(one[name], other[name]) for name in kept)

@@ -38,7 +38,7 @@ class Settings(NamedTuple):
     """How the tree grows."""
 
     explore: float  # weight of the exploration term
-    widen: float  # a node gets another child while at most widen * sqrt(visits) are legal there
+    widen: float  # a node gets another child while it has at most widen * sqrt(visits) legal ones
 
 
 class Descents(NamedTuple):

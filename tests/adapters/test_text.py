@@ -121,9 +121,16 @@ def test_an_answer_in_tags_is_found_in_any_prose(before, after, choice):
     assert game.legal()[action] == words
 
 
-@pytest.mark.parametrize("reply", ['{"action": ' + "[" * 5000 + "]" * 5000 + "}", "\n" * 100_000])
-def test_a_reply_that_is_hard_to_read_is_only_illegal(reply):
+def test_a_reply_nested_too_deep_is_only_illegal():
+    reply = '{"action": ' + "[" * 5000 + "]" * 5000 + "}"
     assert begun(illegal="random").step(reply).info["illegal"]
+
+
+def test_an_answer_may_stand_on_the_line_after_its_label():
+    game = begun("hanabi:2p")
+    other, words = list(game.legal().values())[:2]
+    reply = f"I thought of {other}, too.\n**Action**:\n{words}\nAs {other} is a waste."
+    assert game.legal()[game.parse(reply)] == words
 
 
 def test_what_a_model_thinks_is_no_answer():

@@ -96,7 +96,10 @@ def test_programs_of_verifiers_find_it_by_its_id() -> None:
     assert env.taskset.new_game().game.variant.id == "hanabi:2p"
 
 
-@pytest.mark.parametrize("wrong", [{"prompt": "poem"}, {"starters": 1}, {"opponent": "nobody"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"prompt": "poem"}, {"starters": 1}, {"opponent": "nobody"}, {"options": 3}, {"id": "x"}],
+)
 def test_settings_that_do_not_fit_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UserError):
         load_environment("hanamikoji", **wrong)

@@ -1,4 +1,4 @@
-"""Fuzzing from the command line: `make fuzz`, with MINUTES, TARGET, CASE or SEED."""
+"""Fuzzing from the command line: `make fuzz`, with MINUTES, TARGET, CASE or RESULTS."""
 
 import argparse
 import os

@@ -157,16 +157,11 @@ def costs(config: Config) -> Iterator[float]:
     yield config.num_games * ppo.n_steps * ppo.n_epochs / ppo.batch_size * 50
     yield config.steps * ppo.n_epochs / min(ppo.batch_size, config.num_games * ppo.n_steps) * 50
     yield config.steps * 10
-    yield (
-        sum(evaluation.opponents.__len__() * [evaluation.games])
-        * config.steps
-        / evaluation.every
-        * 10
-    )
+    yield (len(evaluation.opponents) * evaluation.games * config.steps / evaluation.every * 10)
     yield evaluation.final_games * len(evaluation.final_opponents) * 100
     yield config.clone.steps * 10 if config.teacher else 0
     yield prod(config.network.hidden[:2]) if max(config.network.hidden) < 2048 else CHEAP + 1
     yield len(config.network.hidden) * 100
-    yield variant.actions.size + len(config.options) * 0
+    yield variant.actions.size
     yield config.steps / config.save_every * 400
     yield 0 if config.device in ("cpu", "auto") else CHEAP + 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from campaign import section
-from harness import ACCEPTED, FAILED, REFUSED, Case, Target, outcomes, place_of_cases
+from harness import ACCEPTED, FAILED, MEMORY, REFUSED, Case, Target, outcomes, place_of_cases
 from root import ROOT
 from samples import WHOLE
 from targets import TARGETS
@@ -68,11 +68,15 @@ def die() -> None:
     os.abort()
 
 
+def take_memory() -> None:
+    b"." * (MEMORY + (50 << 20))
+
+
 def work() -> None:
     pass
 
 
-USES = [refuse, fail, make_noise, die, work, work]
+USES = [refuse, fail, make_noise, die, take_memory, work, take_memory, work]
 NUMBERS = {Random(str(Case("any", 0, number))).random(): number for number in range(len(USES))}
 ANY = Target(lambda rng, folder: NUMBERS[rng.random()], lambda number: USES[number](), len(USES))
 
@@ -82,7 +86,8 @@ def test_each_fault_is_found_by_its_case_and_the_next_cases_still_run():
     with place_of_cases() as place:
         found = list(outcomes({"any": ANY}, cases, place))
     assert [outcome.case for outcome in found] == cases
-    assert [o.verdict for o in found] == [REFUSED, FAILED, FAILED, FAILED, ACCEPTED, ACCEPTED]
+    failing = [FAILED, FAILED, FAILED, FAILED, ACCEPTED, FAILED, ACCEPTED]
+    assert [o.verdict for o in found] == [REFUSED, *failing]
 
 
 def test_the_name_of_a_case_names_it():

@@ -48,7 +48,7 @@ def digest(bot: Path) -> str:
 
 
 def files_of(bot: Path) -> Iterator[Path]:
-    """A bot's file, or those in its folder, but for hidden ones and what Python compiles."""
+    """A bot's file, or those in its folder, except hidden ones and what Python compiles."""
     if bot.is_file():
         yield bot
         return

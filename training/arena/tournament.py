@@ -193,10 +193,18 @@ class Director:
 def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, Part]]:
     """The matches, in the order in which they end; UserError if a process was killed."""
     try:
-        for match in as_completed([pool.submit(play_match, job) for job in jobs]):
+        for match in as_completed([pool.submit(play_in_worker, job) for job in jobs]):
             yield match.result()
     except BrokenExecutor:
         raise process_killed() from None
+
+
+def play_in_worker(job: Job) -> tuple[int, Part]:
+    """`play_match`; a signal ends the process, which would else take the next match."""
+    try:
+        return play_match(job)
+    except SystemExit as ended:
+        os._exit(int(ended.code or 0))
 
 
 def play_match(job: Job) -> tuple[int, Part]:

@@ -7,6 +7,7 @@ that play the same evaluation only write the same files.
 
 import json
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -144,7 +145,15 @@ def file_of(spec: str) -> Path | None:
         return own if own.exists() else of_run
     if spec.endswith(ONNX):
         return Path(spec)
-    module = None
-    with suppress(ImportError, ValueError):  # a script is a module without a spec
-        module = find_spec(spec.partition(":")[0]) if ":" in spec else None
-    return Path(module.origin) if module and module.has_location and module.origin else None
+    return file_of_module(spec.partition(":")[0]) if ":" in spec else None
+
+
+def file_of_module(name: str) -> Path | None:
+    """Where a module comes from, if it comes from a file; a script is the module __main__."""
+    if loaded := sys.modules.get(name):
+        file = getattr(loaded, "__file__", None)
+        return Path(file) if file else None
+    with suppress(ImportError, ValueError):
+        found = find_spec(name)
+        return Path(found.origin) if found and found.has_location and found.origin else None
+    return None

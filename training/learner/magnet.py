@@ -34,7 +34,7 @@ class SlowCopy:
     def before_update(self, learner: Network, decisions: int) -> None:
         """Called before the learner is trained on a rollout, with its decisions so far."""
 
-    def rate(self, buffer: SelfPlayBuffer, batch_size: int) -> None:
+    def store_log_probs(self, buffer: SelfPlayBuffer, batch_size: int) -> None:
         """Store its log-probabilities of the actions at every decision of a rollout."""
         buffer.magnet_log_probs = buffer.room(int(buffer.action_space.n))
         table = buffer.magnet_log_probs.flatten(0, 1)

@@ -310,7 +310,7 @@ class SelfPlayPPO(MaskablePPO):
             if self.kl_schedule:
                 assert self.magnet, "kl_schedule needs a magnet"
                 self.magnet.before_update(self.policy.network, self.num_timesteps)
-                self.magnet.rate(buffer, self.batch_size)
+                self.magnet.store_log_probs(buffer, self.batch_size)
             for _ in range(self.n_epochs):
                 for decisions in buffer.shuffled(self.generator).split(self.batch_size):
                     parts = self.descend(decisions, scheduled)

@@ -174,7 +174,7 @@ class Hall:
             "seats": wanted.seats,
         }
         all_keys = keys if watch is None else {watch: None}
-        in_use = frozenset(self.rooms)
+        in_use = self.rooms.keys() | self._coming.keys()
         await self.quick.run(self.store.add_table, table.id, opened, all_keys, begun, in_use)
         return {
             "table": table.id,

@@ -235,6 +235,26 @@ def test_a_bot_that_does_not_get_ready_is_ended(bot: Write, tmp_path: Path) -> N
         os.kill(int(there.read_text()), 0)
 
 
+def test_a_bot_that_was_interrupted_is_started_again(
+    bot: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, ask = bot(FIRST_LEGAL), Bot.ask
+
+    def interrupted(self: Bot, *question: object) -> bytes:
+        monkeypatch.setattr(Bot, "ask", ask)
+        ask(self, *question)
+        raise KeyboardInterrupt
+
+    session = begun(0)
+    decide(policy, session)
+    session = begun(1)
+    monkeypatch.setattr(Bot, "ask", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        decide(policy, session)
+    for _ in range(3):
+        session.step(int(decide(policy, session).argmax()))
+
+
 def test_a_program_that_is_not_there_is_named() -> None:
     policy = load_policy("process:./no-such-bot", "hanamikoji")
     with pytest.raises(UserError, match=r"cannot be started.*no-such-bot"):

@@ -116,6 +116,18 @@ def test_the_value_of_every_action_is_that_of_a_plain_recursion(
         np.testing.assert_allclose(values[list(expected)], list(expected.values()), atol=1e-6)
 
 
+@pytest.mark.skipif(UNCOMPILED, reason="trees are large")
+def test_no_tree_has_more_positions_than_it_may() -> None:
+    policy, sizes = load_policy("random", game=ROUND.id, **ROUND.options), []
+    for worlds in late_worlds(ROUND):
+        for most in (50, 100, 200, 400, 800):
+            levels = Tree(policy, most)._levels(worlds, most)
+            if levels is not None:
+                sizes.append((sum(len(level.games) for level in levels), most))
+    assert len(sizes) > 5
+    assert all(size <= most for size, most in sizes)
+
+
 def test_where_the_tree_is_too_large_the_blueprint_plays() -> None:
     games = midgame(ROUND, 2)
     greedy = load_policy("greedy", game=ROUND.id, **ROUND.options)

@@ -1,8 +1,5 @@
 """Searches: what they may know, how they are spelled, and that they help."""
 
-from itertools import islice
-from time import perf_counter, sleep
-
 import numpy as np
 import pytest
 from samples import UNCOMPILED, WHOLE, sample
@@ -17,6 +14,7 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import SEARCH_WORLDS
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.search import budget
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.search.playout import play_out
 from hanamachi.sessions.players import observe
@@ -145,23 +143,27 @@ def test_portions_grow_until_the_budget_is_spent():
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.002])
-def test_growing_portions_fit_the_seconds(pause):
-    begun, worlds = perf_counter(), 0
+def test_growing_portions_fit_the_seconds(pause, monkeypatch):
+    assert list(Budget(seconds=1e-9).growing_portions(8, 64)) == [8]
+    now, worlds = 0.0, 0
+    monkeypatch.setattr(budget, "perf_counter", lambda: now)
     for count in Budget(seconds=0.05).growing_portions(8, 64):
         assert count <= min(max(8, worlds), 64)
         worlds += count
-        sleep(pause * count / 8)
-    assert perf_counter() - begun < 0.5
+        now += (pause + 1e-6) * count / 8
+    assert now <= 0.05
     assert 8 <= worlds <= SEARCH_WORLDS
-    assert list(Budget(seconds=1e-9).growing_portions(8, 64)) == [8]
 
 
-def test_a_budget_in_seconds_is_kept_and_something_is_always_done():
-    begun = perf_counter()
-    portions = list(islice(Budget(seconds=0.02).portions(4), 10**7))
-    assert perf_counter() - begun < 0.5
-    assert set(portions) == {4}
+def test_a_budget_in_seconds_is_kept_and_something_is_always_done(monkeypatch):
     assert list(Budget(seconds=1e-9).portions(4)) == [4]
+    now, portions = 0.0, []
+    monkeypatch.setattr(budget, "perf_counter", lambda: now)
+    for count in Budget(seconds=0.02).portions(4):
+        portions.append(count)
+        now += 0.003
+    assert now <= 0.02
+    assert portions == 6 * [4]
 
 
 # --- Playing on

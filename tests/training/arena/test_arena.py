@@ -3,6 +3,10 @@
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -300,3 +304,31 @@ def test_a_process_that_is_killed_ends_the_tournament_in_a_sentence(
     class_of(bots, last="legal[-1]")
     with pytest.raises(UserError, match="was killed"):
         play(bots, tmp_path / "out", processes=2)
+
+
+STOPPED = """
+from pathlib import Path
+import hanamachi
+from hanamachi.policies.external.bot import Limits
+from hanamachi.training.arena.tournament import play_tournament
+
+if __name__ == "__main__":
+    variant, limits = hanamachi.variant("hanamikoji", max_rounds=1), Limits(99, 1024, True)
+    play_tournament(Path("bots"), variant, Path("out"), games=2, limits=limits, processes=2)
+"""
+
+
+def test_a_tournament_that_is_stopped_leaves_nobody_behind(tmp_path: Path) -> None:
+    sleeps = f"(open(f'{tmp_path}/{{os.getpid()}}.pid', 'w').close(), time.sleep(99))"
+    class_of(tmp_path / "bots", **{name: sleeps for name in ("one", "other", "third")})
+    (tmp_path / "stopped.py").write_text(STOPPED)
+    command = [sys.executable, "stopped.py"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as tournament:
+        while len(found := [*tmp_path.rglob("*.pid")]) < 2:
+            assert tournament.poll() is None
+            time.sleep(0.05)
+        tournament.send_signal(signal.SIGINT)
+        tournament.wait(timeout=30)
+    for bot in found:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(bot.stem), 0)

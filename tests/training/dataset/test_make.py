@@ -215,3 +215,16 @@ def test_without_pyarrow_it_says_how_to_install_it(tmp_path, monkeypatch, capsys
 def test_who_decides_slowly_has_few_games_in_a_file(how, games):
     rows = {"policies": ("expert",), "games": 9999, "seed": 0, "play": "sample"}
     assert Recipe("hanamikoji", {}, **rows, **how).games_a_file == games
+
+
+# --- Processes that are killed
+
+
+def test_a_process_that_is_killed_ends_in_a_sentence(tmp_path, monkeypatch):
+    (tmp_path / "killer.py").write_text(
+        "import os\n\ndef make(variant):\n"
+        "    return lambda observation, mask: os.kill(os.getpid(), 9)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match="was killed"):
+        make("hanamikoji", ["killer:make"], 40, tmp_path / "out", processes=2)

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from functools import partial
 from io import StringIO
 
 import pytest
@@ -127,9 +128,11 @@ if __name__ == "__main__":
 
 def test_policies_of_a_script_can_be_evaluated_and_kept(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
-    run = [sys.executable, "script.py"]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run([sys.executable, "script.py"])
     assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
+    (tmp_path / "script.py").write_text(SCRIPT.replace("argmax", "argmin"))
+    assert "__main__:first" in run([sys.executable, "script.py"]).stderr
 
 
 def test_games_of_other_weights_or_other_code_are_not_mixed_in(tmp_path, monkeypatch):
