@@ -118,6 +118,8 @@ class Policy(ABC):
         fresh = memory_of(self, len(rows))
         memory = fresh if state is None else self._checked_state(state, fresh)
         if episode_start is not None:
+            if np.size(episode_start) != len(rows):
+                raise UserError(f"episode_start needs one bool for each of {len(rows)} games")
             memory = np.where(np.reshape(episode_start, (-1, 1)), fresh, memory)
         actions, memory = self.act(rows, masks, memory, self.rng, deterministic)
         return actions.reshape(np.shape(observation)[:-1]), memory

@@ -1,5 +1,6 @@
 """The Gymnasium environment of every game: one seat learns, an opponent plays all others."""
 
+from contextlib import suppress
 from math import isfinite
 from typing import Any
 
@@ -169,6 +170,7 @@ def checked_reward(reward: Any) -> float | None:
     """What an illegal action brings; None if it raises."""
     if reward is None:
         return None
-    if not isinstance(reward, int | float | np.number) or not isfinite(reward):
-        raise UserError(f"illegal_reward must be None or a finite number, not {shown(reward)}")
-    return float(reward)
+    with suppress(TypeError, ValueError, OverflowError):
+        if not isinstance(reward, str) and isfinite(number := float(reward)):
+            return number
+    raise UserError(f"illegal_reward must be None or a finite number, not {shown(reward)}")

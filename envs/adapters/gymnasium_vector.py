@@ -185,7 +185,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         """The seed of `np_random`; the rows, (n,), that are seeded, with their seeds, (n,)."""
         if seed is None:
             return None, rows[:0], np.zeros(0, np.uint64)
-        if not isinstance(seed, list | tuple | np.ndarray):
+        if np.ndim(seed) == 0:
             first = whole_number(seed, "a seed")  # also of numpy
             return first, rows, self._seeds_from(first)[rows]
         if len(seed) != self.num_envs:

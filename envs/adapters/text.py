@@ -17,7 +17,7 @@ import numpy as np
 from hanamachi.adapters.aec import ILLEGAL_REWARD
 from hanamachi.adapters.requests import Asked, opponent_for
 from hanamachi.engine.game import OVER
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
 from hanamachi.sessions.events import asked
 from hanamachi.sessions.players import SeatedPlayer, turn_of
@@ -79,8 +79,8 @@ class TextGame:
         The same seed and the same replies give the same game. Without a seed the one of the
         constructor counts for the first game; later ones keep the generator.
         """
-        seed, self.seed = self.seed if seed is None else seed, None
-        self.session.begin(seed)
+        self.session.begin(self.seed if seed is None else seed)
+        self.seed = None
         self.rng = np.random.default_rng(self.session.generator)  # for random replacements
         self.returns = [0.0] * self.variant.seats
         self.talk: list[list[Message]] = [[] for _ in range(self.variant.seats)]
@@ -155,6 +155,7 @@ class TextGame:
 
     def messages(self, seat: int) -> list[Message]:
         """All that a seat was told and has replied, as chat APIs take it; the rules come first."""
+        self._check_begun(seat)
         return [{"role": "system", "content": rules_prompt(self.variant, seat)}, *self.talk[seat]]
 
     def _ask(self) -> str:
@@ -170,13 +171,21 @@ class TextGame:
 
     def turn(self, seat: int) -> str:
         """What a seat reads at its turn: events, table, deductions and legal actions."""
+        self._check_begun(seat)
         return turn_prompt(self.session.history(), seat, self.prompt, self.legal_list)
 
     def result(self) -> str:
-        """How the game ended."""
+        """How the game ended, or stands."""
+        self._check_begun(0)
         if self.forfeited:
             return f"player {self.session.mover} has forfeited the game by illegal replies"
         return str(asked(self.variant, "status")(self.variant, self.session.games[0], None))
+
+    def _check_begun(self, seat: int) -> None:
+        if not self.session.generator:
+            raise UserError("no game is in progress; call reset() to begin one")
+        if not 0 <= seat < self.variant.seats:
+            raise UserError(f"a seat must be from 0 to {self.variant.seats - 1}, not {shown(seat)}")
 
     # --- Replies
 
@@ -189,7 +198,9 @@ class TextGame:
 
         UserError, which says what to write, if it names none.
         """
-        return action_named(reply, self.legal(), self.variant.actions.words)
+        if not (legal := self.legal()):
+            raise UserError("no game is in progress; call reset() to begin one")
+        return action_named(reply, legal, self.variant.actions.words)
 
 
 class ScriptedModel:

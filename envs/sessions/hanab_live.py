@@ -9,6 +9,8 @@ a sixth one is our multicolour suit, and of three or four suits ours are the fir
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.hanabi.actions import Move
@@ -68,6 +70,7 @@ def read_hanab_live(content: Mapping[str, Any]) -> Record:
     """
     rule_set = variant_of(content)
     deck = [card_of(rule_set, card) for card in listed(content, "deck")]
+    check_deck(rule_set, deck)
     hands = Hands(rule_set.seats, int(rule_set.rule_set.hand_size), len(deck))
     if hands.drawn > len(deck):
         raise UserError(f"the hands need {hands.drawn} cards, but the deck has {len(deck)}")
@@ -80,6 +83,14 @@ def read_hanab_live(content: Mapping[str, Any]) -> Record:
         actions.append(numbers[move])
         hands.next_player()
     return Record(rule_set, START, tuple(deck[: hands.drawn]), tuple(actions))
+
+
+def check_deck(rule_set: Variant, deck: Sequence[int]) -> None:
+    """UserError unless the deck has each card as often as the game."""
+    rules = rule_set.rule_set
+    whole, given = rules["copies"][: rules["cards"]], np.bincount(deck, minlength=rules["cards"])
+    if not np.array_equal(given, whole):
+        raise UserError(f"the deck must hold all {whole.sum()} cards of the game, each as often")
 
 
 def variant_of(content: Mapping[str, Any]) -> Variant:

@@ -82,12 +82,13 @@ def outcome(rule_set: Variant, event: Event) -> str:
     return name
 
 
-def write_game(record: Record, path: Path) -> None:
+def write_game(record: Record, path: Path | str) -> None:
     """Write a game in the form that the file's name asks for.
 
     NAME.txt is notation, NAME.hanab.json the JSON of hanab.live, and NAME.json a saved game. Raises
     UserError for another name, or if the file cannot be written.
     """
+    path = Path(path)
     if path.suffix == ".json" and path.stem.endswith(".hanab"):
         text = json.dumps(hanab_live(record)) + "\n"
     elif path.suffix == ".json":
@@ -158,11 +159,14 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
 
 def variant_in(line: str) -> Variant:
     id, *settings = line.split()
-    options = {}
+    options: dict[str, Any] = {}
+    known = variant(id).options
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise UserError(f"{shown(setting)} must be an option and its value, such as starter=0")
+        if name in options or name not in known:  # before anything is made of the value
+            raise UserError(f"{shown(name)} is given twice, or is no option of {shown(id)}")
         options[name] = parse_yaml(value, f"the value of {name}")
     return variant(id, **options)
 

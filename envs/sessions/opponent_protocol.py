@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.sessions.policy_checks import memory_of
+from hanamachi.sessions.session import whole_number
+
+FAR = 2**62  # no action has such a number
 
 
 class Opponent(Protocol):
@@ -63,8 +66,12 @@ class RowByRow:
         memory: NDArray[Any],
         rng: np.random.Generator,
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        chosen = [self.choose(*row) for row in zip(observation, mask, strict=True)]
-        return np.array(chosen, np.int64), memory
+        chosen = [
+            whole_number(self.choose(*row), "an action of the opponent")
+            for row in zip(observation, mask, strict=True)
+        ]
+        in_range = [action if abs(action) < FAR else -1 for action in chosen]
+        return np.array(in_range, np.int64), memory
 
 
 def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponent:

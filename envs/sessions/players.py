@@ -23,6 +23,7 @@ from hanamachi.sessions.opponent_protocol import Opponent, initial_memory
 from hanamachi.sessions.policy_checks import (
     actions_of,
     asked_about,
+    checked_actions,
     checked_memory,
     distribution_of,
     name_of,
@@ -56,7 +57,9 @@ class Turns(NamedTuple):
         """Carry out an action for each turn in the batch that they come from.
 
         The positions of the turns change too. Returns what each action brings each seat, (n, S).
+        IllegalAction, and nothing changes, if an action is not legal.
         """
+        actions = checked_actions(actions, self.masks, "the player")
         rule_set = self.variant.rule_set
         parallel_for(kernels.step, rule_set, self.games, actions, threads=threads)
         games[self.rows] = self.games

@@ -34,7 +34,7 @@ def distribution_of(
 
     UserError unless every row is a distribution over its legal actions, and values are finite.
     """
-    answer = policy.distribution(observations, masks, memory)
+    answer = policy.distribution(observations, masks.copy(), memory)  # which it may write to
     if not isinstance(answer, tuple) or len(answer) != 3:
         raise UserError(
             f"{name_of(policy)}: distribution must return (probabilities, values, memory)"
@@ -55,7 +55,7 @@ def actions_of(
 
     UserError unless there is one whole number for each row; IllegalAction if one is not legal.
     """
-    answer = opponent.act(observations, masks, memory, rng)
+    answer = opponent.act(observations, masks.copy(), memory, rng)
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise UserError(f"{name_of(opponent)}: act must return (actions, memory)")
     actions = checked_actions(answer[0], masks, name_of(opponent))
@@ -69,7 +69,7 @@ def scores_of(
 
     UserError unless each row has a finite score of a legal action, and none is NaN or infinite.
     """
-    answer = policy.scores(observations, masks, memory)
+    answer = policy.scores(observations, masks.copy(), memory)
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise UserError(f"{name_of(policy)}: scores must return (scores, memory)")
     scores = as_floats(answer[0], masks.shape, "scores", name_of(policy))

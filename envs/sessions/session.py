@@ -107,10 +107,11 @@ class Session:
 
     def _begin(self, games: NDArray[Any], deal: tuple[int, ...], from_start: bool) -> None:
         generator = games["rng"].item()
-        self._given = None if from_start else games.copy()
+        given = None if from_start else games.copy()
         if from_start:
             kernels.start_one(self.variant.rule_set, games[0])
-        happened = let_chance_happen(self.variant, games, deal)
+        happened = let_chance_happen(self.variant, games, deal)  # it may refuse the deal
+        self._given = given
         self._remember(generator, deal, from_start)
         self.dealt = len(happened)
         self._go_on_from(games)

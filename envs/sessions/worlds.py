@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.sessions.events import History
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import view_of
@@ -70,11 +70,20 @@ class Worlds:
             )
         return self._history(row)
 
+    @property
+    def due(self) -> bool:
+        """Whether no other seat than the one that knows the game is to move in any of them."""
+        movers = self._games["mover"]
+        return bool(((movers < 0) | (movers == self._seats)).all())
+
     def sample(self, row: int, seeds: NDArray[np.uint64]) -> NDArray[Any]:
         """Games (K,) that the seat of a row cannot tell from its own, one for each seed.
 
-        Each is dealt by `redeal`, with the generator that its seed gives.
+        Each is dealt by `redeal`, with the generator that its seed gives. UserError for a row that
+        is not there.
         """
+        if not 0 <= row < len(self):
+            raise UserError(f"these are worlds of {len(self)} games, from row 0, not {shown(row)}")
         self.variant.needs("redeal", "search")
         worlds = self.variant.new(seeds)
         true = self._games[row : row + 1]

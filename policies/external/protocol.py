@@ -106,7 +106,8 @@ def chances_in(answer: bytes, history: History, legal: Mapping[int, str]) -> Cha
     for name, probability in probabilities.items():
         if type(probability) not in (int, float):
             raise UserError(f"gave a probability that is no number{said_by(answer)}")
-        chances[action_of(name, history, legal, answer)] += probability
+        with np.errstate(over="ignore"):  # what is infinite is refused later
+            chances[action_of(name, history, legal, answer)] += probability
     return chances
 
 

@@ -193,7 +193,8 @@ def table_value(
     mean += points(rule_set, game, ME) - points(rule_set, game, FOE)
     for c in range(rule_set.colours):
         lead = game.influence[ME, c] - game.influence[FOE, c]
-        held, place = cards[HELD_THEN, c], ends.shape[2] // 2 + lead
+        held = min(max(cards[HELD_THEN, c], 0), ends.shape[1] - 1)  # as in every game
+        place = min(max(ends.shape[2] // 2 + lead, 0), ends.shape[2] - 1)
         tie, marker = ends[c, held, place, TIE], game.marker[c]
         mine = ends[c, held, place, WIN] + tie * (marker == ME)
         theirs = ends[c, held, place, LOSS] + tie * (marker == FOE)

@@ -247,11 +247,12 @@ def table_value(
     Values after the first of them, two thirds of the work, are kept for each hand and lead: those
     that are `known` are of the kind with this number.
     """
-    n, leads = len(open_), known.shape[1]
+    n, (hands, leads) = len(open_), known.shape
     start, scratch = 0, POWERS[n]
     for i in range(opened):
         g, size = open_[i], POWERS[opened - 1 - i]
-        held, place = after[0, g], leads // 2 + after[1 + reply, g]
+        held = min(max(after[0, g], 0), hands - 1)  # as it is in every observation of a game
+        place = min(max(leads // 2 + after[1 + reply, g], 0), leads - 1)
         out = scratch if i else 2 * POWERS[n] + (held * leads + place) * POWERS[n - 1]
         if i or known[held, place] != kinds:
             me, foe = chances[g, held, place, 0], chances[g, held, place, 1]

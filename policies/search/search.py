@@ -191,6 +191,11 @@ class Search(Policy):
             )
         if len(self.worlds) != rows:
             raise UserError(f"{self.name} has worlds of {len(self.worlds)} games, not of {rows}")
+        if not self.worlds.due:
+            raise UserError(
+                f"{self.name} has the worlds of another seat's turn: use "
+                "policy.with_worlds(env.worlds()) before each decision"
+            )
         return self.worlds
 
     def _generator(self, *known: NDArray[Any]) -> np.random.Generator:

@@ -120,6 +120,8 @@ def run(command: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as ended:  # by SIGTERM; Ray's handler exits with the signal's number
+        if isinstance(ended.code, str):  # by a user's own policy
+            return complain(ended.code)
         return TERMINATED if ended.code in (TERMINATED, signal.SIGTERM) else int(ended.code or 0)
     except ModuleNotFoundError as error:
         if places := getattr(error, "__notes__", []):  # a user's own policy lacks the package

@@ -24,7 +24,7 @@ from hanamachi.training.evaluation.saved_parts import fingerprints
 SEEDS = 2**62
 OTHER_DEALS = 2**62  # added to a seed: no evaluation plays these deals
 GAMES_A_FILE, FEW = 2048, 16  # few where somebody slow decides
-SLOW: tuple[type[Policy], ...] = (Search, *(kind for kind, _ in ONE_BY_ONE))
+SLOW: tuple[Any, ...] = (Search, *(kind for kind, _ in ONE_BY_ONE))
 
 
 @dataclass(frozen=True)

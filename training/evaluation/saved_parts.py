@@ -59,7 +59,8 @@ class SavedParts:
             with np.load(BytesIO(read_bounded(file, WEIGHTS_BYTES)), allow_pickle=False) as arrays:
                 failures = [Failure(*each) for each in parse_json(arrays["failures"].tobytes())]
                 counts = parse_json(arrays["counts"].tobytes())
-                return Part(arrays["deals"], arrays["scores"], arrays["lost"], failures, counts)
+                part = Part(arrays["deals"], arrays["scores"], arrays["lost"], failures, counts)
+                return checked_part(part)
         except Exception as error:  # a damaged archive can raise anything
             raise damaged(file, self.folder) from error
 
@@ -69,6 +70,21 @@ class SavedParts:
             arrays[name] = np.frombuffer(json.dumps(arrays[name]).encode(), np.uint8)
         with replacing(self.folder / str(pairing) / f"{part.deals[0]}.npz") as file:
             np.savez_compressed(file, **arrays)
+
+
+def checked_part(part: Part) -> Part:
+    """ValueError unless it has distinct deals, each with a result, and counts of both policies."""
+    shapes = {array.shape for array in (part.deals, part.scores, part.lost)}
+    kinds = part.deals.dtype.kind, part.scores.dtype.kind, part.lost.dtype.kind
+    if shapes != {(len(np.unique(part.deals)),)} or kinds != ("u", "f", "b"):
+        raise ValueError("not one result for each deal")
+    if not np.isfinite(part.scores).all():
+        raise ValueError("a result that is no number")
+    if [*map(type, part.counts)] != [dict, dict] or not all(
+        type(number) in (int, float) for counts in part.counts for number in counts.values()
+    ):
+        raise ValueError("no counts of two policies")
+    return part
 
 
 # --- Whether a folder is for the same work

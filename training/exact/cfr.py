@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hanamachi.engine.compiled import kernel
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
+from hanamachi.sessions.session import whole_number
 from hanamachi.training.exact.response import Exploitability, exploitability, gain, multiply
 from hanamachi.training.exact.tree import Floats, Integers, Tree
 
@@ -37,6 +38,8 @@ def solve(tree: Tree, iterations: int = ITERATIONS) -> Solution:
     """Run CFR+; UserError unless the game is a two-player zero-sum game."""
     if tree.seats != 2 or np.abs(tree.payoff.sum(1)).max() > ZERO_SUM:
         raise UserError("CFR+ solves competitive games only: choose Hanamikoji or Geisha's Road")
+    if whole_number(iterations, "iterations") < 1:
+        raise UserError(f"iterations must be at least 1, not {shown(iterations)}")
     regrets, average = np.zeros((2, len(tree.action)))
     iterate(
         tree.leaves,

@@ -14,11 +14,14 @@ from typing import Protocol
 import numpy as np
 
 from hanamachi.engine.compiled import kernel
+from hanamachi.errors import UserError, shown
 from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities, Values
-from hanamachi.sessions.policy_checks import distribution_of, memory_of
+from hanamachi.sessions.policy_checks import distribution_of, memory_of, name_of
+from hanamachi.sessions.session import whole_number
 from hanamachi.training.exact.tree import Floats, Integers, Tree
 
 BATCH = 8192  # information sets in one call of a policy
+ROUNDING = 1e-6  # by which probabilities may miss a sum of 1
 
 
 class Distribution(Protocol):
@@ -47,7 +50,11 @@ class Exploitability:
 
 
 def exploitability(tree: Tree, policy: Floats) -> Exploitability:
-    """The values of a policy and of the best responses to it, in every seat."""
+    """The values of a policy and of the best responses to it, in every seat.
+
+    UserError unless it is a policy of this tree; so in `nash_conv` and `best_response`.
+    """
+    policy = checked_policy(tree, policy)
     reach = reached(tree, policy)
     values, responses = np.empty(tree.seats), np.empty(tree.seats)
     for seat in range(tree.seats):
@@ -66,12 +73,29 @@ def nash_conv(tree: Tree, policy: Floats) -> float:
 
 def best_response(tree: Tree, policy: Floats, seat: int) -> Floats:
     """The policy with this seat's part replaced by a best response to the others, (Q,)."""
+    policy = checked_policy(tree, policy)
+    if not 0 <= whole_number(seat, "a seat") < tree.seats:
+        raise UserError(f"a seat must be from 0 to {tree.seats - 1}, not {shown(seat)}")
     gains = np.zeros(len(policy))
     gain(tree.leaves, tree.weighted_payoff, reached(tree, policy), seat, gains)
     respond(tree.seat, tree.before, tree.first, seat, gains)
     response = policy.copy()
     choose(tree.seat, tree.first, seat, gains, response)
     return response
+
+
+def checked_policy(tree: Tree, policy: Floats) -> Floats:
+    """A table, (Q,), that compiled code may read; UserError unless it is a policy of the tree."""
+    table = np.asarray(policy)
+    if table.shape != tree.action.shape or table.dtype != np.float64:
+        raise UserError(
+            f"a policy of this tree is an array of float64 of shape {tree.action.shape}, not "
+            f"{table.dtype} of shape {table.shape}"
+        )
+    sums = np.add.reduceat(table, tree.first[:-1])
+    if not (table >= 0).all() or not np.allclose(sums, 1, atol=ROUNDING):
+        raise UserError("a policy must give probabilities that sum to 1 in each information set")
+    return table
 
 
 def reached(tree: Tree, policy: Floats) -> Floats:
@@ -88,8 +112,15 @@ def tabulate(tree: Tree, policy: Distribution) -> Floats:
     """The probabilities of a policy in every information set, (Q,).
 
     Information sets are visited by depth: by perfect recall, the memory in one follows from the
-    previous one of the seat. UserError if the policy does not return distributions.
+    previous one of the seat. UserError if the policy does not return distributions, or was loaded
+    for other options than those of the tree.
     """
+    made_for, walked = getattr(policy, "variant", None), getattr(tree, "variant", None)
+    if made_for and walked and not made_for.understands(walked):
+        raise UserError(
+            f"{name_of(policy)} plays {made_for.id} with other options than those of the tree: "
+            "load it with the same options"
+        )
     table = np.ones(len(tree.action))
     fresh = memory_of(policy, 1)
     memory = np.empty((tree.sets, fresh.shape[1]), fresh.dtype)
