@@ -161,6 +161,11 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         SeatEnv("hanamikoji", seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
 
 
+def met(opponent):
+    """A game that this opponent begins."""
+    return SeatEnv("hanamikoji", seat=1, starter=0, opponent=opponent).reset(seed=1)
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -172,6 +177,15 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         ),
         (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
         (lambda: SeatEnv("hanamikoji", illegal_reward="lots"), "finite number"),
+        (lambda: SeatEnv("hanamikoji", illegal_reward=10**400), "finite number"),
+        (
+            lambda: SeatEnv("hanamikoji", seat=1, starter=0, opponent=lambda *_: 4.7).reset(),
+            "whole",
+        ),
+        (
+            lambda: SeatEnv("hanamikoji", seat=1, starter=0, opponent=lambda *_: None).reset(),
+            "whole",
+        ),
         (lambda: SeatEnv("hanamikoji", illegal_reward=float("nan")), "finite number"),
         (lambda: SeatEnv("hanamikoji", opponent="gredy"), "did you mean greedy"),
         (lambda: SeatEnv("hanamikoji", opponent="hanabi:2p"), "cannot play hanamikoji"),

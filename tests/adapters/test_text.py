@@ -277,3 +277,24 @@ def test_expert_behind_words_plays_the_same_game(id):
         assert direct.mover < 0
         assert game.session.actions == direct.actions
         assert game.returns == returns.tolist()
+
+
+# --- Seats, and times without a game
+
+
+def test_what_needs_a_game_says_so_before_there_is_one():
+    game = TextGame("hanamikoji", seed=5)
+    for call in (game.result, lambda: game.messages(0), lambda: game.parse("secret 5")):
+        with pytest.raises(UserError, match="reset"):
+            call()
+    with pytest.raises(UserError, match="seed"):
+        game.reset(-1)
+    assert game.reset() == TextGame("hanamikoji", seed=5).reset()
+
+
+@pytest.mark.parametrize("seat", [-1, 2, 4])
+def test_nobody_reads_for_a_seat_that_is_not_there(seat):
+    game = begun("hanabi:2p")
+    for call in (game.turn, game.messages):
+        with pytest.raises(UserError, match="seat"):
+            call(seat)

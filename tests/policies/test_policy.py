@@ -390,6 +390,8 @@ def test_predict_reads_small_integers_as_the_environments_write_them():
         (lambda given: given | {"state": given["state"][:1]}, "shape"),
         (lambda given: given | {"state": given["state"][:, 1:]}, "shape"),
         (lambda given: given | {"state": "none"}, "numbers"),
+        (lambda given: given | {"episode_start": []}, "4 games"),
+        (lambda given: given | {"episode_start": [True] * 5}, "4 games"),
         (lambda given: given | {"observation": given["observation"] + 1000}, "too large"),
         (lambda given: given | {"observation": given["observation"] * np.nan}, "too large"),
         (lambda given: given | {"observation": [["a"]]}, "numbers"),

@@ -109,6 +109,8 @@ def test_a_game_that_was_broken_off_is_read_up_to_there() -> None:
         {"deck": [{"suitIndex": 0, "rank": 1}]},
         {"deck": [{"suitIndex": 9, "rank": 1}] * 50},
         {"deck": ["red1"] * 50},
+        {"deck": example()["deck"][:30]},
+        {"deck": example()["deck"][1:] + example()["deck"][:2]},
         {"deck": [0] * 100_000},
         {"actions": [{"type": 0, "target": 40}]},
         {"actions": [{"type": 2, "target": 0, "value": 0}]},

@@ -83,6 +83,8 @@ def test_games_of_every_form_are_read(tmp_path):
         ("hanamikoji starter=0\n(2a, 2a, 2a)", "line 2"),
         ("hanamikoji\ngenerator 5", "generator"),
         ("hanamikoji starter", "starter"),
+        ("hanamikoji starter=0 starter=1", "starter"),
+        ("hanamikoji " + "a=1 " * 200_000, "a"),
         ("go", "game"),
         ("", "no game"),
     ],

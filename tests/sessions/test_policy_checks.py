@@ -247,3 +247,13 @@ def test_an_error_of_a_policys_own_comes_through_with_its_name_and_the_move():
     (note,) = error.value.__notes__
     assert "gives_up" in note
     assert "decision 1 of game 0 of hanamikoji" in note
+
+
+def test_who_writes_to_its_mask_makes_nothing_legal():
+    class Writes(Wrong):
+        def distribution(self, observation, mask, memory):
+            mask[:] = 1
+            return np.full(mask.shape, 1 / mask.shape[1], np.float32), None, memory
+
+    with pytest.raises(UserError, match="legal"):
+        distribution_of(Writes(nothing), SEEN, MASKS, MEMORY)

@@ -136,3 +136,12 @@ def test_a_simple_game_refuses_what_was_altered_or_made_elsewhere(simple, state,
     assert "hanamikoji lacks valid" in refusal(lambda: checked_state(simple, altered))
     monkeypatch.setattr(states, "KEY", b"another process")
     assert "hanamikoji lacks valid" in refusal(lambda: checked_state(simple, state))
+
+
+def test_a_reset_that_is_refused_leaves_a_game_from_a_state_as_it_was():
+    env = begun()
+    env.set_state(env.get_state())
+    before = env.unwrapped.worlds().view(0)
+    with pytest.raises(UserError, match="deal"):
+        env.reset(seed=9, options={"deal": [10**6]})
+    assert env.unwrapped.worlds().view(0) == before

@@ -113,6 +113,15 @@ def test_a_belief_of_countless_hands_is_refused():
         load_policy("search:single_agent:expert:worlds=8,hands=20000000", game="hanabi:2p")
 
 
+def test_a_search_refuses_the_worlds_of_another_turn():
+    search = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
+    games = midgame(search.variant, 1, games=1)
+    asked = search.with_worlds(Worlds(search.variant, games, 1 - games["mover"]))
+    seen = observe(search.variant, games, games["mover"].astype(np.int64))
+    with pytest.raises(UserError, match="with_worlds"):
+        asked.distribution(*seen, search.initial_memory(1))
+
+
 def test_a_search_plays_on_by_the_rules_that_are_played():
     search = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
     other = make_variant("hanamikoji", max_rounds=1)

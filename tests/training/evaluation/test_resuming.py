@@ -9,6 +9,7 @@ import sys
 from functools import partial
 from io import StringIO
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -133,6 +134,26 @@ def test_policies_of_a_script_can_be_evaluated_and_kept(tmp_path):
     assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
     (tmp_path / "script.py").write_text(SCRIPT.replace("argmax", "argmin"))
     assert "__main__:first" in run([sys.executable, "script.py"]).stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scores": np.full(2, np.nan)},
+        {"scores": np.zeros(1)},
+        {"deals": np.zeros(2, np.uint64)},
+        {"lost": np.array(["a", "b"])},
+        {"counts": np.frombuffer(b"[3, 4]", np.uint8)},
+    ],
+    ids=str,
+)
+def test_saved_games_that_cannot_have_been_are_refused(change, tmp_path):
+    evaluated(tmp_path, POLICIES[:2], 4)
+    (file,) = (tmp_path / "games" / "0").glob("*.npz")
+    arrays = dict(np.load(file))
+    np.savez_compressed(file, **{**arrays, **change})
+    with pytest.raises(UserError, match="damaged"):
+        evaluated(tmp_path, POLICIES[:2], 4)
 
 
 def test_games_of_other_weights_or_other_code_are_not_mixed_in(tmp_path, monkeypatch):

@@ -287,6 +287,42 @@ def test_a_policy_that_returns_no_distribution_is_refused():
         tabulate(tree_of(tiny("one action")), Wrong(tiny("one action")))
 
 
+def test_a_policy_that_was_loaded_without_the_options_of_the_tree_is_refused():
+    with pytest.raises(UserError, match="options"):
+        tabulate(tree_of(tiny("one action")), load_policy("expert", "hanamikoji"))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda table: table[:-1],
+        lambda table: 2 * table,
+        lambda table: -table,
+        lambda table: table * np.nan,
+        lambda table: table.astype(np.float32),
+        lambda table: table.tolist()[:3],
+    ],
+)
+def test_a_table_that_is_no_policy_of_the_tree_is_refused(spoil):
+    tree = tree_of(tiny("one action"))
+    for call in (nash_conv, lambda tree, table: best_response(tree, table, 0)):
+        with pytest.raises(UserError, match="policy"):
+            call(tree, spoil(tree.uniform))
+
+
+def test_a_seat_that_the_tree_does_not_have_is_refused():
+    tree = tree_of(tiny("one action"))
+    for seat in (-1, 2, 10**6):
+        with pytest.raises(UserError, match="seat"):
+            best_response(tree, tree.uniform, seat)
+
+
+@pytest.mark.parametrize("iterations", [0, -1, 1.5, "x"])
+def test_cfr_runs_a_number_of_iterations(iterations):
+    with pytest.raises(UserError, match="iterations"):
+        solve(tree_of(tiny("one action")), iterations)
+
+
 # --- Information sets
 
 
