@@ -130,7 +130,8 @@ def test_what_is_no_game_is_refused_in_one_sentence(change: dict[str, Any]) -> N
 
 def test_the_sites_commented_example_of_each_action_is_no_legal_game() -> None:
     """Its first action plays a card that another player holds."""
-    deck = [{"suitIndex": i % 5, "rank": 1 + i // 10} for i in range(45)]
+    ranks = (1, 1, 1, 2, 2, 3, 3, 4, 4, 5)
+    deck = [{"suitIndex": suit, "rank": rank} for suit in range(5) for rank in ranks]
     with pytest.raises(UserError, match="does not hold"):
         read_hanab_live(
             {
