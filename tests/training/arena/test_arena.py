@@ -307,12 +307,14 @@ def test_a_process_that_is_killed_ends_the_tournament_in_a_sentence(
 
 
 STOPPED = """
+import signal
 from pathlib import Path
 import hanamachi
 from hanamachi.policies.external.bot import Limits
 from hanamachi.training.arena.tournament import play_tournament
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what ran in the background ignores it
     variant, limits = hanamachi.variant("hanamikoji", max_rounds=1), Limits(99, 1024, True)
     play_tournament(Path("bots"), variant, Path("out"), games=2, limits=limits, processes=2)
 """
