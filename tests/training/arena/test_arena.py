@@ -314,7 +314,7 @@ from hanamachi.policies.external.bot import Limits
 from hanamachi.training.arena.tournament import play_tournament
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # what ran in the background ignores it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     variant, limits = hanamachi.variant("hanamikoji", max_rounds=1), Limits(99, 1024, True)
     play_tournament(Path("bots"), variant, Path("out"), games=2, limits=limits, processes=2)
 """
