@@ -12,8 +12,8 @@ MINUTES ?= 5
 RATIOS ?= --against
 # pip compiles nothing; what is imported, a small part, is compiled by Python once, and kept
 export PYTHONDONTWRITEBYTECODE :=
-# two files of tests at a time, each on one core, in the order of tests/conftest.py
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# three files of tests at a time, in the order of tests/conftest.py: on two cores, as some only wait
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 .PHONY: train test verify fuzz verify-clients coverage bench docs dist lint clean
 

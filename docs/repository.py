@@ -86,23 +86,27 @@ def title(path: Path) -> str:
 
 
 def content(path: Path, anchor: str, brief: bool = False) -> str:
-    """The text that replaces a link on the site; of code, if brief, the first line."""
+    """The text that replaces a link on the site; of code, if brief, the first line.
+
+    A brief list of a folder has no links, so that its files need no pages.
+    """
     if anchor:
         return section(path, anchor)
     if path.suffix in {".md", NOTEBOOK}:
         text = prose(path)
         return text[next(headings(text)).end() :].strip()
     if path.is_dir():
-        return listing(path)
+        return listing(path, brief)
     text = path.read_text(encoding="utf-8").strip()
     if brief:
         return f"````text\n{text.partition(chr(10))[0]}\n````"
     return f"````{LANGUAGES.get(path.suffix, '')}\n{text}\n````"
 
 
-def listing(folder: Path) -> str:
+def listing(folder: Path, brief: bool) -> str:
     entries = [p for p in sorted(folder.iterdir()) if p.is_dir() or p.suffix in LISTED]
-    return "\n".join(f"* [{p.name}]({p.name})" for p in entries if p.name != "__pycache__")
+    names = [p.name for p in entries if p.name != "__pycache__"]
+    return "\n".join(f"* `{name}`" if brief else f"* [{name}]({name})" for name in names)
 
 
 # --- Pages
@@ -243,7 +247,7 @@ class Sidebars:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.add_config_value("brief", False, "env", bool)  # -D brief=1 shows no code but first lines
+    app.add_config_value("brief", False, "env", bool)  # -D brief=1 shows first lines, not code
     app.connect("builder-inited", show_files)
     app.connect("source-read", Completion())
     app.connect("html-page-context", Sidebars(), priority=400)  # before the theme asks for it
