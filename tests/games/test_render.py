@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from positions import legal, random_positions
-from samples import sample
+from samples import WHOLE, sample
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
@@ -30,6 +30,8 @@ WORLDS = 4
 PAINTED = sample(4, 0.25)  # positions of a game
 
 every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
+SHARE = slice(None, None, 1 if WHOLE else 2)
+some_variants = pytest.mark.parametrize("variant", VARIANTS[SHARE], ids=IDS[SHARE])
 
 
 def worlds(variant: Variant, game: np.record, seat: int) -> NDArray[np.void]:
@@ -52,7 +54,7 @@ def test_what_a_seat_cannot_know_changes_nothing_in_its_table(variant: Variant) 
         assert unlike > 0
 
 
-@every_variant
+@some_variants
 def test_what_a_seat_cannot_know_changes_nothing_in_its_image(variant: Variant) -> None:
     drawing = variant.game.render().drawing
     games = random_positions(variant, 1)[:-1]
@@ -72,7 +74,7 @@ def test_the_text_fits_a_terminal(variant: Variant) -> None:
             assert max(map(len, text(variant, game, seat).splitlines())) <= 80
 
 
-@every_variant
+@some_variants
 def test_the_image_has_the_width_asked_for(variant: Variant) -> None:
     render, game = variant.game.render(), random_positions(variant, 3)[0]
     high, wide, _ = pixels(render.drawing(variant, game)).shape
@@ -82,7 +84,7 @@ def test_the_image_has_the_width_asked_for(variant: Variant) -> None:
     assert smaller.dtype == np.uint8
 
 
-@every_variant
+@some_variants
 def test_every_move_changes_what_is_seen(variant: Variant) -> None:
     render, games = variant.game.render(), random_positions(variant, 4)
     assert all(a != b for a, b in pairwise(render.text(variant, game) for game in games))

@@ -6,6 +6,7 @@ import runpy
 import numpy as np
 import pytest
 from root import ROOT
+from samples import WHOLE
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS, variant
@@ -54,6 +55,8 @@ A_MOMENT = {
     "evaluation.final_games": 2,
     "evaluation.final_opponents": "[random]",
 }
+
+ONE_OF_EACH_RECIPE = ["geishas_road:2021", "hanabi:2p", "hanabi:3p"]
 
 each_agent = pytest.mark.parametrize("agent", agents())
 
@@ -111,7 +114,7 @@ def test_its_card_says_nothing_but_what_its_papers_say(agent):
     )
 
 
-@each_agent
+@pytest.mark.parametrize("agent", agents() if WHOLE else ONE_OF_EACH_RECIPE)
 def test_its_settings_still_train(agent, tmp_path):
     policy = load_checkpoint(train(a_moment(agent), tmp_path / "run"))
     assert policy.checkpoint.feature_sets == load_policy(agent).checkpoint.feature_sets

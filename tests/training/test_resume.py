@@ -51,7 +51,7 @@ from hanamachi.training.resume import resumed_learner, save_run
 from hanamachi.training.run import train
 from hanamachi.training.sweep import sweep
 
-KILLS, TERMS, STEPS = sample(40, 0.05), sample(50, 0.04), sample(200, 0.02)
+KILLS, TERMS, STEPS = sample(40, 0.025), sample(50, 0.04), sample(200, 0.01)
 OTHER_RUNS = ["another_game", "a_clone"] if WHOLE else []
 FLIPS = sample(1_000, 0.03)
 PATIENCE = 300  # seconds for a run that takes one

@@ -22,7 +22,7 @@ from hanamachi.sessions.session import Session
 from hanamachi.training.serve.tables import new_key
 
 GAMES = ["hanamikoji:three_rounds", "geishas_road:advanced", "geishas_road:2021", "hanabi:3p"]
-PAIRS = sample(40, 0.1)
+PAIRS = sample(40, 0.05)
 TRIES = 100
 
 
