@@ -25,7 +25,7 @@ test: .venv/dev
 	$(PYTEST)
 
 verify: lint
-	HANAMACHI_VERIFY=1 $(PYTEST)
+	HANAMACHI_VERIFY=1 $(PYTEST) -n 2  # some of its figures are times
 
 # random mistakes of users, by fresh seeds: MINUTES=10 TARGET=checkpoints; CASE=... replays one
 fuzz: .venv/dev
@@ -54,7 +54,7 @@ docs: .venv/dev
 dist: .venv/dev
 	$(BIN)/python scripts/dist.py
 
-# kernels that most tests need, compiled once, not by both processes of tests
+# kernels that most tests need, compiled once, not by each process of tests
 warm-up-%: .venv/dev
 	$(BIN)/python tests/support/warm_up.py $*
 
