@@ -20,8 +20,8 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-lo
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out $(TRAINED) --set seed=$(SEED) --resume
 
-test: .venv/dev
-	$(MAKE) --jobs=2 lint $(addprefix warm-up-,hanamikoji geishas_road hanabi)
+test:
+	$(MAKE) --jobs=2 $(addprefix warm-up-,hanamikoji geishas_road hanabi) lint warm-up-training
 	$(PYTEST)
 
 verify: lint
@@ -54,9 +54,13 @@ docs: .venv/dev
 dist: .venv/dev
 	$(BIN)/python scripts/dist.py
 
-# kernels that most tests need, compiled once, not by each process of tests
-warm-up-%: .venv/dev
+# kernels that most tests need, compiled once, not by each process of tests, and those of the games
+# while PyTorch and the rest are being installed
+warm-up-%: .venv/base
 	$(BIN)/python tests/support/warm_up.py $*
+
+warm-up-training: .venv/dev
+	$(BIN)/python tests/support/warm_up.py training
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -67,8 +71,13 @@ clean:
 	rm -rf .venv .venv-clients build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/train .venv/dev: pyproject.toml
+.venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip  # an old one takes a minute longer
-	$(BIN)/python -m pip install --quiet --no-compile $(SHARE) -e ".[$(@F)]"
+	$(BIN)/python -m pip install --quiet --no-compile -e .
+	touch $@
+
+# what is installed already is not installed again, so that it can be in use meanwhile
+.venv/train .venv/dev: .venv/base
+	$(BIN)/python -m pip install --quiet --no-compile $(SHARE) "hanamachi[$(@F)]"
 	touch $@

@@ -31,7 +31,7 @@ from numba import from_dtype, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from hanamachi.engine.compiled import inline
+from hanamachi.engine.compiled import PART, inline
 from hanamachi.engine.layout import LARGEST, Layout
 from hanamachi.errors import UserError
 
@@ -135,7 +135,7 @@ def generic(contract: F) -> F:
 
     # Numba wants the two to agree in their parameters, annotations included
     compiled.__signature__ = inspect.signature(unannotated(contract))  # type: ignore[attr-defined]
-    overload(call)(compiled)
+    overload(call, jit_options=PART)(compiled)
     result: F = call  # type: ignore[assignment]
     return result
 
@@ -278,7 +278,7 @@ def as_it_is(out: Any, value: Any, units: Any) -> Any:
     return value
 
 
-@overload(encoded)
+@overload(encoded, jit_options=PART)
 def compiled_encoded(out: Any, value: Any, units: Any) -> Any:
     return as_it_is if isinstance(out.dtype, types.Float) else in_units
 

@@ -196,24 +196,24 @@ def retrace(
     seat: int,
     positions: NDArray[Any],
     actions: NDArray[np.int64],
-) -> None:
+) -> int:
     """What seats other than `seat` have decided in the round in progress, in order.
 
     Writes each game's positions before these decisions and the actions taken, (B, T) each, with
-    T as `decisions_of_others` counts them.
+    T as `decisions_of_others` counts them. Returns how many there were in the last game.
     """
     scratch = games[:1].copy()
+    decided = 0
     for b in range(len(games)):
         scratch[0] = games[b]
-        relive(rule_set, games[b], scratch[0], seat, positions[b], actions[b])
+        decided = relive(rule_set, games[b], scratch[0], seat, positions[b], actions[b])
+    return decided if len(scratch) else 0  # a record does not keep its array alive; see replay.py
 
 
-@kernel
 def decisions_of_others(rule_set: Any, game: NDArray[Any], seat: int) -> int:
     """How many decisions others than `seat` have made in the round in progress of game[0]."""
-    earlier = game.copy()
-    decided = relive(rule_set, game[0], earlier[0], seat, game[:0], np.empty(0, np.int64))
-    return decided if len(earlier) else 0  # a record does not keep its array alive; see replay.py
+    no_room = np.empty((1, 0), game.dtype), np.empty((1, 0), np.int64)
+    return retrace(rule_set, game[:1], seat, *no_room)
 
 
 @inline
@@ -268,16 +268,19 @@ def advance(
         terminated[b] = False
         choices = 1
         while choices == 1:
-            apply(rule_set, game, action)
+            if terminated[b]:
+                start(rule_set, game)
+            else:
+                apply(rule_set, game, action)
             while game.mover == CHANCE:
                 happen(rule_set, game, weights)
-            for seat in range(rewards.shape[1]):
-                rewards[b, seat] += game.rewards[seat]
-            if game.mover == OVER:
-                terminated[b] = True
-                observe(rule_set, game, mover, last[b])
-                start(rule_set, game)
-                settle(rule_set, game, weights)
+            if not terminated[b]:
+                for seat in range(rewards.shape[1]):
+                    rewards[b, seat] += game.rewards[seat]
+                if game.mover == OVER:
+                    terminated[b] = True
+                    observe(rule_set, game, mover, last[b])
+                    continue
             choices = legal(rule_set, game, mask)
             if terminated[b]:
                 break
@@ -394,62 +397,6 @@ LEARNER = with_attributes(
 )
 
 
-@inline
-def others_play(
-    rule_set: Any,
-    game: np.record,
-    learner: np.record,
-    mask: NDArray[np.int8],
-    weights: NDArray[np.int64],
-) -> float:
-    """Random legal play up to the learner's turn or the end; returns what it brings the learner."""
-    earned = 0.0
-    while game.mover != learner.seat and game.mover != OVER:
-        choices = legal(rule_set, game, mask)
-        apply(rule_set, game, nth_legal(mask, below(learner, choices)))
-        settle(rule_set, game, weights)
-        earned += game.rewards[learner.seat]
-    return earned
-
-
-@inline
-def begin_for(
-    rule_set: Any,
-    game: np.record,
-    seat: int,
-    learner: np.record,
-    mask: NDArray[np.int8],
-    weights: NDArray[np.int64],
-) -> None:
-    """Begin a new game, up to the learner's first decision; skip games that end before it.
-
-    The learner sits in `seat`; with ANY_SEAT the game's generator draws its seat.
-    """
-    game.mover = OVER
-    while game.mover == OVER:
-        learner.seat = np.int64(game.rng % np.uint64(rule_set.seats)) if seat == ANY_SEAT else seat
-        start(rule_set, game)
-        settle(rule_set, game, weights)
-        learner.earlier = others_play(rule_set, game, learner, mask, weights)
-
-
-@kernel
-def reset_against_random(
-    rule_set: Any,
-    games: NDArray[Any],
-    seat: int,
-    learners: NDArray[Any],
-    observations: NDArray[Any],
-    masks: NDArray[np.int8],
-) -> None:
-    """Begin a new game in every row, up to the learner's first decision, whose view is written."""
-    weights = np.empty(rule_set.max_outcomes, np.int64)
-    for b in range(len(games)):
-        begin_for(rule_set, games[b], seat, learners[b], masks[b], weights)
-        observe(rule_set, games[b], learners[b].seat, observations[b])
-        legal(rule_set, games[b], masks[b])
-
-
 class Shown(NamedTuple):
     """The arrays that a step of the learners fills, a row for each game."""
 
@@ -471,23 +418,46 @@ def step_against_random(
 ) -> None:
     """Carry out the learner's action in every row, up to its next decision.
 
-    That decision is in a new game where the old one has ended.
+    That decision is in a new game where the old one has ended, or where BEGIN stands in place of an
+    action. The learner sits in `seat`; with ANY_SEAT the game's generator draws its seat. Games
+    that end before its first decision are skipped.
+
+    Each rule is called in one place, as far as possible: it is compiled anew for every other.
     """
     observations, masks, rewards, terminated, last = shown
     weights = np.empty(rule_set.max_outcomes, np.int64)
     for b in range(len(games)):
-        game, learner = games[b], learners[b]
-        apply(rule_set, game, actions[b])
-        settle(rule_set, game, weights)
-        rewards[b] = learner.earlier + game.rewards[learner.seat]
-        rewards[b] += others_play(rule_set, game, learner, masks[b], weights)
-        learner.earlier = 0.0
-        terminated[b] = game.mover == OVER
-        if terminated[b]:
-            observe(rule_set, game, learner.seat, last[b])
-            begin_for(rule_set, game, seat, learner, masks[b], weights)
+        game, learner, mask = games[b], learners[b], masks[b]
+        action, stepping = actions[b], actions[b] != BEGIN
+        rewards[b] = 0.0
+        terminated[b] = False
+        earned = learner.earlier
+        deciding = False
+        while not deciding:
+            if action == BEGIN:
+                any_seat = np.int64(game.rng % np.uint64(rule_set.seats))
+                learner.seat = any_seat if seat == ANY_SEAT else seat
+                start(rule_set, game)
+            else:
+                apply(rule_set, game, action)
+            settle(rule_set, game, weights)
+            earned = 0.0 if action == BEGIN else earned + game.rewards[learner.seat]
+            deciding = game.mover == learner.seat
+            if game.mover == OVER:
+                if stepping:
+                    stepping = False
+                    rewards[b] = earned
+                    terminated[b] = True
+                    observe(rule_set, game, learner.seat, last[b])
+                action = BEGIN
+            else:
+                choices = legal(rule_set, game, mask)
+                if not deciding:
+                    action = nth_legal(mask, below(learner, choices))
+        if stepping:
+            rewards[b] = earned
+        learner.earlier = 0.0 if stepping else earned
         observe(rule_set, game, learner.seat, observations[b])
-        legal(rule_set, game, masks[b])
 
 
 @kernel

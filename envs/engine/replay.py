@@ -8,7 +8,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from hanamachi.engine.compiled import inline
+from hanamachi.engine.compiled import PART, inline
 from hanamachi.engine.game import CHANCE, OVER, apply, chance, legal, next_event, resolve
 
 WORD = 8  # bytes; every record is a whole number of words long
@@ -65,7 +65,7 @@ def load_word_of(typing: Any, game: Any, place: Any) -> Any:
     return types.uint64(game, types.intp), generate
 
 
-@overload(same)
+@overload(same, jit_options=PART)
 def compiled_same(one: Any, other: Any) -> Any:
     words = one.size // WORD
     load: Any = load_word_of

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from hanamachi.engine.compiled import inline
+from hanamachi.engine.compiled import PART, inline
 
 BYTES = 8  # in a word
 WIDE = 32  # entries of a set
@@ -93,7 +93,7 @@ def load_word(typing: Any, array: Any, begin: Any) -> Any:
     return types.uint64(array, types.intp), generate
 
 
-@overload(word_at)
+@overload(word_at, jit_options=PART)
 def compiled_word_at(array: Any, begin: Any) -> Any:
     load: Any = load_word
 
@@ -124,7 +124,7 @@ def store_word(typing: Any, out: Any, begin: Any, word: Any) -> Any:
     return types.void(out, types.intp, types.uint64), generate
 
 
-@overload(write_word)
+@overload(write_word, jit_options=PART)
 def compiled_write_word(out: Any, begin: Any, word: Any) -> Any:
     store: Any = store_word
 
@@ -157,7 +157,7 @@ def store_set(typing: Any, out: Any, begin: Any, members: Any) -> Any:
     return types.void(out, types.intp, types.int64), generate
 
 
-@overload(write_set)
+@overload(write_set, jit_options=PART)
 def compiled_write_set(out: Any, begin: Any, members: Any) -> Any:
     store: Any = store_set
 
@@ -193,7 +193,7 @@ def compare_each(typing: Any, number: Any, array: Any, begin: Any) -> Any:
     return types.int64(types.int64, array, types.intp), generate
 
 
-@overload(places_of)
+@overload(places_of, jit_options=PART)
 def compiled_places_of(number: Any, array: Any, begin: Any) -> Any:
     compare: Any = compare_each
 

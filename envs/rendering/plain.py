@@ -100,7 +100,8 @@ def segment(variant: Variant, game: np.record, seat: int, name: str) -> list[flo
 def observation(variant: Variant, game: np.record, seat: int) -> NDArray[np.float32]:
     """(N,) what a seat observes."""
     seen = np.empty((1, variant.observation.size), np.float32)
-    games = np.frombuffer(game.tobytes(), game.dtype)  # without numpy's copy, field by field
+    # numpy's own copy goes field by field; of a read-only array the kernel would be compiled again
+    games = np.frombuffer(bytearray(game.tobytes()), game.dtype)
     kernels.observations(variant.rule_set, games, np.array([seat]), seen)
     return cast(NDArray[np.float32], seen[0])
 

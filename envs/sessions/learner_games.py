@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
-from hanamachi.engine.kernels import ANY_SEAT, LEARNER, Shown
+from hanamachi.engine.kernels import ANY_SEAT, BEGIN, LEARNER, Shown
 from hanamachi.engine.threads import parallel_for
 from hanamachi.sessions.opponent_protocol import Opponent, RandomPlay
 from hanamachi.sessions.players import Rows, SeatedPlayer, turns_of
@@ -76,22 +76,26 @@ class AgainstRandom(LearnerGames):
     """All other seats play at random, in compiled code."""
 
     def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
-        arrays = self.games, self.learners, shown.observations, shown.masks
+        arrays = self.games, self.learners, *shown
         every = len(rows) == len(self.games)  # whose arrays numpy need not copy
         part = slice(None) if every else rows
         games, learners, *seen = [array[part] for array in arrays]
-        self.parallel_for(kernels.reset_against_random, games, self._seat, learners, *seen)
+        self._play(games, np.full(len(games), BEGIN), learners, Shown(*seen))
         for array, new in zip(arrays, (games, learners, *seen), strict=True):
             array[part] = new
 
     def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
-        self.parallel_for(
-            kernels.step_against_random, self.games, actions, self._seat, self.learners, shown
-        )
+        self._play(self.games, actions, self.learners, shown)
 
-    @property
-    def _seat(self) -> int:
-        return ANY_SEAT if isinstance(self.seat, str) else self.seat
+    def _play(
+        self,
+        games: NDArray[Any],
+        actions: NDArray[np.int64],
+        learners: NDArray[Any],
+        shown: Shown,
+    ) -> None:
+        seat = ANY_SEAT if isinstance(self.seat, str) else self.seat
+        self.parallel_for(kernels.step_against_random, games, actions, seat, learners, shown)
 
 
 class AgainstOpponent(LearnerGames):

@@ -9,11 +9,9 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training import evaluate
-from hanamachi.training.benchmark.kernel import kernel_alone
 from hanamachi.training.cli.warmup import learn, use_environments
 from hanamachi.training.exact import nash_conv, solve, tree_of
 from hanamachi.training.exact.small import small_versions
-from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 SEARCHES = "search:mcts:worlds=2", "search:endgame:greedy:worlds=2"
 POLICIES = {  # by the variant that they play
@@ -24,28 +22,39 @@ POLICIES = {  # by the variant that they play
 }
 
 
-def main(game: str) -> None:
+def main(what: str) -> None:
+    if what == "training":
+        learn("hanamikoji")
+    else:
+        warm_up(what)
+
+
+def warm_up(game: str) -> None:
+    """Its environments, policies and searches, and self-play; the base install is enough."""
     variant = hanamachi.variant(next(iter(hanamachi.GAMES[game].variants)))
     use_environments(variant.id, (np.float32, np.int8) if game == "hanamikoji" else (np.float32,))
-    observe_all(variant)
+    play_in_batches(variant)
     deal_worlds(variant)
     solve_small(game)
     for id, policies in POLICIES.items():
         if hanamachi.VARIANTS[id].name == game:
             evaluate(["random", *policies], id, games=2)
-    if game != "geishas_road":
-        measure(variant)
-    if game == "hanamikoji":
-        learn(variant.id)
 
 
-def observe_all(variant: Variant) -> None:
-    """A step of self-play, and observations as integers."""
-    batch = SelfPlayVecEnv(variant, 2)
-    batch.reset()
-    batch.advance(batch.masks.argmax(1))
-    whole = np.empty(batch.observations.shape, np.int8)
-    kernels.observations(variant.rule_set, batch.games, batch.movers, whole)
+def play_in_batches(variant: Variant) -> None:
+    """A step of self-play, and random play as it is measured; observations in both types."""
+    games = variant.new(np.arange(2, dtype=np.uint64))
+    kernels.reset(variant.rule_set, games)
+    masks = np.zeros((2, variant.actions.size), np.int8)
+    kernels.masks(variant.rule_set, games, masks)
+    seen, last = np.zeros((2, 2, variant.observation.size), np.float32)
+    rewards, terminated = np.zeros((2, variant.seats), np.float32), np.zeros(2, np.bool_)
+    actions = masks.argmax(1)
+    kernels.advance(variant.rule_set, games, actions, seen, masks, rewards, terminated, last)
+    for out in seen, seen.astype(np.int8):
+        kernels.observations(variant.rule_set, games, games["mover"].astype(np.int64), out)
+        if variant.game.name == "hanamikoji":
+            kernels.play_randomly(variant.rule_set, games, 1, out, masks)
 
 
 def deal_worlds(variant: Variant) -> None:
@@ -62,12 +71,6 @@ def deal_worlds(variant: Variant) -> None:
     masks = np.zeros((1, variant.actions.size), np.int8)
     earned = np.empty((1, variant.seats), np.float32)
     kernels.play_out(variant.rule_set, games, masks, earned, np.empty(1, np.int64))
-
-
-def measure(variant: Variant) -> None:
-    """The loops whose speed is measured."""
-    for dtype in (np.float32, np.int8):
-        kernel_alone(variant, dtype, batch=2).prepare().play()
 
 
 def solve_small(name: str) -> None:
