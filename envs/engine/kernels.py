@@ -268,19 +268,16 @@ def advance(
         terminated[b] = False
         choices = 1
         while choices == 1:
-            if terminated[b]:
-                start(rule_set, game)
-            else:
-                apply(rule_set, game, action)
+            apply(rule_set, game, action)
             while game.mover == CHANCE:
                 happen(rule_set, game, weights)
-            if not terminated[b]:
-                for seat in range(rewards.shape[1]):
-                    rewards[b, seat] += game.rewards[seat]
-                if game.mover == OVER:
-                    terminated[b] = True
-                    observe(rule_set, game, mover, last[b])
-                    continue
+            for seat in range(rewards.shape[1]):
+                rewards[b, seat] += game.rewards[seat]
+            if game.mover == OVER:
+                terminated[b] = True
+                observe(rule_set, game, mover, last[b])
+                start(rule_set, game)
+                settle(rule_set, game, weights)
             choices = legal(rule_set, game, mask)
             if terminated[b]:
                 break
@@ -422,7 +419,8 @@ def step_against_random(
     action. The learner sits in `seat`; with ANY_SEAT the game's generator draws its seat. Games
     that end before its first decision are skipped.
 
-    Each rule is called in one place, as far as possible: it is compiled anew for every other.
+    Rules are called in one place, not in one for each case: for every other they would be compiled
+    again.
     """
     observations, masks, rewards, terminated, last = shown
     weights = np.empty(rule_set.max_outcomes, np.int64)
