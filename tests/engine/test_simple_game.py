@@ -36,7 +36,7 @@ def test_it_is_played(simple):
     session = Session(simple)
     session.begin(0)
     games = games_of(simple)
-    earned, decisions = np.zeros((1, 2)), np.zeros(1, np.int64)
+    earned, decisions = np.zeros((1, 2), np.float32), np.zeros(1, np.int64)
     kernels.play_out(
         simple.rule_set, games, np.zeros((1, simple.actions.size), np.int8), earned, decisions
     )

@@ -18,7 +18,7 @@ POLICIES = {  # by the variant that they play
     "hanamikoji": ("greedy", "expert", *SEARCHES),
     "geishas_road:2021": ("greedy", "expert", *SEARCHES),
     "hanabi:2p": ("greedy", "expert", "hanabi:2p", "search:single_agent:expert:worlds=2,hands=2"),
-    "hanabi:4p": ("hat",),
+    "hanabi:3p": ("hat", "hanabi:3p"),
 }
 
 
