@@ -21,7 +21,7 @@ train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out $(TRAINED) --set seed=$(SEED) --resume
 
 test:
-	$(MAKE) --jobs=2 $(addprefix warm-up-,hanamikoji geishas_road hanabi) lint warm-up-training
+	$(MAKE) --jobs=2 lint $(addprefix warm-up-,hanamikoji geishas_road hanabi training)
 	$(PYTEST)
 
 verify: lint

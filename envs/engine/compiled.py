@@ -25,8 +25,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parents[1]
 RULES: list[Any] = []  # the compiled rules, which Numba itself does not keep alive
-# of what only compiled code calls: nothing that Python could call, and no machine code of its own
-PART: dict[str, Any] = {
+# Numba's options for what only compiled code calls: nothing that Python could call, and no machine
+# code of its own; Numba's types lack some of them
+PART: Any = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": RuleCompiler,
@@ -65,8 +66,7 @@ def inline(function: F) -> F:
     """
     hints: Any = function.__annotations__.values()
     in_place = any(get_origin(hint) is np.ndarray for hint in hints)
-    njit: Any = numba.njit  # its types lack some of these options
-    compiled = njit(function, forceinline=in_place, **PART)
+    compiled = numba.njit(function, forceinline=in_place, **PART)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT=1
         RULES.append(compiled)
         infer_global(function, Rule(compiled))  # type: ignore[no-untyped-call]

@@ -76,13 +76,13 @@ class AgainstRandom(LearnerGames):
     """All other seats play at random, in compiled code."""
 
     def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
-        arrays = self.games, self.learners, *shown
+        arrays: list[NDArray[Any]] = [self.games, self.learners, *shown]
         every = len(rows) == len(self.games)  # whose arrays numpy need not copy
-        part = slice(None) if every else rows
-        games, learners, *seen = [array[part] for array in arrays]
+        part: Any = slice(None) if every else rows
+        games, learners, *seen = new = [array[part] for array in arrays]
         self._play(games, np.full(len(games), BEGIN), learners, Shown(*seen))
-        for array, new in zip(arrays, (games, learners, *seen), strict=True):
-            array[part] = new
+        for array, played in zip(arrays, new, strict=True):
+            array[part] = played
 
     def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
         self._play(self.games, actions, self.learners, shown)
