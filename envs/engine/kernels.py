@@ -394,6 +394,17 @@ LEARNER = with_attributes(
 )
 
 
+@inline
+def begin_for(rule_set: Any, game: np.record, seat: int, learner: np.record) -> None:
+    """Set up a new game, in which the learner sits in `seat`.
+
+    With ANY_SEAT the game's generator draws its seat.
+    """
+    drawn_seat = np.int64(game.rng % np.uint64(rule_set.seats))
+    learner.seat = drawn_seat if seat == ANY_SEAT else seat
+    start(rule_set, game)
+
+
 class Shown(NamedTuple):
     """The arrays that a step of the learners fills, a row for each game."""
 
@@ -416,8 +427,7 @@ def step_against_random(
     """Carry out the learner's action in every row, up to its next decision.
 
     That decision is in a new game where the old one has ended, or where BEGIN stands in place of an
-    action. The learner sits in `seat`; with ANY_SEAT the game's generator draws its seat. Games
-    that end before its first decision are skipped.
+    action. Games that end before the learner's first decision are skipped.
 
     Rules are called in one place, not in one for each case: for every other they would be compiled
     again.
@@ -433,9 +443,7 @@ def step_against_random(
         deciding = False
         while not deciding:
             if action == BEGIN:
-                any_seat = np.int64(game.rng % np.uint64(rule_set.seats))
-                learner.seat = any_seat if seat == ANY_SEAT else seat
-                start(rule_set, game)
+                begin_for(rule_set, game, seat, learner)
             else:
                 apply(rule_set, game, action)
             settle(rule_set, game, weights)
