@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.records import alone
 from hanamachi.rendering.canvas import Canvas
 
 LINE, MARGIN, WIDTH = 16, 10, 800
@@ -100,9 +101,7 @@ def segment(variant: Variant, game: np.record, seat: int, name: str) -> list[flo
 def observation(variant: Variant, game: np.record, seat: int) -> NDArray[np.float32]:
     """(N,) what a seat observes."""
     seen = np.empty((1, variant.observation.size), np.float32)
-    # numpy's own copy goes field by field; of a read-only array the kernel would be compiled again
-    games = np.frombuffer(bytearray(game.tobytes()), game.dtype)
-    kernels.observations(variant.rule_set, games, np.array([seat]), seen)
+    kernels.observations(variant.rule_set, alone(game), np.array([seat]), seen)
     return cast(NDArray[np.float32], seen[0])
 
 
