@@ -43,3 +43,12 @@ def test_pytorch_uses_one_thread_and_then_as_many_as_before():
     with one_thread_each():
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("batch_size", [256, 2048])  # one shard, two shards
+def test_gradients_lie_in_memory_as_weights_do(batch_size):
+    """Otherwise PyTorch's fused Adam reads wrong numbers on a CPU, and refuses them on a GPU."""
+    passes = {"batch_size": batch_size, "n_epochs": 1}
+    learner = learned(1, game="hanabi:2p", options={}, num_games=512, ppo=passes)
+    for weight in learner.policy.weights():
+        assert weight.grad.stride() == weight.stride()
