@@ -33,7 +33,8 @@ from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS, load_c
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.config import Config
-from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve, results_picture
+from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve
+from hanamachi.training.curve_pictures import results_picture
 from hanamachi.training.evaluation.learned import (
     LEARNED,
     Learned,

@@ -29,7 +29,8 @@ from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Proba
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
-from hanamachi.training.curve import CHOSEN, COLOURS, RESULT, SMALL, Curve, read_curve, style
+from hanamachi.training.curve import RESULT, Curve, read_curve
+from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.matches import PARTS, rounded
 from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprint

@@ -41,7 +41,7 @@ from hanamachi.training.callbacks import (
     progress_bar,
 )
 from hanamachi.training.config import PAST, SELF, Config, read_settings
-from hanamachi.training.curve import evaluations, read_curve, results_picture
+from hanamachi.training.curve import evaluations, read_curve
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows
 from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
@@ -50,7 +50,6 @@ from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import PICTURE, model_card
 from hanamachi.training.ownership import check_owned, owned
 from hanamachi.training.resume import resumed_learner
-from hanamachi.training.run_report import write_report
 
 
 def train(
@@ -265,6 +264,10 @@ def write_results(config: Config, out: Path, decisions: int, policy: Policy, row
 
     `decisions` is how many decisions the exported policy learned from.
     """
+    # Matplotlib, which takes a second to import, waits until there is a result
+    from hanamachi.training.curve_pictures import results_picture
+    from hanamachi.training.run_report import write_report
+
     check_owned(out)
     run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": decisions}
     write_json(run, out / "run.json")

@@ -16,7 +16,8 @@ from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session
 from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
-from hanamachi.training.curve import draw_curve, read_curve
+from hanamachi.training.curve import read_curve
+from hanamachi.training.curve_pictures import draw_curve
 from hanamachi.training.evaluation.matches import Rows
 from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.web_page import page

@@ -16,16 +16,8 @@ from hanamachi.sessions.saved_games import replay
 from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import KeepUnlessWorse, spoken
 from hanamachi.training.config import Config
-from hanamachi.training.curve import (
-    HIGH,
-    LOW,
-    RESULT,
-    Result,
-    draw_curve,
-    read_curve,
-    results_picture,
-    short,
-)
+from hanamachi.training.curve import HIGH, LOW, RESULT, Result, read_curve
+from hanamachi.training.curve_pictures import draw_curve, results_picture, short
 from hanamachi.training.evaluation.matches import with_partners
 from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.evaluation.results import read_rows
