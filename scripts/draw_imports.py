@@ -7,6 +7,7 @@ and the rail ends in an arrow at that room.
     python scripts/draw_imports.py [FILE]
 """
 
+import argparse
 import shutil
 import sys
 import tempfile
@@ -225,7 +226,10 @@ def text(x: float, y: float, words: str, size: int, weight: str) -> str:
     return f'<text x="{x:g}" y="{y:g}" {how}>{words}</text>'
 
 
-def main(file: Path = PICTURE) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", type=Path, nargs="?", default=PICTURE, help="an SVG file")
+    file = parser.parse_args().file
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     floors = floors_of(settings)
     rooms = [room for floor in floors for room in floor]
@@ -235,4 +239,4 @@ def main(file: Path = PICTURE) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main()
