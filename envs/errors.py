@@ -107,10 +107,11 @@ def missing_package(error: ModuleNotFoundError) -> str:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether Python, numpy or PyTorch got no memory; PyTorch's error on a CPU has no type."""
+    """Whether Python, numpy or PyTorch got no memory; some errors of PyTorch's have no type."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    untyped = "can't allocate memory", "CUDA error: out of memory"
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in untyped)
 
 
 def process_killed() -> UserError:

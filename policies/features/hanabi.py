@@ -76,14 +76,19 @@ class Convention(Compiled):
         super().__init__(variant, convention_layout(rule_set), write_convention, size)
 
 
+def fractions(name: str, size: int, about: str) -> Segment:
+    """Probabilities or shares, and signs that are 0 or 1."""
+    return Segment(name, size, 0, 1, about, fraction=True)
+
+
 def card_beliefs_layout(rule_set: np.record) -> Layout:
     """The layout of `CardBeliefs`."""
     mine, theirs = hands_of(rule_set)
     each = int(rule_set.cards) + GROUPS
     return Layout(
         (
-            Segment("my chances", mine * each, 0, 1, f"of each slot: {PROBABILITIES}"),
-            Segment("their chances", theirs * each, 0, 1, "the same, of the others"),
+            fractions("my chances", mine * each, f"of each slot: {PROBABILITIES}"),
+            fractions("their chances", theirs * each, "the same, of the others"),
         ),
         blocks=(("slot", "my chances"),),
     )
@@ -100,7 +105,7 @@ def convention_layout(rule_set: np.record) -> Layout:
         "what its owner can take it for, playable, playable soon, trash, critical, clued elsewhere"
     )
     known = "cards that are playable, promised, playable soon, trash, critical"
-    bound = max(mine, 3)  # of changes: cards of a hand, or the loss with one card
+    changes, bound = CLUE_EFFECTS * clues, max(mine, 3)  # cards of a hand, or the loss with one
     effects = (
         "how many more cards its receiver plays, plays wrongly, discards, discards wrongly, keeps "
         "for another, keeps as trash or a twin, keeps for later, keeps, knows; and how much more "
@@ -108,11 +113,11 @@ def convention_layout(rule_set: np.record) -> Layout:
     )
     return Layout(
         (
-            Segment("my reading", mine * each, 0, 1, f"of each slot: {PROBABILITIES}; {signs}"),
-            Segment("their reading", theirs * each, 0, 1, "the same, of the others"),
+            fractions("my reading", mine * each, f"of each slot: {PROBABILITIES}; {signs}"),
+            fractions("their reading", theirs * each, "the same, of the others"),
             Segment("truth", theirs * TRUTHS, 0, 1, f"of their slots: the card is {truths}"),
             Segment("known", KNOWN_SETS * cards, 0, 1, known),
-            Segment("prospects", CLUE_EFFECTS * clues, -bound, bound, f"by each clue: {effects}"),
+            Segment("prospects", changes, -bound, bound, f"by each clue: {effects}", fraction=True),
         ),
         blocks=(("slot", "my reading"), ("clue", "prospects")),
     )

@@ -21,6 +21,7 @@ from hanamachi.policies.features.hanabi import (
     GROUPS,
     PROBABILITIES,
     Row,
+    fractions,
     hands_of,
     unseen_by_both,
     write_probabilities,
@@ -65,10 +66,10 @@ def hat_layout(rule_set: np.record) -> Layout:
     effects = "it says the right number; the share of its receiver's cards that it rules out"
     return Layout(
         (
-            Segment("my hat reading", mine * each, 0, 1, f"of each slot: {PROBABILITIES}; {signs}"),
-            Segment("their hat reading", theirs * each, 0, 1, "the same, of the others"),
+            fractions("my hat reading", mine * each, f"of each slot: {PROBABILITIES}; {signs}"),
+            fractions("their hat reading", theirs * each, "the same, of the others"),
             Segment("true cards", theirs * TRUTHS, 0, 1, "each slot: playable, trash, critical"),
-            Segment("sums", CLUE_EFFECTS * clues, 0, 1, f"by each clue: {effects}"),
+            fractions("sums", CLUE_EFFECTS * clues, f"by each clue: {effects}"),
         ),
         blocks=(("slot", "my hat reading"), ("clue", "sums")),
     )

@@ -36,7 +36,7 @@ def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Comparison | L
         return
     for variant in variants:
         for work in (LIGHT, HEAVY):
-            config = Config.from_dict({"game": variant.id, **SETTINGS, **work})
+            config = Config.from_dict({"game": variant.id, "device": "cpu", **SETTINGS, **work})
             for case in cases(config):
                 yield from compare(case, rounds, SECONDS)
             yield from moving(ray, config, rounds)

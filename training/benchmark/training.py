@@ -56,18 +56,22 @@ def forward_backward(learner: SelfPlayPPO, config: Config) -> Work:
     network, buffer = learner.policy.network, learner.rollout_buffer
     weights = list(network.parameters())
     kept = Seen(*(getattr(buffer, name).flatten(0, 1) for name in Seen._fields))
-    rows, masks, _ = buffer.unpacked(kept)
+    count, device = kept.masks.shape[0], kept.masks.device
+
+    def asked(places: Tensor) -> Any:
+        rows, masks, _ = buffer.unpacked(Seen(*(each[places] for each in kept)))
+        return network(rows, masks)
 
     @torch.no_grad()
     def forward(places: Tensor) -> Any:
-        return network(rows[places], masks[places])
+        return asked(places)
 
     def backward(places: Tensor) -> Any:
-        chances, values = network(rows[places], masks[places])
+        chances, values = asked(places)
         return torch.autograd.grad(chances.log_probabilities.sum() + values.sum(), weights)
 
     def play() -> int:
-        decisions = torch.arange(len(rows), device=rows.device)
+        decisions = torch.arange(count, device=device)
         with learner.computing():
             for batch in decisions.split(config.num_games):
                 map_on_threads(forward, halves(batch, learner.device))
@@ -76,6 +80,6 @@ def forward_backward(learner: SelfPlayPPO, config: Config) -> Work:
                     map_on_threads(backward, halves(batch, learner.device))
         if learner.device.type == "cuda":
             torch.cuda.synchronize()
-        return len(rows)
+        return count
 
     return Work(play, f"1 forward, {config.ppo.n_epochs} forward and backward passes")

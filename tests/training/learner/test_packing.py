@@ -37,6 +37,27 @@ def test_unpacked_observations_are_exact_but_for_fractions():
     torch.testing.assert_close(unpacked, torch.tensor([[3, -2, 0.32], [127, 0, -1]]))
 
 
+@pytest.mark.parametrize(
+    ("id", "features"),
+    [
+        ("hanamikoji", ["advice"]),
+        ("geishas_road:2021", ["advice"]),
+        ("hanabi:3p", ["belief", "convention", "hat"]),
+    ],
+)
+def test_packed_features_come_back_as_exactly_as_a_byte_can_hold_them(id, features):
+    games = make_games(Config(game=id, num_games=64, network={"features": features}))
+    games.reset()
+    for _ in range(9):
+        games.advance(games.masks.argmax(1))
+    units, rows = games.units.observations, games.observations
+    here = np.abs(rows) <= 127  # beyond, counts are cut
+    unpacked = Int8(units).unpack(Int8(units).pack(rows)).numpy()
+    assert (np.abs(unpacked - rows) <= 0.501 / units)[here].all()
+    assert (unpacked == rows)[here & (rows % 1 == 0)].all()
+    assert (rows % 1 == 0)[:, units == 1].all()
+
+
 @pytest.mark.parametrize("entries", [1, 7, 8, 9, 508])
 def test_bits_come_back(entries):
     packing, masks = Bits(entries), np.random.default_rng(0).random((5, entries)) < 0.3
