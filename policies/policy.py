@@ -254,16 +254,64 @@ class RulePolicy(Policy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, Values | None, Memory]:
         scores, memory = self.scores(observation, mask, memory)
-        return best(scores), scores.max(1).clip(-1, 1) if self.has_values else None, memory
+        highest = scores.max(1)
+        if np.isnan(highest).any():  # of cards that cannot all be there
+            raise never_shown(self.variant)
+        return best(scores), highest.clip(-1, 1) if self.has_values else None, memory
 
     def scores(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """The scores, and the new memory."""
-        scores = unscored(mask)
-        rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
-        parallel_for(self.score, self.tables, *rows, scores, at_least=DECISIONS_PER_THREAD)
+        rows, scores = readable(self.variant, observation, mask), unscored(mask)
+        self.write(*rows, scores)
         return scores, memory
+
+    def write(self, *arrays: NDArray[Any]) -> None:
+        """Let the kernel read and write these; UserError if no game shows the observations."""
+        try:
+            parallel_for(self.score, self.tables, *arrays, at_least=DECISIONS_PER_THREAD)
+        except ZeroDivisionError:  # by a number of cards that can never be 0 in a game
+            raise never_shown(self.variant) from None
+
+
+# --- What compiled code may read
+
+
+def readable(
+    variant: Variant, observation: Observations, mask: Masks
+) -> tuple[Observations, Masks]:
+    """Observations (B, N) and masks (B, A) as compiled code reads them, of float32 and int8.
+
+    UserError if their shapes do not fit, or an entry is larger than in any game.
+    """
+    layout, given = variant.observation, (np.shape(observation), np.shape(mask))
+    if given != ((len(mask), layout.size), (len(mask), variant.actions.size)):
+        raise UserError(
+            f"{variant.id} has observations of {layout.size} entries and masks of "
+            f"{variant.actions.size} actions, a row for each; these have the shapes {given[0]} and "
+            f"{given[1]}"
+        )
+    rows = np.ascontiguousarray(observation, np.float32)
+    if not lie_between(rows, layout.low, layout.high):
+        raise never_shown(variant)
+    return rows, np.ascontiguousarray(mask, np.int8)
+
+
+def never_shown(variant: Variant) -> UserError:
+    return UserError(f"no game of {variant.id} shows such an observation: its numbers do not fit")
+
+
+@kernel
+def lie_between(rows: Observations, low: Observations, high: Observations) -> bool:
+    """Whether the entries of all rows, (B, N), lie within their bounds, (N,); NaN lies nowhere."""
+    for b in range(len(rows)):
+        outside = 0
+        for i in range(rows.shape[1]):
+            outside += not low[i] <= rows[b, i] <= high[i]
+        if outside:
+            return False
+    return True
 
 
 # --- From scores and probabilities to actions

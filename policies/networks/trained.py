@@ -5,7 +5,15 @@ from collections.abc import Sequence
 
 from hanamachi.engine.game import Variant
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, Values
+from hanamachi.policies.policy import (
+    Masks,
+    Memory,
+    Observations,
+    Policy,
+    Probabilities,
+    Values,
+    readable,
+)
 
 
 class Trained(Policy):
@@ -28,5 +36,6 @@ class Trained(Policy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, Values, Memory]:
+        observation, mask = readable(self.variant, observation, mask)
         observation, memory = self.features.extend(observation, mask, memory)
         return *self.evaluate(observation, mask), memory

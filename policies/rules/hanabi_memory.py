@@ -6,9 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.games.hanabi import rules
-from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, unscored
+from hanamachi.policies.policy import (
+    Masks,
+    Memory,
+    Observations,
+    RulePolicy,
+    Scores,
+    readable,
+    unscored,
+)
 
 Sets = NDArray[np.int32]  # (P, H) one set of cards for each slot, all empty at first
 
@@ -27,11 +34,9 @@ class RememberingPolicy(RulePolicy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """The scores, and the new memory."""
-        scores = unscored(mask)
-        rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
+        rows, scores = readable(self.variant, observation, mask), unscored(mask)
         memory = np.array(memory, np.int32)
-        every = *rows, memory, scores
-        parallel_for(self.score, self.tables, *every, at_least=DECISIONS_PER_THREAD)
+        self.write(*rows, memory, scores)
         return scores, memory
 
 
