@@ -285,17 +285,18 @@ def readable(
 
     UserError if their shapes do not fit, or an entry is larger than in any game.
     """
-    layout, given = variant.observation, (np.shape(observation), np.shape(mask))
-    if given != ((len(mask), layout.size), (len(mask), variant.actions.size)):
-        raise UserError(
-            f"{variant.id} has observations of {layout.size} entries and masks of "
-            f"{variant.actions.size} actions, a row for each; these have the shapes {given[0]} and "
-            f"{given[1]}"
-        )
+    low, high = variant.observation.low, variant.observation.high
     rows = np.ascontiguousarray(observation, np.float32)
-    if not lie_between(rows, layout.low, layout.high):
+    masks = np.ascontiguousarray(mask, np.int8)
+    if rows.shape != (len(masks), len(low)) or masks.shape != (len(rows), variant.actions.size):
+        raise UserError(
+            f"{variant.id} has observations of {len(low)} entries and masks of "
+            f"{variant.actions.size} actions, a row for each; these have the shapes {rows.shape} "
+            f"and {masks.shape}"
+        )
+    if not lie_between(rows, low, high):
         raise never_shown(variant)
-    return rows, np.ascontiguousarray(mask, np.int8)
+    return rows, masks
 
 
 def never_shown(variant: Variant) -> UserError:
