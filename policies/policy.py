@@ -136,9 +136,7 @@ class Policy(ABC):
                 f"{given.shape} and {mask.shape}"
             )
         rows = given / layout.units if given.dtype == np.int8 else given
-        if not ((rows >= layout.low) & (rows <= layout.high)).all():
-            raise UserError(f"no observation of {self.variant.id} has such entries: too large")
-        return np.ascontiguousarray(rows, np.float32), mask.astype(np.int8)
+        return readable(self.variant, rows, mask)
 
     def _checked_state(self, state: Any, fresh: Memory) -> Memory:
         """The memory that a caller gives back; UserError unless it is like a fresh one."""
@@ -254,10 +252,7 @@ class RulePolicy(Policy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, Values | None, Memory]:
         scores, memory = self.scores(observation, mask, memory)
-        highest = scores.max(1)
-        if np.isnan(highest).any():  # of cards that cannot all be there
-            raise never_shown(self.variant)
-        return best(scores), highest.clip(-1, 1) if self.has_values else None, memory
+        return best(scores), scores.max(1).clip(-1, 1) if self.has_values else None, memory
 
     def scores(
         self, observation: Observations, mask: Masks, memory: Memory
@@ -268,11 +263,16 @@ class RulePolicy(Policy):
         return scores, memory
 
     def write(self, *arrays: NDArray[Any]) -> None:
-        """Let the kernel read and write these; UserError if no game shows the observations."""
+        """Let the kernel read these, the scores last, which it writes.
+
+        UserError if no game shows the observations.
+        """
         try:
             parallel_for(self.score, self.tables, *arrays, at_least=DECISIONS_PER_THREAD)
         except ZeroDivisionError:  # by a number of cards that can never be 0 in a game
             raise never_shown(self.variant) from None
+        if np.isnan(arrays[-1]).any():  # as when more cards are seen than there are
+            raise never_shown(self.variant)
 
 
 # --- What compiled code may read
@@ -283,7 +283,7 @@ def readable(
 ) -> tuple[Observations, Masks]:
     """Observations (B, N) and masks (B, A) as compiled code reads them, of float32 and int8.
 
-    UserError if their shapes do not fit, or an entry is larger than in any game.
+    UserError if their shapes do not fit, or an entry lies outside the bounds of the layout.
     """
     low, high = variant.observation.low, variant.observation.high
     rows = np.ascontiguousarray(observation, np.float32)
@@ -300,7 +300,20 @@ def readable(
 
 
 def never_shown(variant: Variant) -> UserError:
-    return UserError(f"no game of {variant.id} shows such an observation: its numbers do not fit")
+    return UserError(
+        f"no game of {variant.id} shows such an observation: pass it as the environment gives it"
+    )
+
+
+def readable_memory(memory: Memory, rows: int, width: int) -> Memory:
+    """A copy of a memory, (rows, width), that compiled code may write; UserError if it is none."""
+    copy = np.array(memory, np.int32, order="C")
+    if copy.shape != (rows, width):
+        raise UserError(
+            f"a memory of shape {copy.shape} does not belong to {rows} games: give back what the "
+            "policy returned for them, or its initial_memory where they begin"
+        )
+    return copy
 
 
 @kernel

@@ -13,6 +13,7 @@ from hanamachi.training.evaluation.matches import Row, TeamScore
 
 RESULT, LOW, HIGH = "selfplay/", "interval_low/", "interval_high/"  # before the name of a result
 AGAINST, SCORE = "rate_against_", "score"
+CURVE, REPORT = "curve.png", "report.html"  # the files of a run that show it
 
 Curve = dict[str, dict[int, float]]  # decisions -> value, by the name in the logs
 

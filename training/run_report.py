@@ -16,13 +16,12 @@ from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session
 from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
-from hanamachi.training.curve import read_curve
+from hanamachi.training.curve import CURVE, REPORT, read_curve
 from hanamachi.training.curve_pictures import draw_curve
 from hanamachi.training.evaluation.matches import Rows
 from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.web_page import page
 
-REPORT, CURVE = "report.html", "curve.png"
 MOVES = 100  # a longer game is shown up to there
 SECONDS = 1.5  # for a move
 

@@ -13,6 +13,7 @@ from hanamachi.policies.policy import (
     Probabilities,
     Values,
     readable,
+    readable_memory,
 )
 
 
@@ -37,5 +38,6 @@ class Trained(Policy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, Values, Memory]:
         observation, mask = readable(self.variant, observation, mask)
+        memory = readable_memory(memory, len(mask), self.features.memory_edges[-1])
         observation, memory = self.features.extend(observation, mask, memory)
         return *self.evaluate(observation, mask), memory

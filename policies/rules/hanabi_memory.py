@@ -14,6 +14,7 @@ from hanamachi.policies.policy import (
     RulePolicy,
     Scores,
     readable,
+    readable_memory,
     unscored,
 )
 
@@ -27,15 +28,19 @@ class RememberingPolicy(RulePolicy):
     """
 
     def initial_memory(self, batch: int) -> Memory:
-        rule_set = self.variant.rule_set
-        return np.zeros((batch, rule_set.seats * rule_set.hand_size), np.int32)
+        return np.zeros((batch, self.slots), np.int32)
+
+    @property
+    def slots(self) -> int:
+        """Of all hands together."""
+        return int(self.variant.rule_set.seats * self.variant.rule_set.hand_size)
 
     def scores(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Scores, Memory]:
         """The scores, and the new memory."""
         rows, scores = readable(self.variant, observation, mask), unscored(mask)
-        memory = np.array(memory, np.int32)
+        memory = readable_memory(memory, len(scores), self.slots)
         self.write(*rows, memory, scores)
         return scores, memory
 

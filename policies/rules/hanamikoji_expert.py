@@ -21,7 +21,15 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji import observation as entry
 from hanamachi.games.hanamikoji import rules
-from hanamachi.policies.policy import Masks, Memory, Observations, RulePolicy, Scores, Values
+from hanamachi.policies.policy import (
+    Masks,
+    Memory,
+    Observations,
+    RulePolicy,
+    Scores,
+    Values,
+    readable,
+)
 from hanamachi.policies.rules.lead_changes import Array, add, add_card
 
 CHARM, GEISHA = 0.07, 0.09  # weight of a lead in either for the next round
@@ -72,6 +80,7 @@ class Expert(RulePolicy):
 
     def values(self, observation: Observations, mask: Masks, memory: Memory) -> Values:
         """The value of the markers at the start of a round."""
+        observation, _ = readable(self.variant, observation, mask)
         n, at = self.variant.rule_set.geisha, self.variant.rule_set.at
         markers = observation[:, at[entry.MARKERS] : at[entry.MARKERS] + 2 * n].reshape(-1, 2, n)
         digits = (markers[:, 0] + 2 * markers[:, 1]).astype(np.int64)

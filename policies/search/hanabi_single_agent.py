@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant, scatter
 from hanamachi.games.hanabi.rules import HAND
 from hanamachi.limits import SEARCH_HANDS
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
+from hanamachi.policies.policy import (
+    Masks,
+    Memory,
+    Observations,
+    Policy,
+    Probabilities,
+    readable,
+)
 from hanamachi.policies.search.budget import above_zero, at_least_one
 from hanamachi.policies.search.hanabi_belief import Belief, first_belief, next_belief, own_hands
 from hanamachi.policies.search.hanabi_value import RemainingPoints
@@ -71,6 +78,7 @@ class SingleAgent(Search):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
         worlds = self._checked_worlds(len(observation))
+        observation, mask = readable(self.variant, observation, mask)
         memory = np.array(memory, np.uint8)
         records = memory.view(self.memory_record)[:, 0]
         prior, _, own = distribution_of(self._start, observation, mask, records["own"])
@@ -89,6 +97,7 @@ class SingleAgent(Search):
     ) -> tuple[Decision, Memory]:
         """As in `Search`; the memory is complete once `results` has been called."""
         worlds = self._checked_worlds(1)
+        observation, mask = readable(self.variant, observation, mask)
         memory = np.array(memory, np.uint8)
         records = memory.view(self.memory_record)[:, 0]
         prior, _, own = distribution_of(self._start, observation, mask, records["own"])

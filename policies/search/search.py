@@ -29,6 +29,7 @@ from hanamachi.policies.policy import (
     Policy,
     Probabilities,
     RandomPolicy,
+    readable,
 )
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.view_policy import ViewPolicy
@@ -159,6 +160,7 @@ class Search(Policy):
     ) -> tuple[Probabilities, None, Memory]:
         """As in `Policy`; UserError unless `with_worlds` has set the games of these rows."""
         worlds = self._checked_worlds(len(observation))
+        observation, mask = readable(self.variant, observation, mask)
         prior, _, after = distribution_of(self._start, observation, mask, memory)
         probabilities, decisions = prior.copy(), []
         for row in np.flatnonzero(np.count_nonzero(mask, axis=1) > 1):
@@ -174,6 +176,7 @@ class Search(Policy):
     ) -> tuple[Decision, Memory]:
         """The decision of a batch of one, and the memory after it; see `regret`."""
         worlds = self._checked_worlds(1)
+        observation, mask = readable(self.variant, observation, mask)
         prior, _, after = distribution_of(self._start, observation, mask, memory)
         seen = observation[0], mask[0], prior[0], memory[0], after[0]
         rng = self._generator(observation[0], mask[0], memory[0])

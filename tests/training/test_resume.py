@@ -49,7 +49,7 @@ from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.ownership import LOCK, OWNER, owned
 from hanamachi.training.resume import resumed_learner, save_run
 from hanamachi.training.run import train
-from hanamachi.training.sweep import sweep
+from hanamachi.training.sweep import result, sweep
 
 KILLS, TERMS, STEPS = sample(40, 0.025), sample(50, 0.04), sample(200, 0.01)
 OTHER_RUNS = ["another_game", "a_clone"] if WHOLE else []
@@ -482,9 +482,10 @@ def stopped(tmp_path_factory):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
 def test_a_device_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
     config = Config(game="hanamikoji", device="cuda")
-    with pytest.raises(UserError, match="cuda"):
-        train(config, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
+    for start in (train, result):  # a run, and one of a sweep
+        with pytest.raises(UserError, match="cuda"):
+            start(config, tmp_path / "run")
+        assert not (tmp_path / "run").exists()
 
 
 @pytest.fixture

@@ -332,7 +332,8 @@ class SelfPlayPPO(MaskablePPO):
         shards = map_on_threads(gradient, halves(decisions, self.device))
         gradients, parts = zip(*shards, strict=True)
         for weight, *of_shards in zip(weights, *gradients, strict=True):
-            weight.grad = sum_of(of_shards).contiguous()  # as Adam needs it on a GPU
+            # fused Adam reads a gradient as if it lay in memory as the weight does
+            weight.grad = sum_of(of_shards).contiguous()
         for net in self.policy.networks():  # apart, as the critic's gradient may be large
             torch.nn.utils.clip_grad_norm_(net.parameters(), self.max_grad_norm)
         self.policy.optimizer.step()
