@@ -599,12 +599,12 @@ def test_a_changed_byte_is_refused_or_harmless(exported, tmp_path):
     assert harmless < 0.1 * CHANGES
 
 
-def test_a_network_that_fails_at_play_says_so(exported, monkeypatch):
+def test_a_network_that_fails_at_play_says_so(exported):
     policy = load_policy(exported)
-    seen = many(policy, 3)
-    seen[0][:] = np.inf
+    observations, masks, memory = many(policy, 3)
+    rows, _ = policy.features.extend(observations, masks, memory)
     with pytest.raises(UserError, match=r"policy\.onnx"):
-        policy.distribution(*seen)
+        policy.evaluate(rows * np.inf, masks)
 
 
 # --- What is not installed
