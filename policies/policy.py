@@ -136,7 +136,7 @@ class Policy(ABC):
                 f"{given.shape} and {mask.shape}"
             )
         rows = given / layout.units if given.dtype == np.int8 else given
-        return readable(self.variant, rows, mask)
+        return readable(self.variant, rows.astype(np.float32), mask)
 
     def _checked_state(self, state: Any, fresh: Memory) -> Memory:
         """The memory that a caller gives back; UserError unless it is like a fresh one."""
