@@ -604,7 +604,7 @@ def test_a_network_that_fails_at_play_says_so(exported):
     observations, masks, memory = many(policy, 3)
     rows, _ = policy.features.extend(observations, masks, memory)
     with pytest.raises(UserError, match=r"policy\.onnx"):
-        policy.evaluate(rows * np.inf, masks)
+        policy.evaluate(np.full_like(rows, np.inf), masks)
 
 
 # --- What is not installed
