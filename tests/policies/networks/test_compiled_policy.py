@@ -9,7 +9,9 @@ from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.load import agents
+from hanamachi.policies.networks import network as network_module
 from hanamachi.policies.networks.head import head_of
+from hanamachi.policies.networks.legal_softmax import by_matrices
 from hanamachi.policies.networks.network import for_variant
 from hanamachi.policies.networks.tables import weight_shapes
 from hanamachi.policies.policy import sample as drawn
@@ -20,18 +22,23 @@ GAMES = 1_000
 
 
 @pytest.mark.parametrize("id", agents())
-def test_every_agent_decides_as_its_network_does_in_pytorch(id):
-    """In its games against random play, in which it plays every seventh action at random, too."""
+def test_every_agent_decides_as_its_network_does_in_exact_arithmetic(id, monkeypatch):
+    """In its games against random play, in which it plays every seventh action at random, too.
+
+    Single precision rounds: PyTorch's probabilities are up to 0.8e-5 away, ours up to 1.1e-5.
+    """
+    monkeypatch.setattr(network_module, "legal_softmax", by_matrices)  # loops take single precision
     policy = load_policy(id)
     _, hidden, feature_sets, weights = policy.checkpoint
     network = for_variant(policy.variant, hidden, feature_sets)
     network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+    exact = network.double()
     for observations, masks, probabilities, values in decisions(policy):
         legal = torch.from_numpy(masks != 0)
         with torch.no_grad():
-            distribution, expected = network(torch.from_numpy(observations), legal)
-        np.testing.assert_allclose(probabilities, distribution.table(legal), atol=1e-5)
-        np.testing.assert_allclose(values, expected, atol=1e-5, rtol=1e-5)
+            distribution, expected = exact(torch.from_numpy(observations).double(), legal)
+        np.testing.assert_allclose(probabilities, distribution.table(legal), atol=2e-5)
+        np.testing.assert_allclose(values, expected, atol=2e-5, rtol=1e-5)
 
 
 def decisions(policy):
