@@ -71,7 +71,6 @@ def train(
     of the progress bar; `show` prints the final evaluation.
     """
     out = Path(out)
-    check_device(config.device)
     check_workers(config, workers)
     with open_run(config, out, resume):
         if resume and is_finished(out):
@@ -128,8 +127,9 @@ def fit(
 @contextmanager
 def open_run(config: Config, out: Path, resume: bool) -> Iterator[None]:
     """Own the run folder until the end: create it, or check that it belongs to this config."""
+    check_device(config.device)  # before anything is written
     if not (out / "config.yaml").exists():
-        check_policies(config)  # before anything is written
+        check_policies(config)
     with owned(out):
         begin_run(config, out, resume)
         try:

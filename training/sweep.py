@@ -25,7 +25,6 @@ from rich.table import Table
 from hanamachi.errors import UserError
 from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
-from hanamachi.training.build import check_device
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.results import write_json
@@ -147,7 +146,6 @@ def drawn(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
 
 def result(config: Config, folder: Path) -> float:
     """How the checkpoint that the run kept did in its evaluation; a run that has begun resumes."""
-    check_device(config.device)
     with open_run(config, folder, resume=True):
         kept = fit(config, folder, resume=True).run_state.kept_result
     assert kept is not None, "every run is evaluated at its end"

@@ -105,7 +105,8 @@ def convention_layout(rule_set: np.record) -> Layout:
         "what its owner can take it for, playable, playable soon, trash, critical, clued elsewhere"
     )
     known = "cards that are playable, promised, playable soon, trash, critical"
-    changes, bound = CLUE_EFFECTS * clues, max(mine, 3)  # cards of a hand, or the loss with one
+    changes = CLUE_EFFECTS * clues
+    bound = max(mine, 3)  # of changes: cards of a hand, or the loss with one card
     effects = (
         "how many more cards its receiver plays, plays wrongly, discards, discards wrongly, keeps "
         "for another, keeps as trash or a twin, keeps for later, keeps, knows; and how much more "

@@ -1,5 +1,6 @@
 """The memory of Hanabi's rule policies: a set of cards for each slot of every hand."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class RememberingPolicy(RulePolicy):
     def initial_memory(self, batch: int) -> Memory:
         return np.zeros((batch, self.slots), np.int32)
 
-    @property
+    @cached_property
     def slots(self) -> int:
         """Of all hands together."""
         return int(self.variant.rule_set.seats * self.variant.rule_set.hand_size)

@@ -56,7 +56,7 @@ def forward_backward(learner: SelfPlayPPO, config: Config) -> Work:
     network, buffer = learner.policy.network, learner.rollout_buffer
     weights = list(network.parameters())
     kept = Seen(*(getattr(buffer, name).flatten(0, 1) for name in Seen._fields))
-    count, device = kept.masks.shape[0], kept.masks.device
+    count = len(kept.masks)
 
     def asked(places: Tensor) -> Any:
         rows, masks, _ = buffer.unpacked(Seen(*(each[places] for each in kept)))
@@ -71,7 +71,7 @@ def forward_backward(learner: SelfPlayPPO, config: Config) -> Work:
         return torch.autograd.grad(chances.log_probabilities.sum() + values.sum(), weights)
 
     def play() -> int:
-        decisions = torch.arange(count, device=device)
+        decisions = torch.arange(count, device=learner.device)
         with learner.computing():
             for batch in decisions.split(config.num_games):
                 map_on_threads(forward, halves(batch, learner.device))
