@@ -22,6 +22,7 @@ from hanamachi.games.hanabi.from_observation import (
     ME,
     Games,
     critical,
+    in_hand,
     lay_out,
     lay_out_turns,
     may_hold,
@@ -269,15 +270,16 @@ def write_clue_effects(
 ) -> None:
     """Write what each clue would change, in the order of actions; 0 if it touches no card."""
     now, after = games[rule_set.seats], games[rule_set.seats + 1]
-    before = np.zeros((rule_set.seats, CLUE_EFFECTS))
-    for seat in range(1, rule_set.seats):
-        count_effects(rule_set, now, known, meant, seat, before[seat])
+    receiver, both, before = ME, known, np.zeros(CLUE_EFFECTS)
     for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
-        seat, trait, then = rule_set.offset[action], rule_set.trait[action], meant.copy()
-        both = with_promises(rule_set, now, known, meant, ME, seat)
-        known_then = clue_read(rule_set, games, both, then, seat, trait)
-        if after.touched[ME] or rule_set.empty_clues:
-            changes = -before[seat]
+        seat, trait = rule_set.offset[action], rule_set.trait[action]
+        if seat != receiver:
+            receiver, both = seat, with_promises(rule_set, now, known, meant, ME, seat)
+            before[:] = 0
+            count_effects(rule_set, now, known, meant, seat, before)
+        if in_hand(now, seat) & rule_set.cards_with[trait] or rule_set.empty_clues:
+            then, changes = meant.copy(), -before
+            known_then = clue_read(rule_set, games, both, then, seat, trait)
             count_effects(rule_set, after, known_then, then, seat, changes)
             for i in range(CLUE_EFFECTS):  # a loop, as to copy slices takes seconds to compile
                 left[i] = changes[i]

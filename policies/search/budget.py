@@ -47,27 +47,28 @@ class Budget:
             start = now
             yield size
 
-    def growing_portions(self, first: int, most: int) -> Iterator[int]:
+    def growing_portions(self, first: int, most: int, spent: float = 0.0) -> Iterator[int]:
         """Numbers of worlds: `first`, then as many as all before, but at most `most` at a time.
 
         With `seconds`, no fewer than `first`, and no more than there is time for if each world
-        takes as long as those so far; at most SEARCH_WORLDS in all.
+        takes as long as those so far; at most SEARCH_WORLDS in all. Of the seconds, `spent` are
+        gone.
         """
         start, done = perf_counter(), 0
         count = first if self.worlds is None else min(first, self.worlds)
         while count:
             yield count
             done += count
-            count = min(done, most, self._left(done, perf_counter() - start))
+            count = min(done, most, self._left(done, perf_counter() - start, spent))
             if self.seconds is not None and count < first:
                 return
 
-    def _left(self, done: int, elapsed: float) -> int:
-        """The number of worlds for which the budget lasts."""
+    def _left(self, done: int, elapsed: float, spent: float) -> int:
+        """The number of worlds for which the budget lasts; those done took `elapsed` seconds."""
         if self.seconds is None:
             assert self.worlds is not None
             return self.worlds - done
-        in_time = done * (self.seconds - elapsed) / max(elapsed, CLOCK_TICK)
+        in_time = done * (self.seconds - spent - elapsed) / max(elapsed, CLOCK_TICK)
         return min(int(in_time), SEARCH_WORLDS - done)
 
 

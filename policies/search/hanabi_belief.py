@@ -144,24 +144,32 @@ def likely(policy: Policy, history: Games, hands: Hands, least: Floats) -> tuple
     """Replay the game for these hands; returns the rows that are likely enough, and their belief.
 
     Likely enough are those whose log-likelihood is at least `least` (W,). It never rises, so a hand
-    is dropped once it is below.
+    is dropped once it is below. Hands that were the same up to a position are replayed as one.
     """
-    variant, me = policy.variant, int(history["mover"][0])
-    held = hands_held(history, hands)
+    held, rows = hands_held(history, hands), np.arange(len(hands))
+    first, group = alike(held[0])
+    replay = dealt(policy, history, held[0][first])
+    turns = seats_between(history, policy.variant.seats)
+    for now, own, seats in zip(history, held, turns, strict=True):
+        before = group
+        first, group = alike(own[rows])
+        replay = rows_of(replay, before[first])
+        if len(rows):
+            repeat_turns(policy, replay, now, own[rows[first]], seats)
+        kept = replay.likelihood[group] >= least[rows]
+        rows, group = rows[kept], group[kept]
+    return rows, rows_of(replay, group)._replace(hands=hands[rows])
+
+
+def dealt(policy: Policy, history: Games, hands: Hands) -> Belief:
+    """The worlds before the first position of the history, where my hands are these."""
+    variant, me = policy.variant, history["mover"][0]
     games = np.repeat(history[:1], len(hands))
-    take_hands(variant.rule_set, games, held[0])
+    take_hands(variant.rule_set, games, hands)
     if history["did"][0, me] == rules.NONE:
         deal_again(variant.rule_set, games)
     memory = initial_memory(policy, len(hands), variant.seats)
-    rows, belief = np.arange(len(hands)), Belief(hands, np.zeros(len(hands)), games, memory)
-    turns = seats_between(history, variant.seats)
-    for now, own, seats in zip(history, held, turns, strict=True):
-        if len(rows):
-            repeat_turns(policy, belief, now, own[rows], seats)
-        kept = belief.likelihood >= least[rows]
-        if not kept.all():
-            rows, belief = rows[kept], rows_of(belief, kept)
-    return rows, belief
+    return Belief(hands, np.zeros(len(hands)), games, memory)
 
 
 def advanced_belief(policy: Policy, history: Games, last: Belief, hands: Hands) -> Belief:
@@ -238,10 +246,16 @@ def probability_of(policy: Policy, games: Games, memory: Memory, me: int, action
 def distinguished(hands: Hands, memory: Memory) -> tuple[Rows, Rows]:
     """Group worlds that another seat, with these hands in sight and this memory, cannot tell apart.
 
-    Returns the first world of each group, and the group of each world, (W,). Rows are compared by
-    a random sum of 64 bits.
+    Returns the first world of each group, and the group of each world, (W,).
     """
-    entries = np.concatenate((hands, np.ascontiguousarray(memory).view(np.int8)), axis=1)
+    return alike(np.concatenate((hands, np.ascontiguousarray(memory).view(np.int8)), axis=1))
+
+
+def alike(entries: NDArray[np.int8]) -> tuple[Rows, Rows]:
+    """The first row of each group of equal rows, and the group of each row, (W,).
+
+    Rows are compared by a random sum of 64 bits.
+    """
     numbers = np.random.default_rng(0).integers(2**62, size=entries.shape[1])
     _, first, group = np.unique(entries @ numbers, return_index=True, return_inverse=True)
     return first, group
@@ -262,6 +276,33 @@ def own_hands(worlds: Games) -> Hands:
 
 
 # --- Compiled
+
+
+@kernel
+def follows(rule_set: np.record, last: Games, now: Games) -> bool:
+    """Whether the position `now`, (1,), can be the mover's next one after `last`, (1,)."""
+    before = np.zeros(1, rules.RECORD)
+    before[0] = now[0]
+    game, then, me = before[0], last[0], now[0].mover
+    for step in range(1, rule_set.seats + 1):
+        seat = rules.clockwise(rule_set, me, rule_set.seats - step)
+        if game.did[seat] == rules.NONE:
+            return False
+        if game.did[seat] == rules.CLUE:
+            game.clues += 1
+        else:
+            take_back(rule_set, game, seat)
+    alike = then.mover == me and then.deck == game.deck and then.clues == game.clues
+    alike &= then.errors == game.errors and then.score == game.score
+    for suit in range(rule_set.suits):
+        alike &= then.fireworks[suit] == game.fireworks[suit]
+    for card in range(rule_set.cards):
+        alike &= then.discards[card] == game.discards[card]
+    for seat in range(rule_set.seats):
+        alike &= then.held[seat] == game.held[seat]
+        for slot in range(game.held[seat]):
+            alike &= seat == me or then.hand[seat, slot] == game.hand[seat, slot]
+    return alike
 
 
 @kernel
@@ -393,8 +434,8 @@ def deal_again(rule_set: np.record, games: Games) -> None:
             if game.did[seat] == rules.PLAY or game.did[seat] == rules.DISCARD:
                 take_back(rule_set, before[0], seat)
         start(rule_set, game)
-        if game.phase == rules.CHOOSE_STARTER:
-            resolve(rule_set, game, first)
+        game.player = first  # whom the options of the policy may not name
+        rules.find_mover(rule_set, game)
         while game.mover == CHANCE:
             seat = rules.seat_to_draw(rule_set, game)
             resolve(rule_set, game, before[0].hand[seat, game.held[seat]])

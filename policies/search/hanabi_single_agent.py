@@ -3,13 +3,14 @@
 The player keeps a belief over its own hand (`hanabi_belief.py`), from the clues and the others'
 actions. After each tried action the blueprint plays all seats, from hands of the belief and with
 the same random numbers for every action; after some turns `hanabi_value.py` estimates the points
-still to come. An action that is clearly worse is dropped early. The blueprint's own action is never
-dropped, and is played unless another one is clearly better (after SPARTA: Lerer, Hu, Foerster and
-Brown 2020).
+still to come. An action that is clearly worse, or brings the same in every world, is dropped early.
+The blueprint's own action stays until there are many worlds, and is played unless another one is
+clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
 
 Notation: K worlds, J actions.
 """
 
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,14 @@ from hanamachi.policies.policy import (
     Probabilities,
     readable,
 )
-from hanamachi.policies.search.budget import above_zero, at_least_one
-from hanamachi.policies.search.hanabi_belief import Belief, first_belief, next_belief, own_hands
+from hanamachi.policies.search.budget import Budget, above_zero, at_least_one
+from hanamachi.policies.search.hanabi_belief import (
+    Belief,
+    first_belief,
+    follows,
+    next_belief,
+    own_hands,
+)
 from hanamachi.policies.search.hanabi_value import RemainingPoints
 from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
@@ -35,13 +42,18 @@ from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 FIRST_PORTION, LARGEST_PORTION = 16, 64  # worlds in one batch of playouts
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
+MANY = 64  # worlds, which are enough to drop the blueprint's own action too
+# in a belief, by default: so many for each world or second of the budget, within bounds
+HANDS_A_WORLD, HANDS_A_SECOND = 8, 4000
+FEWEST_HANDS, MOST_HANDS = 250, 2000
 
 
 class SingleAgent(Search):
     """Tries the `top` best actions of its blueprint, and those that tie with the last of them.
 
-    `hands` is the size of the belief. To be played, an action must be better than the blueprint's
-    by `sure` standard errors. Playouts last `turns` turns.
+    `hands` is the size of the belief, by default in proportion to the budget. To be played, an
+    action must be better than the blueprint's by `sure` standard errors. Playouts last `turns`
+    turns.
     """
 
     kind = "single_agent"
@@ -52,14 +64,15 @@ class SingleAgent(Search):
         variant: Variant,
         blueprint: Policy | None,
         *,
-        hands: int = 2000,
+        hands: int | None = None,
         top: int = 5,
         sure: float = 1.0,
         turns: int = 12,
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
-        self.hands = at_least_one(hands, "hands", SEARCH_HANDS)
+        wanted = usual_hands(self.budget) if hands is None else hands
+        self.hands = at_least_one(wanted, "hands", SEARCH_HANDS)
         self.top = at_least_one(top, "top")
         self.sure = above_zero(sure, "sure")
         self.turns = at_least_one(turns, "turns")
@@ -117,13 +130,19 @@ class SingleAgent(Search):
 
     def search(self, decision: Decision) -> NDArray[np.float32]:
         """As in `Search`; also updates `decision.memory`, a `memory_record`."""
+        self.remaining_points.fit()  # once, before the first decision's time begins
+        start = perf_counter()
         belief = self._belief(decision)
         belief.memory[:, belief.games["mover"][0]] = decision.memory_after
-        return self._choice(decision, belief) if len(decision.actions) > 1 else decision.prior
+        if len(decision.actions) == 1:
+            return decision.prior
+        return self._choice(decision, belief, spent=perf_counter() - start)
 
     def _belief(self, decision: Decision) -> Belief:
         """The belief at this decision; the memory record is updated."""
         record, worlds = decision.memory, decision.sample(self.hands)
+        if not goes_on(self.variant.rule_set, record, worlds[:1]):
+            record["decisions"] = 0
         record["history"][record["decisions"]] = worlds[0]
         record["decisions"] += 1
         history, belief = record["history"][: record["decisions"]], None
@@ -136,21 +155,22 @@ class SingleAgent(Search):
         record["others"] = belief.memory
         return belief
 
-    def _choice(self, decision: Decision, belief: Belief) -> NDArray[np.float32]:
-        """All probability on the best action, or the prior if no action is clearly better."""
+    def _choice(self, decision: Decision, belief: Belief, spent: float) -> NDArray[np.float32]:
+        """All probability on the best action, or the prior if no action is clearly better.
+
+        `spent` seconds of the budget are gone.
+        """
         actions = self.tried(decision)
-        results = np.empty((0, len(actions)))
-        for count in self.budget.growing_portions(FIRST_PORTION, LARGEST_PORTION):
+        own, results = actions[0], np.empty((0, len(actions)))
+        for count in self.budget.growing_portions(FIRST_PORTION, LARGEST_PORTION, spent):
             new_results = self._results(decision, belief, actions, count)
             results = np.concatenate((results, new_results))
-            gap, error = gap_to_best(results)
-            kept = gap <= DROP_GAP * error
-            kept[0] = True  # few worlds are never enough to drop the blueprint's own action
+            kept = worth_more_worlds(results, keep_first=actions[0] == own)
             actions, results = actions[kept], results[:, kept]
             if len(actions) == 1:
-                return decision.prior
+                break
         gap, error = gap_to_best(results)
-        if gap[0] <= self.sure * error[0]:
+        if actions[0] == own and gap[0] <= self.sure * error[0]:
             return decision.prior
         return np.eye(len(decision.prior), dtype=np.float32)[actions[gap.argmin()]]
 
@@ -184,6 +204,27 @@ class SingleAgent(Search):
         return (earned[:, 0] + self.remaining_points(games)).reshape(count, group_size)
 
 
+def usual_hands(budget: Budget) -> int:
+    """The size of a belief that costs about as much as the playouts."""
+    wanted = HANDS_A_SECOND * budget.seconds if budget.seconds else HANDS_A_WORLD * budget.worlds
+    return int(min(max(wanted, FEWEST_HANDS), MOST_HANDS))
+
+
+def worth_more_worlds(results: NDArray[np.float64], keep_first: bool) -> NDArray[np.bool_]:
+    """Which actions, (J,), may still be the best by their results, (K, J).
+
+    With `keep_first`, the first stays until there are many worlds, and those that brought the same
+    as the first in all of these do not.
+    """
+    gap, error = gap_to_best(results)
+    kept = gap <= DROP_GAP * error
+    if keep_first and len(results) < MANY:
+        kept[0] = True
+    elif keep_first:
+        kept[1:] &= (results[:, 1:] != results[:, :1]).any(0)
+    return kept
+
+
 def memory_record(policy: Policy, hands: int) -> np.dtype[Any]:
     """What a player remembers: the blueprint's memory, its own past positions, and its belief.
 
@@ -207,3 +248,11 @@ def most_decisions(rule_set: np.record) -> int:
     """The most decisions of one seat: each card that leaves a hand may bring back a clue."""
     cards = int(rule_set.copies.sum()) - rule_set.seats * (rule_set.hand_size - 1)
     return 1 + (2 * cards + int(rule_set.max_clues)) // int(rule_set.seats)
+
+
+def goes_on(rule_set: np.record, record: Any, now: NDArray[Any]) -> bool:
+    """Whether what a player remembers, a `memory_record`, comes before its position, (1,)."""
+    decisions = int(record["decisions"])
+    if not 0 < decisions < len(record["history"]):
+        return False
+    return bool(follows(rule_set, record["history"][decisions - 1 : decisions], now))

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 class RemainingPoints:
-    """Estimates the points still to come; the regression is fitted at the first call."""
+    """Estimates the points still to come; the regression is fitted once, at `fit` or later."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -38,6 +38,10 @@ class RemainingPoints:
         """The points still to come, (B,); 0 where a game is over."""
         points = (self._features(games) * self._weights[phases(games)]).sum(1)
         return np.where(games["mover"] >= 0, points, 0)
+
+    def fit(self) -> None:
+        """Fit the regression, unless it is."""
+        _ = self._weights
 
     @cached_property
     def _weights(self) -> Floats:

@@ -34,6 +34,7 @@ from hanamachi.policies.policy import (
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.policy_checks import distribution_of, memory_of, scores_of
+from hanamachi.sessions.session import whole_number
 from hanamachi.sessions.worlds import Worlds
 
 KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
@@ -106,7 +107,7 @@ class Search(Policy):
         self.name = f"search:{self.kind}"
         self.blueprint = blueprint
         self.budget = Budget(worlds, seconds)
-        self.seed = seed
+        self.seed = whole_number(seed, "seed")
         self.worlds: Worlds | None = None
         self._start = blueprint or RandomPolicy(variant)
         self._check_game()
@@ -245,6 +246,8 @@ def parsed(settings: str, made: type[Search]) -> dict[str, Any]:
         name, _, value = setting.partition("=")
         if name not in known:
             raise unknown(f"setting of search:{made.kind} called", name, known)
+        if name in values:
+            raise UserError(f"search:{made.kind} has the setting {name} twice: give it once")
         values[name] = number(value)
     return values
 

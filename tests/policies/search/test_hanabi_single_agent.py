@@ -13,7 +13,7 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.search import hanabi_belief
 from hanamachi.policies.search.hanabi_belief import distinguished, likely
-from hanamachi.policies.search.hanabi_single_agent import most_decisions
+from hanamachi.policies.search.hanabi_single_agent import most_decisions, worth_more_worlds
 from hanamachi.policies.search.hanabi_value import RemainingPoints, phases, played
 from hanamachi.sessions.players import observe
 from hanamachi.sessions.worlds import Worlds
@@ -176,7 +176,7 @@ def test_the_best_actions_are_tried_and_those_that_tie_with_the_last(blueprint, 
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
 def test_no_card_that_is_held_is_ruled_out():
-    search = load_policy("search:single_agent:expert:worlds=1", "hanabi:2p")
+    search = load_policy("search:single_agent:expert:worlds=1,hands=2000", "hanabi:2p")
     variant, blueprint = search.variant, search.blueprint
     games = begun(variant, sample(4, 0.25))
     own, memory = memories(search, len(games)), memories(blueprint, len(games))
@@ -213,6 +213,52 @@ def test_no_seat_comes_to_more_decisions_than_it_can_remember(game):
         decisions[going, seats] += 1
     most = most_decisions(variant.rule_set)
     assert 0.9 * most < decisions.max() <= most
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+@pytest.mark.parametrize("game", ["hanabi:2p", "hanabi:3p"])
+def test_what_is_remembered_of_another_game_is_not_believed(game):
+    search = load_policy("search:single_agent:greedy:worlds=1,hands=20", game)
+    games, memory = begun(search.variant, 2), memories(search, 2)
+    for _ in range(3 * search.variant.seats):
+        kernels.step(search.variant.rule_set, games, likeliest(chances_of(search, games, memory)))
+    fresh = memories(search, 1)
+    chances_of(search, games[:1], fresh)
+    of_the_other = memory[1:].copy()
+    chances_of(search, games[:1], of_the_other)
+    chances_of(search, games[:1], memory[:1])
+    decisions = [
+        int(each[0, games["mover"][0]].view(search.memory_record)["decisions"][0])
+        for each in (fresh, of_the_other, memory)
+    ]
+    assert decisions == [1, 1, 4]
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+def test_another_seat_may_begin_than_the_options_of_the_search_say():
+    search = load_policy("search:single_agent:greedy:worlds=1,hands=20", "hanabi:2p", starter=0)
+    variant = make_variant("hanabi:2p")
+    games = next(one for one in map(np.atleast_1d, begun(variant, 20)) if one["mover"][0] == 1)
+    memory = memories(search, 1)
+    for _ in range(4):
+        seat = games["mover"].astype(np.int64)
+        given = search.with_worlds(Worlds(variant, games, seat))
+        seen = observe(variant, games, seat)
+        decision, _ = given.decision(*seen, memory[:, seat[0]])
+        assert (given._belief(decision).games["mover"] == seat).all()
+        chances, _, memory[:, seat[0]] = given.distribution(*seen, memory[:, seat[0]])
+        kernels.step(variant.rule_set, games, likeliest(chances))
+
+
+def test_an_action_is_given_up_once_it_is_clearly_worse_or_brings_the_same():
+    rng = np.random.default_rng(0)
+    own, noise = rng.normal(size=200), 0.1 * rng.normal(size=(200, 2))
+    results = np.column_stack((own, own, own + 1 + noise[:, 0], own + 1 + noise[:, 1], own - 1))
+    few, many = (worth_more_worlds(results[:n], keep_first=True) for n in (16, 200))
+    assert few.tolist() == [True, False, True, True, False]
+    assert many.tolist() == [False, False, True, True, False]
+    alike = worth_more_worlds(results[:, :2], keep_first=True)
+    assert alike.tolist() == [True, False]
 
 
 def test_worlds_that_another_seat_cannot_tell_apart_are_asked_about_once():
@@ -278,6 +324,8 @@ def gains(search, count):
         ("search:single_agent:expert", "hanabi:2p", "worlds"),
         ("search:single_agent:expert:worlds=8,hands=0", "hanabi:2p", "hands"),
         ("search:single_agent:expert:worlds=8,sure=no", "hanabi:2p", "sure"),
+        ("search:single_agent:expert:worlds=8,worlds=64", "hanabi:2p", "worlds.*twice"),
+        ("search:single_agent:expert:worlds=8,seed=x", "hanabi:2p", "seed"),
         ("search:single_agent:expert:worlds=8", "hanamikoji", "hanamikoji"),
     ],
 )

@@ -149,6 +149,7 @@ def test_portions_grow_until_the_budget_is_spent():
     assert list(Budget(worlds=70).growing_portions(8, 64)) == [8, 8, 16, 32, 6]
     assert list(Budget(worlds=70).growing_portions(8, 16)) == [8, 8, 16, 16, 16, 6]
     assert list(Budget(worlds=3).growing_portions(8, 64)) == [3]
+    assert list(Budget(seconds=60).growing_portions(8, 64, spent=60)) == [8]
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.002])
