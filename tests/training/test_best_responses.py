@@ -96,10 +96,11 @@ def test_a_search_can_attack_too(victim, tmp_path):
 
 
 def test_settings_that_are_given_hold_for_every_response(victim, tmp_path):
-    how = Config.from_dict({**SETTINGS, "ppo": {"ent_coef": 0.1}})
+    how = Config.from_dict({**SETTINGS, "ppo": {"ent_coef": 0.1}, "critic": "all"})
     exploit(victim, tmp_path, 30, 2, config=how)
     runs = [Config.load(tmp_path / str(n) / "config.yaml") for n in (1, 2)]
     assert [run.ppo.ent_coef for run in runs] == [0.1, 0.1]
+    assert [run.critic for run in runs] == ["all", "all"]
     assert [run.ppo.learning_rate for run in runs] == [(1e-3, 5e-5), (4e-4, 2e-5)]
 
 

@@ -501,3 +501,18 @@ def test_a_package_that_a_users_own_policy_lacks_is_no_extra_of_ours(
     assert "no_such_package" in err
     assert "lacking:make" in err
     assert "pip install" not in err
+
+
+@pytest.mark.parametrize("given", ["", "0", "17", "'no more cards'"])
+def test_a_users_own_policy_that_ends_the_process_ends_it_with_a_mistake(
+    given, hanamachi, tmp_path, monkeypatch
+):
+    (tmp_path / f"leaving_{len(given)}.py").write_text(
+        "import sys\ndef make(variant):\n    def act(observation, mask):\n"
+        f"        sys.exit({given})\n    return act\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    policy = f"leaving_{len(given)}:make"
+    code, _, err = hanamachi("evaluate", policy, "random", "--game", "hanamikoji", "--games", 2)
+    assert (code, err.count("\n")) == (2, 1)
+    assert given.strip("'") in err
