@@ -229,6 +229,25 @@ def test_what_does_not_fit_is_refused_in_one_sentence(victim, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("search", "games", "named"),
+    [("second=0.1", 4, "second"), ("", 4, "budget"), ("worlds=2", 3, "games")],
+)
+def test_an_attack_that_cannot_be_is_refused_before_anything_is_trained(
+    search, games, named, tmp_path
+):
+    with pytest.raises(UserError, match=named):
+        exploit("random", tmp_path, 30, 1, config=CONFIG, search=search, search_games=games)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_result_of_another_attack_is_not_replaced(tmp_path):
+    (tmp_path / "exploit.json").write_text("theirs")
+    with pytest.raises(UserError, match=r"exploit\.json"):
+        exploit("random", tmp_path, 30, 1, config=CONFIG)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["theirs"]
+
+
 def test_the_command_trains_measures_and_writes(victim, tmp_path, capsys):
     (tmp_path / "how.yaml").write_text(json.dumps(SETTINGS))
     out = tmp_path / "out"
