@@ -381,10 +381,10 @@ def play(
         raise UserError(f"{record} is there already: move it, or name another file")
     policy = opponent_for(game, opponent, assignments(options))
     contest = Contest(policy.variant, policy, seat, seed)
-    if record:
-        save(record_of(contest.session), record)  # fails now if it would fail after the game
     if not isinstance(policy, Search | ViewPolicy):  # whose hints take seconds
         contest.hint()  # compiles the policy's code before the first move
+    if record:
+        save(record_of(contest.session), record)  # fails now if it would fail after the game
     say(f"{policy.name} plays in all other seats.")
     coloured = CardColours(policy.variant)
     try:
