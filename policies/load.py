@@ -26,7 +26,7 @@ PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variant -> the variant w
 PARTNER = ":partner"  # after a variant's id: the agent that plays with people, if it is another one
 
 
-def load_policy(spec: str, game: str | None = None, **options: Any) -> Policy:
+def load_policy(spec: str, /, game: str | None = None, **options: Any) -> Policy:
     """The policy that `spec` names.
 
     - a variant's id, such as "hanamikoji" or "hanabi:2p": the strongest agent for it that comes

@@ -33,15 +33,28 @@ from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.matches import PARTS, rounded
-from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprint
-from hanamachi.training.evaluation.schedule import Mapper, Schedule, Watch, play_pairings
+from hanamachi.training.evaluation.saved_parts import (
+    ABOUT,
+    SavedParts,
+    fingerprint,
+    keep_what_is_there,
+)
+from hanamachi.training.evaluation.schedule import (
+    Mapper,
+    Schedule,
+    Watch,
+    check_games,
+    play_pairings,
+)
 from hanamachi.training.evaluation.statistics import Floats, interval
 from hanamachi.training.exploitation import (
     ATTACK,
     EVEN,
+    EXPLOITATION,
     SEARCH_GAMES,
     Exploitation,
     Response,
+    attack,
     exploit_by_search,
     refuse_cooperative,
     write_exploitation,
@@ -49,7 +62,7 @@ from hanamachi.training.exploitation import (
 from hanamachi.training.run import refuse_begun, train
 
 # settings of the given config that every response takes over
-KEPT = ("seed", "num_games", "device", "matmul_precision", "network", "save_every")
+KEPT = "seed", "num_games", "device", "matmul_precision", "network", "critic", "save_every"
 SHORTER = 3  # a response that does not start from random weights learns a third as long
 # how a response learns differently from self-play: from more games before each update, because only
 # one side learns; with a high entropy at first and none at the end
@@ -63,6 +76,8 @@ KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2
 # that thinks little at each decision, so that it labels many
 STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
 LABELS = 30  # one decision is labelled by the search for so many of the first response's
+
+CHOICE = "choice"  # the folder of the games that choose the best response
 
 READING = "lines: sampled play, while they learned; dots: their most probable actions, in the end"
 
@@ -88,8 +103,9 @@ def exploit(
     """Train `seeds` responses to a policy in the runs `out`/1, `out`/2, ..., and measure them.
 
     The first response learns from `steps` decisions. `config` gives the settings of the learner and
-    the number of final games; its steps, opponents and starting point are ignored. `game` and
-    `options` replace those of `config`; a checkpoint knows its own. With `search`, such as
+    the number of final games; its steps, opponents and starting point are ignored, as is what keeps
+    self-play steady (magnet, past selves, distillation). `game` and `options` replace those of
+    `config`; a checkpoint knows its own. With `search`, such as
     "seconds=0.1", a search attacks too, in `search_games` games. The result is also written to
     `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs in `out` are
     resumed, and games that measured them are not played again. `watch` follows these games.
@@ -101,6 +117,10 @@ def exploit(
     out = Path(out)
     victim = load_policy(str(policy), game, **options)
     check(victim, steps, seeds)
+    if search is not None:  # whatever is wrong is said before the training
+        check_games(search_games, 0, victim.variant)
+        load_policy(attack(policy, search), victim.variant.id, **victim.variant.options)
+    keep_what_is_there(out / PARTS / CHOICE / ABOUT, [out / EXPLOITATION])
     given = config.model_dump(exclude_unset=True) if config else {}
     first = from_scratch(str(policy), victim, given, steps)
     runs = [first, *(another(first, victim, given, n) for n in range(1, seeds))]
@@ -111,10 +131,10 @@ def exploit(
         victim=str(policy),
         game=victim.variant.id,
         options=dict(victim.variant.options),
-        best=int(np.argmax([each.mean() for each in play("choice", last + 2)])),
+        best=int(np.argmax([each.mean() for each in play(CHOICE, last + 2)])),
         responses=measured(runs, play("rates", last + 1)),
     )
-    if search:
+    if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
         where = out / "search"
         found = exploit_by_search(policy, search, search_games, last + 3, out=where, **how)

@@ -122,7 +122,13 @@ def check_rollout(config: Config) -> None:
     variant, decisions = config.variant(), config.num_games * config.ppo.n_steps
     observation = 4 * Features(variant, config.network.features).layout.size
     seen = observation * (variant.seats if config.critic == "all" else 1)
-    check_memory(decisions * (seen + variant.actions.size), f"{decisions:,} decisions of a rollout")
+    masks_and_tables = variant.actions.size * (1 + 4 * tables(config))
+    check_memory(decisions * (seen + masks_and_tables), f"{decisions:,} decisions of a rollout")
+
+
+def tables(config: Config) -> int:
+    """How many numbers a rollout holds for each action: of the magnet, or of the teacher."""
+    return int(bool(config.magnet.kl_coef or config.distillation.share or config.teacher))
 
 
 def cloning_learner(config: Config) -> Imitation:

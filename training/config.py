@@ -130,7 +130,7 @@ class Clone(Model):
     """Adam's learning rate during cloning."""
     value_steps: Annotated[int, Field(ge=0, le=STEPS)] = 40_000
     """Decisions after cloning from which only the value learns, while Adam gathers the policy's
-    gradients; at most a tenth of the run's `steps`."""
+    gradients; if not 0, at least a rollout, but never more than a tenth of the run's `steps`."""
 
 
 class Magnet(Model):
@@ -317,7 +317,10 @@ class Config(Model):
     @property
     def value_steps(self) -> int:
         """Decisions of self-play from which only the value learns."""
-        return min(self.clone.value_steps, self.steps // VALUE_SHARE) if self.teacher else 0
+        if not (self.teacher and self.clone.value_steps):
+            return 0
+        rollout = self.num_games * self.ppo.n_steps
+        return min(max(self.clone.value_steps, rollout), self.steps // VALUE_SHARE)
 
     @property
     def choosing_seed(self) -> int:

@@ -151,8 +151,11 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
     if begun.exists():
         check_settings(begun, config)
         return
-    if (out / "clone").exists():
-        raise UserError(f"{out / 'clone'} is left from another run; delete it or name a new folder")
+    for other in (out / "clone", out / "policy"):
+        if other.exists():  # it would be replaced
+            raise UserError(
+                f"{other} belongs to nothing in this run; move it, or name a new folder"
+            )
     write_json(provenance.of_run(config), out / "run.json")
     with replacing(begun) as file:
         file.write(config.to_yaml().encode())

@@ -22,4 +22,4 @@ def schedule(value: Any) -> Callable[[float], float]:
 
 
 def linear(start: float, end: float, left: float) -> float:
-    return max(0.0, end + (start - end) * left)  # the last rollout ends after the run's steps
+    return end + (start - end) * max(0.0, left)  # the last rollout may end after the run's steps

@@ -39,6 +39,11 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
         aside.unlink(missing_ok=True)
 
 
+def utf8(text: str) -> bytes:
+    """The text in UTF-8; what it cannot hold, as in names of some files, is written as escapes."""
+    return text.encode(errors="backslashreplace")
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that a user asked for, whole or not at all; UserError if that cannot be."""
     try:

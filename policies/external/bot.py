@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from hanamachi.errors import UserError, printable
-from hanamachi.limits import BOT_LAST_WORDS, BOT_LINE
+from hanamachi.errors import UserError, printable, shown
+from hanamachi.limits import BOT_LAST_WORDS, BOT_LINE, BOT_MEGABYTES, BOT_SECONDS
 
 CHUNK = 1 << 16  # bytes read at once
 CHUNKS = 16  # that are read of a bot's last words
@@ -32,13 +32,23 @@ NICE = 5  # steps below other programs, for bots that wait
 
 @dataclass(frozen=True)
 class Limits:
-    """What a bot may use."""
+    """What a bot may use; UserError for what no system can measure."""
 
     seconds: float = 5.0  #: for each decision
     memory: int | None = None  #: megabytes of each of its processes; Linux alone counts them
     waits: bool = False  #: it gets no processor while others think, and less than other programs
     clock: float | None = None  #: seconds for all decisions of a game together
     cpu: int | None = None  #: seconds of processor time of each of its processes
+
+    def __post_init__(self) -> None:
+        for name, given, most in (
+            ("seconds", self.seconds, BOT_SECONDS),
+            ("clock", self.clock, BOT_SECONDS),
+            ("memory", self.memory, BOT_MEGABYTES),
+            ("cpu", self.cpu, BOT_SECONDS),
+        ):
+            if given is not None and not 0 < given <= most:
+                raise UserError(f"{name} must be above 0 and at most {most:g}, not {shown(given)}")
 
 
 def command_of(program: Sequence[str]) -> list[str]:

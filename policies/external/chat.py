@@ -30,6 +30,7 @@ THIS_COMPUTER = ("127.0.0.1", "::1", "localhost")
 PASSING = {408, 409, 425, 429}  # statuses that may change, besides those of failing servers
 LONGEST_WAIT = 300.0  # seconds before the next attempt, whatever the server asks for
 CHUNK = 1 << 16  # bytes
+LABEL = 63  # characters of a part of a host's name
 MOST_TOKENS = 1 << 40  # of one reply that are believed
 
 
@@ -230,7 +231,8 @@ def is_address(url: str) -> bool:
         return False
     try:
         parts = urlsplit(url)
-        named = parts.hostname is not None and all(parts.hostname.split("."))
+        labels = (parts.hostname or "").split(".")
+        named = all(0 < len(label) <= LABEL for label in labels)
         return parts.scheme in ("http", "https") and named and parts.port != 0
     except ValueError:  # of a port, or an address in brackets
         return False

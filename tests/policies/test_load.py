@@ -76,6 +76,7 @@ def test_a_rule_policy_without_its_game_is_refused(name):
         ("zzz", {"game": "hanamikoji"}, "zzz"),
         ("greedy", {"game": "hanamikojo"}, "hanamikoji"),
         ("greedy", {"game": "hanamikoji", "max_round": 3}, "max_rounds"),
+        ("greedy", {"game": "hanamikoji", "spec": 1}, "spec"),
         ("greedy", {"game": "hanamikoji", "cards": (1, 1)}, "cards"),
         ("no_such_module:factory", {"game": "hanamikoji"}, "no_such_module"),
         (f"{__name__}:no_such_factory", {"game": "hanamikoji"}, "no_such_factory"),

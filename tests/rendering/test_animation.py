@@ -1,6 +1,7 @@
 """A saved game as an animation: every move in its order and at its time, then the scored table."""
 
 import io
+import math
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -59,6 +60,13 @@ def test_what_cannot_be_written_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "game.svg").touch()
     with pytest.raises(UserError):
         animate(played("hanamikoji", 1), tmp_path / name)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 200, math.inf, math.nan])
+def test_a_time_that_no_move_takes_is_refused(seconds: float, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=str(seconds)):
+        animate(played("hanamikoji", 1), tmp_path / "game.svg", seconds)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_animation_that_ships_runs_without_scripts_and_files_from_elsewhere() -> None:

@@ -96,10 +96,11 @@ def test_a_search_can_attack_too(victim, tmp_path):
 
 
 def test_settings_that_are_given_hold_for_every_response(victim, tmp_path):
-    how = Config.from_dict({**SETTINGS, "ppo": {"ent_coef": 0.1}})
+    how = Config.from_dict({**SETTINGS, "ppo": {"ent_coef": 0.1}, "critic": "all"})
     exploit(victim, tmp_path, 30, 2, config=how)
     runs = [Config.load(tmp_path / str(n) / "config.yaml") for n in (1, 2)]
     assert [run.ppo.ent_coef for run in runs] == [0.1, 0.1]
+    assert [run.critic for run in runs] == ["all", "all"]
     assert [run.ppo.learning_rate for run in runs] == [(1e-3, 5e-5), (4e-4, 2e-5)]
 
 
@@ -226,6 +227,25 @@ def test_what_does_not_fit_is_refused_in_one_sentence(victim, tmp_path):
     with pytest.raises(UserError, match="hanamikoji"):
         exploit(victim, tmp_path, 10, game="geishas_road:2021")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("search", "games", "named"),
+    [("second=0.1", 4, "second"), ("", 4, "budget"), ("worlds=2", 3, "games")],
+)
+def test_an_attack_that_cannot_be_is_refused_before_anything_is_trained(
+    search, games, named, tmp_path
+):
+    with pytest.raises(UserError, match=named):
+        exploit("random", tmp_path, 30, 1, config=CONFIG, search=search, search_games=games)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_result_of_another_attack_is_not_replaced(tmp_path):
+    (tmp_path / "exploit.json").write_text("theirs")
+    with pytest.raises(UserError, match=r"exploit\.json"):
+        exploit("random", tmp_path, 30, 1, config=CONFIG)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["theirs"]
 
 
 def test_the_command_trains_measures_and_writes(victim, tmp_path, capsys):

@@ -43,7 +43,7 @@ def digest(bot: Path) -> str:
     """What changes if a bot changes: by the content of its file, or of those in its folder."""
     content = sha256()
     for file in files_of(bot):
-        content.update(file.name.encode() + file.read_bytes())
+        content.update(os.fsencode(file.name) + file.read_bytes())
     return content.hexdigest()[:DIGITS]
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from hanamachi.errors import UserError, unknown
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.policy import Policy
-from hanamachi.storage.files import write_whole
+from hanamachi.storage.files import utf8, write_whole
 from hanamachi.training.arena.bots import bots_in
 from hanamachi.training.arena.tournament import LIMITS, entrants, put_away
 from hanamachi.training.evaluation.matches import rounded
@@ -104,6 +104,6 @@ def write(grades: Grades, out: Path) -> list[Path]:
     site, data = out / "grades.html", out / "grades.json"
     body = table(["", "player", "remark"], ["NashConv"], lines(grades))
     body += f"<p>{comparison(grades).capitalize()}. {MEANING}</p>"
-    write_whole(site, page(f"{grades.small}: exact grades", body, "60rem").encode())
+    write_whole(site, utf8(page(f"{grades.small}: exact grades", body, "60rem")))
     write_json(asdict(grades), data)
     return [site, data]

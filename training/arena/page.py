@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from hanamachi.storage.files import write_whole
-from hanamachi.training.arena.tournament import Played, Round, Tournament
+from hanamachi.storage.files import utf8, write_whole
+from hanamachi.training.arena.tournament import Played, Round, Tournament, results_in
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, replay_name
 from hanamachi.training.evaluation.matches import Evaluation, TeamScore, result_of
 from hanamachi.training.evaluation.page import WIDTH, rankings_part
@@ -21,8 +21,8 @@ where its player failed.</p>"""
 
 def write(tournament: Tournament, out: Path) -> list[Path]:
     """Write `index.html` and `evaluation.json`; returns their paths."""
-    site, data = out / "index.html", out / "evaluation.json"
-    write_whole(site, tournament_page(tournament).encode())
+    site, data = results_in(out)
+    write_whole(site, utf8(tournament_page(tournament)))
     write_json(tournament.evaluation.as_json(), data)
     return [site, data]
 

@@ -28,6 +28,7 @@ from hanamachi.training.arena.swiss import Standings, check_rounds
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
 from hanamachi.training.evaluation.matches import (
     PARTS,
+    RESULTS,
     Evaluation,
     chosen_plays,
     evaluated,
@@ -95,13 +96,19 @@ def play_tournament(
     files = {name: digest(folder / name) for name in programs} | fingerprints(others)
     how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
     how |= {"files": files}
-    schedule = Schedule(games, seed, strict=False, saved=SavedParts(out / PARTS, {**about, **how}))
+    saved = SavedParts(out / PARTS, {**about, **how}, results_in(out))
+    schedule = Schedule(games, seed, strict=False, saved=saved)
     matches = keeping_games(pairings, out / REPLAYS)
     director = Director(matches, schedule, processes or processors(), watch or Watch())
     rounds = [director.all_meet_all()] if swiss is None else director.swiss_rounds(swiss, names)
     played = list(chain.from_iterable(each.matches for each in rounds))
     evaluation = evaluated(about, played, one_by_one=variant.game.cooperative)
     return Tournament(evaluation, rounds, limits, passed_over)
+
+
+def results_in(out: Path) -> list[Path]:
+    """The page of a tournament, and its results as JSON."""
+    return [out / "index.html", out / RESULTS]
 
 
 def check_swiss(rounds: int, players: int, variant: Variant) -> None:

@@ -267,7 +267,7 @@ def arena(
 
     if (game is None) == (grade is None):
         raise UserError("name the game of a tournament with --game, or a small one with --grade")
-    place = out or Path("runs", folder.absolute().name)
+    place = out or Path("runs", folder.resolve().name)
     limits = Limits(seconds, memory, waits=True, clock=clock, cpu=cpu)
     how: dict[str, Any] = {"limits": limits, "others": others or ()}
     if game is None:
@@ -377,10 +377,14 @@ def play(
     from hanamachi.training.cli.colours import CardColours
     from hanamachi.training.cli.play import Contest, play
 
+    if record and record.exists():
+        raise UserError(f"{record} is there already: move it, or name another file")
     policy = opponent_for(game, opponent, assignments(options))
     contest = Contest(policy.variant, policy, seat, seed)
     if not isinstance(policy, Search | ViewPolicy):  # whose hints take seconds
         contest.hint()  # compiles the policy's code before the first move
+    if record:
+        save(record_of(contest.session), record)  # fails now if it would fail after the game
     say(f"{policy.name} plays in all other seats.")
     coloured = CardColours(policy.variant)
     try:
@@ -450,7 +454,9 @@ def replay(
             "game as NAME.txt (notation), NAME.json or NAME.hanab.json (hanab.live)."
         ),
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time for each move in OUT.")] = 1.0,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, max=60, help="Time for each move in OUT.")
+    ] = 1.0,
     web: Annotated[
         bool, typer.Option("--web", help="Open it in the browser, to review it (extra: serve).")
     ] = False,
@@ -683,16 +689,16 @@ def ask(prompt: str) -> str:
     with suppress(ImportError):
         import readline  # noqa: F401
     try:
-        return input(prompt) if sys.stdin.isatty() else line_of(sys.stdin, prompt)
+        return input(prompt) if sys.stdin and sys.stdin.isatty() else line_of(sys.stdin, prompt)
     except (EOFError, KeyboardInterrupt):
         say("")  # the next output begins a new line
         raise
 
 
-def line_of(stream: TextIO, prompt: str) -> str:
-    """A line of a file; EOFError after its last, and where a line is too long to be an answer."""
+def line_of(stream: TextIO | None, prompt: str) -> str:
+    """A line of a file, if there is one; EOFError after its last, and where a line is too long."""
     print(prompt, end="", flush=True)
-    line = stream.readline(LINE + 1)
+    line = stream.readline(LINE + 1) if stream else ""
     if not line or len(line) > LINE:
         raise EOFError
     return line.removesuffix("\n")

@@ -20,6 +20,7 @@ from hanamachi.errors import (
     missing_extra,
     missing_package,
     shortened,
+    shown,
 )
 from hanamachi.storage.reading import may_name_a_file
 
@@ -119,10 +120,12 @@ def run(command: Callable[[], Any]) -> int:
         return int(command() or 0)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as ended:  # by SIGTERM; Ray's handler exits with the signal's number
-        if isinstance(ended.code, str):  # by a user's own policy
+    except SystemExit as ended:
+        if ended.code in (TERMINATED, signal.SIGTERM):  # Ray's handler gives the signal's number
+            return TERMINATED
+        if isinstance(ended.code, str):
             return complain(ended.code)
-        return TERMINATED if ended.code in (TERMINATED, signal.SIGTERM) else int(ended.code or 0)
+        return complain(f"a policy ended the command: it called sys.exit({shown(ended.code)})")
     except ModuleNotFoundError as error:
         if places := getattr(error, "__notes__", []):  # a user's own policy lacks the package
             return complain(f"{places[0]}: {error}")

@@ -53,7 +53,7 @@ class Workers:
         opponent = past_selves(games)
         past = self.ray.put((opponent.selves, opponent.current) if opponent else None)
         tasks = [
-            self.task.remote(self.run, config, state, weights, past)
+            self.task.remote(self.run, config, buffer.compact, state, weights, past)
             for config, state in zip(self.configs, self.states, strict=True)
         ]
         buffer.reset()
@@ -68,15 +68,19 @@ class Workers:
 def rollout(
     run: str,
     config: Config,
+    compact: bool,
     state: State | None,
     weights: Mapping[str, torch.Tensor],
     past: Seated,
 ) -> tuple[dict[str, Any], State]:
-    """A rollout of T decisions of every game of a share, and what the next one depends on."""
+    """A rollout of T decisions of every game of a share, and what the next one depends on.
+
+    It is packed if `compact`, as the learner's buffer is, so that both see the same numbers.
+    """
     if state:
-        player = kept_player(run, config.model_copy(update={"seed": 0}).model_dump_json())
+        player = kept_player(run, config.model_copy(update={"seed": 0}).model_dump_json(), compact)
     else:
-        player = new_player(config)
+        player = new_player(config, compact)
     games: Games = player.env  # type: ignore[assignment]
     player.policy.load_state_dict(weights)
     if (opponent := past_selves(games)) and past:
@@ -92,15 +96,17 @@ def rollout(
 
 
 @lru_cache(SIZES)
-def kept_player(run: str, settings: str) -> SelfPlayPPO:
+def kept_player(run: str, settings: str, compact: bool) -> SelfPlayPPO:
     """A player for any share of this size of this run, whose state is set for each rollout."""
-    return new_player(Config.model_validate_json(settings))
+    return new_player(Config.model_validate_json(settings), compact)
 
 
-def new_player(config: Config) -> SelfPlayPPO:
+def new_player(config: Config, compact: bool) -> SelfPlayPPO:
     """A learner that plays a share of the games, on one processor, and is never trained."""
     torch.set_num_threads(1)
-    return new_learner(config)
+    player = new_learner(config)
+    player.rollout_buffer.prepare(player.env, player.policy.critic is not None, compact)
+    return player
 
 
 # --- Shares of the games

@@ -23,7 +23,7 @@ from hanamachi.errors import UserError, process_killed, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import THREADS
 from hanamachi.sessions.session import whole_number
-from hanamachi.storage.files import remove_leftovers, replacing
+from hanamachi.storage.files import remove_leftovers, replacing, utf8
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.dataset.card import card
 from hanamachi.training.dataset.columns import schema, table_of
@@ -76,11 +76,11 @@ def make(
     if not 1 <= whole_number(processes, "processes") <= THREADS:
         raise UserError(f"processes must be from 1 to {THREADS}, not {shown(processes)}")
     about = recipe.about()  # loads all policies before anything is written
-    claim(folder / ABOUT, about, "a dataset")
+    claim(folder / ABOUT, about, "a dataset", [folder / CARD])
     play_missing(recipe, folder / DATA, processes, watch)
     figures = read_figures(folder / DATA, recipe.files)
     with replacing(folder / CARD) as file:
-        file.write(card(recipe, figures).encode())
+        file.write(utf8(card(recipe, figures)))
     return figures
 
 

@@ -200,14 +200,17 @@ def read_columns(folder: Path, recipe: Recipe, part: Path) -> Iterator[tuple[str
         table = pq.ParquetFile(part, page_checksum_verification=True).read()
     except Exception as error:
         raise refused(folder, f"{part.name} is damaged") from error
+    if len(table) != rows_in(folder, part):
+        raise refused(folder, f"{part.name} has other rows than it says")
     for kind, field in zip(kinds, schema(variant, recipe.judge is not None), strict=True):
-        if kind.name not in table.column_names:
-            raise refused(folder, f"{part.name} has no column {kind.name}")
+        if table.column_names.count(kind.name) != 1:
+            raise refused(folder, f"{part.name} does not have one column {kind.name}")
         column = table[kind.name]
         if not same_type(column.type, field.type):
             raise refused(folder, f"the column {kind.name} is {column.type}, not {field.type}")
-        array = numpy_array(column, row_size(kind, variant))
-        if array.dtype != kind.dtype:  # as of a column with nulls
+        empty = column.null_count
+        array = None if empty else numpy_array(column, row_size(kind, variant))
+        if array is None or array.dtype != kind.dtype:  # as of a list with nulls in it
             raise refused(folder, f"the column {kind.name} has empty places")
         yield kind.name, array
 

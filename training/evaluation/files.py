@@ -6,7 +6,7 @@ from io import StringIO
 from itertools import combinations
 from pathlib import Path
 
-from hanamachi.storage.files import replacing
+from hanamachi.storage.files import replacing, utf8
 from hanamachi.training.evaluation.matches import Evaluation, Row, rounded
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.pictures import draw
@@ -23,9 +23,9 @@ def write(evaluation: Evaluation, folder: Path) -> list[Path]:
     ]
     write_json(evaluation.as_json(), data)
     with replacing(sheet) as file:
-        file.write(as_csv(evaluation).encode())
+        file.write(utf8(as_csv(evaluation)))
     with replacing(page) as file:
-        file.write(evaluation_page(evaluation).encode())
+        file.write(utf8(evaluation_page(evaluation)))
     with replacing(picture) as file:
         draw(evaluation).savefig(file, format="png", dpi=200)
     return paths

@@ -56,6 +56,7 @@ Given = str | Path | Policy  # a policy, as a caller names it
 
 ALL = "all"  # among opponents: every rule policy of the game
 PARTS = "games"  # the folder in which an evaluation keeps what is played
+RESULTS = "evaluation.json"  # beside it
 
 
 # --- Results
@@ -223,7 +224,7 @@ def evaluate(
         how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
         how |= {"judge": judge} if judge else {}
         how |= {"replays": True} if replays else {}
-        saved = SavedParts(Path(out, PARTS), {**about, **how})
+        saved = SavedParts(Path(out, PARTS), {**about, **how}, [Path(out, RESULTS)])
         pairings = keeping_games(pairings, Path(out, REPLAYS)) if replays else pairings
     schedule = Schedule(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))

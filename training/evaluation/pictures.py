@@ -1,4 +1,7 @@
-"""Evaluations as pictures for papers."""
+"""Evaluations as pictures for papers.
+
+Matplotlib draws no name that is not in UTF-8, so names are shown in printable characters.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +10,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from hanamachi.errors import printable
 from hanamachi.training.evaluation.matches import CrossPlay, Evaluation, Row, TeamScore
 from hanamachi.training.evaluation.page import measured
 from hanamachi.training.evaluation.ranking import WAYS, alone, best_first, hidden, mean_matrix, ways
@@ -35,7 +39,7 @@ def draw_against(evaluation: Evaluation) -> Figure:
     (axes,) = figure.subplots(1, len(policies), squeeze=False, sharex=True)
     for panel, policy in zip(axes, policies, strict=True):
         draw_rows(panel, [row for row in evaluation.results if row.policy == policy])
-        panel.set_title(policy, fontsize=9)
+        panel.set_title(printable(policy), fontsize=9)
         panel.set_xlabel("mean score" if evaluation.cooperative else "wins, per cent", fontsize=8)
         panel.set_xlim(0, most(evaluation.results[0]))
     figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games each", fontsize=10)
@@ -54,7 +58,7 @@ def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
         reach, colour = np.abs([middle - low, high - middle]), PLAY_COLOURS[play]
         style = {"fmt": "o", "color": colour, "markersize": 4, "capsize": 3, "label": WAYS[play]}
         axes.errorbar(middle, places, xerr=reach, **style)
-    axes.set_yticks(range(len(others)), others, fontsize=8)
+    axes.set_yticks(range(len(others)), [*map(printable, others)], fontsize=8)
     axes.set_ylim(len(others) - 0.5, -0.5)
     axes.tick_params(labelsize=8)
     axes.grid(axis="x", color=FAINT, linewidth=0.5)
@@ -87,7 +91,7 @@ def draw_cooperative(evaluation: Evaluation) -> Figure:
 def draw_histograms(axes: Any, scores: Sequence[TeamScore]) -> None:
     for score in scores:
         shares = np.array(score.histogram) / score.games
-        label = f"{score.policy}: {score.mean:.2f}"
+        label = f"{printable(score.policy)}: {score.mean:.2f}"
         axes.stairs(shares, np.arange(len(shares) + 1) - 0.5, label=label, linewidth=1.5)
     axes.set_xlabel("score", fontsize=8)
     axes.set_ylabel("share of the games", fontsize=8)
@@ -116,6 +120,7 @@ def draw_competitive(evaluation: Evaluation) -> Figure:
 
 
 def draw_matrix(axes: Any, shown: Floats, names: list[str], colours: str, most: float) -> None:
+    names = [*map(printable, names)]
     axes.imshow(shown, cmap=colours, vmin=0, vmax=most, alpha=0.75)
     for i, j in np.argwhere(~np.isnan(shown)):
         axes.text(j, i, f"{shown[i, j]:.1f}", ha="center", va="center", color=INK, fontsize=8)

@@ -14,6 +14,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import BytesIO
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,12 @@ PORTION = 1 << 20  # bytes of a file that are read at once
 class SavedParts:
     """A folder of parts. UserError if it holds those of another evaluation."""
 
-    def __init__(self, folder: Path, about: Mapping[str, Any]) -> None:
-        """`about` is all that the results depend on, as JSON can spell it."""
+    def __init__(
+        self, folder: Path, about: Mapping[str, Any], results: Sequence[Path] = ()
+    ) -> None:
+        """The arguments are those of `claim`."""
         self.folder = folder
-        claim(folder / ABOUT, about, "an evaluation")
+        claim(folder / ABOUT, about, "an evaluation", results)
 
     def read(self, pairing: int) -> list[Part]:
         """What has been played of a pairing."""
@@ -90,12 +93,14 @@ def checked_part(part: Part) -> Part:
 # --- Whether a folder is for the same work
 
 
-def claim(file: Path, about: Mapping[str, Any], kind: str) -> None:
+def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Path] = ()) -> None:
     """Write what a folder holds, such as "an evaluation", or see that it holds the same already.
 
-    `about` is all that the results depend on, as JSON can spell it. UserError if it differs.
+    `about` is all that the results depend on, as JSON can spell it. UserError if it differs, or if
+    one of the `results`, the files to be written, is there before their folder is claimed.
     """
     text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
+    keep_what_is_there(file, results)
     if not file.exists():
         with replacing(file) as writing:
             writing.write(text.encode())
@@ -103,6 +108,13 @@ def claim(file: Path, about: Mapping[str, Any], kind: str) -> None:
         what_to_do = "name another folder, or delete this one"
         start = f"{file.parent} holds {kind} with other settings ({what_to_do}): "
         raise UserError(listed(start, found))
+
+
+def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
+    """UserError if a result would replace what something else wrote: nothing has claimed it."""
+    for result in results:
+        if result.exists() and not claimed.exists():
+            raise UserError(f"{result} is there already: move it, or name another folder")
 
 
 def parsed(file: Path) -> Any:
@@ -137,8 +149,8 @@ def fingerprint(spec: str) -> str:
 
 def digest_of_program(spec: str) -> str:
     """A digest of all files that a bot's command names: its program, and those among arguments."""
-    words = map(Path, shlex.split(spec.removeprefix(PROCESS)))
-    files = [word for word in words if word.is_file()]
+    words = shlex.split(spec.removeprefix(PROCESS))
+    files = [Path(word) for word in words if isfile(word)]  # a word may be no possible name
     return digest_of(files) if files else ""
 
 

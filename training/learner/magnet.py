@@ -36,6 +36,7 @@ class SlowCopy:
 
     def store_log_probs(self, buffer: SelfPlayBuffer, batch_size: int) -> None:
         """Store its log-probabilities of the actions at every decision of a rollout."""
+        buffer.magnet_log_probs = buffer.room(0)  # frees the last one first
         buffer.magnet_log_probs = buffer.room(int(buffer.action_space.n))
         table = buffer.magnet_log_probs.flatten(0, 1)
 

@@ -96,7 +96,7 @@ class SelfPlayBuffer(BaseBuffer):
 
         With `all_hands`, what the other seats alone see is kept for a centralised critic.
         """
-        self.all_hands = all_hands
+        self.all_hands, self.compact = all_hands, compact
         self.packings = packings(env, all_hands, compact)
         for name, packing in self.packings.items():
             setattr(self, name, self.room(packing.size, dtype=packing.dtype))
@@ -182,11 +182,10 @@ class SelfPlayBuffer(BaseBuffer):
         return {name: np.asarray(getattr(self, name)) for name in PLAYED}
 
     def put(self, games: slice, played: Mapping[str, NDArray[Any]]) -> None:
-        """Store the rollout of some of the games, as `played` of an unpacked buffer gives it."""
+        """Store the rollout of some of the games, as `played` gives it: packed as here."""
         for name, rows in played.items():
             kept = getattr(self, name)
-            packed = self.packings[name].pack(rows) if name in self.packings else rows
-            kept[:, games] = packed if isinstance(kept, np.ndarray) else torch.as_tensor(packed)
+            kept[:, games] = rows if isinstance(kept, np.ndarray) else torch.as_tensor(rows)
 
 
 def packings(env: TurnBasedVecEnv, all_hands: bool, compact: bool) -> dict[str, Packing]:

@@ -170,11 +170,18 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.reseed(seed)
         self.earned = np.zeros((num_envs, variant.seats), np.float32)
         self.learner_seat = np.zeros(num_envs, np.int64)  # (B,) in games with a fixed opponent
-        edges = np.round(num_envs * np.cumsum([0, *(share for _, share in opponents)])).astype(int)
+        shares = np.cumsum([0, *(share for _, share in opponents)]).clip(max=1)
+        edges = np.round(num_envs * shares).astype(int)
         self.fixed_opponents = [
             FixedOpponent(policy, variant, np.arange(begin, end))
             for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
         ]
+        for (policy, share), fixed in zip(opponents, self.fixed_opponents, strict=True):
+            if share and not len(fixed.rows):
+                raise UserError(
+                    f"{policy.name} gets none of {num_envs} games, as its share is {share:g}: play "
+                    "more games, or let fewer workers share them"
+                )
 
     @property
     def movers(self) -> NDArray[np.int64]:
@@ -445,8 +452,8 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
     """Self-play of any turn-based PettingZoo AEC environment whose observations hold a mask.
 
     All agents must share one observation and one action space, and stay to the end; observations
-    are flattened.
-    Slower than compiled games, as each row is an environment in Python.
+    are flattened. A truncation counts as the end of a game. Slower than compiled games, as each row
+    is an environment in Python.
     """
 
     def __init__(

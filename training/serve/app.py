@@ -131,7 +131,7 @@ def bound(host: str, port: int) -> sockets.socket:
     try:
         family = sockets.getaddrinfo(host, port, type=sockets.SOCK_STREAM)[0][0]
         listening = sockets.create_server((host, port), family=family, backlog=512)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:  # of a name that no host can have
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"cannot listen at {host}, port {port}: {reason}") from None
     listening.set_inheritable(False)
@@ -181,7 +181,7 @@ def application(hall: Hall, hosts: Iterable[str] = ()) -> ASGIApp:
         Route("/api/replays/{id}/record.json", site.record),
         Route("/api/replays/{id}/notation.txt", site.notation),
         Route("/api/replays/{id}/hanab-live.json", site.hanab_live),
-        Route("/api/replays/{id}/{number:int}", site.position),
+        Route("/api/replays/{id}/{number}", site.position),
         WebSocketRoute("/ws", site.socket),
     ]
     handlers: Any = {
@@ -328,7 +328,7 @@ class Site:
         return JSONResponse(await self.hall.replays.run(replays.overview, record))
 
     async def position(self, request: Request) -> Response:
-        record, number = await self._record(request), request.path_params["number"]
+        record, number = await self._record(request), move_in(request.path_params["number"])
         seat = seat_in(request.query_params.get("seat", "all"))
         return JSONResponse(await self.hall.replays.run(replays.position, record, number, seat))
 
@@ -412,6 +412,12 @@ def seat_in(text: str) -> int | None:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 2:
         raise UserError(f"seat must be all or a number, not {shown(text)}")
+    return int(text)
+
+
+def move_in(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > len(str(REPLAY_ACTIONS)):
+        raise UserError(f"a move must be a number up to {REPLAY_ACTIONS}, not {shown(text)}")
     return int(text)
 
 

@@ -153,6 +153,7 @@ def test_a_retry_may_be_given_as_a_date() -> None:
         "http:///v1",
         "http://[::1/v1",
         "http://.host/v1",
+        f"http://{64 * 'a'}.host/v1",
         "http://127.0.0.1:80a/v1",
         "http://127.0.0.1:99999/v1",
         "http://127.0.0.1:8000/\u00e9/v1",

@@ -1,6 +1,7 @@
 """Bots as policies: they play wherever a policy plays, and a bad one loses its game alone."""
 
 import gc
+import math
 import os
 import subprocess
 import sys
@@ -146,6 +147,10 @@ def test_a_changed_program_is_noticed_by_its_digest(bot: Write, tmp_path: Path) 
     assert before != fingerprint(spec) != ""
 
 
+def test_a_word_that_is_no_possible_name_of_a_file_has_no_digest() -> None:
+    assert fingerprint(f"process:python -c '{'x' * 300}'") == ""
+
+
 # --- Bots that fail
 
 
@@ -263,6 +268,13 @@ def test_a_program_that_is_not_there_is_named() -> None:
         load_policy("process:", "hanamikoji")
     with pytest.raises(UserError, match="no command"):
         load_policy("process:'./bot", "hanamikoji")
+
+
+@pytest.mark.parametrize("limit", ["seconds", "clock", "memory", "cpu"])
+@pytest.mark.parametrize("given", [0, -1, 1e10, math.inf, math.nan])
+def test_a_limit_that_no_system_can_measure_is_refused(limit: str, given: float) -> None:
+    with pytest.raises(UserError, match=limit):
+        Limits(**{limit: given})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of programs")

@@ -21,6 +21,7 @@ from hanamachi.sessions.notation import load_game
 from hanamachi.training.arena import page
 from hanamachi.training.arena.bots import bots_in, digest
 from hanamachi.training.arena.tournament import Tournament, play_tournament
+from hanamachi.training.cli import main as cli
 from hanamachi.training.evaluation.deals import Pairing, Part
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.schedule import Watch
@@ -193,6 +194,22 @@ def test_a_changed_bot_or_another_clock_is_not_mixed_in(bots: Path, tmp_path: Pa
         play(bots, tmp_path / "out")
 
 
+@pytest.mark.parametrize("name", ["index.html", "evaluation.json"])
+def test_only_the_results_of_the_same_tournament_are_replaced(
+    name: str, bots: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / name).write_text("theirs")
+    with pytest.raises(UserError, match=name):
+        play(bots, out)
+    assert [(file.name, file.read_text()) for file in out.iterdir()] == [(name, "theirs")]
+    (out / name).unlink()
+    first = play(bots, out)
+    page.write(first, out)
+    assert repr(play(bots, out).evaluation) == repr(first.evaluation)
+
+
 # --- Bots that fail
 
 
@@ -249,6 +266,19 @@ def test_every_link_of_the_page_leads_to_a_game(bots: Path, tmp_path: Path) -> N
     assert "<b>" not in text
 
 
+def test_the_page_of_the_folder_above_is_called_by_its_name(
+    bots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bots / "within").mkdir()
+    monkeypatch.chdir(bots / "within")
+    how = "--game hanamikoji --set max_rounds=1 --games 2 --processes 1"
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["arena", "..", *how.split()])
+    assert not ended.value.code
+    assert [path.name for path in Path().iterdir()] == ["runs"]
+    assert Path("runs", "bots", "index.html").exists()
+
+
 # --- Which are bots
 
 
@@ -288,6 +318,31 @@ def test_what_a_bot_compiles_does_not_change_it(tmp_path: Path) -> None:
     assert digest(bot) == before
     (bot / "brain.py").write_text("a part of it")
     assert digest(bot) != before
+
+
+NOT_UTF_8 = "notes_\udce9"  # as Python reads b"notes_\xe9"
+LINUX_ALONE = pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere names of files are in UTF-8"
+)
+
+
+@LINUX_ALONE
+def test_names_that_are_not_in_utf_8_stop_no_tournament(bots: Path, tmp_path: Path) -> None:
+    class_of(bots, **{NOT_UTF_8: "legal[0]"})
+    (bots / f"{NOT_UTF_8}.txt").touch()
+    played = play(bots, tmp_path / "out")
+    assert f"{NOT_UTF_8}.py" in played.evaluation.policies
+    site, _ = page.write(played, tmp_path / "out")
+    shown = site.read_text(encoding="utf-8")
+    assert all(f"notes_\\udce9.{kind}" in shown for kind in ("py", "txt"))
+
+
+@LINUX_ALONE
+def test_a_file_whose_name_is_not_in_utf_8_is_a_part_of_its_bot(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a program")
+    before = digest(tmp_path)
+    (tmp_path / NOT_UTF_8).touch()
+    assert digest(tmp_path) != before
 
 
 def test_a_program_called_run_is_a_bot_of_its_own(bots: Path) -> None:

@@ -260,10 +260,25 @@ def test_replay_steps_by_enter_and_ends_with_the_input(hanamachi, saved_game, mo
 
 
 @pytest.mark.parametrize("command", [["play", "hanamikoji"], ["replay"]])
-def test_a_line_without_an_end_ends_the_input(hanamachi, saved_game, monkeypatch, command):
-    monkeypatch.setattr("sys.stdin", io.StringIO("\0" * 2 * LINE))
+@pytest.mark.parametrize("typed", ["\0" * 2 * LINE, None], ids=["endless", "no input"])
+def test_a_line_without_an_end_ends_the_input_as_having_none_does(
+    hanamachi, saved_game, monkeypatch, command, typed
+):
+    monkeypatch.setattr("sys.stdin", typed and io.StringIO(typed))
     code, _, err = hanamachi(*command, *saved_game[:1] * (command == ["replay"]))
     assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["game.json", "game.json/again.json"])
+def test_play_says_before_the_first_move_that_it_cannot_record(
+    hanamachi, tmp_path, monkeypatch, name
+):
+    (tmp_path / "game.json").write_text("theirs")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    code, out, err = hanamachi("play", "hanamikoji", "--record", tmp_path / name)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert str(tmp_path / name) in err
+    assert (tmp_path / "game.json").read_text() == "theirs"
 
 
 def test_without_arguments_the_help_is_shown(hanamachi):
@@ -308,7 +323,12 @@ def test_each_script_is_a_door_to_its_command(name):
         (["play", "hanamikoji", "--set", "max_rounds=[3"], "max_rounds"),
         (["play", "hanamikoji", "--set", "max_rounds=0"], "from 1 to 1000"),
         (["replay", "missing.json"], "missing.json"),
+        (["replay", "missing.json", "--seconds", "61"], "--seconds"),
         (["train", "missing.yaml", "--out", "runs/x"], "missing.yaml"),
+        (["arena", "bots", "--game", "hanamikoji", "--seconds", "inf"], "seconds"),
+        (["arena", "bots", "--game", "hanamikoji", "--clock", "inf"], "clock"),
+        (["arena", "bots", "--game", "hanamikoji", "--memory", "9999999"], "memory"),
+        (["arena", "bots", "--game", "hanamikoji", "--cpu", "9999999"], "cpu"),
         (["play", "hanabi"], "hanabi:2p or hanabi:3p or hanabi:4p or hanabi:5p"),
         (["play", "hanamikoji", "--opponent", "hanabi:2p"], "name hanamikoji, which can"),
         (["play", "hanabi:3p", "--opponent", "hanabi:2p"], "name hanabi:3p, which can"),
@@ -501,3 +521,18 @@ def test_a_package_that_a_users_own_policy_lacks_is_no_extra_of_ours(
     assert "no_such_package" in err
     assert "lacking:make" in err
     assert "pip install" not in err
+
+
+@pytest.mark.parametrize("given", ["", "0", "17", "'no more cards'"])
+def test_a_users_own_policy_that_ends_the_process_ends_it_with_a_mistake(
+    given, hanamachi, tmp_path, monkeypatch
+):
+    (tmp_path / f"leaving_{len(given)}.py").write_text(
+        "import sys\ndef make(variant):\n    def act(observation, mask):\n"
+        f"        sys.exit({given})\n    return act\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    policy = f"leaving_{len(given)}:make"
+    code, _, err = hanamachi("evaluate", policy, "random", "--game", "hanamikoji", "--games", 2)
+    assert (code, err.count("\n")) == (2, 1)
+    assert given.strip("'") in err

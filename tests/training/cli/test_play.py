@@ -226,15 +226,6 @@ def test_in_hanabi_all_that_the_others_do_is_told_in_full(players):
     assert {(seat, verb) for seat in others for verb in ("play", "tell")} <= heard
 
 
-def test_the_opponent_is_quick_to_say_what_it_does():
-    variant = make_variant("geishas_road:advanced")
-    game = Contest(variant, RandomPolicy(variant), seat=0, seed=1)
-    list(replies(game))  # what is compiled late is compiled now
-    game = Contest(variant, RandomPolicy(variant), seat=0, seed=2)
-    began, told = time.perf_counter(), len(list(replies(game)))
-    assert (time.perf_counter() - began) / told < 0.5
-
-
 def test_the_card_just_drawn_is_named():
     game = contest()
     (drawn,) = [line for line in game.news() if "draws" in line]

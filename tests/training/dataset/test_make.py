@@ -159,6 +159,13 @@ def test_it_can_be_made_again_without_playing_and_another_is_refused(own_folder,
         assert (code, said.count("\n")) == (2, 1)
 
 
+def test_a_page_that_something_else_wrote_is_not_replaced(tmp_path):
+    (tmp_path / "README.md").write_text("theirs")
+    with pytest.raises(UserError, match=r"README\.md"):
+        made(tmp_path)
+    assert content(tmp_path) == {"README.md": b"theirs"}
+
+
 def test_ctrl_c_says_how_to_go_on(own_folder, capsys):
     (own_folder / "mine.py").write_text(
         "def first(variant):\n    return stop\ndef stop(*seen):\n    raise KeyboardInterrupt\n"

@@ -135,9 +135,17 @@ def test_columns_of_another_type_are_refused(copy):
         changed = table.set_column(place, name, table[name].cast(kind))
         pq.write_table(changed, copy / FILE)
         assert name in refused(copy)
-    empty = pa.array([None, *table["seat"].to_pylist()[1:]], pa.int8())
-    pq.write_table(table.set_column(table.column_names.index("seat"), "seat", empty), copy / FILE)
-    assert "seat" in refused(copy)
+
+
+@pytest.mark.parametrize("name", ["seat", "mask"])
+def test_a_column_with_an_empty_place_or_that_is_there_twice_is_refused(name, copy):
+    table = pq.read_table(copy / FILE)
+    place, rows = table.column_names.index(name), table[name].to_pylist()
+    kind = pa.list_(pa.int8(), len(rows[0])) if name == "mask" else pa.int8()
+    empty = pa.array([None, *rows[1:]], kind)
+    for changed in (table.set_column(place, name, empty), table.append_column(name, table[name])):
+        pq.write_table(changed, copy / FILE)
+        assert f"column {name}" in refused(copy)
 
 
 @pytest.mark.parametrize(

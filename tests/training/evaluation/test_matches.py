@@ -360,6 +360,19 @@ def test_json_and_picture_are_written(tmp_path):
     assert sorted(p.name for p in data.parent.iterdir()) == [f"evaluation.{k}" for k in kinds]
 
 
+@pytest.mark.parametrize("opponents", [[], ["random"]], ids=len)
+@pytest.mark.parametrize("variant", [ONE_ROUND, TOGETHER], ids=lambda variant: variant.id)
+def test_a_name_that_is_not_in_utf_8_is_written_with_an_escape(variant, opponents, tmp_path):
+    policy = RandomPolicy(variant)
+    policy.name = "runs/\udce9/policy"  # as Python reads b"runs/\xe9/policy"
+    how = {"opponents": opponents, **variant.options}
+    result = evaluate([policy, last_legal], variant.id, 4, **how)
+    data, *texts, _ = files.write(result, tmp_path)
+    assert json.loads(data.read_text())["policies"] == [policy.name, "last_legal"]
+    for text in texts:
+        assert r"\udce9" in text.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("policies", [["random"], ["random", last_legal]], ids=len)
 def test_scores_are_shown_and_written(policies, tmp_path):
     result = evaluate(policies, TOGETHER.id, 40, play="both", **TOGETHER.options)

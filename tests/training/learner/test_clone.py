@@ -1,5 +1,7 @@
 """A policy that `init_from` names is cloned first, and self-play continues from the clone."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -240,11 +242,14 @@ def test_the_model_cards_say_what_was_cloned(whole):
     assert ("Proximal" in clone, "Proximal" in policy) == (False, True)
 
 
-def test_a_clone_of_another_run_is_not_taken_for_this_ones(tmp_path):
-    (tmp_path / "clone").mkdir()
-    with pytest.raises(UserError, match="clone"):
+@pytest.mark.parametrize("name", ["clone", "policy"])
+def test_what_another_run_left_is_neither_taken_for_this_ones_nor_replaced(name, tmp_path):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "theirs").touch()
+    with pytest.raises(UserError, match=re.escape(str(tmp_path / name))):
         train(Config(**RUN), tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"clone", LOCK}
+    assert {path.name for path in tmp_path.iterdir()} == {name, LOCK}
+    assert (tmp_path / name / "theirs").exists()
 
 
 def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
@@ -338,18 +343,23 @@ def test_the_optimizer_knows_the_policys_gradients_before_its_first_step(clone):
         assert (steps[weight]["exp_avg_sq"] > 0).any(), name
 
 
+FEW_GAMES = {"num_games": 8, "ppo": {"n_steps": 4}}
+
+
 @pytest.mark.parametrize(
     ("settings", "decisions"),
     [
         ({}, 40_000),
         ({"steps": 5_000}, 500),
-        ({"clone": {"value_steps": 0}}, 0),
-        ({"clone": {"value_steps": 7}}, 7),
+        (FEW_GAMES | {"clone": {"value_steps": 70}}, 70),
+        (FEW_GAMES | {"clone": {"value_steps": 7}}, 32),  # a rollout
+        (FEW_GAMES | {"clone": {"value_steps": 7}, "steps": 200}, 20),
+        (FEW_GAMES | {"clone": {"value_steps": 0}}, 0),
         ({"init_from": None}, 0),
         ({"init_from": "hanamikoji", "game": "hanamikoji"}, 0),
     ],
 )
-def test_only_values_learn_for_a_tenth_of_the_run_at_most_and_only_after_a_clone(
+def test_only_values_learn_for_a_rollout_or_more_but_a_tenth_of_the_run_at_most_after_a_clone(
     settings, decisions
 ):
     assert Config(**GAME | {"init_from": "greedy"} | settings).value_steps == decisions

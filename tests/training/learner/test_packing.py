@@ -9,9 +9,11 @@ from hanamachi.engine import kernels
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.training.build import learner_settings, make_games
+from hanamachi.training.cluster.rollouts import on_cpu, rollout
 from hanamachi.training.config import Config
 from hanamachi.training.learner.packing import Bits, Int8
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 
@@ -78,6 +80,22 @@ def test_a_packed_rollout_is_at_most_a_quarter_of_the_size():
     for name in ("observations", "masks", "centralised"):
         here, there = (getattr(one.rollout_buffer, name) for one in (packed, plain))
         assert here.nbytes <= there.nbytes / 4 + here[..., 0].numel()
+
+
+def test_the_policy_has_seen_in_a_workers_rollout_what_a_packed_buffer_unpacks():
+    settings = {"critic": "all", "network": {"hidden": [32], "features": ["advice"]}}
+    learner = compact_learner(**settings)
+    config, weights = Config(**SETTINGS | settings), on_cpu(learner.policy)
+    with one_thread_each():  # which a worker sets for good
+        played, _ = rollout("run", config, True, None, weights, None)
+    learner.rollout_buffer.put(slice(None), played)
+    learner.rollout_buffer.finish()
+    batch = last_rollout(learner)
+    with torch.no_grad():
+        chances, _ = learner.policy.network(batch.observations, batch.masks)
+    torch.testing.assert_close(
+        chances.of(batch.actions), batch.log_probabilities, atol=1e-5, rtol=0
+    )
 
 
 def test_a_learner_with_packed_rollouts_learns():

@@ -265,7 +265,7 @@ def test_beside_guests_the_learner_sits_in_any_seat(id):
     assert not (moved & ~env.terminated).any()
 
 
-@pytest.mark.parametrize("rows", range(1, 12))
+@pytest.mark.parametrize("rows", range(6, 17))
 @pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.5, 0.5), (0.3, 0.3), (0.1, 0.2)])
 def test_every_row_has_one_guest_at_most_and_shares_are_kept(rows, shares):
     variant = make_variant("hanamikoji", **SMALL)
@@ -276,6 +276,16 @@ def test_every_row_has_one_guest_at_most_and_shares_are_kept(rows, shares):
     assert abs(len(taken) - sum(shares) * rows) < 0.501
     for opponent, share in zip(env.fixed_opponents, shares, strict=True):
         assert abs(len(opponent.rows) - share * rows) <= 1
+
+
+@pytest.mark.parametrize("shares", [(0.1,), (0.5, 0.1)])
+def test_a_guest_with_a_share_that_gets_none_of_the_games_is_refused(shares):
+    variant = make_variant("hanamikoji", **SMALL)
+    guests = [(Counting(variant), share) for share in shares]
+    with pytest.raises(UserError, match="counting"):
+        SelfPlayVecEnv(variant, 4, opponents=guests)
+    absent = SelfPlayVecEnv(variant, 4, opponents=[*guests[:-1], (Counting(variant), 0)])
+    assert not len(absent.fixed_opponents[-1].rows)
 
 
 @pytest.mark.parametrize("id", ["hanamikoji", "hanabi:3p"])

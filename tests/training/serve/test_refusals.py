@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -268,6 +269,12 @@ def test_who_lets_others_come_is_told_an_address_that_they_can_open() -> None:
         assert not ip_address(found.hostname).is_unspecified
         with create_connection((found.hostname, found.port or 0), timeout=10):
             listening.accept()[0].close()
+
+
+@pytest.mark.parametrize("host", ["127.0..1", "a" * 70])
+def test_an_address_that_no_computer_can_have_is_refused(host: str) -> None:
+    with pytest.raises(UserError, match=re.escape(host)):
+        bound(host, 0)
 
 
 def test_a_form_of_a_foreign_page_cannot_be_a_request(client: Client) -> None:
