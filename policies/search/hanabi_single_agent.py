@@ -206,7 +206,7 @@ class SingleAgent(Search):
 
 def usual_hands(budget: Budget) -> int:
     """The size of a belief that costs about as much as the playouts."""
-    wanted = HANDS_A_SECOND * budget.seconds if budget.seconds else HANDS_A_WORLD * budget.worlds
+    wanted = HANDS_A_WORLD * (budget.worlds or 0) + HANDS_A_SECOND * (budget.seconds or 0)
     return int(min(max(wanted, FEWEST_HANDS), MOST_HANDS))
 
 
