@@ -27,6 +27,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from leaderboard import searches_against, weights_of
+
 from hanamachi.games.registry import VARIANTS
 from hanamachi.policies.load import PARTNER, agent_folder
 from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS, load_checkpoint
@@ -52,6 +54,7 @@ from hanamachi.training.exploitation import (
     Exploitation,
     exploit_by_search,
     read_exploitation,
+    searched,
     summary,
     write_exploitation,
 )
@@ -60,6 +63,7 @@ from hanamachi.training.run import train
 
 CONFIGS = Path(__file__).parents[1] / "configs" / "pretrained"
 MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
+LEADERBOARD = Path(__file__).parents[1] / "docs" / "leaderboard.json"
 RUN, EVALUATION, CURVE = "run.json", "evaluation.json", "curve.json"
 TEACHER = "expert"  # which advises those that were not cloned
 LEARNED_GAMES = 2_000  # of each figure
@@ -213,11 +217,25 @@ def card(agent: str, config: Config, folder: Path) -> str:
     """The card of an agent, from its papers."""
     made = json.loads((folder / RUN).read_text(encoding="utf-8"))
     found = known(folder)
-    exploited = summary(found) if found else ""
+    exploited = summary(found, others=stronger_searches(agent, found)) if found else ""
     about: dict[str, Any] = {"name": agent, "exploited": exploited}
     about["beside"] = read_learned(folder)
     about["evaluations"] = evaluations(kept_curve(folder))
     return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
+
+
+def stronger_searches(agent: str, found: Exploitation) -> list[tuple[float, str]]:
+    """The search on the leaderboard, if it wins more from the agent than what its papers tell of.
+
+    The lower end of its interval, and a sentence.
+    """
+    result = json.loads(LEADERBOARD.read_text(encoding="utf-8")).get(agent, {})
+    if result.get("weights") != weights_of(agent):
+        return []
+    rows = [Row(**each) for each in searches_against(agent, result)]
+    return [
+        (row.low, searched(row, "this policy")) for row in rows if row.low > found.strongest.low
+    ]
 
 
 def kept_curve(folder: Path) -> Curve:
