@@ -30,7 +30,9 @@ from hanamachi.training.exact import SMALL
 from hanamachi.training.exploitation import read_exploitation
 from hanamachi.training.run import train
 
-SCRIPT = runpy.run_path(str(ROOT / "scripts" / "pretrained.py"))
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(ROOT / "scripts")  # where another script is that it needs
+    SCRIPT = runpy.run_path(str(ROOT / "scripts" / "pretrained.py"))
 settings_of = SCRIPT["settings"]
 shipped_settings = SCRIPT["shipped_settings"]
 PAPERS = {
