@@ -226,8 +226,8 @@ class Config(Model):
     """With other_play, each seat that learns sees each game under a random symmetry of the rules,
     such as other colours in Hanabi, so that no convention depends on them (Hu et al. 2020)."""
     init_from: Name | None = None
-    """Where to start: a checkpoint's folder (with a / in it), the id of a game for the package's
-    agent, a policy to clone first, or dataset:FOLDER for games to clone first."""
+    """Where to start: a checkpoint's folder (with a / in it), the name of one of the
+    package's agents, a policy to clone first, or dataset:FOLDER for games to clone first."""
     network: Network = Network()
     clone: Clone = Clone()
     ppo: PPO = PPO()
