@@ -128,6 +128,8 @@ class AEC(AECEnv):
         self._skip_agent_selection = None
         self.terminations = dict.fromkeys(self.agents, False)
         self._update()
+        if not any(self.terminations.values()):  # rewards from before a position were paid before
+            self.rewards, self._cumulative_rewards = self._nothing.copy(), self._nothing.copy()
 
     def step(self, action: int | None) -> None:
         """Carry out the action of the agent selected; None once the game is over for it.

@@ -25,17 +25,19 @@ def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str],
     """The legal action that a reply names; UserError says what to write.
 
     `legal` has the words of each legal action, and `words_of` reads words as the catalogue of
-    actions does. The answer may be given in tags, in a box, in quotes or as JSON, as the whole
-    reply, as its last line, or be the only legal action whose words stand in the reply. A reply
-    that gives two legal answers is ambiguous. What a model thinks before "</think>" does not count.
+    actions does. The answer may be given in tags, in a box, as JSON or after "answer:"; then the
+    rest of the reply does not count. Else it may be given in quotes, as the whole reply, as its
+    last line, or be the only legal action whose words stand in the reply. A reply that gives two
+    legal answers is ambiguous. What a model thinks between "<think>" and "</think>" never counts.
     """
     if not isinstance(reply, str):
         raise UserError("a reply must be text")
-    reply = reply.rpartition("</think>")[2][-LINE:]
-    found: set[int] = set()
-    for answers in (marked(reply), [reply], last_line(reply)):
-        found = found or actions_among(answers, legal, words_of)
-    found = found or mentions(reply, legal)
+    reply = reply.rpartition("</think>")[2].partition("<think>")[0][-LINE:]
+    answers, found = marked(reply), set[int]()
+    for texts in [answers] if answers else (QUOTES.findall(reply), [reply], last_line(reply)):
+        found = found or actions_among(texts, legal, words_of)
+    for text in () if found else answers or [reply]:
+        found |= mentions(text, legal)
     if len(found) == 1:
         return found.pop()
     problem = "names several legal actions" if found else "names no legal action"
@@ -76,7 +78,6 @@ def marked(reply: str) -> list[str]:
         BOX.findall(reply),
         in_json(reply),
         LABEL.findall(reply),
-        QUOTES.findall(reply),
     ):
         if answers:
             return answers

@@ -436,6 +436,17 @@ def test_a_seed_gives_a_position_another_future():
     assert len(futures) > 1
 
 
+def test_a_position_pays_no_reward_from_before_it():
+    env = AEC("hanabi:2p")
+    env.reset(seed=4)
+    while not any(env.rewards.values()):
+        play(env, 1)
+    other = AEC("hanabi:2p")
+    other.set_state(env.get_state())
+    assert not any(other.rewards.values())
+    assert other.last()[1] == 0
+
+
 def test_a_position_at_the_end_is_over_for_all():
     env = AEC("hanamikoji", **SMALL)
     env.reset(seed=1)

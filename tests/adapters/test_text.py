@@ -140,6 +140,20 @@ def test_what_a_model_thinks_is_no_answer():
     assert game.legal()[game.parse(reply)] == words[1]
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I won't play card 1. <action>clue nobody</action>",
+        "Not play card 1.\nAnswer: clue nobody",
+        '{"action": "clue nobody"}, as play card 1 is a waste',
+        "<think>Should I play card 1? No, rather",
+    ],
+)
+def test_what_is_only_mentioned_beside_an_answer_is_not_played(reply):
+    with pytest.raises(UserError, match="no legal"):
+        begun("hanabi:2p").parse(reply)
+
+
 @given(st.text(max_size=300))
 def test_no_reply_breaks_the_game(reply):
     game = begun(illegal="random", max_rounds=1)

@@ -10,7 +10,7 @@ Notation: D deals, K policies.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import chain, combinations, combinations_with_replacement
+from itertools import chain, combinations, combinations_with_replacement, count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -280,26 +280,32 @@ def pairings_against(
     plays: Sequence[Play],
 ) -> list[Pairing]:
     """Every policy against each opponent; in a cooperative game with itself and each partner."""
+    known: dict[Any, str] = {}
     each = (
-        meetings(policy, named(opponents, policy, variant), variant, plays) for policy in policies
+        meetings(policy, named(opponents, policy, variant), variant, plays, known)
+        for policy in policies
     )
     return list(chain.from_iterable(each))
 
 
 def meetings(
-    policy: Given, others: Sequence[Given], variant: Variant, plays: Sequence[Play]
+    policy: Given,
+    others: Sequence[Given],
+    variant: Variant,
+    plays: Sequence[Play],
+    known: dict[Any, str] | None = None,
 ) -> list[Pairing]:
-    """One policy against each of the others; in a cooperative game with itself first."""
-    players = loaded([policy, *others], variant)
-    if variant.game.cooperative:
-        names = labels([policy, *others], players)
-        met = list(zip(players, names, strict=True))
-    else:
-        names = labels([policy], players[:1])
-        met = list(zip(players[1:], labels(others, players[1:]), strict=True))
+    """One policy against each of the others; in a cooperative game with itself first.
+
+    `known` are the names of policies that have met before.
+    """
+    given = [policy, *others]
+    players, known = loaded(given, variant), {} if known is None else known
+    names = [label(*each, known) for each in zip(given, players, strict=True)]
+    first = 0 if variant.game.cooperative else 1
     return [
         Pairing((players[0], other), (names[0], name), variant, play)
-        for other, name in met
+        for other, name in zip(players[first:], names[first:], strict=True)
         for play in plays
     ]
 
@@ -331,6 +337,16 @@ def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
             raise UserError(f"{player.name} plays {player.variant.id} and cannot play {variant.id}")
         memory_of(player, LEAST)  # a policy without one would fail at its first decision
     return players
+
+
+def label(given: Given, player: Policy, known: dict[Any, str]) -> str:
+    """A policy's name, as it was given; a name that another policy has gets a number."""
+    by_name = isinstance(given, str | Path)
+    key, name = (str(given), str(given)) if by_name else (id(given), player.name)
+    if key not in known:
+        taken, numbered = set(known.values()), (f"{name} ({n})" for n in count(2))
+        known[key] = next(each for each in chain([name], numbered) if each not in taken)
+    return known[key]
 
 
 def labels(given: Sequence[Given], players: Sequence[Policy]) -> list[str]:

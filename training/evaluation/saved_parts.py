@@ -32,7 +32,9 @@ from hanamachi.policies.load import (
     names_an_agent,
 )
 from hanamachi.policies.networks.checkpoint import CONFIG
-from hanamachi.policies.search.search import split_spec
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.search.search import Search, split_spec
+from hanamachi.sessions.policy_checks import name_of
 from hanamachi.storage.files import replacing
 from hanamachi.storage.reading import parse_json, read_bounded
 from hanamachi.training.evaluation.deals import Failure, Part
@@ -132,9 +134,30 @@ def damaged(file: Path, folder: Path) -> UserError:
 
 
 def fingerprints(policies: Sequence[Any]) -> dict[str, str]:
-    """What changes if the weights or the code behind these names change, where that can be seen."""
-    names = [str(policy) for policy in policies if isinstance(policy, str | Path)]
-    return {name: digest for name in names if (digest := fingerprint(name))}
+    """What changes if the weights or the code of these policies change, where that can be seen.
+
+    By name; a policy that is no name has its number, too.
+    """
+    found = {}
+    for number, policy in enumerate(policies):
+        if isinstance(policy, str | Path):
+            found[str(policy)] = fingerprint(str(policy))
+        else:
+            found[f"{number}: {name_of(policy)}"] = digest_of_object(policy)
+    return {name: digest for name, digest in found.items() if digest}
+
+
+def digest_of_object(policy: Any) -> str:
+    """A digest of a policy's weights, else of the file that its code is in; "" if it has none."""
+    if isinstance(policy, Search) and policy.blueprint:
+        return digest_of_object(policy.blueprint)
+    if isinstance(policy, CompiledPolicy):
+        content = sha256()
+        for name, weights in sorted(policy.checkpoint.weights.items()):
+            content.update(name.encode() + np.ascontiguousarray(weights).tobytes())
+        return content.hexdigest()[:DIGITS]
+    file = file_of_module(getattr(policy, "__module__", ""))
+    return digest_of([file]) if file and file.is_file() else ""
 
 
 def fingerprint(spec: str) -> str:

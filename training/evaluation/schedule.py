@@ -10,9 +10,10 @@ import numpy as np
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import GAMES
+from hanamachi.policies.search.search import MANY_GAMES
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import TWICE, Pairing, Part, divided, joined, play_part
-from hanamachi.training.evaluation.saved_parts import SavedParts
+from hanamachi.training.evaluation.saved_parts import SavedParts, damaged
 
 Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many processors
 
@@ -79,7 +80,8 @@ def play_pairing(pairing: Pairing, number: int, kept: list[Part], schedule: Sche
     check_games(schedule.games, schedule.seed, pairing.variant)
     deals = np.arange(schedule.games // pairing.games_a_deal, dtype=np.uint64)
     missing = np.setdiff1d(deals, joined(kept).deals) if kept else deals
-    most = pairing.games_at_once(schedule.batch) // pairing.games_a_deal
+    batch = min(schedule.batch, MANY_GAMES if schedule.judge else GAMES)  # a judge searches
+    most = pairing.games_at_once(batch) // pairing.games_a_deal
     play, parts = (
         partial(play_part, pairing, schedule.seed, schedule.strict, schedule.judge),
         list(kept),
@@ -90,6 +92,9 @@ def play_pairing(pairing: Pairing, number: int, kept: list[Part], schedule: Sche
         parts.append(part)
         schedule.watch.part_ended(pairing, parts, len(part.deals) * pairing.games_a_deal)
     whole = joined(parts)
+    if not np.array_equal(whole.deals, deals):  # as if two processes divided them in two ways
+        assert schedule.saved, "only parts that were kept can overlap"
+        raise damaged(schedule.saved.folder / str(number), schedule.saved.folder)
     if len(missing):
         schedule.watch.pairing_ended(pairing, whole)
     return whole

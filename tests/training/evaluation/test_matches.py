@@ -425,6 +425,17 @@ def test_damaged_rows_are_refused(text, tmp_path):
 def test_policies_of_the_same_name_are_told_apart():
     result = evaluate(["random", "random"], "hanamikoji", 4)
     assert result.policies == ["random", "random (2)"]
+    two = [load_policy("random", "hanamikoji") for _ in range(2)]
+    other = load_policy("random", "hanamikoji")
+    result = evaluate(two, "hanamikoji", 4, opponents=[other, "random", two[0]], play="sample")
+    assert [(row.policy, row.opponent) for row in result.results] == [
+        ("random", "random (2)"),
+        ("random", "random (3)"),
+        ("random", "random"),
+        ("random (4)", "random (2)"),
+        ("random (4)", "random (3)"),
+        ("random (4)", "random"),
+    ]
 
 
 # --- Mistakes

@@ -15,7 +15,9 @@ from rich.console import Console
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
+from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import save_checkpoint
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.training import evaluate
 from hanamachi.training.cli import main as cli
@@ -169,6 +171,33 @@ def test_games_of_other_weights_or_other_code_are_not_mixed_in(tmp_path, monkeyp
     for name in (weights, "changing:make", searching):
         with pytest.raises(UserError, match="files"):
             evaluated(tmp_path / "out" / str(len(name)), [name, "random"], 2)
+
+
+def test_games_of_other_policies_that_are_no_names_are_not_mixed_in(tmp_path):
+    small = variant("hanamikoji", **SMALL)
+
+    def network():
+        return CompiledPolicy(checkpoint_of(for_variant(small, [4]), small), "policy")
+
+    first = network()
+    for policies in (
+        [first, "random"],
+        [load_policy("search:improve:random:worlds=1", "hanamikoji", **SMALL), first],
+    ):
+        out = tmp_path / str(len(policies[0].name))
+        kept = [evaluated(out, policies, 2) for _ in range(2)]
+        assert json.dumps(kept[0].as_json()) == json.dumps(kept[1].as_json())
+        others = [network() if policy is first else policy for policy in policies]
+        with pytest.raises(UserError, match="files"):
+            evaluated(out, others, 2)
+
+
+def test_deals_that_are_kept_twice_are_not_counted_twice(tmp_path):
+    evaluated(tmp_path, POLICIES[:2], 8)
+    parts = sorted((tmp_path / "games" / "0").glob("*.npz"))
+    (tmp_path / "games" / "0" / "9.npz").write_bytes(parts[0].read_bytes())
+    with pytest.raises(UserError, match="begin again"):
+        evaluated(tmp_path, POLICIES[:2], 8)
 
 
 @pytest.mark.parametrize("file", ["evaluation.json", "1/0.npz"])
