@@ -9,8 +9,7 @@ import pytest
 from samples import WHOLE
 
 from hanamachi.policies.networks.checkpoint import load_checkpoint
-from hanamachi.policies.policy import MostProbable
-from hanamachi.training.best_responses import exploit
+from hanamachi.training.best_responses import MostProbable, exploit
 from hanamachi.training.config import Config
 from hanamachi.training.exact import SMALL, exploitability, nash_conv, tabulate, tree_of
 from hanamachi.training.learner.shards import one_thread_each
