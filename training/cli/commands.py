@@ -230,7 +230,9 @@ def arena(
     seconds: Annotated[float, typer.Option(min=0.01, help="Time for each decision.")] = 1.0,
     clock: Annotated[
         float | None,
-        typer.Option(min=0.01, help="Seconds for all decisions of a bot in a game; no limit by default."),
+        typer.Option(
+            min=0.01, help="Seconds for all decisions of a bot in a game; no limit by default."
+        ),
     ] = None,
     memory: Annotated[int, typer.Option(min=16, help="Megabytes of each process (Linux).")] = 1024,
     cpu: Annotated[

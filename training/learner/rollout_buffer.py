@@ -26,10 +26,14 @@ def mover_signed_advantages(
     signs: NDArray[Any],  # (T, B)
     gamma: float,
     gae_lambda: float,
+    elapsed: NDArray[Any] | float = 1,  # (T, B)
 ) -> NDArray[Any]:
-    """The generalised advantage of each decision for the seat that made it, (T, B)."""
+    """The generalised advantage of each decision for the seat that made it, (T, B).
+
+    After a decision `elapsed` decisions go by until the next one here, as others may decide too.
+    """
     advantages = np.zeros_like(rewards)
-    carry = gamma * signs * ~terminated
+    carry = gamma**elapsed * signs * ~terminated
     following = np.zeros_like(rewards[0])
     for t in reversed(range(len(rewards))):
         delta = rewards[t] + carry[t] * values[t + 1] - values[t]
@@ -59,6 +63,7 @@ class Seen(NamedTuple):
 
 PLAYED = (
     *Seen._fields, "actions", "log_probabilities", "values", "rewards", "terminated", "signs",
+    "elapsed",
 )  # fmt: skip
 
 
@@ -85,6 +90,7 @@ class SelfPlayBuffer(BaseBuffer):
         self.rewards = np.zeros(decisions, np.float32)
         self.terminated = np.zeros(decisions, np.bool_)
         self.signs = np.zeros(decisions, np.float32)
+        self.elapsed = np.ones(decisions, np.float32)
 
     def room(self, *row: int, dtype: torch.dtype = torch.float32) -> Tensor:
         """Zeros for each decision, (T, B, *row)."""
@@ -127,6 +133,7 @@ class SelfPlayBuffer(BaseBuffer):
         self.rewards[self.pos] = env.rewards
         self.terminated[self.pos] = env.terminated
         self.signs[self.pos] = env.signs
+        self.elapsed[self.pos] = env.elapsed
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
@@ -137,9 +144,8 @@ class SelfPlayBuffer(BaseBuffer):
         """
         values = self.values.numpy(force=True)
         with np.errstate(over="ignore", invalid="ignore"):  # such weights are found where they play
-            advantages = mover_signed_advantages(
-                self.rewards, values, self.terminated, self.signs, self.gamma, self.gae_lambda
-            )
+            played = self.rewards, values, self.terminated, self.signs
+            advantages = mover_signed_advantages(*played, self.gamma, self.gae_lambda, self.elapsed)
             returns = advantages + values[:-1]
             precise = returns.astype(np.float64)  # whose squares do not overflow
             self.value_scale = max(1.0, float(precise.var()))

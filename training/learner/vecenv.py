@@ -41,6 +41,7 @@ class TurnBasedVecEnv(VecEnv):
     rewards: NDArray[np.float32]  #: (B,) of the seats that have just moved
     terminated: NDArray[np.bool_]  #: (B,) the game ended; the row shows a new one
     signs: NDArray[np.float32]  #: (B,) +1 if the seat to move is on the side of the last, else -1
+    elapsed: NDArray[np.float32]  #: (B,) decisions since the last one shown, of opponents too
     last: NDArray[np.float32]  #: (B, N) where over: what the seat that moved saw at the end
     centralised_space: spaces.Box  #: (K,) of a row of `centralised_observations`
     units: Units | None = None  #: of games whose observations fit into int8
@@ -52,6 +53,7 @@ class TurnBasedVecEnv(VecEnv):
         self.rewards = np.zeros(num_envs, np.float32)
         self.terminated = np.zeros(num_envs, np.bool_)
         self.signs = np.ones(num_envs, np.float32)
+        self.elapsed = np.ones(num_envs, np.float32)
         self.last = np.zeros((num_envs, size), np.float32)
         super().__init__(num_envs, spaces.Box(low, high), spaces.Discrete(actions))
 
@@ -221,6 +223,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
             self.observations, self.masks, self.earned, self.terminated, self.last,
         )  # fmt: skip
         self.rewards[:] = self.earned[np.arange(self.num_envs), movers]
+        self.elapsed.fill(1)
         if self.fixed_opponents:
             self._assign_seats(np.flatnonzero(self.terminated))
             self._others_play()
@@ -270,6 +273,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks
         learners = earned[np.arange(len(rows)), self.learner_seat[rows]]
         self.rewards[rows] += np.where(self.terminated[rows], 0, learners)
+        self.elapsed[rows] += 1
         self.last[rows[terminated]] = 0
         self.terminated[rows] |= terminated
         self._assign_seats(rows[terminated])
@@ -389,6 +393,7 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         self.units = Units(layout.units, plain.units.centralised)
         self.masks, self.rewards = plain.masks, plain.rewards  # one array for both
         self.terminated, self.signs = plain.terminated, plain.signs
+        self.elapsed = plain.elapsed
         # before what the seats to move see now, (B, S, M), and theirs after it, (B, M)
         memory = features.initial_memory(plain.num_envs * plain.variant.seats)
         self.memory = memory.reshape(plain.num_envs, plain.variant.seats, memory.shape[1])

@@ -68,3 +68,11 @@ def test_the_loser_gets_its_loss_through_the_winners_last_decision():
     signs = np.array([[-1], [-1]], np.float32)
     advantages = mover_signed_advantages(rewards, values, terminated, signs, 1.0, 1.0)
     assert advantages.ravel().tolist() == [-1, 1]
+
+
+def test_decisions_of_others_are_discounted_too():
+    rewards, values = np.array([[0], [1]], np.float32), np.zeros((3, 1), np.float32)
+    terminated, signs = np.array([[False], [True]]), np.ones((2, 1), np.float32)
+    elapsed = np.array([[3], [1]], np.float32)
+    advantages = mover_signed_advantages(rewards, values, terminated, signs, 0.5, 1.0, elapsed)
+    assert advantages.ravel().tolist() == [0.125, 1]

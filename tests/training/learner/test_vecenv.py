@@ -265,6 +265,15 @@ def test_beside_guests_the_learner_sits_in_any_seat(id):
     assert not (moved & ~env.terminated).any()
 
 
+def test_beside_partners_their_decisions_are_counted():
+    variant = make_variant("hanabi:3p")
+    env = SelfPlayVecEnv(variant, 4, seed=5, opponents=[(Counting(variant), 0.5)])
+    env.reset()
+    for _ in range(5):
+        env.advance(env.masks.argmax(1))
+        assert env.elapsed.tolist() == [3, 3, 1, 1]
+
+
 @pytest.mark.parametrize("rows", range(6, 17))
 @pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.5, 0.5), (0.3, 0.3), (0.1, 0.2)])
 def test_every_row_has_one_guest_at_most_and_shares_are_kept(rows, shares):
