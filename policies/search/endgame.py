@@ -6,7 +6,8 @@ information set, so that the seat never uses hidden cards. The others reply as t
 The result is the best response to the blueprint, exact up to the sample of worlds, which are
 weighted by the others' actions (`reach.py`). A sample of more than PORTION worlds is solved in
 several trees: each decides as if the seat knew which worlds are in its tree, so what they promise
-is a little too much. If a tree grows too large, the blueprint plays.
+is a little too much. If a tree grows too large, those before it decide; if it is the first, the
+blueprint plays.
 
 Notation: K worlds, n positions of a level of the tree, A actions, E events: actions or outcomes.
 """
@@ -33,7 +34,7 @@ NONE = -1  # the information set of a position in which the seat has no choice
 
 
 class Endgame(Search):
-    """Solves the rest of a round if its tree, over all worlds, has at most `positions` positions.
+    """Solves the rest of a round if a tree of it has at most `positions` positions.
 
     The value of the next round is the blueprint's (`round_value.py`).
     """
@@ -54,12 +55,14 @@ class Endgame(Search):
         self.tree = Tree(blueprint, at_least_one(positions, "positions", SEARCH_POSITIONS))
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
-        total = np.zeros(len(decision.mask))
+        total, solved = np.zeros(len(decision.mask)), 0
         for count in self.budget.portions(PORTION):
             values = self.tree.values(decision.sample(count))
-            if values is None:
-                return decision.prior
-            total += count * values
+            if values is None:  # the tree of these worlds is too large
+                break
+            total, solved = total + count * values, solved + count
+        if solved == 0:
+            return decision.prior
         scores = np.where(decision.mask == 1, total, -np.inf)[None]
         return best(scores.astype(np.float32))[0]
 

@@ -2,10 +2,10 @@
 
 Worlds are weighted as if the others play the blueprint (`reach.py`). After each tried action the
 blueprint plays all seats to the end of the round, or of the game if it has no values for the next
-round. Every action gets the same worlds and the same random numbers, and one that is clearly worse
-is dropped early. The search plays pi' ~ pi exp(eta Q), as in Sokota et al. (arXiv 2304.13138)
-without a magnet; eta grows with the number of worlds. If the blueprint is deterministic, the search
-plays the best action.
+round, from empty memories if it has any. Every action gets the same worlds and the same random
+numbers, and one that is clearly worse is dropped early. The search plays pi' ~ pi exp(eta Q), as in
+Sokota et al. (arXiv 2304.13138) without a magnet; eta grows with the number of worlds. If the
+blueprint is deterministic, the search plays the best action.
 
 Two ideas did not help when the chosen actions were played in 320 other worlds at about 100
 positions: to mix the network's values within the round into the results of the playouts, and to
