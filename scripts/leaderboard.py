@@ -441,7 +441,7 @@ def row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the page and its data")
     games = [id for id in VARIANTS if agents_of(id)]
@@ -450,7 +450,10 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=10_000, help="games of each pairing")
     parser.add_argument("--search-each", type=int, help="games of the search; default: as listed")
     parser.add_argument("--anew", action="store_true", help="measure again what is there")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main(given: argparse.Namespace) -> None:
     data = given.out / "leaderboard.json"
     results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
     for id in given.games:
@@ -474,4 +477,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     sys.path.append(os.getcwd())  # where a module:factory is looked for
-    sys.exit(run(main))
+    given = parsed()
+    sys.exit(run(lambda: main(given)))

@@ -27,7 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from leaderboard import searches_against, weights_of
+from leaderboard import searches_against
 
 from hanamachi.games.registry import VARIANTS
 from hanamachi.policies.load import PARTNER, agent_folder
@@ -52,9 +52,10 @@ from hanamachi.training.evaluation.results import read_rows, write_json
 from hanamachi.training.exploitation import (
     EXPLOITATION,
     Exploitation,
+    budget,
     exploit_by_search,
     read_exploitation,
-    searched,
+    span,
     summary,
     write_exploitation,
 )
@@ -217,25 +218,30 @@ def card(agent: str, config: Config, folder: Path) -> str:
     """The card of an agent, from its papers."""
     made = json.loads((folder / RUN).read_text(encoding="utf-8"))
     found = known(folder)
-    exploited = summary(found, others=stronger_searches(agent, found)) if found else ""
+    exploited = summary(found, others=stronger_searches(agent, folder, found)) if found else ""
     about: dict[str, Any] = {"name": agent, "exploited": exploited}
     about["beside"] = read_learned(folder)
     about["evaluations"] = evaluations(kept_curve(folder))
     return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
 
 
-def stronger_searches(agent: str, found: Exploitation) -> list[tuple[float, str]]:
-    """The search on the leaderboard, if it wins more from the agent than what its papers tell of.
+def stronger_searches(agent: str, folder: Path, found: Exploitation) -> list[tuple[float, str]]:
+    """The search on the leaderboard, if its interval begins higher than those of the papers.
 
     The lower end of its interval, and a sentence.
     """
     result = json.loads(LEADERBOARD.read_text(encoding="utf-8")).get(agent, {})
-    if result.get("weights") != weights_of(agent):
+    weights = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["weights"]
+    if result.get("weights", {}).get(agent) != weights:
         return []
     rows = [Row(**each) for each in searches_against(agent, result)]
-    return [
-        (row.low, searched(row, "this policy")) for row in rows if row.low > found.strongest.low
-    ]
+    stronger = [row for row in rows if row.low > found.strongest.low]
+    return [(row.low, by_its_search(row)) for row in stronger]
+
+
+def by_its_search(row: Row) -> str:
+    won = f"wins {span(row)} of {row.games:,} games (`{budget(row)}`)"
+    return f"Its own search, which plays on the leaderboard, {won}."
 
 
 def kept_curve(folder: Path) -> Curve:

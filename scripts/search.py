@@ -184,11 +184,14 @@ def key(match: Match) -> str:
     return f"{match.game}: {match.search} and {match.other}"
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the page and its data")
     parser.add_argument("--each", type=int, help="games of each; by default as many as are shown")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main(given: argparse.Namespace) -> None:
     os.environ.update(ONE_THREAD)  # of every process
     data = given.out / "search.json"
     results: Results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
@@ -205,4 +208,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main))
+    given = parsed()
+    sys.exit(run(lambda: main(given)))

@@ -20,6 +20,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import RUNS, STEPS
 from hanamachi.policies import load_policy
@@ -105,21 +106,19 @@ def exploit(
     The first response learns from `steps` decisions. `config` gives the settings of the learner and
     the number of final games; its steps, opponents and starting point are ignored, as is what keeps
     self-play steady (magnet, past selves, distillation). `game` and `options` replace those of
-    `config`; a checkpoint knows its own. With `search`, such as
-    "seconds=0.1", a search attacks too, in `search_games` games. The result is also written to
-    `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs in `out` are
-    resumed, and games that measured them are not played again. `watch` follows these games.
-    `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if something
-    does not fit.
+    `config`; a checkpoint knows its own. With `search`, such as "seconds=0.1", a search attacks
+    too, in `search_games` games. The result is also written to `out`/exploit.json, and drawn in
+    `out`/exploit.png. With `resume`, the runs in `out` are resumed, and games that measured them
+    are not played again. `watch` follows these games. `mapper` replaces `map`, and may train the
+    responses in parallel. Raises UserError if something does not fit.
     """
     if game is None and config:
         game, options = config.game, {**config.options, **options}
     out = Path(out)
     victim = load_policy(str(policy), game, **options)
     check(victim, steps, seeds)
-    if search is not None:  # whatever is wrong is said before the training
-        check_games(search_games, 0, victim.variant)
-        load_policy(attack(policy, search), victim.variant.id, **victim.variant.options)
+    if search is not None:
+        check_search(attack(policy, search), search_games, victim.variant)
     keep_what_is_there(out / PARTS / CHOICE / ABOUT, [out / EXPLOITATION])
     given = config.model_dump(exclude_unset=True) if config else {}
     first = from_scratch(str(policy), victim, given, steps)
@@ -164,6 +163,12 @@ def check(victim: Policy, steps: int, seeds: int) -> None:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
     if not 1 <= seeds <= RUNS:
         raise UserError(f"seeds must be from 1 to {RUNS:,}, not {shown(seeds)}")
+
+
+def check_search(name: str, games: int, variant: Variant) -> None:
+    """UserError, before anything is trained, if this search cannot play so many games."""
+    check_games(games, 0, variant)
+    load_policy(name, variant.id, **variant.options)
 
 
 # --- Their runs

@@ -28,6 +28,7 @@ from hanamachi.training.learner.vecenv import (
     OtherPlayVecEnv,
     SelfPlayVecEnv,
     TurnBasedVecEnv,
+    rows_of_each,
 )
 from hanamachi.training.schedules import schedule
 from hanamachi.training.seeds import Purpose, stream
@@ -115,6 +116,8 @@ def check_workers(config: Config, workers: int) -> None:
     """UserError if this learner's games must be played in this process."""
     if workers and config.distillation.share:
         raise UserError("distillation searches in this process: leave out --ray and --workers")
+    others = [(name, share) for name, share in config.opponents.items() if name != SELF]
+    rows_of_each(others, config.num_games // max(1, workers))
 
 
 def check_rollout(config: Config) -> None:

@@ -151,11 +151,9 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
     if begun.exists():
         check_settings(begun, config)
         return
-    for other in (out / "clone", out / "policy"):
+    for other in (out / "clone", out / "policy", out / "evaluation.json"):
         if other.exists():  # it would be replaced
-            raise UserError(
-                f"{other} belongs to nothing in this run; move it, or name a new folder"
-            )
+            raise UserError(f"{other} is left from something else; move it, or name a new folder")
     write_json(provenance.of_run(config), out / "run.json")
     with replacing(begun) as file:
         file.write(config.to_yaml().encode())

@@ -26,11 +26,11 @@ def animate(record: Record, path: Path, seconds: float = 1.0) -> None:
         raise UserError(f"a move takes up to {SLOWEST} seconds, not {shown(seconds)}")
     if kind not in KINDS:
         raise UserError(f"an animation is written as .svg or .gif, not as {path.name}")
-    table = list(scenes(record, seconds))
+    frames = list(scenes(record, seconds))
     if kind == ".gif":
-        content = animated_gif(table, GIF_WIDTH)
+        content = animated_gif(frames, GIF_WIDTH)
     else:
-        content = animated_svg(table, f"a game of {record.variant.game.title}").encode()
+        content = animated_svg(frames, f"a game of {record.variant.game.title}").encode()
     write_whole(path, content)
 
 

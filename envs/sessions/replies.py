@@ -34,10 +34,11 @@ def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str],
         raise UserError("a reply must be text")
     reply = reply.rpartition("</think>")[2].partition("<think>")[0][-LINE:]
     answers, found = marked(reply), set[int]()
-    for texts in [answers] if answers else (QUOTES.findall(reply), [reply], last_line(reply)):
+    unmarked = QUOTES.findall(reply), [reply], last_line(reply)
+    for texts in (answers,) if answers else unmarked:
         found = found or actions_among(texts, legal, words_of)
-    for text in () if found else answers or [reply]:
-        found |= mentions(text, legal)
+    if not found:
+        found = set().union(*(mentions(text, legal) for text in answers or [reply]))
     if len(found) == 1:
         return found.pop()
     problem = "names several legal actions" if found else "names no legal action"

@@ -48,7 +48,9 @@ class Limits:
             ("cpu", self.cpu, BOT_SECONDS),
         ):
             if given is not None and not 0 < given <= most:
-                raise UserError(f"{name} must be above 0 and at most {most:g}, not {shown(given)}")
+                raise UserError(
+                    f"{name} must be above 0 and at most {most:,.0f}, not {shown(given)}"
+                )
 
 
 def command_of(program: Sequence[str]) -> list[str]:

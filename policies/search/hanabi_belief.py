@@ -292,17 +292,17 @@ def follows(rule_set: np.record, last: Games, now: Games) -> bool:
             game.clues += 1
         else:
             take_back(rule_set, game, seat)
-    alike = then.mover == me and then.deck == game.deck and then.clues == game.clues
-    alike &= then.errors == game.errors and then.score == game.score
+    same = then.mover == me and then.deck == game.deck and then.clues == game.clues
+    same &= then.errors == game.errors and then.score == game.score
     for suit in range(rule_set.suits):
-        alike &= then.fireworks[suit] == game.fireworks[suit]
+        same &= then.fireworks[suit] == game.fireworks[suit]
     for card in range(rule_set.cards):
-        alike &= then.discards[card] == game.discards[card]
+        same &= then.discards[card] == game.discards[card]
     for seat in range(rule_set.seats):
-        alike &= then.held[seat] == game.held[seat]
+        same &= then.held[seat] == game.held[seat]
         for slot in range(game.held[seat]):
-            alike &= seat == me or then.hand[seat, slot] == game.hand[seat, slot]
-    return alike
+            same &= seat == me or then.hand[seat, slot] == game.hand[seat, slot]
+    return same
 
 
 @kernel

@@ -170,7 +170,8 @@ class SingleAgent(Search):
             if len(actions) == 1:
                 break
         gap, error = gap_to_best(results)
-        if actions[0] == own and gap[0] <= self.sure * error[0]:
+        unsure = len(results) == 1 or gap[0] <= self.sure * error[0]
+        if actions[0] == own and unsure:
             return decision.prior
         return np.eye(len(decision.prior), dtype=np.float32)[actions[gap.argmin()]]
 

@@ -89,8 +89,7 @@ def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
 def gap_to_best(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The mean gap of each action to the best, (J,), and its standard error, (J,).
 
-    `results` (K, J) are of the same worlds for every action. One world says nothing of the error.
+    `results` (K, J) are of the same worlds for every action.
     """
     gaps = results[:, [results.mean(0).argmax()]] - results  # (K, J)
-    error = gaps.std(0) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.full(gaps.shape[1], np.inf)
-    return gaps.mean(0), error
+    return gaps.mean(0), gaps.std(0) / np.sqrt(len(gaps))

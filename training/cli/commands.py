@@ -4,6 +4,7 @@ A command imports what it needs when it runs, so that `--help` answers at once.
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -269,7 +270,7 @@ def arena(
 
     if (game is None) == (grade is None):
         raise UserError("name the game of a tournament with --game, or a small one with --grade")
-    place = out or Path("runs", folder.resolve().name)
+    place = out or Path("runs", Path(os.path.abspath(folder)).name)
     limits = Limits(seconds, memory, waits=True, clock=clock, cpu=cpu)
     how: dict[str, Any] = {"limits": limits, "others": others or ()}
     if game is None:

@@ -208,10 +208,12 @@ def read_columns(folder: Path, recipe: Recipe, part: Path) -> Iterator[tuple[str
         column = table[kind.name]
         if not same_type(column.type, field.type):
             raise refused(folder, f"the column {kind.name} is {column.type}, not {field.type}")
-        empty = column.null_count
-        array = None if empty else numpy_array(column, row_size(kind, variant))
-        if array is None or array.dtype != kind.dtype:  # as of a list with nulls in it
-            raise refused(folder, f"the column {kind.name} has empty places")
+        empty = refused(folder, f"the column {kind.name} has empty places")
+        if column.null_count:
+            raise empty
+        array = numpy_array(column, row_size(kind, variant))
+        if array.dtype != kind.dtype:  # as of lists with nulls in them
+            raise empty
         yield kind.name, array
 
 

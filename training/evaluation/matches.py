@@ -302,10 +302,11 @@ def meetings(
     given = [policy, *others]
     players, known = loaded(given, variant), {} if known is None else known
     names = [label(*each, known) for each in zip(given, players, strict=True)]
-    first = 0 if variant.game.cooperative else 1
+    met = dict(zip(names, players, strict=True))  # who is named again, as a partner, meets once
+    met = met if variant.game.cooperative else dict(zip(names[1:], players[1:], strict=True))
     return [
         Pairing((players[0], other), (names[0], name), variant, play)
-        for other, name in zip(players[first:], names[first:], strict=True)
+        for name, other in met.items()
         for play in plays
     ]
 

@@ -2,7 +2,7 @@
 
 A folder holds one evaluation: `evaluation.json` says which, and each part of pairing N is a file in
 the folder N. Parts are of whole deals and are saved as soon as they are played. So two processes
-that play the same evaluation only write the same files.
+that play the same evaluation in parts of the same size only write the same files.
 """
 
 import json
@@ -33,6 +33,7 @@ from hanamachi.policies.load import (
 )
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.search.search import Search, split_spec
 from hanamachi.sessions.policy_checks import name_of
 from hanamachi.storage.files import replacing
@@ -52,12 +53,17 @@ class SavedParts:
     ) -> None:
         """The arguments are those of `claim`."""
         self.folder = folder
+        self.whole = results[0].parent if results else folder  # what must go to begin again
         claim(folder / ABOUT, about, "an evaluation", results)
 
     def read(self, pairing: int) -> list[Part]:
         """What has been played of a pairing."""
         folder = self.folder / str(pairing)
-        return [self._part(file) for file in sorted(folder.glob("[0-9]*.npz"))]
+        parts = [self._part(file) for file in sorted(folder.glob("[0-9]*.npz"))]
+        deals = [deal for part in parts for deal in part.deals.tolist()]
+        if len(set(deals)) < len(deals):  # as of two processes with parts of different sizes
+            raise damaged(folder, self.whole)
+        return parts
 
     def _part(self, file: Path) -> Part:
         try:
@@ -67,7 +73,7 @@ class SavedParts:
                 part = Part(arrays["deals"], arrays["scores"], arrays["lost"], failures, counts)
                 return checked_part(part)
         except Exception as error:  # a damaged archive can raise anything
-            raise damaged(file, self.folder) from error
+            raise damaged(file, self.whole) from error
 
     def write(self, pairing: int, part: Part) -> None:
         arrays = part._asdict()
@@ -108,7 +114,8 @@ def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Pat
             writing.write(text.encode())
     elif found := differences(parsed(file), json.loads(text)):
         what_to_do = "name another folder, or delete this one"
-        start = f"{file.parent} holds {kind} with other settings ({what_to_do}): "
+        holder = results[0].parent if results else file.parent
+        start = f"{holder} holds {kind} with other settings ({what_to_do}): "
         raise UserError(listed(start, found))
 
 
@@ -149,8 +156,10 @@ def fingerprints(policies: Sequence[Any]) -> dict[str, str]:
 
 def digest_of_object(policy: Any) -> str:
     """A digest of a policy's weights, else of the file that its code is in; "" if it has none."""
-    if isinstance(policy, Search) and policy.blueprint:
-        return digest_of_object(policy.blueprint)
+    if isinstance(policy, Search):
+        own = {n: v for n, v in vars(policy).items() if isinstance(v, (int, float, str, Budget))}
+        settings = f"{sorted(own.items())} {digest_of_object(policy.blueprint)}"
+        return sha256(settings.encode()).hexdigest()[:DIGITS]
     if isinstance(policy, CompiledPolicy):
         content = sha256()
         for name, weights in sorted(policy.checkpoint.weights.items()):

@@ -133,6 +133,22 @@ class FixedOpponent(SeatedPlayer[Policy]):
         self.rows = rows
 
 
+def rows_of_each(shares: Sequence[tuple[str, float]], games: int) -> list[NDArray[np.int64]]:
+    """The numbers of the games that each opponent, by name and share, plays in.
+
+    UserError if one with a share above 0 gets none.
+    """
+    edges = np.round(games * np.cumsum([0, *(share for _, share in shares)]).clip(max=1))
+    rows = [np.arange(begin, end, dtype=np.int64) for begin, end in pairwise(edges)]
+    for (name, share), its_rows in zip(shares, rows, strict=True):
+        if share and not len(its_rows):
+            raise UserError(
+                f"{name} gets none of {games} games, as its share is {share:g}: play more games, "
+                "or let fewer workers share them"
+            )
+    return rows
+
+
 def seeds_of(seed: int, games: int) -> NDArray[np.uint64]:
     """The seeds of `games` games to learn from, (B,), which no other seed or purpose gives."""
     first = np.uint64(stream(Purpose.LEARNING, seed))
@@ -172,18 +188,11 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.reseed(seed)
         self.earned = np.zeros((num_envs, variant.seats), np.float32)
         self.learner_seat = np.zeros(num_envs, np.int64)  # (B,) in games with a fixed opponent
-        shares = np.cumsum([0, *(share for _, share in opponents)]).clip(max=1)
-        edges = np.round(num_envs * shares).astype(int)
+        rows = rows_of_each([(policy.name, share) for policy, share in opponents], num_envs)
         self.fixed_opponents = [
-            FixedOpponent(policy, variant, np.arange(begin, end))
-            for (policy, _), (begin, end) in zip(opponents, pairwise(edges), strict=True)
+            FixedOpponent(policy, variant, of_one)
+            for (policy, _), of_one in zip(opponents, rows, strict=True)
         ]
-        for (policy, share), fixed in zip(opponents, self.fixed_opponents, strict=True):
-            if share and not len(fixed.rows):
-                raise UserError(
-                    f"{policy.name} gets none of {num_envs} games, as its share is {share:g}: play "
-                    "more games, or let fewer workers share them"
-                )
 
     @property
     def movers(self) -> NDArray[np.int64]:

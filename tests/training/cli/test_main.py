@@ -295,6 +295,13 @@ def test_each_script_is_a_door_to_its_command(name):
     assert f"hanamachi {name}" in done.stdout
 
 
+@pytest.mark.parametrize("name", ["leaderboard", "search"])
+def test_a_script_that_measures_explains_itself(name):
+    done = process(ROOT / "scripts" / f"{name}.py", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--out" in done.stdout
+
+
 # --- Mistakes
 
 

@@ -171,6 +171,13 @@ def test_games_are_divided_evenly_among_workers():
             shares(7, workers)
 
 
+def test_workers_that_leave_an_opponent_without_games_are_refused(tmp_path):
+    few = Config.from_dict({**SMALL, "opponents": {"self": 0.9, "greedy": 0.1}, "num_games": 8})
+    with pytest.raises(UserError, match="greedy"):
+        train(few, tmp_path / "run", workers=4)
+    assert not (tmp_path / "run").exists()
+
+
 def test_workers_without_ray_are_a_mistake(tmp_path, capsys):
     settings = tmp_path / "run.yaml"
     settings.write_text(json.dumps(SMALL))

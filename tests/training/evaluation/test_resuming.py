@@ -15,10 +15,11 @@ from rich.console import Console
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
+from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.search.improve import Improve
 from hanamachi.training import evaluate
 from hanamachi.training.cli import main as cli
 from hanamachi.training.evaluation import progress
@@ -115,7 +116,7 @@ def test_another_evaluation_in_the_folder_is_refused(change, name, tmp_path):
     evaluated(tmp_path)
     with pytest.raises(UserError, match=name) as refused:
         evaluated(tmp_path, **change)
-    assert str(tmp_path / "games") in str(refused.value)
+    assert str(tmp_path) in str(refused.value)
 
 
 SCRIPT = """
@@ -182,7 +183,7 @@ def test_games_of_other_policies_that_are_no_names_are_not_mixed_in(tmp_path):
     first = network()
     for policies in (
         [first, "random"],
-        [load_policy("search:improve:random:worlds=1", "hanamikoji", **SMALL), first],
+        [Improve(small, RandomPolicy(small), worlds=1), first],
     ):
         out = tmp_path / str(len(policies[0].name))
         kept = [evaluated(out, policies, 2) for _ in range(2)]
@@ -190,6 +191,8 @@ def test_games_of_other_policies_that_are_no_names_are_not_mixed_in(tmp_path):
         others = [network() if policy is first else policy for policy in policies]
         with pytest.raises(UserError, match="files"):
             evaluated(out, others, 2)
+    with pytest.raises(UserError, match="files"):
+        evaluated(out, [Improve(small, RandomPolicy(small), worlds=2), first], 2)
 
 
 def test_deals_that_are_kept_twice_are_not_counted_twice(tmp_path):
