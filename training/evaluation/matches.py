@@ -8,7 +8,7 @@ The batch size does not change a result, and a policy that plays itself scores e
 Notation: D deals, K policies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, combinations, combinations_with_replacement, count
 from pathlib import Path
@@ -341,22 +341,29 @@ def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
 
 
 def label(given: Given, player: Policy, known: dict[Any, str]) -> str:
-    """A policy's name, as it was given; a name that another policy has gets a number."""
-    by_name = isinstance(given, str | Path)
-    key, name = (str(given), str(given)) if by_name else (id(given), player.name)
+    """The name of a policy among those that are `known`, to which a new one is added."""
+    key = str(given) if isinstance(given, str | Path) else id(given)
     if key not in known:
-        taken, numbered = set(known.values()), (f"{name} ({n})" for n in count(2))
-        known[key] = next(each for each in chain([name], numbered) if each not in taken)
+        known[key] = unused(name_given(given, player), known.values())
     return known[key]
 
 
 def labels(given: Sequence[Given], players: Sequence[Policy]) -> list[str]:
-    """A name for each policy, as it was given; a name used before gets a number."""
-    names = [
-        str(g) if isinstance(g, str | Path) else p.name for g, p in zip(given, players, strict=True)
-    ]
-    counts = [names[: i + 1].count(name) for i, name in enumerate(names)]
-    return [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
+    """A name for each policy, also for one that is given twice."""
+    names: list[str] = []
+    for each, player in zip(given, players, strict=True):
+        names.append(unused(name_given(each, player), names))
+    return names
+
+
+def name_given(given: Given, player: Policy) -> str:
+    return str(given) if isinstance(given, str | Path) else player.name
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """The name, with a number if it is taken."""
+    numbered = (f"{name} ({n})" for n in count(2))
+    return next(each for each in chain([name], numbered) if each not in taken)
 
 
 # --- One policy
