@@ -20,8 +20,7 @@ def printed() -> str:
 def parts(command: Any) -> Iterator[str]:
     shown = [each for each in command.params if not each.hidden and each.name != "help"]
     arguments = [each.metavar for each in shown if each.param_type_name == "argument"]
-    yield f"## `{command.name}`"
-    yield f"```text\n{' '.join(['hanamachi', command.name, *arguments])}\n```"
+    yield f"## `{' '.join([command.name, *arguments])}`"
     yield " ".join(command.help.split())
     rows = ["| | default | what it is |", "|---|---|---|"]
     yield "\n".join([*rows, *map(row, shown)])
