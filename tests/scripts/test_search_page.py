@@ -42,13 +42,13 @@ def test_every_search_is_measured_once_and_shown(script, monkeypatch, tmp_path, 
     for name in ONE_THREAD:
         monkeypatch.setenv(name, "1")  # as the script does, but not for other tests
     monkeypatch.setattr(sys, "argv", ["search.py", "--out", str(tmp_path)])
-    script.main()
+    script.main(script.parsed())
     assert len(capsys.readouterr().out.splitlines()) == 4
     page = (tmp_path / script.PAGE_NAME).read_text(encoding="utf-8")
     for match in (*curve, other, with_partners):
         assert f"`{match.search}`" in page
     assert (tmp_path / "search.png").stat().st_size > 10_000
-    script.main()
+    script.main(script.parsed())
     assert capsys.readouterr().out == ""  # all is there already
 
 
