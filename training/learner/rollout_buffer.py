@@ -191,7 +191,7 @@ class SelfPlayBuffer(BaseBuffer):
         """Store the rollout of some of the games, as `played` gives it: packed as here."""
         for name, rows in played.items():
             kept = getattr(self, name)
-            kept[:, games] = rows if isinstance(kept, np.ndarray) else torch.as_tensor(rows)
+            kept[:, games] = rows if isinstance(kept, np.ndarray) else torch.tensor(rows)
 
 
 def packings(env: TurnBasedVecEnv, all_hands: bool, compact: bool) -> dict[str, Packing]:
