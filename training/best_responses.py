@@ -116,13 +116,10 @@ def exploit(
         game, options = config.game, {**config.options, **options}
     out = Path(out)
     victim = load_policy(str(policy), game, **options)
-    check(victim, steps, seeds)
+    check(victim, steps, seeds, out)
     if search is not None:
         check_search(attack(policy, search), search_games, victim.variant)
-    keep_what_is_there(out / PARTS / CHOICE / ABOUT, [out / EXPLOITATION])
-    given = config.model_dump(exclude_unset=True) if config else {}
-    first = from_scratch(str(policy), victim, given, steps)
-    runs = [first, *(another(first, victim, given, n) for n in range(1, seeds))]
+    runs = runs_against(str(policy), victim, config, steps, seeds)
     train_all(runs, out, resume, mapper)
     play = partial(played, runs, victim, out, watch or Watch())
     last = runs[-1].final_seed  # of all deals that the runs have used
@@ -157,7 +154,8 @@ def respond(run: Config, folder: Path, title: str) -> None:
     train(run, folder, resume=True, title=title, show=False)
 
 
-def check(victim: Policy, steps: int, seeds: int) -> None:
+def check(victim: Policy, steps: int, seeds: int, out: Path) -> None:
+    keep_what_is_there(out / PARTS / CHOICE / ABOUT, [out / EXPLOITATION])
     refuse_cooperative(victim.variant)
     if not 1 <= steps <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
@@ -172,6 +170,15 @@ def check_search(name: str, games: int, variant: Variant) -> None:
 
 
 # --- Their runs
+
+
+def runs_against(
+    spec: str, victim: Policy, config: Config | None, steps: int, seeds: int
+) -> list[Config]:
+    """The run of each response."""
+    given = config.model_dump(exclude_unset=True) if config else {}
+    first = from_scratch(spec, victim, given, steps)
+    return [first, *(another(first, victim, given, number) for number in range(1, seeds))]
 
 
 def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int) -> Config:
