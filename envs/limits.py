@@ -12,6 +12,7 @@ NESTING = 32  # levels of lists and objects within each other, in JSON and YAML
 LINE = 10_000  # characters of an answer to a prompt
 DIGITS = 40  # of a number that is written out
 NAME = 1000  # characters of a policy's name or path in a YAML file
+MOVE_SECONDS = 60  # of a move in an animation
 
 # Networks
 LAYERS = 64

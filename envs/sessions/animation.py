@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hanamachi.errors import UserError, shown
+from hanamachi.limits import MOVE_SECONDS
 from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
 from hanamachi.sessions.events import asked
 from hanamachi.sessions.saved_games import Record, positions
 from hanamachi.storage.files import write_whole
 
 KINDS = (".svg", ".gif")
-SLOWEST = 60  # seconds of a move
 PAUSE = 4  # a scored table is shown so much longer
 GIF_WIDTH = 800  # pixels
 
@@ -18,12 +18,12 @@ GIF_WIDTH = 800  # pixels
 def animate(record: Record, path: Path, seconds: float = 1.0) -> None:
     """Write a game as an animation, one move every `seconds`: SVG or GIF, by the name of the file.
 
-    All cards are open. Raises UserError for another kind of file, for more than SLOWEST seconds, or
-    if Pillow is missing for GIF.
+    All cards are open. Raises UserError for another kind of file, for more than MOVE_SECONDS,
+    or if Pillow is missing for GIF.
     """
     kind = path.suffix.lower()
-    if not 0 < seconds <= SLOWEST:
-        raise UserError(f"a move takes up to {SLOWEST} seconds, not {shown(seconds)}")
+    if not 0 < seconds <= MOVE_SECONDS:
+        raise UserError(f"a move takes up to {MOVE_SECONDS} seconds, not {shown(seconds)}")
     if kind not in KINDS:
         raise UserError(f"an animation is written as .svg or .gif, not as {path.name}")
     frames = list(scenes(record, seconds))

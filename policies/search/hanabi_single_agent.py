@@ -43,7 +43,7 @@ from hanamachi.sessions.policy_checks import distribution_of, memory_of
 FIRST_PORTION, LARGEST_PORTION = 16, 64  # worlds in one batch of playouts
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
 MANY = 64  # worlds, which are enough to drop the blueprint's own action too
-# in a belief, by default: so many for each world or second of the budget, within bounds
+# the usual size of a belief, for each world or each second of the budget, and its bounds
 HANDS_A_WORLD, HANDS_A_SECOND = 8, 4000
 FEWEST_HANDS, MOST_HANDS = 250, 2000
 

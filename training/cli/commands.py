@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hanamachi.errors import UserError, missing_extra, missing_package, shown
-from hanamachi.limits import LINE, WORKERS
+from hanamachi.limits import LINE, MOVE_SECONDS, WORKERS
 
 if TYPE_CHECKING:
     from hanamachi.sessions.saved_games import Record
@@ -458,7 +458,7 @@ def replay(
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(min=0.1, max=60, help="Time for each move in OUT.")
+        float, typer.Option(min=0.1, max=MOVE_SECONDS, help="Time for each move in OUT.")
     ] = 1.0,
     web: Annotated[
         bool, typer.Option("--web", help="Open it in the browser, to review it (extra: serve).")

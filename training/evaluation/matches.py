@@ -302,8 +302,8 @@ def meetings(
     given = [policy, *others]
     players, known = loaded(given, variant), {} if known is None else known
     names = [label(*each, known) for each in zip(given, players, strict=True)]
-    met = dict(zip(names, players, strict=True))  # who is named again, as a partner, meets once
-    met = met if variant.game.cooperative else dict(zip(names[1:], players[1:], strict=True))
+    first = 0 if variant.game.cooperative else 1
+    met = dict(zip(names[first:], players[first:], strict=True))  # who is named again meets once
     return [
         Pairing((players[0], other), (names[0], name), variant, play)
         for name, other in met.items()

@@ -410,22 +410,27 @@ def page_file(name: str) -> Response:
 def seat_in(text: str) -> int | None:
     if text == "all":
         return None
-    if not text.isascii() or not text.isdigit() or len(text) > 2:
+    if (seat := number_in(text, 2)) is None:
         raise UserError(f"seat must be all or a number, not {shown(text)}")
-    return int(text)
+    return seat
 
 
 def move_in(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > len(str(REPLAY_ACTIONS)):
+    if (move := number_in(text, len(str(REPLAY_ACTIONS)))) is None:
         raise UserError(f"a move must be a number up to {REPLAY_ACTIONS}, not {shown(text)}")
-    return int(text)
+    return move
 
 
 def worlds_in(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+    number = number_in(text, 5) or 0
     if not 1 <= number <= REVIEW_WORLDS:
         raise UserError(f"worlds must be from 1 to {REVIEW_WORLDS}, not {shown(text)}")
     return number
+
+
+def number_in(text: str, most: int) -> int | None:
+    """The number that a text spells, or None unless it has digits alone, and `most` of them."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= most else None
 
 
 def download(text: str, kind: str, name: str) -> Response:
