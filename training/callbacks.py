@@ -220,4 +220,3 @@ class ShowProgress:
         made = self.learner.num_timesteps
         rate = (made - self.before) / (time.perf_counter() - self.begun)
         self.bar.update(self.task, completed=made, rate=rate)
-        self.learner.logger.record("time/decisions_per_second", rate)

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
+from root import ROOT
 from stable_baselines3.common.logger import TensorBoardOutputFormat
 
 from hanamachi.policies import load_policy
@@ -50,6 +51,22 @@ def test_the_curve_has_every_evaluation_with_its_interval(out):
         assert list(low) == list(middle) == list(high) == [256, 512, 768, 1024]
         assert all(low[at] <= middle[at] <= high[at] for at in middle)
     assert list(curve["train/entropy"]) == list(curve["train/value_loss"]) == list(middle)
+
+
+def test_the_page_explains_every_curve(tmp_path):
+    page = (ROOT / "docs" / "train.md").read_text(encoding="utf-8")
+    table = page.split("| curve |")[1].split("\n\n")[0]
+    drawn: set[str] = set()
+    for name, changes in (
+        ("rivals", {"critic": "all", "magnet": {"kl_coef": 0.1}}),
+        ("distilled", {"distillation": {"share": 0.5, "worlds": 1}}),
+        ("team", {"game": "hanabi:2p"}),
+    ):
+        train(Config.from_dict(RUN | {"steps": 256} | changes), tmp_path / name)
+        drawn |= read_curve(tmp_path / name / "tensorboard").keys()
+    names = {name.replace("random", "NAME").replace("greedy", "NAME") for name in drawn}
+    ends = {name for name in names if name.startswith((LOW, HIGH))}
+    assert names - ends == set(re.findall(r"`(\w+/\w+)`", table))
 
 
 def test_the_curve_of_a_resumed_run_has_all_of_it(tmp_path):
