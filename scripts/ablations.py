@@ -35,7 +35,7 @@ from hanamachi.training.exact import SMALL, Tree, nash_conv, tabulate, tree_of, 
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, TurnBasedVecEnv
 
 POKER = ("kuhn_poker", "leduc_poker")
-GAMES = (*POKER, "hanamikoji-gifts", "hanamikoji-competitions", "introductory")
+GAMES = (*POKER, "hanamikoji-gifts", "hanamikoji-competitions", "introductory-gifts")
 WHOLE = {  # the learner with all its pieces; what is not named is as in any run
     "device": "cpu",
     "network": {"hidden": [128, 128]},

@@ -61,8 +61,10 @@ with `:partner` plays with people, who cannot follow the strongest agent's clues
 
 {agents}
 The search looks ahead from the agent's decisions; in Hanabi it sits in one seat, with copies of the
-agent in the others. The last column of the first table is a lower bound: the strongest opponent
-that we found surely wins as much. [How strong, how exploitable](strength.md) says what this means.
+agent in the others. The last column of the first table is a lower bound: a perfect opponent that
+knows the agent wins at least that often, and perhaps far more. It is the highest of the lower ends
+of two intervals, and too high in at most 5 % of cases. [How strong, how
+exploitable](strength.md) explains it. Results on this page and on the cards differ by their deals.
 Intervals of fewer than 200 games are rough: a single lost game of Hanabi moves them.
 
 {games}
@@ -231,7 +233,7 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
     if rivals:
         against = (
             f"against `{TEACHER}`",
-            "with search, against itself",
+            "its search against it",
             "a perfect opponent, at least",
         )
         yield from heading("wins, per cent", *against)

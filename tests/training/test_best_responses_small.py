@@ -18,7 +18,7 @@ from hanamachi.training.run import train
 pytestmark = pytest.mark.skipif(not WHOLE, reason="victims and responses train for minutes")
 
 STEPS, SEEDS = 1_000_000, 3
-GAMES = ("hanamikoji-gifts", "hanamikoji-competitions", "introductory")
+GAMES = ("hanamikoji-gifts", "hanamikoji-competitions", "introductory-gifts")
 VICTIMS = {
     "weak": {"steps": 20_000},
     "strong": {

@@ -31,20 +31,20 @@ SMALL: dict[str, Small] = {
         "hanamikoji", ONE_ROUND | {"cards": (2, 2, 3, 3), "actions": ("secret", "competition")}
     ),
     # the starter chooses a marker first; returns take tokens from two stacks
-    "2021": Small("geishas_road:2021", GIFTS | {"rounds_to_win": 1, "light": (2, 3), "dark": (1,)}),
+    "2021-gifts": Small("geishas_road:2021", GIFTS | {"rounds_to_win": 1, "light": (2, 3), "dark": (1,)}),
     # markers are drawn and tokens shuffled
-    "introductory": Small(
+    "introductory-gifts": Small(
         "geishas_road:introductory", GIFTS | POINTS | {"prestige_tokens": (1, 2)}
     ),
     # 1 and 2 collect guests and markers
-    "standard": Small("geishas_road:standard", GIFTS | POINTS),
+    "standard-gifts": Small("geishas_road:standard", GIFTS | POINTS),
     # with gifts there would be more than four million states, so offers are never made
-    "advanced": Small(
+    "advanced-intrigue": Small(
         "geishas_road:advanced",
         GIFTS | POINTS | {"actions": ("reveal", "intrigue")},
     ),
     "hanabi-pairs": Small("hanabi:2p", ONE_ERROR | {"colours": 1, "ranks": 2, "hand_size": 2}),
-    "hanabi": Small("hanabi:2p", ONE_ERROR | {"colours": 1, "ranks": 3, "hand_size": 2}),
+    "hanabi-triples": Small("hanabi:2p", ONE_ERROR | {"colours": 1, "ranks": 3, "hand_size": 2}),
 }
 
 
