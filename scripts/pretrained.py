@@ -1,23 +1,24 @@
 """Make the agents that ship, and put them into the package.
 
-    python scripts/pretrained.py hanamikoji geishas_road:2021 --out runs --responses
-    python scripts/pretrained.py hanabi:2p --out runs --seeds 0 1 2
+    python scripts/pretrained.py hanabi:2p hanamikoji --out runs --seeds 0 1 2
     python scripts/pretrained.py hanamikoji --out runs --search seconds=0.1
+    python scripts/pretrained.py hanamikoji --out runs --responses 10000000
     python scripts/pretrained.py hanamikoji --out runs --without-features
     python scripts/pretrained.py hanamikoji --learned
     python scripts/pretrained.py hanamikoji --cards
 
 Each agent is trained with its settings in configs/pretrained, in the run OUT/NAME-SEED, where NAME
-is its name with - for each colon. Of several seeds, the agent is the one with the median
-result. In a competitive game best responses can follow in OUT/NAME-responses; they take longer than
-the agent. Then the checkpoint goes to policies/pretrained/NAME with the papers that say where it
-comes from: its card, `run.json`, `curve.json`, `evaluation.json`, `learned.json` and
-`exploit.json`. Runs in OUT are resumed, so a script that was stopped loses little.
+is its name with - for each colon. Of several seeds, the agent is the one with the median result.
+The checkpoint goes to policies/pretrained/NAME with the papers that say where it comes from: its
+card, `run.json`, `curve.json`, `evaluation.json` and `learned.json`. Runs in OUT are resumed, so a
+script that was stopped loses little.
 
---search lets a search with this budget attack an agent that is there already. --without-features
-trains networks like it in OUT/NAME-without-FEATURE, each without one of its feature sets, and says
-on its card what they score. --learned only compares an agent with its teacher again. --cards only
-writes the cards and the pictures of their curves again, from the papers that are there.
+--search lets a search with this budget attack an agent that is there already, and --responses
+trains policies to beat it in OUT/NAME-responses, the first from so many decisions; `exploit.json`
+keeps what they win. --without-features trains networks like it in OUT/NAME-without-FEATURE, each
+without one of its feature sets, and says on its card what they score. --learned only compares an
+agent with its teacher again. --cards only writes the cards and the pictures of their curves again,
+from the papers that are there.
 """
 
 import argparse
@@ -68,6 +69,12 @@ LEADERBOARD = Path(__file__).parents[1] / "docs" / "leaderboard.json"
 RUN, EVALUATION, CURVE = "run.json", "evaluation.json", "curve.json"
 TEACHER = "expert"  # which advises those that were not cloned
 LEARNED_GAMES = 2_000  # of each figure
+RESPONSES: Mapping[str, Any] = {  # how policies learn to beat an agent
+    "critic": "all",
+    "matmul_precision": "medium",
+    "ppo": {"n_epochs": 2, "batch_size": 2048},
+    "evaluation": {"every": 1_000_000, "final_games": 20_000},
+}
 ATTACK_SEED, LEARNED_SEED = 30_000, 40_000  # of deals that nothing else plays
 
 
@@ -78,16 +85,12 @@ def train_all(agents: Sequence[str], out: Path, seeds: Sequence[int]) -> None:
             train(settings(agent, [f"seed={seed}"]), run_of(agent, seed, out), resume=True)
 
 
-def put(agent: str, out: Path, seeds: Sequence[int], with_responses: bool) -> None:
+def put(agent: str, out: Path, seeds: Sequence[int]) -> None:
     """Put the agent of the median seed into the package."""
     runs = {seed: run_of(agent, seed, out) for seed in seeds}
     results = {seed: main_result(run) for seed, run in runs.items()}
     seed = sorted(seeds, key=lambda seed: results[seed].mean)[len(seeds) // 2]
-    config, folder = settings(agent, [f"seed={seed}"]), agent_folder(agent)
-    responses = out / f"{folder.name}-responses"
-    if with_responses and not VARIANTS[config.game].cooperative:
-        find_responses(config, runs[seed] / "policy", responses)
-    ship(agent, config, runs[seed], responses, folder, results)
+    ship(agent, settings(agent, [f"seed={seed}"]), runs[seed], agent_folder(agent), results)
 
 
 def run_of(agent: str, seed: int, out: Path) -> Path:
@@ -114,22 +117,7 @@ def recipe(agent: str) -> Path:
     return CONFIGS / f"{agent_folder(agent).name}.yaml"
 
 
-def find_responses(config: Config, policy: Path, out: Path) -> None:
-    """Train best responses; the first learns from as many decisions as the policy did."""
-    if not (out / EXPLOITATION).exists():
-        as_often = config.evaluation.model_dump(include={"games", "final_games"})
-        how = Config.from_dict({"game": config.game, "evaluation": as_often})
-        exploit(policy, out, config.steps, config=how, resume=True)
-
-
-def ship(
-    agent: str,
-    config: Config,
-    run: Path,
-    responses: Path,
-    to: Path,
-    seeds: Mapping[int, Result],
-) -> None:
+def ship(agent: str, config: Config, run: Path, to: Path, seeds: Mapping[int, Result]) -> None:
     """Put the checkpoint of a run and its papers into a folder of the package."""
     with replacing_folder(to) as aside:
         for name in (WEIGHTS, CONFIG):
@@ -137,9 +125,6 @@ def ship(
         for name in (RUN, EVALUATION):
             (aside / name).write_bytes((run / name).read_bytes())
         write_json(learning_curve(run / "tensorboard"), aside / CURVE)
-        if (responses / EXPLOITATION).exists():
-            found = read_exploitation(responses / EXPLOITATION)
-            write_exploitation(replace(found, victim=agent), aside)
         learn_about(agent, config, aside, dict(seeds), {})
     print(f"{agent} ships: {to}")
 
@@ -166,6 +151,14 @@ def attack(agent: str, search: str, out: Path) -> None:
         found = exploit_by_search(agent, search, seed=ATTACK_SEED, **how)
     write_exploitation(replace(known(folder) or found, search=found.search), folder)
     write_card(agent, shipped_settings(agent), folder)
+
+
+def respond(agent: str, config: Config, folder: Path, how: Config, steps: int, out: Path) -> None:
+    """Train policies to beat an agent, with the settings `how`, and write its card again."""
+    before = known(folder)
+    found = exploit(agent, out / f"{folder.name}-responses", steps, config=how, resume=True)
+    write_exploitation(replace(found, search=before.search if before else None), folder)
+    write_card(agent, config, folder)
 
 
 def without_features(agent: str, config: Config, folder: Path, out: Path) -> None:
@@ -271,13 +264,15 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="one run for each")
     then = parser.add_mutually_exclusive_group()
-    then.add_argument("--responses", action="store_true", help="train best responses too")
     then.add_argument("--search", metavar="BUDGET", help="only let a search attack them")
+    then.add_argument(
+        "--responses", type=int, metavar="STEPS", help="only train policies to beat them"
+    )
     then.add_argument(
         "--without-features", action="store_true", help="only train networks without a feature set"
     )
     given = parser.parse_args()
-    if given.out and not (given.search or given.without_features):
+    if given.out and not (given.search or given.responses or given.without_features):
         train_all(given.agents, given.out, given.seeds)  # before a file of the package changes
     for agent in given.agents:
         if given.cards:
@@ -286,10 +281,14 @@ def main() -> None:
             compare(agent)
         elif given.search:
             attack(agent, given.search, given.out)
+        elif given.responses:
+            how = Config.from_dict({"game": agent, **RESPONSES})
+            folder = agent_folder(agent)
+            respond(agent, shipped_settings(agent), folder, how, given.responses, given.out)
         elif given.without_features:
             without_features(agent, shipped_settings(agent), agent_folder(agent), given.out)
         else:
-            put(agent, given.out, given.seeds, given.responses)
+            put(agent, given.out, given.seeds)
 
 
 if __name__ == "__main__":

@@ -161,10 +161,10 @@ def test_the_script_ships_a_run_with_its_papers(tmp_path, monkeypatch):
     tiny = {"game": "hanamikoji", "steps": 64, "num_games": 4, "network": network}
     tiny |= {"evaluation": {"games": 2, "final_games": 2, "final_opponents": ["expert"]}}
     config, run, shipped = Config.from_dict(tiny), tmp_path / "run", tmp_path / "shipped"
-    policy = train(config, run)
-    SCRIPT["find_responses"](config, policy, tmp_path / "responses")
+    train(config, run)
     seeds = {0: SCRIPT["main_result"](run)}
-    SCRIPT["ship"]("hanamikoji", config, run, tmp_path / "responses", shipped, seeds)
+    SCRIPT["ship"]("hanamikoji", config, run, shipped, seeds)
+    SCRIPT["respond"]("hanamikoji", config, shipped, config, 64, tmp_path)
     assert read_learned(shipped).seeds == seeds
     SCRIPT["without_features"]("hanamikoji", config, shipped, tmp_path)
     assert read_learned(shipped).untrained.keys() == {"advice"}

@@ -31,7 +31,9 @@ SMALL: dict[str, Small] = {
         "hanamikoji", ONE_ROUND | {"cards": (2, 2, 3, 3), "actions": ("secret", "competition")}
     ),
     # the starter chooses a marker first; returns take tokens from two stacks
-    "2021-gifts": Small("geishas_road:2021", GIFTS | {"rounds_to_win": 1, "light": (2, 3), "dark": (1,)}),
+    "2021-gifts": Small(
+        "geishas_road:2021", GIFTS | {"rounds_to_win": 1, "light": (2, 3), "dark": (1,)}
+    ),
     # markers are drawn and tokens shuffled
     "introductory-gifts": Small(
         "geishas_road:introductory", GIFTS | POINTS | {"prestige_tokens": (1, 2)}
