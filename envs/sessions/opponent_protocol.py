@@ -81,9 +81,11 @@ def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponen
     """
     if opponent is None:
         return RandomPlay()
+    if isinstance(opponent, type):
+        raise UserError(f"give an opponent, not its class: write {opponent.__name__}()")
     if hasattr(opponent, "act"):
-        made_for = getattr(opponent, "variant", variant)
-        if not made_for.understands(variant):
+        made_for = getattr(opponent, "variant", None)
+        if isinstance(made_for, Variant) and not made_for.understands(variant):
             raise UserError(f"the opponent plays {made_for.id} and cannot play {variant.id}")
         return opponent
     if callable(opponent):

@@ -8,7 +8,6 @@ Equal questions have equal answers, as replies are kept.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
 from hanamachi.policies.external.chat import Chat, Message, Reply
+from hanamachi.policies.external.daemon_threads import DaemonThreads
 from hanamachi.policies.external.model_settings import Settings, settings_of
 from hanamachi.policies.external.reply_cache import ReplyCache, digest
 from hanamachi.policies.policy import Masks, Probabilities, uniform
@@ -104,7 +104,7 @@ class ModelPolicy(ViewPolicy):
     def _answers(self, questions: Sequence[Question]) -> list[Decision]:
         """A decision for each question; several are asked at once."""
         stop = Event()
-        threads = ThreadPoolExecutor(self.settings.parallel)
+        threads = DaemonThreads(min(self.settings.parallel, len(questions)))
         try:
             asked = [threads.submit(self._decide, question, stop) for question in questions]
             return [each.result() for each in asked]

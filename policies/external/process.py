@@ -86,6 +86,12 @@ class ProcessPolicy(ViewPolicy):
         except UserError as error:
             raise UserError(f"{self.name} {error}") from None
 
+    def ask_again(self) -> None:
+        """Forget failures: what could not be decided may be asked again."""
+        self._bots.never_ready = ""
+        for player in self._bots.in_seats.values():
+            player.forget_failures()
+
     def close(self) -> None:
         """End all processes; the next decision starts them again."""
         close(self._bots.in_seats)
@@ -146,6 +152,11 @@ class SeatedBot:
         if isinstance(game.answer, UserError):
             raise type(game.answer)(str(game.answer))
         return game.answer
+
+    def forget_failures(self) -> None:
+        for game in self._open.values():
+            if isinstance(game.answer, UserError):
+                game.decision = -1
 
     def _ready(self) -> Bot:
         """The bot, which is started if it is not there; NotReady if it does not become ready."""

@@ -59,15 +59,15 @@ def until(found: Callable[[], T], what: str) -> T:
 class Server:
     """`hanamachi serve` in a process of its own; it can be stopped and started again."""
 
-    def __init__(self, data: Path) -> None:
-        self.data = data
+    def __init__(self, data: Path, *policies: str) -> None:
+        self.data, self.policies = data, policies
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}"
         self.start()
 
     def start(self) -> None:
-        program = [sys.executable, "-m", "hanamachi.training.cli.main", "serve"]
+        program = [sys.executable, "-m", "hanamachi.training.cli.main", "serve", *self.policies]
         settings = ["--port", str(self.port), "--data", str(self.data)]
         self.process = subprocess.Popen([*program, *settings], stdout=subprocess.DEVNULL)
         until(self._answers, "the server")

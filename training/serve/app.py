@@ -5,9 +5,11 @@ host, and what changes something must come from a page with that origin.
 """
 
 import asyncio
+import errno
 import gc
 import ipaddress
 import json
+import os
 import socket as sockets
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -132,8 +134,10 @@ def bound(host: str, port: int) -> sockets.socket:
         family = sockets.getaddrinfo(host, port, type=sockets.SOCK_STREAM)[0][0]
         listening = sockets.create_server((host, port), family=family, backlog=512)
     except (OSError, OverflowError, UnicodeError) as error:  # of a name that no host can have
-        reason = getattr(error, "strerror", None) or error
-        raise UserError(f"cannot listen at {host}, port {port}: {reason}") from None
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number and number > 0 else error
+        other = "; choose another port with --port" if number == errno.EADDRINUSE else ""
+        raise UserError(f"cannot listen at {host}, port {port}: {reason}{other}") from None
     listening.set_inheritable(False)
     return listening
 
@@ -230,7 +234,7 @@ class Guard:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if len(headers.getlist("host")) != 1 or not self._is_ours(host):
-            return "this server has another name"
+            return "open the page at the address that hanamachi serve has printed"
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE
         if origin is None:
             return "only the page of this server may ask for this" if changes else None

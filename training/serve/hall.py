@@ -1,10 +1,10 @@
 """The hall: people come to their tables by their keys, and policies move there.
 
-Three threads do the work, each one thing after another: one for moves and hints, which take
-milliseconds; one for games to look at; and one for searches, reviews and policies of the user.
-Tables are only changed in the first, so each message is carried out whole before the next one; the
-last only reads a game in which a policy thinks, and in which nobody else can move meanwhile. A
-table that nobody looks at is left to the store.
+Threads do the work, each one thing after another: one for moves and hints, which take milliseconds;
+one for games to look at; one for searches and reviews; and one for each policy of the user, which
+may wait for a program or a network. Tables are only changed in the first, so each message is
+carried out whole before the next one; the others only read a game in which a policy thinks, and in
+which nobody else can move meanwhile. A table that nobody looks at is left to the store.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import SOCKETS, SOCKETS_OF_A_SEAT
-from hanamachi.policies.load import usual
+from hanamachi.policies.load import SEARCH, usual
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import judgement
 from hanamachi.sessions.players import SeatedPlayer
@@ -81,13 +81,14 @@ class Connection:
 
 
 class Room:
-    """A table in use: who is connected, and whether its policies are moving."""
+    """A table in use: who is connected, whether its policies are moving, and why one failed to."""
 
-    def __init__(self, table: Table, slow: frozenset[int]) -> None:
+    def __init__(self, table: Table, slow: Mapping[int, Lane]) -> None:
         self.table = table
-        self.slow = slow  # seats of policies that may think for long
+        self.slow = slow  # seats of policies that may think for long, and where they do
         self.connections: set[Connection] = set()
         self.moving: asyncio.Task[None] | None = None
+        self.failed: str | None = None
 
     def move_quickly(self, once: bool) -> None:
         """Once, or all moves until a person or a slow policy is to move."""
@@ -107,21 +108,31 @@ class Policies:
 
     def __init__(self, offers: Offers, quick: Lane, slow: Lane) -> None:
         self.offers, self.quick, self.slow = offers, quick, slow
+        self.own: dict[str, Lane] = {}  # of each policy of the user
+
+    def lane(self, spec: str) -> Lane:
+        """Where a policy is asked."""
+        if is_quick(spec):
+            return self.quick
+        if spec.startswith(SEARCH):
+            return self.slow
+        if spec not in self.own:
+            self.own[spec] = Lane(spec)
+        return self.own[spec]
 
     async def seated(
         self, chosen: Variant, seats: tuple[str, ...]
-    ) -> tuple[dict[int, Policy], frozenset[int]]:
-        """The policy of each seat that has one, and the seats of those that may think for long."""
+    ) -> tuple[dict[int, Policy], dict[int, Lane]]:
+        """The policy of each seat that has one, and the lanes of those that may think for long."""
         with_people = HUMAN in seats
         specs = {
             seat: self.offers.spec(chosen.id, name, with_people)
             for seat, name in enumerate(seats)
             if name != HUMAN
         }
-        slow = frozenset(seat for seat, spec in specs.items() if not is_quick(spec))
-        lanes = {seat: self.slow if seat in slow else self.quick for seat in specs}
+        lanes = {seat: self.lane(spec) for seat, spec in specs.items()}
         loaded = {seat: await load(lanes[seat], spec, chosen) for seat, spec in specs.items()}
-        return loaded, slow
+        return loaded, {seat: lane for seat, lane in lanes.items() if lane is not self.quick}
 
     async def warm_up(self, room: Room) -> None:
         """Let quick policies compile what they need before anybody waits for them."""
@@ -150,7 +161,8 @@ class Hall:
         self._record = lru_cache(maxsize=RECORDS)(self._read)
 
     def close(self) -> None:
-        self.slow.close(wait=False)  # a search may take seconds, and its answer is not kept
+        for lane in (self.slow, *self.policies.own.values()):
+            lane.close(wait=False)  # a search may take seconds, and its answer is not kept
         self.replays.close(wait=False)
         self.quick.close(wait=True)
         self.store.close()
@@ -274,10 +286,11 @@ class Hall:
             connection.answer(await self.quick.run(table.hint, seat, message.number, adviser))
         elif isinstance(message, Step):
             check_step(room, seat, message.number)
-            self._let_policies_move(room, by_step=True)
+            self._let_policies_move(room, by_step=not table.people)
         else:
             assert isinstance(message, New)
-            await self.quick.run(table.again)
+            await self.quick.run(table.again, room.failed is not None)
+            room.failed = None
             await self._go_on(room)
 
     # --- Moves of policies
@@ -297,27 +310,26 @@ class Hall:
 
     async def _move(self, room: Room, once: bool) -> None:
         table = room.table
+        room.failed = None
         try:
             while table.policy_to_move:
-                if table.session.mover in room.slow:
-                    await self._think_and_move(room)
+                if lane := room.slow.get(table.session.mover):
+                    await self._think_and_move(room, lane)
                 else:
                     await self.quick.run(room.move_quickly, once)
                 if once:
                     break
         except Exception as error:  # of a policy of the user, which may be anything
             log.exception("a policy failed")
-            failed = f"{table.seats[table.session.mover]} failed to move: {error}"
-            for connection in room.connections:
-                connection.answer(refusal(str(UserError(failed))))
+            room.failed = str(UserError(f"player {table.session.mover} did not move: {error}"))
         finally:
             room.moving = None
         await self._tell(room)
         self._forget_if_empty(room)
 
-    async def _think_and_move(self, room: Room) -> None:
+    async def _think_and_move(self, room: Room, lane: Lane) -> None:
         await self._tell(room)  # people see their own move while the policy thinks
-        action = await self.slow.run(room.table.choose)
+        action = await lane.run(room.table.choose)
         await self.quick.run(room.table.play, action)
 
     # --- What everybody sees
@@ -327,7 +339,7 @@ class Hall:
         seats = {connection.seat for connection in room.connections}
         if not seats:
             return
-        positions = await self.quick.run(room.table.positions, seats, room.here)
+        positions = await self.quick.run(room.table.positions, seats, room.here, room.failed)
         for connection in room.connections:
             if connection.seat in positions:
                 connection.show(positions[connection.seat])
@@ -345,7 +357,7 @@ def check_seats(chosen: Variant, wanted: Opening) -> None:
 
 
 def check_step(room: Room, seat: int | None, number: int) -> None:
-    if seat is not None:
+    if seat is not None and not room.failed:
         raise UserError("policies move by themselves where people play")
     if room.moving:
         raise UserError("a policy is still thinking")

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, TypeVar
 
 from hanamachi.engine.game import Variant
+from hanamachi.policies.external.daemon_threads import DaemonThreads
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy
 
@@ -19,7 +19,7 @@ class Lane:
     """A thread for work that is done one after another, and the policies that play in it."""
 
     def __init__(self, name: str) -> None:
-        self._thread = ThreadPoolExecutor(1, name)
+        self._thread = DaemonThreads(1, name)
         self._loaded = lru_cache(maxsize=POLICIES)(load)
 
     async def run(self, call: Callable[..., T], *arguments: Any) -> T:

@@ -38,7 +38,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class Step:
-    """The next policy moves, after `number` actions."""
+    """The next policy moves, after `number` actions; or the one that failed is asked again."""
 
     number: int
 
@@ -117,6 +117,8 @@ def game_text_of(content: bytes) -> str:
     """The text of a game in the body of a request."""
     given = object_of(content, "a request")
     only(given, ("text",))
+    if given.get("text") == "":
+        raise UserError("choose a file or paste the text of a game first")
     return text_in(given, "text", len(content))
 
 

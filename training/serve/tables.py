@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
+from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of
 from hanamachi.sessions.players import SeatedPlayer
@@ -53,6 +54,7 @@ class Table:
         self.luck = 0  # the seed of the policies' choices
         self.game = 0  # how many games were played here before this one
         self.replay: str | None = None  # where everybody can look at the game once it is over
+        self.last_replay: str | None = None  # the same of the game before
 
     # --- Beginning
 
@@ -62,18 +64,19 @@ class Table:
         self.luck = randbelow(SEEDS) if seed is None else seed
         return {"generator": f"{self.session.generator:#018x}", "deal": [], "luck": self.luck}
 
-    def again(self) -> None:
-        """Another game in the same seats.
+    def again(self, given_up: bool = False) -> None:
+        """Another game in the same seats; this one must be over, or given up.
 
         Its seed is new: the last game shows what its generator would deal next.
         """
-        if self.session.mover != OVER:
+        if not self.over and not given_up:
             raise UserError("another game can begin when this one is over")
+        last = self.replay or self._kept()
         fresh = Table(self.id, self.variant, self.seats, {}, self.store)
-        begun = fresh.begin()
+        begun = fresh.begin() | {"last": last}
         self.store.begin_again(self.id, Event(self.game + 1, 0, "begin", begun))
         self.session, self.luck, self.earned = fresh.session, fresh.luck, fresh.earned
-        self.game, self.replay = self.game + 1, None
+        self.game, self.replay, self.last_replay = self.game + 1, None, last
         for player in self.players.values():
             player.forget(np.zeros(1, np.int64))
 
@@ -87,6 +90,7 @@ class Table:
             else:
                 self.replay = event.body
         self.game, self.luck = begun.game, begun.body["luck"]
+        self.last_replay = begun.body.get("last")
         self._remember(self.store.memories(self.id))
         self._end_if_over()
 
@@ -136,7 +140,10 @@ class Table:
 
     def choose(self) -> int:
         """What the policy in the seat to move plays; the same after a restart."""
-        chances, _ = judgement(self.players[self.session.mover], self.session)
+        player = self.players[self.session.mover]
+        if isinstance(player.policy, ProcessPolicy):  # which would give a failure again
+            player.policy.ask_again()
+        chances, _ = judgement(player, self.session)
         rng = np.random.default_rng((self.luck, len(self.session.actions)))
         return choice(self.variant, chances, rng)
 
@@ -160,11 +167,16 @@ class Table:
     def _end_if_over(self) -> None:
         """Once the game is over, everybody may look at all of it."""
         if self.over and self.replay is None:
-            replay = new_key()
-            self.store.add_replay(replay, text_of(record_of(self.session)))
+            replay = self._kept()
             number = len(self.session.actions) + 1
             self.store.add_event(self.id, Event(self.game, number, "end", replay))
             self.replay = replay
+
+    def _kept(self) -> str:
+        """Where the game as it is can be looked at from now on."""
+        replay = new_key()
+        self.store.add_replay(replay, text_of(record_of(self.session)))
+        return replay
 
     # --- What a seat may know
 
@@ -176,11 +188,16 @@ class Table:
         thought = thought_of(self.session, *judgement(player, self.session, remember=False))
         return {"type": "hint", "number": number, **thought._asdict()}
 
-    def positions(self, seats: Set[int | None], here: Set[int]) -> dict[int | None, str]:
-        """What to send to each of these seats, as JSON; `here` are the people who are connected."""
-        return {seat: json.dumps(self._position(seat, here)) for seat in seats}
+    def positions(
+        self, seats: Set[int | None], here: Set[int], failed: str | None = None
+    ) -> dict[int | None, str]:
+        """What to send to each of these seats, as JSON.
 
-    def _position(self, seat: int | None, here: Set[int]) -> dict[str, Any]:
+        `here` are the people who are connected; `failed` says why a policy did not move.
+        """
+        return {seat: json.dumps(self._position(seat, here, failed)) for seat in seats}
+
+    def _position(self, seat: int | None, here: Set[int], failed: str | None) -> dict[str, Any]:
         viewer, history = None if self.over else seat, self.session.history()
         competed = self.over and not self.variant.game.cooperative
         return {
@@ -195,6 +212,8 @@ class Table:
             "log": [{"by": one.by, "words": one.words} for one in history.heard(viewer)],
             "open": viewer is None,
             "replay": self.replay,
+            "last_replay": self.last_replay,
+            "failed": failed,
         }
 
     def _player(self, seat: int, viewer: int | None, here: Set[int]) -> dict[str, Any]:

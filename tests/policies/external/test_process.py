@@ -154,6 +154,24 @@ def test_a_word_that_is_no_possible_name_of_a_file_has_no_digest() -> None:
 # --- Bots that fail
 
 
+def test_a_bot_that_failed_answers_the_same_until_it_is_asked_again(bot: Write) -> None:
+    fails_once = """
+asked = __file__ + ".asked"
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello": answer({"type": "ready"})
+    if message["type"] == "move":
+        first, _ = not os.path.exists(asked), open(asked, "w").close()
+        answer({"action": -1 if first else message["choose_from"][0]})
+"""
+    policy, session = bot(fails_once, Limits(seconds=5)), begun()
+    for _ in range(2):
+        with pytest.raises(UserError):
+            decide(policy, session)
+    policy.ask_again()
+    assert decide(policy, session).sum() == 1
+
+
 HOSTILE = {
     "crashes at the start": ("raise OSError('no such book')", "exit code 1.*no such book"),
     "exits before it is ready": ("sys.exit(0)", "exit code 0"),

@@ -1,5 +1,6 @@
 """The page of `hanamachi serve` in a real Chromium."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -34,6 +35,18 @@ from hanamachi.sessions.session import Session
 
 WIDE, NARROW = 1280, 390
 in_full = pytest.mark.skipif(not WHOLE, reason="a browser takes long; make verify runs it")
+FAILS_ONCE = """
+import json, os, sys
+asked = __file__ + ".asked"
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"type": "ready"}), flush=True)
+    if message["type"] == "move":
+        first, _ = not os.path.exists(asked), open(asked, "w").close()
+        print(json.dumps({"action": -1 if first else message["choose_from"][0]}), flush=True)
+"""
+FAILURE = ".failure:not([hidden])"
 LOOKS = [(WIDE, False), (NARROW, True), (WIDE, True), (NARROW, False)]  # width, dark
 
 
@@ -358,6 +371,33 @@ def test_a_browser_comes_back_to_its_game_when_the_server_does(tmp_path: Path) -
 def test_a_link_that_opens_no_seat_says_so(browser: Browser) -> None:
     browser.open("#seat=nothing")
     assert browser.words(".notice")
+
+
+@in_full
+def test_a_policy_that_failed_can_be_asked_again(tmp_path: Path) -> None:
+    needs_chromium()
+    bot = tmp_path / "bot.py"
+    bot.write_text(FAILS_ONCE, encoding="utf-8")
+    spec = f"process:{sys.executable} {bot}"
+    running = Server(tmp_path / "tables", spec)
+    try:
+        with browsers(running.address) as (browser,):
+            browser.open()
+            name = spec.replace("/", " ").replace(":", " ")
+            keys = open_table(browser, "hanamikoji", "human", f"{name} (policy 1)")
+            browser.open(f"#seat={keys['0']}")
+            until(lambda: browser.elements(FAILURE) or act(browser), "the failure")
+            browser.button("Ask again").click()
+            until(lambda: my_turn(browser), "the answer of the policy")
+            assert not browser.elements(FAILURE)
+            assert not browser.problems()
+    finally:
+        running.stop()
+
+
+def act(browser: Browser) -> None:
+    if my_turn(browser):
+        move(browser, by_mouse, Random(1))
 
 
 # --- Watch

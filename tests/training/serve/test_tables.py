@@ -118,6 +118,7 @@ def test_the_same_seats_play_again_when_the_game_is_over(client: Client) -> None
         fresh = seat.position()
         assert fresh["number"] <= 2
         assert fresh["replay"] is None
+        assert fresh["last_replay"] == first["replay"]
         assert not fresh["open"]
         seat.send(type="new")  # a second click: the game has begun
         seat.until("refused")

@@ -1,15 +1,31 @@
 // The links of a table's other human seats, which only the browser that opened it knows.
 
+const STORED = "seats"; // in localStorage, so that a link is not lost with the tab
+const TABLES = 20; // whose seats are remembered
+
 import { copyButton, h } from "./dom.js";
 
-/** Remember the seats' keys ("0" -> key) under each of them. */
+/** The seats' keys ("0" -> key) of the last tables; none where the browser keeps no data. */
+function remembered() {
+  try {
+    return JSON.parse(localStorage.getItem(STORED)) || [];
+  } catch {
+    return [];
+  }
+}
+
+/** Remember the seats' keys of a table, if the browser keeps data. */
 export function rememberSeats(keys) {
-  for (const key of Object.values(keys)) sessionStorage.setItem(key, JSON.stringify(keys));
+  try {
+    localStorage.setItem(STORED, JSON.stringify([keys, ...remembered()].slice(0, TABLES)));
+  } catch {
+    return;
+  }
 }
 
 /** The links to the other seats, or null if there are none or another browser opened the table. */
 export function invitations(key) {
-  const keys = JSON.parse(sessionStorage.getItem(key) || "{}");
+  const keys = remembered().find((seats) => Object.values(seats).includes(key)) || {};
   const others = Object.entries(keys).filter(([, other]) => other !== key);
   if (!others.length) return null;
   const lines = others.map(([seat, other]) => {

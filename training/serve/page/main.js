@@ -9,6 +9,7 @@ let leave = () => {};
 
 function show() {
   leave();
+  document.querySelector("dialog")?.close();
   main.replaceChildren();
   document.title = "Hanamachi";
   const address = new URLSearchParams(location.hash.slice(1));

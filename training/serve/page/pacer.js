@@ -48,6 +48,10 @@ export class Pacer {
     if (this.running) this.timer = setTimeout(this.step, Number(this.speed.value));
   }
 
+  focusFirst() {
+    this.toggle.focus({ preventScroll: true });
+  }
+
   show() {
     this.toggle.textContent = this.running ? "Pause" : "Play";
     this.toggle.disabled = this.once.disabled = !this.more;

@@ -73,6 +73,7 @@ export class Panel {
     this.waiting.textContent = waiting;
     this.waiting.hidden = Boolean(this.choice);
     this.refusal.textContent = this.typed.value = this.meant.textContent = "";
+    this.sent = false;
     if (this.choice) this.typed.placeholder = legal[Math.min(1, legal.length - 1)].words;
     this.show();
     if (inside) this.focusFirst();
@@ -91,7 +92,9 @@ export class Panel {
     this.heading.focus({ preventScroll: true });
   }
 
+  /** What was sent did not count; `words` say why. */
   refuse(words) {
+    this.sent = false;
     this.show();
     this.refusal.textContent = capitalised(words);
   }
@@ -133,9 +136,9 @@ export class Panel {
   sendTyped(event) {
     event.preventDefault();
     const words = this.typed.value.trim();
-    if (!words || !this.choice) return;
+    if (!words || !this.choice || this.sent) return;
     const actions = meant(this.choice.legal, words);
-    this.typing = true;
+    this.typing = this.sent = true; // sent until the server has answered
     this.act(actions.length === 1 ? { action: actions[0].action } : { words });
   }
 

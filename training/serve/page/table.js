@@ -57,6 +57,8 @@ class Table {
     this.hint = h("button", { type: "button", onclick: () => this.askHint() }, "Hint");
     this.hints = h("section", { class: "panel hints", "aria-live": "polite", hidden: true });
     this.end = h("section", { class: "panel end", hidden: true });
+    this.failure = h("section", { class: "panel failure", role: "alert", hidden: true });
+    this.lastGame = h("a", { class: "button", hidden: true }, "Review the last game");
     this.roundEnd = h(
       "button",
       { type: "button", hidden: true, onclick: () => this.showRoundEnd() },
@@ -88,10 +90,12 @@ class Table {
         "div",
         { class: "side" },
         this.end,
+        this.failure,
         this.controls,
         this.hints,
         this.last,
         all,
+        this.lastGame,
         this.invited,
       ),
     );
@@ -122,7 +126,7 @@ class Table {
   /** What was asked on the line before has no answer on this one. */
   takeUp() {
     this.say("");
-    this.panel.show();
+    this.panel.refuse("");
     this.dropHint();
   }
 
@@ -150,6 +154,7 @@ class Table {
     const { game, number } = this.position || {};
     const moved = game !== position.game || number !== position.number;
     const inside = this.controls.contains(document.activeElement);
+    const atEnd = this.end.contains(document.activeElement);
     this.position = position;
     this.element.dataset.number = position.number;
     const { view } = position;
@@ -160,6 +165,7 @@ class Table {
     document.title = `${this.shortly(view)} · ${view.title}`;
     this.rules.disabled = false;
     this.showPlayers(position);
+    this.showFailure(position.failed);
     if (!moved) return;
     this.say("");
     this.picture.show(position.picture);
@@ -171,6 +177,25 @@ class Table {
     this.showEnd(position);
     if (inside && view.over) this.end.querySelector("h2").focus(); // its own place is hidden
     if (this.pacer) this.pacer.moved(!view.over);
+    if (atEnd && !view.over) (this.pacer || this.panel).focusFirst();
+  }
+
+  /** Why a policy did not move, and what can be done: all may ask it again, or begin anew. */
+  showFailure(words) {
+    this.failure.hidden = !words;
+    if (!words) return;
+    if (this.pacer) this.pacer.turn(false);
+    const again = () => this.sendNow({ type: "step" });
+    const anew = () => this.send({ type: "new" });
+    this.failure.replaceChildren(
+      h("p", {}, capitalised(words)),
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", class: "main", onclick: again }, "Ask again"),
+        h("button", { type: "button", onclick: anew }, "New game"),
+      ),
+    );
   }
 
   /** The seat that this page shows; null for one who watches. */
@@ -224,19 +249,24 @@ class Table {
     picture.show(this.position.round_end);
   }
 
-  showEnd({ view, replay, outcome }) {
+  /** Where a game can be reviewed from this seat. */
+  review(replay) {
+    return `#replay=${replay}&move=0&seat=${this.seat ?? "all"}`;
+  }
+
+  showEnd({ view, replay, last_replay: last, outcome }) {
     this.end.hidden = !view.over;
+    this.lastGame.hidden = view.over || !last;
+    if (last) this.lastGame.href = this.review(last);
     if (!view.over) return;
     const again = () => this.send({ type: "new" });
-    const seat = this.seat ?? "all";
-    const review = `#replay=${replay}&move=0&seat=${seat}`;
     this.end.replaceChildren(
       h("h2", { tabindex: "-1" }, OUTCOMES[outcome] ?? "The game is over"),
       h("p", {}, capitalised(view.status)),
       h(
         "div",
         { class: "row" },
-        replay ? h("a", { class: "button main", href: review }, "Replay and review") : null,
+        h("a", { class: "button main", href: this.review(replay) }, "Replay and review"),
         h("button", { type: "button", onclick: again }, "New game"),
         h("a", { class: "button", href: "#" }, "Other games"),
       ),

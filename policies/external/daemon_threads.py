@@ -1,0 +1,55 @@
+"""Threads that do not hold the program back when it ends: who waits for a network may wait long."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Task = tuple[Future[Any], Callable[[], Any]]
+
+
+class DaemonThreads(Executor):
+    """Like concurrent.futures.ThreadPoolExecutor, for whose threads Python waits at its end."""
+
+    def __init__(self, count: int, name: str = "") -> None:
+        """`count` threads begin at once."""
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._threads = [Thread(target=self._work, name=name, daemon=True) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, call: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        self._tasks.put((future, partial(call, *args, **kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        while cancel_futures:
+            try:
+                task = self._tasks.get_nowait()
+            except Empty:
+                break
+            if task:
+                task[0].cancel()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def _work(self) -> None:
+        while task := self._tasks.get():
+            do(*task)
+            del task  # what it needed is not kept until the next one comes
+
+
+def do(future: Future[Any], call: Callable[[], Any]) -> None:
+    """Carry a task out, unless it was cancelled."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(call())
+    except BaseException as error:
+        future.set_exception(error)

@@ -1,0 +1,91 @@
+"""A policy that fails or hangs takes nothing from its table, nor from the others."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+from serving import HUMAN, Client, Seat, served
+
+from hanamachi.policies.policy import Policy, uniform
+
+GAME, NAME = "hanamikoji", "unsure (policy 1)"
+
+
+class Unsure(Policy):
+    """Fails while it is told to, and waits until it may move."""
+
+    name = "unsure"
+    fails = False
+    may_move = threading.Event()
+
+    def distribution(self, observation: Any, mask: Any, memory: Any) -> Any:
+        if type(self).fails:
+            raise ValueError("I do not know")
+        self.may_move.wait()
+        return uniform(mask), None, memory
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    module: Any = ModuleType("policies_that_fail")
+    module.unsure = Unsure
+    sys.modules[module.__name__] = module
+    with served(tmp_path_factory.mktemp("data"), ["policies_that_fail:unsure"]) as found:
+        yield found
+    del sys.modules[module.__name__]
+
+
+@pytest.fixture(autouse=True)
+def sure(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    Unsure.may_move.set()
+    yield
+    Unsure.fails = False
+
+
+def stuck(seat: Seat) -> Any:
+    """Move until the policy is to move, and fails; returns the position."""
+    position = seat.position()
+    Unsure.fails = True
+    seat.act(position, position["view"]["legal"][0]["action"])
+    while not (position := seat.until("position"))["failed"]:
+        if position["view"]["legal"]:
+            seat.act(position, position["view"]["legal"][0]["action"])
+    return position
+
+
+def test_a_policy_that_failed_can_be_asked_again(client: Client) -> None:
+    with client.sit(client.table(GAME, HUMAN, NAME)["keys"]["0"]) as seat:
+        position = stuck(seat)
+        assert "I do not know" in position["failed"]
+        Unsure.fails = False
+        seat.send(type="step", number=position["number"])
+        moved = seat.position(position["number"] + 1)
+        assert moved["failed"] is None
+        seat.send(type="step", number=moved["number"])  # nobody has failed now
+        seat.until("refused")
+
+
+def test_a_new_game_can_begin_where_a_policy_failed(client: Client) -> None:
+    with client.sit(client.table(GAME, HUMAN, NAME)["keys"]["0"]) as seat:
+        before = stuck(seat)
+        Unsure.fails = False
+        seat.send(type="new")
+        fresh = seat.position()
+        assert fresh["game"] == before["game"] + 1
+        assert fresh["failed"] is None
+        moves = client.get(f"/api/replays/{fresh['last_replay']}").json["moves"]
+        assert len(moves) == before["number"]
+
+
+def test_a_policy_that_hangs_holds_up_no_other_table(client: Client) -> None:
+    with client.sit(client.table(GAME, HUMAN, NAME)["keys"]["0"]) as seat:
+        position = seat.position()
+        Unsure.may_move.clear()
+        seat.act(position, position["view"]["legal"][0]["action"])
+        other = client.table(GAME, HUMAN, "search:improve:hanamikoji:worlds=32")
+        with client.sit(other["keys"]["0"]) as elsewhere:
+            assert elsewhere.position()["view"]["legal"]
+        Unsure.may_move.set()
