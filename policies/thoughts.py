@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
+from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy, best
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.session import Session
@@ -26,7 +27,12 @@ class Thought(NamedTuple):
 def judgement(
     player: SeatedPlayer[Policy], session: Session, remember: bool = True
 ) -> tuple[Chances, float | None]:
-    """The player's probabilities for the seat to move, and its value if it has one."""
+    """The player's probabilities for the seat to move, and its value if it has one.
+
+    After a failure it can be asked again.
+    """
+    if isinstance(player.policy, ProcessPolicy):
+        player.policy.ask_again()
     chances, values = player.distribution(turn_of(session), remember)
     exact = chances[0].astype(np.float64)
     return exact / exact.sum(), None if values is None else float(values[0])

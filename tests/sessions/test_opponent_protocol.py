@@ -1,8 +1,11 @@
-"""Opponents: any legal action with equal probability, whatever the game."""
+"""Opponents: random play is fair, and what cannot play is refused in one sentence."""
 
 import numpy as np
+import pytest
 
-from hanamachi.sessions.opponent_protocol import RandomPlay
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.sessions.opponent_protocol import RandomPlay, as_opponent
 
 
 def test_the_random_opponent_chooses_every_legal_action_equally_often():
@@ -12,3 +15,14 @@ def test_the_random_opponent_chooses_every_legal_action_equally_often():
     counts = np.bincount(actions, minlength=5)
     assert counts[[1, 4]].tolist() == [0, 0]
     assert (abs(counts[[0, 2, 3]] - 2000) < 200).all()
+
+
+def test_a_class_is_refused_in_the_place_of_an_opponent():
+    with pytest.raises(UserError, match=r"RandomPlay\(\)"):
+        as_opponent(RandomPlay, variant("hanamikoji"))
+
+
+def test_an_opponent_may_have_a_variant_of_its_own_kind():
+    opponent = RandomPlay()
+    opponent.variant = "the strongest one"
+    assert as_opponent(opponent, variant("hanamikoji")) is opponent

@@ -28,6 +28,7 @@ from hanamachi.training.evaluation.review import Review, worst
 Ask = Callable[[str], str]  # shows a prompt and returns a line; EOFError at the end of input
 Say = Callable[[str], None]
 
+LEAVE = ("quit", "exit", "q")
 FEW = 12  # at most these many choices are listed without a question
 WIDTH = 80  # columns of a terminal
 DIGITS = 9  # of the number of a choice; no position has as many choices
@@ -214,7 +215,7 @@ def play(contest: Contest, ask: Ask, say: Say, thoughts: bool = False) -> bool:
             if contest.my_turn:
                 take_turn(contest, ask, say)
             else:
-                contest.reply()
+                hear_reply(contest, ask, say)
                 if thoughts:
                     say(spoken(contest, contest.thought))
             if contest.round_end:
@@ -270,12 +271,28 @@ def take_turn(contest: Contest, ask: Ask, say: Say) -> None:
         try:
             moved = obey(contest, ask("> ").strip().lower(), say)
         except UserError as mistake:
-            say(f"{str(mistake)[0].upper()}{str(mistake)[1:]}.")
+            say(sentence(mistake))
+
+
+def sentence(error: UserError) -> str:
+    return f"{str(error)[0].upper()}{str(error)[1:]}."
+
+
+def hear_reply(contest: Contest, ask: Ask, say: Say) -> None:
+    """The policy's move. One that fails can be asked again, or the human leaves the game."""
+    while True:
+        try:
+            contest.reply()
+            return
+        except UserError as failure:
+            say(sentence(failure))
+        if ask("Enter asks it again, q leaves the game ").strip().lower() in LEAVE:
+            raise EOFError
 
 
 def obey(contest: Contest, line: str, say: Say) -> bool:
     """Do what one line says; returns whether it was a move. UserError if it means nothing."""
-    if line in ("quit", "exit", "q"):
+    if line in LEAVE:
         raise EOFError
     if line.startswith("?"):
         numbered = contest.numbered()

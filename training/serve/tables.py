@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
-from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of
 from hanamachi.sessions.players import SeatedPlayer
@@ -140,10 +139,7 @@ class Table:
 
     def choose(self) -> int:
         """What the policy in the seat to move plays; the same after a restart."""
-        player = self.players[self.session.mover]
-        if isinstance(player.policy, ProcessPolicy):  # which would give a failure again
-            player.policy.ask_again()
-        chances, _ = judgement(player, self.session)
+        chances, _ = judgement(self.players[self.session.mover], self.session)
         rng = np.random.default_rng((self.luck, len(self.session.actions)))
         return choice(self.variant, chances, rng)
 

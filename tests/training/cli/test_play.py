@@ -390,6 +390,26 @@ def test_a_game_can_be_left_and_its_record_kept():
     assert again.state().tobytes() == game.session.state().tobytes()
 
 
+@pytest.mark.parametrize(("lines", "moved"), [(["q"], 1), (["", "quit"], 2)])
+def test_an_opponent_that_fails_is_asked_again_or_the_game_is_left(lines, moved):
+    variant = make_variant("hanamikoji", starter=0)
+    game = Contest(variant, FailsOnce(variant))
+    script = Script(next(iter(game.choices().values())), *lines)
+    assert not script.hold(game)
+    assert "Not yet." in script.heard
+    assert len(game.session.actions) == moved
+
+
+class FailsOnce(RandomPolicy):
+    failed = False
+
+    def distribution(self, observation, mask, memory):
+        if not self.failed:
+            self.failed = True
+            raise UserError("not yet")
+        return super().distribution(observation, mask, memory)
+
+
 def test_a_seat_that_does_not_exist_is_refused():
     with pytest.raises(UserError, match="from 0 to 1"):
         contest(seat=2)
