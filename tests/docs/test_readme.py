@@ -31,7 +31,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "SECURITY.md",
-    ROOT / "benchmarks" / "README.md",
+    *sorted((ROOT / "benchmarks").glob("*.md")),
     *sorted((ROOT / "envs" / "games").glob("*/RULES.md")),
     *(
         page
