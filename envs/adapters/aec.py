@@ -18,7 +18,7 @@ from hanamachi.adapters.boxes import box
 from hanamachi.adapters.requests import known_options
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
-from hanamachi.errors import IllegalAction, UserError
+from hanamachi.errors import IllegalAction, UserError, unknown
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import (
     RENDER_MODES,
@@ -33,6 +33,7 @@ from hanamachi.sessions.states import State
 from hanamachi.sessions.worlds import Worlds, worlds_of
 
 ILLEGAL_REWARD = -1.0
+NO_GAME = "no game is in progress; call reset() first"
 
 
 def make(
@@ -137,10 +138,12 @@ class AEC(AECEnv):
         Raises IllegalAction, and leaves the game as it was, if the action is not legal now.
         """
         if not self.agents:
-            raise UserError("no game is in progress; call reset() first")
+            raise UserError(NO_GAME)
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
-            self._leave(action)
+            if action is not None:
+                raise UserError(f"the game is over; {agent} can only step with None")
+            self._was_dead_step(None)
             return
         if action is None:
             raise UserError(f"{agent} is to move and must choose an action; None is for the end")
@@ -158,12 +161,6 @@ class AEC(AECEnv):
         self._accumulate_rewards()
         self._deads_step_first()
 
-    def _leave(self, action: int | None) -> None:
-        """An agent whose game is over steps once more, with None."""
-        if action is not None:
-            raise UserError(f"the game is over; {self.agent_selection} can only step with None")
-        self._was_dead_step(None)
-
     def _update(self) -> None:
         """Set the attributes from the game."""
         mover, rewards = self._session.mover, self._session.rewards()
@@ -178,9 +175,26 @@ class AEC(AECEnv):
         if self.render_mode == "human":
             self.render()
 
+    def last(
+        self, observe: bool = True
+    ) -> tuple[dict[str, NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
+        """As in PettingZoo, of the agent selected; UserError if no game is in progress."""
+        if not self.agents:
+            raise UserError(NO_GAME)
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What this agent knows, in or out of its turn."""
-        observation, mask = self._session.observe(self.possible_agents.index(agent))
+        """What this agent knows, in or out of its turn, also once the game is over."""
+        if not self._session.generator:
+            raise UserError(NO_GAME)
+        observation, mask = self._session.observe(seat_of(agent, self.possible_agents))
         if self.terminations.get(agent, True):
             mask[:] = 0  # also after an illegal action has ended the game
         return {"observation": observation, "action_mask": mask}
@@ -238,11 +252,20 @@ class AEC(AECEnv):
         return record_of(self._session)
 
 
+def seat_of(agent: Any, agents: list[str]) -> int:
+    """The seat of an agent; UserError for a name that no agent has."""
+    try:
+        return agents.index(agent)
+    except ValueError:
+        raise unknown("agent", agent, agents) from None
+
+
 class Referee(wrappers.OrderEnforcingWrapper):
     """The checks of PettingZoo's usual wrappers, made by one, with errors of the same types.
 
     It stands for TerminateIllegalWrapper, AssertOutOfBoundsWrapper and OrderEnforcingWrapper, one
-    around the other, and goes by the rules where they go by the mask that was handed out last.
+    around the other, and goes by the rules where they go by the mask that was handed out last. Only
+    `last` differs: without a game in progress it raises a UserError.
     """
 
     env: AEC
@@ -276,7 +299,7 @@ class Referee(wrappers.OrderEnforcingWrapper):
         return self.env.render(seat) if self._has_reset else super().render()
 
     def last(self, observe: bool = True) -> Any:
-        return self.env.last(observe) if self._has_reset else super().last(observe)
+        return self.env.last(observe)
 
     def step(self, action: Any) -> None:
         """Carry out an action; an illegal one ends the game, with ILLEGAL_REWARD for its agent."""

@@ -10,7 +10,13 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hanamachi.adapters.boxes import box
-from hanamachi.adapters.requests import OPPONENT_FAILED, Asked, known_options, opponent_for
+from hanamachi.adapters.requests import (
+    OPPONENT_FAILED,
+    Asked,
+    close_if_named,
+    known_options,
+    opponent_for,
+)
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.games.registry import variant
@@ -25,7 +31,12 @@ from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session, checked_seed
+from hanamachi.sessions.states import checked_state
 from hanamachi.sessions.worlds import Worlds, worlds_of
+
+NOTHING_LEFT = (
+    "the game in this state ends before the learner decides; give reset an earlier state, or none"
+)
 
 Transition = tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]
 
@@ -56,6 +67,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ) -> None:
         self._session = Session(variant(game, **options))
         self.seat_wanted = checked_seat(seat, self.variant.seats)
+        self.opponent_wanted = opponent
         self.opponent = opponent_for(opponent, self.variant)
         self.illegal_reward = checked_reward(illegal_reward)
         self.render_mode = checked_render_mode(render_mode)
@@ -78,14 +90,20 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin a game; `seed` and `options` as in hanamachi.adapters.aec.AEC.reset.
 
-        A game that ends before the learner's first decision is followed by another.
+        A game that ends before the learner's first decision is followed by another. UserError if
+        it began from a state in which the learner has nothing left to decide.
         """
         seed = None if seed is None else checked_seed(seed)
-        self._session.begin(seed, known_options(options))  # first, as it refuses what does not fit
+        given = known_options(options)
+        if "state" in given and checked_state(self.variant, given["state"])["mover"] == OVER:
+            raise UserError(NOTHING_LEFT)
+        self._session.begin(seed, given)  # first, as it refuses what does not fit
         self._over = True  # until the opponent has played
         super().reset(seed=seed)
         self._take_seat()
         while self._session.mover == OVER:
+            if "state" in given:
+                raise UserError(NOTHING_LEFT)
             self._session.begin()
             self._take_seat()
         self._over = False
@@ -160,6 +178,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def _repr_svg_(self) -> str | None:
         """The table for a notebook, open as in `render`."""
         return self._session._repr_svg_()
+
+    def close(self) -> None:
+        """End the processes of an opponent that was given by its name, such as a bot."""
+        close_if_named(self.opponent_wanted, self.opponent)
 
     def record(self) -> Record:
         """The game so far, to be saved and replayed."""

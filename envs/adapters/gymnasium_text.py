@@ -11,7 +11,13 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from hanamachi.adapters.requests import OPPONENT_FAILED, Asked, known_options, opponent_for
+from hanamachi.adapters.requests import (
+    OPPONENT_FAILED,
+    Asked,
+    close_if_named,
+    known_options,
+    opponent_for,
+)
 from hanamachi.adapters.text import ScriptedModel, Step, TextGame
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
@@ -44,6 +50,7 @@ class TextEnv(gymnasium.Env[str, str]):
         """`settings` are those of TextGame, and the options of the game."""
         self.game = TextGame(game, **settings)
         self.seat_wanted = checked_seat(seat, self.game.variant.seats)
+        self.opponent_wanted = opponent
         self.opponent = opponent_for(opponent, self.game.variant)
         self.observation_space = spaces.Text(LONGEST, charset=CHARACTERS)
         self.action_space = spaces.Text(LINE, charset=string.printable)
@@ -54,9 +61,14 @@ class TextEnv(gymnasium.Env[str, str]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin a game; returns the seat's first prompt, with the rules."""
+        """Begin a game; returns the seat's first prompt, with the rules.
+
+        The same seed and the same replies give the same game. Without a seed the one of the
+        constructor counts for the first game.
+        """
         if known_options(options):
             raise UserError("a game in words begins with a deal of its own: leave out the options")
+        seed = self.game.seed if seed is None else seed  # the opponent's, too
         seed = None if seed is None else checked_seed(seed)
         super().reset(seed=seed)
         self._over = True
@@ -88,6 +100,10 @@ class TextEnv(gymnasium.Env[str, str]):
             step = self.game.step(self._others.reply())
             reward += step.info["rewards"][self.seat]
         return step.prompt, reward
+
+    def close(self) -> None:
+        """End the processes of an opponent that was given by its name, such as a bot."""
+        close_if_named(self.opponent_wanted, self.opponent)
 
     def _info(self, illegal: str | None) -> dict[str, Any]:
         return {"messages": self.game.messages(self.seat), "seat": self.seat, "illegal": illegal}

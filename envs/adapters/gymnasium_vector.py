@@ -53,6 +53,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     metadata = {  # noqa: RUF012
         "autoreset_mode": AutoresetMode.SAME_STEP,
         "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 1,
     }
 
     def __init__(
@@ -77,6 +78,11 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         `variant.observation.units[i]`, rounded, at most 127. With `copy=False` each step writes to
         the arrays of the step before, and the masks must not be changed.
         """
+        if "illegal_reward" in options:
+            raise UserError(
+                "a batch takes no illegal_reward, as it refuses illegal actions: leave it out, or "
+                'add vectorization_mode="sync" to make_vec'
+            )
         self.variant = variant(game, **options)
         self.num_envs = checked_size(num_envs)
         self.opponent = opponent_for(opponent, self.variant)
@@ -152,9 +158,6 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         if everywhere and first is not None:
             self._play.seed_random_play(self.np_random)
         shown = self._arrays()
-        arrays: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(shown, self._shown, strict=True)
-        for array, kept in arrays:
-            array[:] = kept
         self._begun = self._begun and not everywhere  # if the opponent fails, nothing has begun
         self._play.reset(rows, shown, self.np_random)
         self._begun = True

@@ -15,13 +15,15 @@ Notation: A actions, N entries of the tensor that is observed.
 from collections.abc import Mapping
 from typing import Any
 
+import gymnasium.logger
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv
 
-from hanamachi.errors import IllegalAction, UserError, missing_extra
-from hanamachi.sessions.session import checked_seed
+from hanamachi.adapters.aec import NO_GAME, seat_of
+from hanamachi.errors import IllegalAction, UserError, missing_extra, shown
+from hanamachi.sessions.session import checked_mapping, checked_seed
 
 try:
     import pyspiel
@@ -56,6 +58,7 @@ class OpenSpielAEC(AECEnv):
             for agent in self.possible_agents
         }
         self.np_random = np.random.default_rng()  # chance
+        self.position: Any = None  # until the first reset
 
     def _seen(self) -> spaces.Dict:
         """OpenSpiel declares no bounds of a tensor's entries."""
@@ -74,7 +77,12 @@ class OpenSpielAEC(AECEnv):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin a game; without a seed it keeps the generator of the last one."""
+        """Begin a game; without a seed it keeps the generator of the last one.
+
+        Options are ignored with a warning, as a game of OpenSpiel has none.
+        """
+        for name in checked_mapping(options):
+            gymnasium.logger.warn(f"reset ignores the option {shown(name)}: it knows none here")
         if seed is not None:
             self.np_random = np.random.default_rng(checked_seed(seed))
         self.position = self.game.new_initial_state()
@@ -92,7 +100,7 @@ class OpenSpielAEC(AECEnv):
         Raises IllegalAction, and leaves the game as it was, if the action is not legal now.
         """
         if not self.agents:
-            raise UserError("no game is in progress; call reset() first")
+            raise UserError(NO_GAME)
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
@@ -118,9 +126,17 @@ class OpenSpielAEC(AECEnv):
         self.terminations = dict.fromkeys(self.agents, terminated)
         self.agent_selection = self.agents[0 if terminated else self.position.current_player()]
 
+    def last(self, observe: bool = True) -> Any:
+        """As in PettingZoo, of the agent selected; UserError if no game is in progress."""
+        if not self.agents:
+            raise UserError(NO_GAME)
+        return super().last(observe)
+
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What this agent knows or sees, in or out of its turn."""
-        seat, position = self.possible_agents.index(agent), self.position
+        """What this agent knows or sees, in or out of its turn, also once the game is over."""
+        if self.position is None:
+            raise UserError(NO_GAME)
+        seat, position = seat_of(agent, self.possible_agents), self.position
         mask = np.zeros(self.game.num_distinct_actions(), np.int8)
         if position.current_player() == seat:
             mask[position.legal_actions()] = 1
@@ -146,6 +162,10 @@ def loaded(name: str) -> "pyspiel.Game":
 
 def checked(game: "pyspiel.Game") -> "pyspiel.Game":
     """The game, if agents can take turns in it, its chance is explicit and it has a tensor."""
+    if not isinstance(game, pyspiel.Game):
+        raise UserError(
+            f"OpenSpielAEC takes a game of OpenSpiel, loaded or by its name, not {shown(game)}"
+        )
     kind = game.get_type()
     name, dynamics = kind.short_name, pyspiel.GameType.Dynamics
     if kind.dynamics == dynamics.SIMULTANEOUS:

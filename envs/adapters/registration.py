@@ -15,6 +15,7 @@ from hanamachi.adapters.aec import make
 from hanamachi.engine.game import Game
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
+from hanamachi.rendering.frames import RENDER_MODES
 
 
 def register(game: Game) -> None:
@@ -52,6 +53,10 @@ def one_game(game: str, variants: list[str], **settings: Any) -> gymnasium.Env[A
     from hanamachi.adapters.gymnasium import SeatEnv
 
     return SeatEnv(checked_game(game, variants), **settings)
+
+
+# Gymnasium reads it before it calls `one_game`, to wrap what collects frames in lists
+one_game.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # type: ignore[attr-defined]
 
 
 def many_games(

@@ -28,6 +28,12 @@ def opponent_for(asked: Asked, variant: Variant) -> Opponent:
     return as_opponent(load_policy(os.fspath(asked), variant.id, **variant.options), variant)
 
 
+def close_if_named(asked: Asked, opponent: Opponent) -> None:
+    """End what an opponent loaded by its name has started; one that the user made stays open."""
+    if isinstance(asked, str | os.PathLike) and hasattr(opponent, "close"):
+        opponent.close()
+
+
 def known_options(options: Any) -> dict[str, Any]:
     """The options of a reset that are known; the others are ignored with a warning.
 

@@ -18,9 +18,19 @@ from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv
 from pettingzoo.utils.wrappers import BaseWrapper
 
+from hanamachi.errors import UserError, shown
+
 
 def for_rllib(env: AECEnv) -> "ForRLlib":
-    """The same environment, observed as ActionMaskingTorchRLModule of RLlib wants it."""
+    """The same environment, observed as ActionMaskingTorchRLModule of RLlib wants it.
+
+    UserError unless its agents move one at a time, as in PettingZoo's AECEnv.
+    """
+    if not isinstance(env, AECEnv):
+        raise UserError(
+            "for_rllib takes a PettingZoo environment (AECEnv), such as "
+            f'hanamachi.make("hanamikoji"), not {shown(env)}'
+        )
     return ForRLlib(env)
 
 

@@ -23,7 +23,7 @@ from hanamachi.sessions.events import asked
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
 from hanamachi.sessions.replies import action_named, retries_of
-from hanamachi.sessions.session import Session
+from hanamachi.sessions.session import Session, whole_number
 from hanamachi.sessions.views import choices
 
 Message = dict[str, str]  # "role" and "content", as chat APIs have them
@@ -100,7 +100,7 @@ class TextGame:
         if self.over:
             raise UserError("no game is in progress; call reset() to begin one")
         seat = self.session.mover
-        self._tell(seat, "assistant", reply)
+        self._tell(seat, "assistant", reply if isinstance(reply, str) else "")
         try:
             action = self.parse(reply)
         except UserError as mistake:
@@ -184,7 +184,7 @@ class TextGame:
     def _check_begun(self, seat: int) -> None:
         if not self.session.generator:
             raise UserError("no game is in progress; call reset() to begin one")
-        if not 0 <= seat < self.variant.seats:
+        if not 0 <= whole_number(seat, "a seat") < self.variant.seats:
             raise UserError(f"a seat must be from 0 to {self.variant.seats - 1}, not {shown(seat)}")
 
     # --- Replies

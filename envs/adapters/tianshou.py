@@ -18,10 +18,19 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hanamachi.adapters.gymnasium import SeatEnv
+from hanamachi.errors import UserError, shown
 
 
 def for_tianshou(env: gymnasium.Env[NDArray[np.float32], np.int64]) -> "ForTianshou":
-    """The same environment, made by gymnasium.make, observed as Tianshou wants it."""
+    """The same environment, made by gymnasium.make, observed as Tianshou wants it.
+
+    UserError for an environment of anything else.
+    """
+    if not isinstance(getattr(env, "unwrapped", None), SeatEnv):
+        raise UserError(
+            "for_tianshou takes one of these games, made by gymnasium.make, such as "
+            f'gymnasium.make("hanamachi/Hanamikoji-v0"), not {shown(env)}'
+        )
     return ForTianshou(env)
 
 

@@ -22,7 +22,7 @@ from gymnasium.vector import AutoresetMode, VectorWrapper
 from gymnasium.vector.utils import batch_space
 
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 
 Observations = dict[str, Any]
 
@@ -32,6 +32,11 @@ def for_torchrl(games: VectorSeatEnv) -> "ResetWhenAsked":
 
     UserError unless they begin anew by themselves: `autoreset_mode` must be SAME_STEP.
     """
+    if not isinstance(games, VectorSeatEnv):
+        raise UserError(
+            "for_torchrl takes a batch of these games, made by gymnasium.make_vec without a "
+            f"vectorization_mode, not {shown(games)}"
+        )
     if games.autoreset_mode is not AutoresetMode.SAME_STEP:
         raise UserError("for_torchrl needs games made with autoreset_mode SAME_STEP, the default")
     return ResetWhenAsked(games)

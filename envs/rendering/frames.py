@@ -1,5 +1,6 @@
 """What environments show to people: the render modes of all adapters."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,8 +42,14 @@ def frame(variant: Variant, game: np.record, mode: str, seat: int | None = None)
     text: str = module.text(variant, game, seat)
     if mode == "ansi":
         return text
-    print(text)
+    print_anywhere(text)
     return None
+
+
+def print_anywhere(text: str) -> None:
+    """Print, with escapes for the characters that standard output cannot encode."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def table_svg(variant: Variant, game: np.record) -> str:

@@ -29,7 +29,8 @@ VARIANTS: dict[str, dict[str, Any]] = {  # there -> our options
     "Black (6 Suits)": {"colours": 5, "multicolour": "five"},
 }
 PLAYERS = (2, 3, 4, 5)
-UNKNOWN = ("allOrNothing", "detrimentalCharacters", "cardCycle")  # options of other rules
+# options of other rules; deckPlays is none, as a card that is played from the deck is refused
+UNKNOWN = ("allOrNothing", "detrimentalCharacters", "cardCycle", "startingPlayer")
 START = 1  # of the generator, which nothing is drawn from
 
 

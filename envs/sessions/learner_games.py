@@ -58,6 +58,12 @@ class LearnerGames(ABC):
     def parallel_for(self, loop: Callable[..., Any], *rows: Any) -> None:
         parallel_for(loop, self.variant.rule_set, *rows, threads=self.threads)
 
+    def _observe(self, shown: Shown) -> None:
+        """Show what the learners see in all rows, whatever the arrays held before."""
+        seats = self.learners["seat"].copy()  # in one piece, as in all calls of the kernel
+        self.parallel_for(kernels.observations, self.games, seats, shown.observations)
+        self.parallel_for(kernels.masks, self.games, shown.masks)
+
 
 def learner_games(
     opponent: Opponent,
@@ -83,6 +89,8 @@ class AgainstRandom(LearnerGames):
         self._play(games, np.full(len(games), BEGIN), learners, Shown(*seen))
         for array, played in zip(arrays, new, strict=True):
             array[part] = played
+        if not every:
+            self._observe(shown)
 
     def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:
         self._play(self.games, actions, self.learners, shown)
@@ -186,11 +194,6 @@ class AgainstOpponent(LearnerGames):
             actions = self.player.act(turns, rng)
             earned = turns.step(self.games, actions, self.threads)
             rewards[rows] += of_seats(earned, seats[rows])
-
-    def _observe(self, shown: Shown) -> None:
-        seats = self.learners["seat"].copy()  # in one piece, as in all calls of the kernel
-        self.parallel_for(kernels.observations, self.games, seats, shown.observations)
-        self.parallel_for(kernels.masks, self.games, shown.masks)
 
 
 def of_seats(rewards: NDArray[np.float32], seats: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -13,10 +13,19 @@ from hanamachi.sessions.views import choices, seat_text
 PROMPTS = ("bare", "deductions", "memory")
 
 
+def rules_of(rule_set: Variant) -> str:
+    """RULES.md, the rules in prose; for a game without it, its title and what its options mean."""
+    game, chosen = rule_set.game, rule_set.options.items()
+    page = files(f"hanamachi.games.{game.name}") / "RULES.md"
+    if page.is_file():
+        return page.read_text("utf-8")
+    options = [f"* {name}={value}: {game.options[name]}" for name, value in chosen]
+    return "\n".join([f"# {game.title}\n", *options])
+
+
 def rules_prompt(rule_set: Variant, seat: int) -> str:
     """The rules in prose, and who the reader is."""
-    text = (files(f"hanamachi.games.{rule_set.game.name}") / "RULES.md").read_text("utf-8")
-    prose = text.partition("\n## Options")[0]
+    prose = rules_of(rule_set).partition("\n## Options")[0]
     paragraphs = [p for p in prose.split("\n\n") if "rules.py" not in p]
     return "\n\n".join([*paragraphs, f"You are player {seat}."])
 

@@ -164,6 +164,8 @@ class Session:
                 raise refusal(self, number)
             self.mover = mover
         self.actions.append(number)
+        if self.mover == OVER and self._history:
+            self.history()  # whoever follows the events learns that the game has ended
 
     def _step_dealt(self, action: int) -> None:
         if not self._mask[action]:

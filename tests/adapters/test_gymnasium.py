@@ -1,5 +1,6 @@
 """The Gymnasium environment of one game: one seat learns, an opponent plays the others."""
 
+import io
 import pickle
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from environments import (
     NAME,
+    SHORT,
     SMALL,
     VARIANTS,
     Remembers,
@@ -29,10 +31,11 @@ from hanamachi import variant as make_variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
-from hanamachi.adapters.registration import gymnasium_id
+from hanamachi.adapters.registration import gymnasium_id, one_game
 from hanamachi.engine.game import OVER
 from hanamachi.policies import load_policy
 from hanamachi.sessions.saved_games import replay
+from hanamachi.sessions.session import Session
 
 pytestmark = pytest.mark.uncompiled
 
@@ -145,6 +148,27 @@ def test_a_seat_s_view_is_rendered_where_one_is_asked_for():
     assert own.render() == env.render(seat=0) != env.render()
 
 
+@pytest.mark.parametrize("kind", [str, np.ndarray])
+def test_frames_are_collected_in_a_list_where_gymnasium_is_asked_to(kind):
+    mode = "ansi_list" if kind is str else "rgb_array_list"
+    env = gymnasium.make(NAME, render_mode=mode)
+    _, info = env.reset(seed=1)
+    env.step(info["action_mask"].argmax())
+    frames = env.render()
+    assert [type(frame) for frame in frames] == [kind, kind]
+
+
+def test_gymnasium_knows_the_render_modes_before_it_makes_one():
+    assert one_game.metadata == SeatEnv.metadata
+
+
+def test_a_table_is_printed_where_the_output_cannot_encode_all_of_it(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, "ascii", write_through=True))
+    SeatEnv("hanamikoji", render_mode="human").reset(seed=1)
+    assert rb"Hanamikoji \xb7 round 1" in written.getvalue()
+
+
 def test_without_a_render_mode_nothing_is_shown_and_a_warning_says_why():
     env = SeatEnv("hanamikoji")
     env.reset(seed=1)
@@ -222,6 +246,40 @@ def test_options_that_do_not_fit_leave_the_random_numbers_as_they_were():
         with pytest.raises(UserError):
             env.reset(seed=2, options=options)
     assert env.np_random.bit_generator.state == before
+
+
+def states_at_the_end(id):
+    """States of a game: the last one in which seat 0 is to move and all later ones."""
+    env = AEC(id, **SHORT[id])
+    env.reset(seed=3)
+    states = []
+    while not any(env.terminations.values()):
+        if env.agent_selection == "player_0":
+            states = []
+        states.append(env.get_state())
+        env.step(int(env.last()[0]["action_mask"].argmax()))
+    return [*states, env.get_state()]
+
+
+def test_a_state_in_which_the_learner_has_nothing_to_decide_is_refused():
+    first, *later = states_at_the_end("hanabi:3p")
+    env = SeatEnv("hanabi:3p", seat=0, opponent=first_legal, **SHORT["hanabi:3p"])
+    env.reset(options={"state": first})
+    assert len(later) > 1
+    for state in later:
+        with pytest.raises(UserError, match="state"):
+            env.reset(options={"state": state})
+
+
+def test_a_finished_state_leaves_the_game_in_progress():
+    *_, finished = states_at_the_end("hanamikoji")
+    env = SeatEnv("hanamikoji", **SHORT["hanamikoji"])
+    env.reset(seed=1)
+    before = env.np_random.bit_generator.state
+    with pytest.raises(UserError, match="state"):
+        env.reset(seed=2, options={"state": finished})
+    assert env.np_random.bit_generator.state == before
+    env.step(env.action_masks().argmax())
 
 
 def test_a_seed_of_numpy_is_the_same_as_one_of_python():
@@ -354,15 +412,22 @@ def test_the_learner_is_rewarded_for_its_own_result(id):
     assert set(rewards[0]) == {-1.0, 1.0}
 
 
-def test_a_game_that_ends_before_the_learners_first_decision_is_followed_by_another():
+def test_a_game_that_ends_before_the_learners_first_decision_is_followed_by_another(monkeypatch):
     game = AEC("hanamikoji", **SMALL)
     game.reset(seed=1)
     while game.get_state().record["mover"] != OVER:
         last = game.get_state()
         play(game, 1)
     assert last.record["mover"] == 1
+    begin, starts = Session.begin, [{"state": last}]
+
+    def begin_near_the_end(session, seed=None, options=None):
+        begin(session, seed, starts.pop() if starts else None)
+
+    monkeypatch.setattr(Session, "begin", begin_near_the_end)
     env = SeatEnv("hanamikoji", seat=0, opponent=first_legal, **SMALL)
-    _, info = env.reset(options={"state": last})
+    _, info = env.reset()
+    assert not starts
     assert info["action_mask"].any()
     assert not env.record().actions
 

@@ -103,6 +103,20 @@ def test_a_seed_is_checked_before_the_game_in_progress_is_left() -> None:
     env.step(next(iter(env.game.legal().values())))
 
 
+def test_the_seed_of_a_game_in_words_is_the_opponents_too() -> None:
+    def talk(env: TextEnv) -> Any:
+        _, info = env.reset()
+        over = False
+        while not over:
+            reply = next(iter(env.game.legal().values()))
+            _, _, over, _, info = env.step(reply)
+        return info["messages"]
+
+    first, second = (TextEnv("hanamikoji", seed=5, max_rounds=1) for _ in range(2))
+    assert talk(first) == talk(second)
+    assert talk(first) == talk(second), "the games that follow are the same, too"
+
+
 def test_a_seat_is_drawn_for_each_game_or_chosen() -> None:
     env = TextEnv("hanabi:5p")
     assert len({env.reset(seed=seed)[1]["seat"] for seed in range(20)}) == 5

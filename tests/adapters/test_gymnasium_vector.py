@@ -14,7 +14,7 @@ from environments import (
 )
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from gymnasium.wrappers.vector import HumanRendering, RecordEpisodeStatistics
 from samples import WHOLE
 
 from hanamachi import IllegalAction, UserError
@@ -40,6 +40,11 @@ def test_a_render_mode_gives_a_picture_of_each_table():
     envs = VectorSeatEnv("hanamikoji", 3, render_mode="rgb_array")
     envs.reset(seed=1)
     assert [frame.shape[2] for frame in envs.render()] == [3, 3, 3]
+
+
+def test_a_viewer_of_gymnasiums_knows_how_fast_to_show_the_tables():
+    envs = VectorSeatEnv("hanamikoji", 3, render_mode="rgb_array")
+    assert HumanRendering(envs).metadata["render_fps"] == 1
 
 
 def test_without_a_render_mode_nothing_is_shown_and_a_warning_says_why():
@@ -83,6 +88,7 @@ def begun():
         (lambda: VectorSeatEnv("hanamikoji").reset(options={"deal": []}), "no options"),
         (lambda: VectorSeatEnv("hanamikoji", autoreset_mode="Never"), "SAME_STEP"),
         (lambda: VectorSeatEnv("hanamikoji", opponent="gredy"), "mean greedy"),
+        (lambda: gymnasium.make_vec(NAME, 2, illegal_reward=-1), "sync"),
         (lambda: VectorSeatEnv("hanamikoji", 2).reset(seed=[1]), "must have 2, not 1"),
         *(
             (lambda mask=mask: begun().reset(options={"reset_mask": mask}), "reset_mask")
@@ -202,6 +208,23 @@ def test_a_part_of_the_games_can_be_reset_and_the_others_stay(mode, opponent):
     else:
         assert np.array_equal(after[part], first[part])
     envs.step(infos["action_mask"].argmax(1))
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_what_a_caller_writes_into_its_arrays_changes_no_game(copy):
+    envs = VectorSeatEnv("hanamikoji", 4, seat=0, copy=copy)
+    untouched = VectorSeatEnv("hanamikoji", 4, seat=0)
+    seen, infos = envs.reset(seed=1)
+    seen *= 10
+    infos["action_mask"][:] = 1
+    untouched.reset(seed=1)
+    part = {"reset_mask": np.array([True, False, False, True])}
+    expected = untouched.reset(seed=5, options=part)
+    same(envs.reset(seed=5, options=part), expected)
+    wrong = expected[1]["action_mask"].argmax(1)
+    wrong[1] = expected[1]["action_mask"][1].argmin()
+    with pytest.raises(IllegalAction):
+        envs.step(wrong)
 
 
 def test_a_list_of_seeds_is_the_same_as_the_number_it_begins_with():

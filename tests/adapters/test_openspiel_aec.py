@@ -132,6 +132,7 @@ def test_a_copy_and_a_pickle_hold_the_game_in_progress():
         ("stones_and_gems", "hides its chance"),
         ("mfg_garnet", "mean-field"),
         ("nfg_game", "cannot load"),
+        (5, "by its name"),
     ],
 )
 def test_a_game_that_does_not_fit_is_refused(game, sentence):
@@ -206,6 +207,26 @@ def test_a_step_without_a_game_is_refused():
         env.step(action)
     with pytest.raises(UserError, match="call reset"):
         env.step(None)
+
+
+def test_an_agent_observes_after_the_end_but_not_before_a_game():
+    env = OpenSpielAEC("kuhn_poker")
+    for look in env.last, lambda: env.observe("player_0"):
+        with pytest.raises(UserError, match="call reset"):
+            look()
+    env.reset(seed=0)
+    for action in 0, 0, None, None:
+        env.step(action)
+    with pytest.raises(UserError, match="call reset"):
+        env.last()
+    assert not env.observe("player_0")["action_mask"].any()
+    with pytest.raises(UserError, match="no agent 'player_9'"):
+        env.observe("player_9")
+
+
+def test_options_of_a_reset_are_ignored_with_a_warning():
+    with pytest.warns(UserWarning, match="ignores the option 'deal'"):
+        OpenSpielAEC("kuhn_poker").reset(options={"deal": [0]})
 
 
 def test_a_game_that_is_loaded_and_made_turn_based_is_taken():

@@ -1,9 +1,11 @@
 """For RLlib an environment is renamed, and nothing else changes."""
 
+import gymnasium
 import numpy as np
 import pytest
 
 import hanamachi
+from hanamachi import UserError
 from hanamachi.adapters.rllib import for_rllib
 
 pytestmark = pytest.mark.uncompiled
@@ -23,3 +25,8 @@ def test_for_rllib_renames_and_changes_nothing_else(id, capsys):
         np.testing.assert_array_equal(seen["observations"], expected["observation"])
         for each in env, plain:
             each.step(None if terminated else int(expected["action_mask"].argmax()))
+
+
+def test_for_rllib_takes_only_environments_of_pettingzoo():
+    with pytest.raises(UserError, match="PettingZoo"):
+        for_rllib(gymnasium.make("hanamachi/Hanamikoji-v0"))

@@ -178,6 +178,14 @@ def test_an_illegal_reply_is_asked_again_and_then_forfeits():
         game.step("secret 5")
 
 
+@pytest.mark.parametrize("reply", [None, ["secret 5"], 5, b"secret 5"])
+def test_a_reply_that_is_no_text_is_illegal_and_kept_as_an_empty_one(reply):
+    game = begun()
+    seat = game.session.mover
+    assert game.step(reply).info["illegal"]
+    assert game.messages(seat)[-2] == {"role": "assistant", "content": ""}
+
+
 def test_retries_are_counted_anew_after_a_legal_reply():
     game = begun(illegal="retry:1", starter=0)
     rng = np.random.default_rng(0)
@@ -293,6 +301,15 @@ def test_expert_behind_words_plays_the_same_game(id):
         assert game.returns == returns.tolist()
 
 
+def test_a_game_without_rules_in_prose_tells_its_title_and_options(monkeypatch, tmp_path):
+    monkeypatch.setattr("hanamachi.sessions.prompts.files", lambda package: tmp_path)
+    game = begun(max_rounds=3)
+    (told, *_) = game.messages(1)
+    for words in ("# Hanamikoji", "max_rounds=3", game.variant.game.options["max_rounds"]):
+        assert words in told["content"]
+    assert told["content"].endswith("You are player 1.")
+
+
 # --- Seats, and times without a game
 
 
@@ -306,7 +323,7 @@ def test_what_needs_a_game_says_so_before_there_is_one():
     assert game.reset() == TextGame("hanamikoji", seed=5).reset()
 
 
-@pytest.mark.parametrize("seat", [-1, 2, 4])
+@pytest.mark.parametrize("seat", [-1, 2, 4, None, "0"])
 def test_nobody_reads_for_a_seat_that_is_not_there(seat):
     game = begun("hanabi:2p")
     for call in (game.turn, game.messages):

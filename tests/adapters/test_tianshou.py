@@ -6,6 +6,7 @@ import pytest
 
 from hanamachi.adapters.registration import gymnasium_id
 from hanamachi.adapters.tianshou import for_tianshou
+from hanamachi.errors import UserError
 
 pytestmark = pytest.mark.uncompiled
 
@@ -25,3 +26,9 @@ def test_for_tianshou_shows_the_mask_next_to_the_observation(id):
         expected, same_reward, same_over, _, info = plain.step(action)
         assert (reward, terminated) == (same_reward, same_over)
     assert not seen["mask"].any()
+
+
+def test_for_tianshou_takes_only_these_games():
+    for other in (gymnasium.make("CartPole-v1"), 5):
+        with pytest.raises(UserError, match=r"gymnasium\.make"):
+            for_tianshou(other)

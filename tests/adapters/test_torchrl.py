@@ -55,6 +55,12 @@ def test_for_torchrl_takes_only_games_that_begin_anew_by_themselves():
         for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", **made))
 
 
+def test_for_torchrl_takes_only_batches():
+    for other in (gymnasium.make("hanamachi/Hanamikoji-v0"), 5):
+        with pytest.raises(UserError, match="make_vec"):
+            for_torchrl(other)
+
+
 @pytest.mark.parametrize("mask", [np.ones(2, bool), [True, True], np.zeros(2, bool)], ids=str)
 def test_for_torchrl_begins_all_games_first(mask):
     games = for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=2))

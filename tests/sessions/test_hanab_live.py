@@ -103,6 +103,7 @@ def test_a_game_that_was_broken_off_is_read_up_to_there() -> None:
         {"options": {"variant": "Rainbow (6 Suits)"}},
         {"options": {"variant": 3}},
         {"options": {"allOrNothing": True}},
+        {"options": {"startingPlayer": 1}},
         {"options": []},
         {"players": ["Alice"]},
         {"players": 3},

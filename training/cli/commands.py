@@ -211,6 +211,7 @@ def dataset(
 
 @app.command()
 def arena(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the bots.")],
     game: Annotated[str | None, typer.Option("--game", help="Id of a game.")] = None,
     grade: Annotated[
@@ -270,6 +271,9 @@ def arena(
 
     if (game is None) == (grade is None):
         raise UserError("name the game of a tournament with --game, or a small one with --grade")
+    if grade:
+        tournament = {"--set", "--games", "--swiss", "--seed", "--processes"}
+        refuse_unused(context, tournament, "--grade plays no games")
     place = out or Path("runs", Path(os.path.abspath(folder)).name)
     limits = Limits(seconds, memory, waits=True, clock=clock, cpu=cpu)
     how: dict[str, Any] = {"limits": limits, "others": others or ()}
@@ -445,6 +449,7 @@ def serve_table(
 
 @app.command()
 def replay(
+    context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="A saved game, notation, or JSON of hanab.live."),
@@ -469,6 +474,12 @@ def replay(
     from hanamachi.sessions.saved_games import positions
     from hanamachi.training.cli.play import round_end
 
+    if web:
+        refuse_unused(context, {"--out", "--seconds", "--all"}, "--web opens the browser")
+    elif out:
+        refuse_unused(context, {"--all"}, "--out writes a file and prints nothing")
+    else:
+        refuse_unused(context, {"--seconds"}, "only a file written with --out takes time")
     record = load_game(file)
     if web:
         with TemporaryDirectory(prefix="hanamachi-") as folder:
@@ -617,6 +628,14 @@ def exploit_exactly(
     show(found.as_json(), report.tables(found), as_json)
     if out:
         written(report.write(found, out))
+
+
+def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None:
+    """UserError if one of these options, which the command would ignore, was given."""
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.opts[0] in unused and source and source.name == "COMMANDLINE":
+            raise UserError(f"{reason}: leave out {option.opts[0]}")
 
 
 def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:

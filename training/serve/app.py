@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from hanamachi.errors import UserError, shown
-from hanamachi.games.registry import VARIANTS
+from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.limits import (
     GAME_BYTES,
     MESSAGE_BYTES,
@@ -38,6 +38,7 @@ from hanamachi.limits import (
     REVIEW_WORLDS,
 )
 from hanamachi.sessions.notation import notation
+from hanamachi.sessions.prompts import rules_of
 from hanamachi.sessions.saved_games import Record
 from hanamachi.storage.user_folders import data_folder
 from hanamachi.training.evaluation.review import WORLDS
@@ -312,8 +313,7 @@ class Site:
         id = request.path_params["game"]
         if id not in VARIANTS:
             raise Refused(404, f"there is no game {shown(id)}")
-        text = (files("hanamachi.games") / VARIANTS[id].name / "RULES.md").read_text("utf-8")
-        return JSONResponse({"html": self.markdown.render(text)})
+        return JSONResponse({"html": self.markdown.render(rules_of(variant(id)))})
 
     async def open_table(self, request: Request) -> Response:
         wanted = opening_of(await body_of(request, REQUEST_BYTES))

@@ -14,6 +14,7 @@ import pytest
 
 import hanamachi
 from hanamachi.adapters.gymnasium import SeatEnv
+from hanamachi.adapters.gymnasium_text import TextEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.errors import UserError
 from hanamachi.limits import MESSAGE
@@ -112,6 +113,36 @@ def test_an_environment_and_a_name_take_a_bot(bot: Write, tmp_path: Path) -> Non
     while not over:
         _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
     assert not knows_its_game("process:./bot.onnx")
+
+
+@pytest.mark.parametrize("env", [SeatEnv, TextEnv])
+def test_an_environment_tells_a_bot_of_the_end_and_closes_it(
+    bot: Write, tmp_path: Path, env: Callable[..., SeatEnv | TextEnv]
+) -> None:
+    log = tmp_path / "log"
+    bot(FIRST_LEGAL.replace("message =", f"open({str(log)!r}, 'a').write(line)\n    message ="))
+    name = f"process:python '{tmp_path / 'bot.py'}'"
+    learner = env("hanamikoji", opponent=name, seat=0, starter=0, max_rounds=1)
+    for seed in range(2):
+        learner.reset(seed=seed)
+        while not learner._over:
+            if isinstance(learner, TextEnv):
+                learner.step(next(iter(learner.game.legal().values())))
+            else:
+                learner.step(int(learner.action_masks().argmax()))
+    learner.close()
+    kinds = [line.split('"')[3] for line in log.read_text(encoding="utf-8").splitlines()]
+    assert [kind for kind in kinds if kind != "move"] == ["hello", "end", "end", "goodbye"]
+    assert kinds.index("end") < len(kinds) - 3, "the first game ended before the second one began"
+
+
+def test_an_environment_leaves_the_policy_of_its_user_open(bot: Write) -> None:
+    policy = bot(FIRST_LEGAL)
+    env = SeatEnv("hanamikoji", opponent=policy, seat=1, starter=0)
+    env.reset(seed=0)
+    env.close()
+    assert policy._bots.in_seats
+    policy.close()
 
 
 def test_each_seat_has_a_process_of_its_own_that_hears_of_its_games_alone(

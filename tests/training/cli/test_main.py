@@ -250,6 +250,30 @@ def test_replay_refuses_a_kind_of_file_that_it_cannot_write(hanamachi, saved_gam
         assert len(said.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "unused"),
+    [
+        (["--web", "--out", "game.svg"], "--out"),
+        (["--web", "--all"], "--all"),
+        (["--web", "--seconds", 2], "--seconds"),
+        (["--out", "game.svg", "--all"], "--all"),
+        (["--seconds", 2], "--seconds"),
+    ],
+)
+def test_replay_refuses_an_option_that_it_would_not_use(hanamachi, saved_game, given, unused):
+    code, out, said = hanamachi("replay", saved_game[0], *given)
+    assert (code, out) == (2, "")
+    assert f"leave out {unused}" in said
+
+
+@pytest.mark.parametrize("option", ["--set", "--games", "--swiss", "--seed", "--processes"])
+def test_a_grade_refuses_the_options_of_a_tournament(hanamachi, tmp_path, option):
+    value = "max_rounds=1" if option == "--set" else 3
+    code, out, said = hanamachi("arena", tmp_path, "--grade", "hanabi-pairs", option, value)
+    assert (code, out) == (2, "")
+    assert f"leave out {option}" in said
+
+
 def test_replay_steps_by_enter_and_ends_with_the_input(hanamachi, saved_game, monkeypatch):
     path, words = saved_game
     monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
