@@ -122,7 +122,7 @@ def check_workers(config: Config, workers: int) -> None:
 
 def check_rollout(config: Config) -> None:
     """Raise UserError if the machine has no memory for the decisions of a rollout."""
-    variant, decisions = config.variant(), config.num_games * config.ppo.n_steps
+    variant, decisions = config.variant(), config.rollout
     observation = 4 * Features(variant, config.network.features).layout.size
     seen = observation * (variant.seats if config.critic == "all" else 1)
     masks_and_tables = variant.actions.size * (1 + 4 * tables(config))

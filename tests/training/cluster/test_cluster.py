@@ -172,7 +172,8 @@ def test_games_are_divided_evenly_among_workers():
 
 
 def test_workers_that_leave_an_opponent_without_games_are_refused(tmp_path):
-    few = Config.from_dict({**SMALL, "opponents": {"self": 0.9, "greedy": 0.1}, "num_games": 8})
+    given = {"opponents": {"self": 0.9, "greedy": 0.1}, "past": {}, "num_games": 8}
+    few = Config.from_dict({**SMALL, **given})
     with pytest.raises(UserError, match="greedy"):
         train(few, tmp_path / "run", workers=4)
     assert not (tmp_path / "run").exists()
@@ -226,7 +227,8 @@ def test_mistakes_come_back_in_the_same_words(cluster):
 
 @pytest.mark.skipif(not WHOLE, reason="in short, sweeps show that runs learn there")
 def test_best_responses_may_learn_at_once(cluster, tmp_path):
-    config = Config.from_dict({**SMALL, "opponents": {"self": 1}, "critic": "own"})
+    alone = {"opponents": {"self": 1}, "past": {}, "critic": "own"}
+    config = Config.from_dict({**SMALL, **alone})
     how = {"steps": 300, "seeds": 2, "config": config}
     there = exploit("greedy", tmp_path / "there", mapper=map_on_cluster, **how)
     here = exploit("greedy", tmp_path / "here", **how)
@@ -241,6 +243,7 @@ SWEPT = {
     **SMALL,
     "steps": 300,
     "opponents": {"self": 1},
+    "past": {},
     "sweep": {
         "trials": 2,
         "over": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},
