@@ -318,7 +318,11 @@ def exploit(
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of best responses to train.")] = 3,
     config: Annotated[
-        Path | None, typer.Option(help="YAML file with the settings of the best responses.")
+        Path | None,
+        typer.Option(
+            help="YAML file with settings of the best responses; what equals the default of a run "
+            "does not count."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
