@@ -34,10 +34,9 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     if not saved.exists():
         return None
     check_saved_settings(config, out)
-    games = make_games(config)
+    games, kind = make_games(config), learner_class(config)
     with refusing_damage(saved):
-        how = {"env": games, "device": config.device, "force_reset": False}
-        learner: SelfPlayPPO = learner_class(config).load(saved, **how)
+        learner = kind.load(saved, env=games, device=config.device, force_reset=False)
     state = learner.run_state
     assert state.games is not None, "they are saved"
     assert state.generator is not None, "it is saved"
