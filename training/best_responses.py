@@ -24,6 +24,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import RUNS, STEPS
 from hanamachi.policies import load_policy
+from hanamachi.policies.load import knows_its_game
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
@@ -62,7 +63,7 @@ from hanamachi.training.exploitation import (
 )
 from hanamachi.training.run import refuse_begun, train
 
-# settings of the given config that every response takes over
+# settings of the given config that every response takes over where they are no defaults
 KEPT = "seed", "num_games", "device", "matmul_precision", "network", "critic", "save_every"
 SHORTER = 3  # a response that does not start from random weights learns a third as long
 # how a response learns differently from self-play: from more games before each update, because only
@@ -104,15 +105,16 @@ def exploit(
     """Train `seeds` responses to a policy in the runs `out`/1, `out`/2, ..., and measure them.
 
     The first response learns from `steps` decisions. `config` gives the settings of the learner and
-    the number of final games; its steps, opponents and starting point are ignored, as is what keeps
-    self-play steady (magnet, past selves, distillation). `game` and `options` replace those of
-    `config`; a checkpoint knows its own. With `search`, such as "seconds=0.1", a search attacks
-    too, in `search_games` games. The result is also written to `out`/exploit.json, and drawn in
-    `out`/exploit.png. With `resume`, the runs in `out` are resumed, and games that measured them
-    are not played again. `watch` follows these games. `mapper` replaces `map`, and may train the
-    responses in parallel. Raises UserError if something does not fit.
+    the number of final games, where they differ from the defaults of a run; its steps, opponents
+    and starting point are ignored, as is what keeps self-play steady (magnet, past selves,
+    distillation). `game` and `options` replace those of `config`; a checkpoint plays its own game.
+    With `search`, such as "seconds=0.1", a search attacks too, in `search_games` games. The result
+    is also written to `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs
+    in `out` are resumed, and games that measured them are not played again. `watch` follows these
+    games. `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if
+    something does not fit.
     """
-    if game is None and config:
+    if game is None and config and not knows_its_game(str(policy)):
         game, options = config.game, {**config.options, **options}
     out = Path(out)
     victim = load_policy(str(policy), game, **options)
@@ -176,7 +178,8 @@ def runs_against(
     spec: str, victim: Policy, config: Config | None, steps: int, seeds: int
 ) -> list[Config]:
     """The run of each response."""
-    given = config.model_dump(exclude_unset=True) if config else {}
+    # the file in a run's folder names every setting: its defaults are meant for self-play
+    given = config.model_dump(exclude_defaults=True) if config else {}
     first = from_scratch(spec, victim, given, steps)
     return [first, *(another(first, victim, given, number) for number in range(1, seeds))]
 
@@ -243,7 +246,8 @@ def measured(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Response]
     games, responses = runs[0].evaluation.final_games, []
     for number, (run, each) in enumerate(zip(runs, scores, strict=True), 1):
         rates = map(rounded, (each.mean(), *interval(each)))
-        responses.append(Response(f"{number}/policy", start_of(run), run.steps, games, *rates))
+        steps = run.in_rollouts(run.steps)
+        responses.append(Response(f"{number}/policy", start_of(run), steps, games, *rates))
     return responses
 
 

@@ -57,6 +57,28 @@ def past_selves(games: Games) -> PastSelves | None:
     return next((policy for policy in policies if isinstance(policy, PastSelves)), None)
 
 
+def shares(config: Config, workers: int) -> list[dict[str, int]]:
+    """How many games against each opponent each worker plays, divided as evenly as possible.
+
+    UserError if one of `opponents`, the learner itself among them, is left without games.
+    """
+    others = {name: share for name, share in config.opponents.items() if name != SELF}
+    rows = rows_of_each([*others.items()], config.num_games)
+    counts = dict(zip(others, map(len, rows), strict=True))
+    if SELF in config.opponents:
+        counts[SELF] = config.num_games - sum(counts.values())
+    for name, count in counts.items():
+        if count < workers:
+            raise UserError(
+                f"{count} of {config.num_games} games are for {name}, and must be at least "
+                f"{workers}, one for each worker: play more games, or let fewer workers share them"
+            )
+    return [
+        {name: count // workers + (number < count % workers) for name, count in counts.items()}
+        for number in range(workers)
+    ]
+
+
 # --- Learner
 
 
@@ -67,7 +89,6 @@ def new_learner(
 
     It plays the game of `config`, or the `games` given: then only the learner's settings count.
     """
-    check_rollout(config)
     games = make_games(config) if games is None else games
     settings = learner_settings(config, games) | {"value_decisions": config.value_steps}
     if config.distillation.share:
@@ -113,16 +134,15 @@ def check_device(wanted: str) -> None:
 
 
 def check_workers(config: Config, workers: int) -> None:
-    """UserError if this learner's games must be played in this process."""
+    """UserError if this number of workers, 0 for this process alone, cannot play the games."""
     if workers and config.distillation.share:
         raise UserError("distillation searches in this process: leave out --ray and --workers")
-    others = [(name, share) for name, share in config.opponents.items() if name != SELF]
-    rows_of_each(others, config.num_games // max(1, workers))
+    shares(config, max(1, workers))
 
 
 def check_rollout(config: Config) -> None:
     """Raise UserError if the machine has no memory for the decisions of a rollout."""
-    variant, decisions = config.variant(), config.num_games * config.ppo.n_steps
+    variant, decisions = config.variant(), config.rollout
     observation = 4 * Features(variant, config.network.features).layout.size
     seen = observation * (variant.seats if config.critic == "all" else 1)
     masks_and_tables = variant.actions.size * (1 + 4 * tables(config))
@@ -140,7 +160,6 @@ def cloning_learner(config: Config) -> Imitation:
     alone = config.model_copy(
         update={"opponents": {SELF: 1.0}, "seed": seed, "critic": "own", "augmentation": "none"}
     )
-    check_rollout(alone)
     games = make_games(alone)
     settings = learner_settings(alone, games)
     settings["learning_rate"] = schedule(config.clone.learning_rate)

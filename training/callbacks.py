@@ -187,7 +187,7 @@ class SaveRun(Periodic):
 
     def act(self) -> None:
         check_owned(self.out)
-        save_run(self.learner, self.out)
+        save_run(self.learner, self.config, self.out)
 
 
 # --- Progress

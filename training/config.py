@@ -130,7 +130,8 @@ class Clone(Model):
     """Adam's learning rate during cloning."""
     value_steps: Annotated[int, Field(ge=0, le=STEPS)] = 40_000
     """Decisions after cloning from which only the value learns, while Adam gathers the policy's
-    gradients; if not 0, at least a rollout, but never more than a tenth of the run's `steps`."""
+    gradients; if not 0, at least a rollout, but never more than a tenth of the run's `steps`, and
+    none if a rollout is more than that."""
 
 
 class Magnet(Model):
@@ -243,6 +244,11 @@ class Config(Model):
     save_every: Decisions = 250_000
     """Decisions between two saves of the whole run."""
 
+    @field_validator("opponents")
+    @classmethod
+    def _without_empty_shares(cls, shares: dict[str, float]) -> dict[str, float]:
+        return {name: share for name, share in shares.items() if share}
+
     @model_validator(mode="after")
     def _fits_together(self) -> "Config":
         if abs(sum(self.opponents.values()) - 1) > 1e-6:
@@ -250,15 +256,9 @@ class Config(Model):
         self._is_not_too_large(Features(self.variant(), self.network.features).layout.size)
         if not (self.evaluation.final_opponents or self.variant().game.cooperative):
             raise ValueError("evaluation.final_opponents must name at least one policy")
-        if self.teacher is None and self.clone != Clone():
-            raise ValueError(
-                "clone has settings, but init_from names no policy or dataset to clone: "
-                "remove clone, or set init_from to a policy such as greedy"
-            )
+        self._has_no_idle_settings()
         if self.distillation.share:
             self._can_be_distilled()
-        elif self.distillation != Distillation():
-            raise ValueError("distillation has settings, but no share: set distillation.share")
         if self.augmentation == "other_play":
             self.variant().needs("symmetries", "augmentation: other_play")
             if "hat" in self.network.features:
@@ -267,6 +267,32 @@ class Config(Model):
                     "network.features, or remove augmentation"
                 )
         return self
+
+    def _has_no_idle_settings(self) -> None:
+        """A setting that would change nothing is a mistake."""
+        magnet = self.magnet
+        if self.teacher is None and self.clone != Clone():
+            raise ValueError(
+                "clone has settings, but init_from names no policy or dataset to clone: "
+                "remove clone, or set init_from to a policy such as greedy"
+            )
+        if not self.distillation.share and self.distillation != Distillation():
+            raise ValueError("distillation has settings, but no share: set distillation.share")
+        # who sets the coefficient to 0 wants no magnet now, as in one trial of a sweep
+        if magnet != Magnet() and "kl_coef" not in magnet.model_fields_set:
+            raise ValueError("magnet has settings, but no kl_coef: set magnet.kl_coef")
+        if magnet.every != Magnet().every and magnet.kind != "refreshed":
+            raise ValueError("magnet.every is for the kind refreshed: remove it, or magnet.kind")
+        if self.average != Average() and "average" not in (magnet.kind, self.export):
+            raise ValueError(
+                "average has settings, but nothing uses the average: remove average, or set export "
+                "or magnet.kind to average"
+            )
+        if self.past != Past() and PAST not in self.opponents:
+            raise ValueError(
+                "past has settings, but no share of the games: remove past, or give it a share in "
+                "opponents"
+            )
 
     def _can_be_distilled(self) -> None:
         """The search must be possible, and all that it assumes must hold."""
@@ -285,10 +311,9 @@ class Config(Model):
 
     def _is_not_too_large(self, inputs: int) -> None:
         """A rollout and a network must have a size that can be stored."""
-        decisions = self.num_games * self.ppo.n_steps
-        if decisions > ROLLOUT:
+        if self.rollout > ROLLOUT:
             raise ValueError(
-                f"num_games times ppo.n_steps must be at most {ROLLOUT:,}, not {decisions:,}"
+                f"num_games times ppo.n_steps must be at most {ROLLOUT:,}, not {self.rollout:,}"
             )
         layers = inputs, *self.network.hidden, self.variant().actions.size
         weights = sum(before * after for before, after in pairwise(layers))
@@ -315,12 +340,20 @@ class Config(Model):
         return variant(self.game, **self.options)
 
     @property
+    def rollout(self) -> int:
+        """Decisions of a rollout."""
+        return self.num_games * self.ppo.n_steps
+
+    def in_rollouts(self, steps: int) -> int:
+        """The decisions of a phase of `steps`, which ends with a whole rollout."""
+        return -(-steps // self.rollout) * self.rollout
+
+    @property
     def value_steps(self) -> int:
         """Decisions of self-play from which only the value learns."""
         if not (self.teacher and self.clone.value_steps):
             return 0
-        rollout = self.num_games * self.ppo.n_steps
-        return min(max(self.clone.value_steps, rollout), self.steps // VALUE_SHARE)
+        return min(max(self.clone.value_steps, self.rollout), self.steps // VALUE_SHARE)
 
     @property
     def choosing_seed(self) -> int:

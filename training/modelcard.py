@@ -86,6 +86,8 @@ DISTILLATION = """\
 Distillation of search: at {share:.1%} of the decisions, a search over the policy itself tried up to
 {tried} of its likeliest actions (worlds: {worlds}), and the policy moved towards what earned more,
 without moving far at once."""
+UNCHANGED = """\
+It has the weights of {0}, unchanged: no later checkpoint of the run replaced them."""
 OTHER_PLAY = """\
 Other-Play: each of its seats saw other colours in each game, so no convention depends on them."""
 SELVES = {SELF, PAST}
@@ -185,7 +187,8 @@ def origin(config: Config, learned: int) -> str:
     sources = [f"{learned:,} decisions of {practice(config)}"] * bool(learned)
     if config.teacher:
         labelled = "of" if config.dataset else "labelled by"
-        sources = [f"{config.clone.steps:,} decisions {labelled} {config.teacher}", *sources]
+        decisions = config.in_rollouts(config.clone.steps)
+        sources = [f"{decisions:,} decisions {labelled} {config.teacher}", *sources]
     elif config.init_from:
         sources = [f"the checkpoint {config.init_from}", *sources]
     return " and ".join(sources)
@@ -193,10 +196,17 @@ def origin(config: Config, learned: int) -> str:
 
 def made(config: Config, learned: int) -> str:
     """How it came about, such as "cloned from expert, then trained by self-play"."""
+    if is_unchanged(config, learned):
+        return f"with the weights of {config.init_from}, unchanged"
     steps = [f"cloned from {config.teacher}"] * bool(config.teacher)
     search = "distillation of search in " * bool(config.distillation.share)
     steps += [f"trained by {search}{practice(config)}"] * bool(learned)
     return ", then ".join(steps)
+
+
+def is_unchanged(config: Config, learned: int) -> bool:
+    """Whether the checkpoint that the run began with is the one that it kept."""
+    return not learned and config.teacher is None
 
 
 def practice(config: Config) -> str:
@@ -211,7 +221,8 @@ def method(config: Config, learned: int) -> str:
     cloning = BEHAVIOUR_CLONING if config.dataset else CLONING
     searched = config.distillation
     learning = DISTILLATION.format(**searched.model_dump()) if searched.share else LEARNING
-    steps = [cloning.format(config.teacher)] * bool(config.teacher) + [learning] * bool(learned)
+    steps = [UNCHANGED.format(config.init_from)] * is_unchanged(config, learned)
+    steps += [cloning.format(config.teacher)] * bool(config.teacher) + [learning] * bool(learned)
     steps += [OTHER_PLAY] * bool(learned and config.augmentation == "other_play")
     if config.network.features:
         steps.append(FEATURES.format(" and ".join(config.network.features)))

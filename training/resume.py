@@ -1,6 +1,8 @@
 """Save a run, and resume it to the bit."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -9,14 +11,14 @@ from hanamachi.storage.files import replacing
 from hanamachi.training.build import learner_class, make_games, track_average
 from hanamachi.training.config import Config
 from hanamachi.training.learner.selfplay import SelfPlayPPO
-from hanamachi.training.learner.vecenv import Games
 
 SAVED = "resume.zip"
 
 
-def save_run(learner: SelfPlayPPO, out: Path) -> None:
+def save_run(learner: SelfPlayPPO, config: Config, out: Path) -> None:
     """Write everything that the rest of the run depends on to `out`/resume.zip."""
     state, games = learner.run_state, learner.env
+    state.settings = config.to_yaml()
     state.games = games.get_state()  # type: ignore[attr-defined]
     state.generator = learner.generator.get_state()
     state.magnet = learner.magnet.get_state() if learner.magnet else None
@@ -31,11 +33,13 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     saved = out / SAVED
     if not saved.exists():
         return None
-    games = make_games(config)
-    learner = read_learner(saved, games, config)
+    check_saved_settings(config, out)
+    games, kind = make_games(config), learner_class(config)
+    with refusing_damage(saved):
+        learner = kind.load(saved, env=games, device=config.device, force_reset=False)
     state = learner.run_state
-    if state.games is None or state.generator is None or "kept_result" not in vars(state):
-        raise other_version(saved)
+    assert state.games is not None, "they are saved"
+    assert state.generator is not None, "it is saved"
     games.set_state(state.games)
     learner.generator.set_state(state.generator)
     track_average(learner, config)
@@ -45,22 +49,30 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     return learner
 
 
-def read_learner(saved: Path, games: Games, config: Config) -> SelfPlayPPO:
-    """The learner in stable-baselines3's file."""
+def check_saved_settings(config: Config, out: Path) -> None:
+    """UserError unless the run that was last saved in `out` has the settings of `config`."""
+    with refusing_damage(out / SAVED):
+        # stable-baselines3 writes what is text in an object beside its pickle
+        state = json.loads(ZipFile(out / SAVED).read("data")).get("run_state", {})
+    if "settings" not in state:
+        raise UserError(
+            f"{out / SAVED} comes from another version of hanamachi: "
+            "resume the run with that version, or delete the file to start the run again"
+        )
+    if state["settings"] != config.to_yaml():
+        raise UserError(
+            f"{out / 'config.yaml'} was changed since the run was saved: restore it, or start a "
+            "new run with init_from"
+        )
+
+
+@contextmanager
+def refusing_damage(saved: Path) -> Iterator[None]:
+    """UserError if the file cannot be read; a damaged pickle can raise anything."""
     try:
-        if "run_state" in json.loads(ZipFile(saved).read("data")):
-            kind = learner_class(config)
-            return kind.load(saved, env=games, device=config.device, force_reset=False)
-    except Exception as error:  # a damaged pickle can raise anything
+        yield
+    except Exception as error:
         if is_out_of_memory(error):
             raise
         words = "is damaged: restore it, or delete it to start the run again"
         raise UserError(f"{saved} {words}") from error
-    raise other_version(saved)
-
-
-def other_version(saved: Path) -> UserError:
-    return UserError(
-        f"{saved} comes from another version of hanamachi: "
-        "resume the run with that version, or delete the file to start the run again"
-    )

@@ -26,6 +26,7 @@ from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.training import provenance
 from hanamachi.training.build import (
     check_device,
+    check_rollout,
     check_workers,
     cloning_learner,
     lessons_of,
@@ -129,6 +130,7 @@ def open_run(config: Config, out: Path, resume: bool) -> Iterator[None]:
     """Own the run folder until the end: create it, or check that it belongs to this config."""
     check_device(config.device)  # before anything is written
     if not (out / "config.yaml").exists():
+        check_rollout(config)
         check_policies(config)
     with owned(out):
         begin_run(config, out, resume)

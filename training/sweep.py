@@ -8,7 +8,8 @@
         num_games: [128, 256, 512]              # one of these
 
 Each trial is a run with one value from each range. Its result is that of the checkpoint that it
-kept, as evaluated during the run; the deals of the final evaluation are never used.
+kept, as evaluated during the run; the deals of the final evaluation are never used. A trial that
+fails ranks last, with its reason.
 """
 
 import math
@@ -25,16 +26,17 @@ from rich.table import Table
 from hanamachi.errors import UserError
 from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
+from hanamachi.training.build import check_workers
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.ownership import owned
-from hanamachi.training.run import fit, open_run
+from hanamachi.training.run import check_policies, fit, open_run
 from hanamachi.training.tables import whole_table
 
 Ends = tuple[float, float]
 Choices = Annotated[list[Any], Field(min_length=1)]
-Trials = Sequence[Mapping[str, Any]]  # the settings and the result of each
+Trials = Sequence[Mapping[str, Any]]  # settings and result of each; without result, the reason
 
 TRIALS_FOLDER = "trials"  # which holds a run for each
 
@@ -81,26 +83,41 @@ def sweep(
 
     `overrides` replace settings, such as `sweep.trials=4`. Returns the path `out`/best.yaml, which
     holds the settings of a run, and all trials, which are also written to `out`/sweep.json. Raises
-    UserError if something does not fit.
+    UserError if something does not fit, or if every trial fails.
     """
     data, out = read_settings(file, overrides), Path(out).resolve()
     if "sweep" not in data:
         raise UserError(f"{file} has no section sweep; see configs/sweeps/hanamikoji.yaml")
     wanted = Section.from_dict({"sweep": data.pop("sweep")}, str(file)).sweep
-    for name, values in wanted.over.items():
-        for value in values.ends if isinstance(values, Range) else values:
-            Config.from_dict(with_settings(data, {name: value}), str(file))
+    check_ranges(wanted, data, str(file))
     chosen = drawn_settings(wanted, int(data.get("seed", 0)))
     configs = [Config.from_dict(with_settings(data, each), str(file)) for each in chosen]
     if (out / TRIALS_FOLDER).exists() and not resume:
         raise UserError(f"{out} holds a sweep already; add --resume, or name another folder")
+    for config in configs:
+        check_workers(config, 0)
+        check_policies(config)
     with owned(out):
         trials = tried(chosen, configs, out)
         write_json(trials, out / "sweep.json")
+        if trials[0]["result"] is None:
+            raise UserError(f"no trial in {out} could run: {trials[0]['reason']}")
         settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
         with replacing(out / "best.yaml") as written:
             written.write(settings.encode())
     return out / "best.yaml", trials
+
+
+def check_ranges(wanted: Sweep, data: Mapping[str, Any], file: str) -> None:
+    """UserError if a value, or an end of a range, does not fit, whether it will be drawn or not."""
+    values = {
+        name: values.ends if isinstance(values, Range) else values
+        for name, values in wanted.over.items()
+    }
+    first = {name: its_values[0] for name, its_values in values.items()}
+    for name, its_values in values.items():
+        for value in its_values:
+            Config.from_dict(with_settings(data, {**first, name: value}), file)
 
 
 def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,11 +144,14 @@ def tried(chosen: Sequence[Mapping[str, Any]], configs: Sequence[Config], out: P
     """Run all trials, or what is left of them; the best comes first."""
     folders = [out / TRIALS_FOLDER / str(trial) for trial in range(len(configs))]
     results = map_on_cluster(result, configs, folders)
-    trials = [
-        {"settings": settings, "result": best}
-        for settings, best in zip(chosen, results, strict=True)
-    ]
-    return sorted(trials, key=lambda trial: (-trial["result"], str(trial["settings"])))
+    trials = [{"settings": each, **found} for each, found in zip(chosen, results, strict=True)]
+    return sorted(trials, key=rank)
+
+
+def rank(trial: Mapping[str, Any]) -> tuple[bool, float, str]:
+    """The best result comes first, and trials without a result last."""
+    found = trial["result"]
+    return found is None, -(found or 0.0), str(trial["settings"])
 
 
 def drawn(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
@@ -144,12 +164,18 @@ def drawn(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
     return rng.uniform(low, high)
 
 
-def result(config: Config, folder: Path) -> float:
-    """How the checkpoint that the run kept did in its evaluation; a run that has begun resumes."""
-    with open_run(config, folder, resume=True):
-        kept = fit(config, folder, resume=True).run_state.kept_result
+def result(config: Config, folder: Path) -> dict[str, Any]:
+    """How the checkpoint that the run kept did in its evaluation, or the reason why the run failed.
+
+    A run that has begun resumes.
+    """
+    try:
+        with open_run(config, folder, resume=True):
+            kept = fit(config, folder, resume=True).run_state.kept_result
+    except UserError as error:
+        return {"result": None, "reason": str(error)}
     assert kept is not None, "every run is evaluated at its end"
-    return kept
+    return {"result": kept}
 
 
 # --- In the terminal
@@ -162,5 +188,6 @@ def table(trials: Trials) -> Table:
     for trial in trials:
         values = [trial["settings"][name] for name in names]
         shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
-        rows.add_row(*shown, f"{trial['result']:.3f}")
+        found = trial["result"]
+        rows.add_row(*shown, trial["reason"] if found is None else f"{found:.3f}")
     return rows

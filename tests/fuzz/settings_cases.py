@@ -31,12 +31,14 @@ TINY = {
         "every": 16, "games": 2, "opponents": ["random"],
         "final_games": 2, "final_opponents": ["greedy"],
     },
-    "past": {"every": 16, "keep": 2},
     "save_every": 16,
 }  # fmt: skip
 VARIED: tuple[dict[str, Any], ...] = (
     {},
-    {"opponents": {"self": 0.5, "past": 0.25, "greedy": 0.25}},
+    {
+        "opponents": {"self": 0.5, "past": 0.25, "greedy": 0.25},
+        "past": {"every": 16, "keep": 2},
+    },
     {"magnet": {"kind": "average", "kl_coef": 0.1}, "export": "average", "critic": "all"},
     {"magnet": {"kind": "refreshed", "kl_coef": [0.1, 0], "every": 8}, "critic": "all"},
     {

@@ -260,7 +260,11 @@ RUN = {
 KINDS: list[dict[str, Any]] = [
     {"critic": "all", "magnet": {"kind": "start", "kl_coef": 0.1}, "export": "average"},
     {"magnet": {"kind": "average", "kl_coef": 0.1}, "opponents": {"self": 0.5, "past": 0.5}},
-    {"magnet": {"kind": "refreshed", "kl_coef": 0.1, "every": 256}, "past": {"every": 256}},
+    {
+        "magnet": {"kind": "refreshed", "kl_coef": 0.1, "every": 256},
+        "opponents": {"self": 0.5, "past": 0.5},
+        "past": {"every": 256},
+    },
     {"init_from": "greedy", "clone": {"steps": 512}, "opponents": {"self": 0.5, "greedy": 0.5}},
     {"init_from": "expert", "clone": {"steps": 512}, "critic": "all"},
 ]

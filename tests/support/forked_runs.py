@@ -52,6 +52,8 @@ CLONE = SETTINGS | {
     "game": "hanabi:2p",
     "options": {"colours": 2, "ranks": 3, "hand_size": 3, "max_clues": 3},
     "opponents": {"self": 1},
+    "past": {},
+    "average": {},
     "init_from": "expert",
     "clone": {"steps": 128},
     "steps": 1_280,  # only the value learns from the first 128

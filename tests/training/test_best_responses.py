@@ -6,11 +6,12 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+import yaml
 from rich.console import Console
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.training.best_responses import exploit
+from hanamachi.training.best_responses import exploit, runs_against
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
@@ -30,7 +31,10 @@ SETTINGS = {
     "save_every": 1_000,
 }
 CONFIG = Config.from_dict(SETTINGS)
+MEANT = {"game": "hanamikoji", "options": OPTIONS, "ppo": {"gamma": 0.9}}
 STEPS = 6_000
+ROLLOUT = 32 * 16  # decisions, of which a run makes whole ones
+MADE = 12 * ROLLOUT
 FILES = ("policy/model.safetensors", "policy/config.json", "evaluation.json", "config.yaml")
 
 
@@ -59,7 +63,7 @@ def test_a_response_to_random_play_wins_and_is_a_checkpoint_like_any_other(respo
     assert (out / "exploit.png").read_bytes().startswith(b"\x89PNG")
     assert [r.policy for r in found.responses] == ["1/policy", "2/policy"]
     for response in found.responses:
-        assert (response.start, response.steps, response.games) == ("random", STEPS, 2_000)
+        assert (response.start, response.steps, response.games) == ("random", MADE, 2_000)
         assert 0.5 < response.low < response.rate < response.high
         assert load_policy(str(out / response.policy)).checkpoint.hidden == (32,)
         assert list((out / "1" / "tensorboard").iterdir())
@@ -76,11 +80,12 @@ def test_no_response_is_said_to_win_more_than_the_exact_best_response_does(respo
 def test_a_victim_with_weights_is_also_answered_from_these(victim, tmp_path):
     found = exploit(victim, tmp_path, 300, config=CONFIG)
     assert [(r.start, r.steps) for r in found.responses] == [
-        ("random", 300),
-        ("victim's", 100),
-        ("search's", 100),
+        ("random", ROLLOUT),
+        ("victim's", ROLLOUT),
+        ("search's", ROLLOUT),
     ]
     runs = [Config.load(tmp_path / str(n) / "config.yaml") for n in (1, 2, 3)]
+    assert [run.steps for run in runs] == [300, 100, 100]
     assert all(run.opponents == {str(victim): 1} for run in runs)
     attack = f"search:improve:{victim}:random_share=0.05,worlds=8"
     assert [run.init_from for run in runs] == [None, str(victim), attack]
@@ -110,6 +115,28 @@ def test_a_checkpoint_knows_its_game_and_its_network(victim, tmp_path, monkeypat
     assert found.game == "hanamikoji"
     assert found.options["cards"] == (2, 3, 4)
     assert Config.load(tmp_path / "1" / "config.yaml").network.hidden == (32,)
+
+
+def test_a_checkpoint_plays_its_own_game_whatever_game_the_settings_are_for(
+    victim, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(playing, "play_games", few(playing.play_games))
+    other = Config.from_dict({**SETTINGS, "options": {**OPTIONS, "max_rounds": 3}})
+    assert exploit(victim, tmp_path / "own", 1, 1, config=other).options["max_rounds"] == 1
+    assert exploit("random", tmp_path / "other", 1, 1, config=other).options["max_rounds"] == 3
+
+
+def test_what_a_runs_file_names_is_not_all_meant_for_responses(victim):
+    whole = Config.from_dict(yaml.safe_load(Config.from_dict(MEANT).to_yaml()))
+    given, as_file = (
+        runs_against(str(victim), load_policy(str(victim)), config, 100, 3)
+        for config in (Config.from_dict(MEANT), whole)
+    )
+    assert as_file == given
+    first = as_file[0]
+    assert first.num_games == 1024
+    assert first.network.hidden == (32,)
+    assert (first.ppo.gamma, first.ppo.ent_coef) == (0.9, (0.3, 0.0))
 
 
 def few(play_games):
@@ -256,4 +283,4 @@ def test_the_command_trains_measures_and_writes(victim, tmp_path, capsys):
         cli.main(command.split())
     assert not ended.value.code
     assert str(victim) in "".join(capsys.readouterr().out.split())
-    assert json.loads((out / "exploit.json").read_text())["responses"][0]["steps"] == 100
+    assert json.loads((out / "exploit.json").read_text())["responses"][0]["steps"] == ROLLOUT

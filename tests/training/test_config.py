@@ -201,6 +201,52 @@ def test_a_file_that_makes_no_sense_is_refused(refusal, text, words):
     assert words in refusal(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("magnet: {kind: average}", "kl_coef"),
+        ("magnet: {every: 1}", "kl_coef"),
+        ("magnet: {kl_coef: 0.1, kind: start, every: 1}", "refreshed"),
+        ("average: {decay: 0.9}", "export"),
+        ("average: {decay: 0.9}\nmagnet: {kl_coef: 0.1}", "export"),
+        ("past: {keep: 2}", "opponents"),
+        ("past: {every: 1}\nopponents: {self: 1, past: 0}", "opponents"),
+    ],
+)
+def test_a_setting_that_would_change_nothing_is_refused(refusal, text, words):
+    assert words in refusal(SMALL + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "magnet: {kl_coef: 0, kind: average}",
+        "magnet: {kl_coef: [0.1, 0], every: 1}",
+        "average: {decay: 0.9}\nexport: average",
+        "average: {decay: 0.9}\nmagnet: {kl_coef: 0, kind: average}",
+        "past: {keep: 2}\nopponents: {self: 0.5, past: 0.5}",
+    ],
+)
+def test_a_setting_whose_part_is_there_or_set_to_0_is_accepted(load, text):
+    config = load(SMALL + text)
+    assert load(config.to_yaml()) == config
+
+
+def test_an_opponent_with_a_share_of_0_is_none(load, refusal):
+    config = load(SMALL + "opponents: {self: 1, past: 0, greedy: 0}")
+    assert config.opponents == {"self": 1}
+    assert "opponents" in refusal(SMALL + "opponents: {self: 0}")
+
+
+def test_only_the_value_learns_unless_a_rollout_is_more_than_a_tenth_of_the_run():
+    def held(steps):
+        """Rollouts from which only the value learns."""
+        config = Config(game="hanamikoji", init_from="greedy", num_games=10, steps=steps)
+        return config.value_steps // config.rollout
+
+    assert [held(steps) for steps in (1_599, 1_600, 10_000_000)] == [0, 1, 250]
+
+
 def test_several_mistakes_are_named_at_once(refusal):
     sentence = refusal("{game: hanamikoji, stepz: 1, num_games: x, ppo: {learning_rate: foo}}")
     for place in ("stepz", "num_games", "ppo.learning_rate"):

@@ -47,7 +47,7 @@ from hanamachi.training.learner.past import PastSelves, playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.ownership import LOCK, OWNER, owned
-from hanamachi.training.resume import resumed_learner, save_run
+from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
 from hanamachi.training.sweep import result, sweep
 
@@ -482,10 +482,10 @@ def stopped(tmp_path_factory):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
 def test_a_device_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
     config = Config(game="hanamikoji", device="cuda")
-    for start in (train, result):  # a run, and one of a sweep
-        with pytest.raises(UserError, match="cuda"):
-            start(config, tmp_path / "run")
-        assert not (tmp_path / "run").exists()
+    with pytest.raises(UserError, match="cuda"):
+        train(config, tmp_path / "run")
+    assert "cuda" in result(config, tmp_path / "run")["reason"]  # of a sweep
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.fixture
@@ -608,13 +608,14 @@ def test_a_save_for_which_memory_is_too_small_is_not_called_damaged(run, monkeyp
         resumed_learner(Config.load(run / "config.yaml"), run)
 
 
-def test_a_save_of_another_version_is_refused_and_not_called_damaged(settings, run, capsys):
+@pytest.mark.parametrize("name", [b'"run_state"', b'"settings"'])
+def test_a_save_of_another_version_is_refused_and_not_called_damaged(name, settings, run, capsys):
     saved = run / "resume.zip"
     members = {name: ZipFile(saved).read(name) for name in ZipFile(saved).namelist()}
-    members["data"] = members["data"].replace(b'"run_state"', b'"saved_state"')
+    members["data"] = members["data"].replace(name, b'"another"')
     with ZipFile(saved, "w") as older:
-        for name, content in members.items():
-            older.writestr(name, content)
+        for member, content in members.items():
+            older.writestr(member, content)
     sentence = refusal(capsys, settings, "--out", run, "--resume")
     assert str(saved) in sentence
     assert "version" in sentence
@@ -622,13 +623,20 @@ def test_a_save_of_another_version_is_refused_and_not_called_damaged(settings, r
     assert len(sentence.replace(str(saved), "")) <= 300
 
 
-def test_a_save_that_does_not_hold_the_kept_result_is_refused(run):
-    config = Config(**SETTINGS)
-    learner = resumed_learner(config, run)
-    del learner.run_state.kept_result
-    save_run(learner, run)
-    with pytest.raises(UserError, match="another version"):
-        resumed_learner(config, run)
+@pytest.mark.parametrize(
+    "change", [("0.01", "0.02"), ("- 16", "- 8"), ("greedy: 0.25", "expert: 0.25")]
+)
+def test_a_run_whose_settings_were_edited_in_its_folder_is_not_resumed(change, run, capsys):
+    written, saved = run / "config.yaml", (run / "resume.zip").read_bytes()
+    text = written.read_text()
+    assert change[0] in text
+    written.write_text(text.replace(*change))
+    sentence = refusal(capsys, written, "--out", run, "--resume")
+    assert str(written) in sentence
+    assert "damaged" not in sentence
+    assert (run / "resume.zip").read_bytes() == saved
+    written.write_text(text)
+    assert resumed_learner(Config.load(written), run)
 
 
 def test_a_changed_bit_in_a_save_is_refused_or_does_no_harm(run):

@@ -107,6 +107,16 @@ def test_a_card_says_whether_the_evaluations_chose_the_checkpoint(out, tmp_path)
     assert (ONLY in several, CHOSEN in several) == (False, True)
 
 
+def test_a_card_says_that_the_starting_checkpoint_was_kept_as_it_is():
+    config = Config.from_dict(RUN | {"init_from": "runs/first/policy"})
+    card = model_card(config, {}, 0, [])
+    title = next(line for line in card.splitlines() if line.startswith("# "))
+    assert title.endswith("with the weights of runs/first/policy, unchanged")
+    made = card.split("## How it was made")[1].split("```")[0]
+    assert "runs/first/policy" in made
+    assert "unchanged" not in model_card(config, {}, 128, [])
+
+
 def test_the_card_and_the_report_round_alike(out):
     rows = read_rows(out / "evaluation.json")
     rows = [replace(row, rate=0.8455) for row in rows]

@@ -63,7 +63,9 @@ def train(
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, max=WORKERS, help="Number of workers; one for each processor by default."
+            min=1,
+            max=WORKERS,
+            help="Number of workers; by default one for each processor, if there are enough games.",
         ),
     ] = None,
 ) -> None:
@@ -79,7 +81,7 @@ def train(
     if on_ray:
         from hanamachi.training.cluster import processors
 
-        wanted = workers or processors()
+        wanted = workers or min(processors(), run.num_games)
     out = out or Path("runs", config.stem)
     policy = train(run, out, resume=resume, workers=wanted)
     written(policy, out / REPORT, out / CURVE)
@@ -322,7 +324,11 @@ def exploit(
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of best responses to train.")] = 3,
     config: Annotated[
-        Path | None, typer.Option(help="YAML file with the settings of the best responses.")
+        Path | None,
+        typer.Option(
+            help="YAML file with settings of the best responses; what equals the default of a run "
+            "does not count."
+        ),
     ] = None,
     out: Annotated[
         Path | None,

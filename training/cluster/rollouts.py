@@ -10,14 +10,13 @@ Notation: T decisions per game and rollout, B games, W workers.
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 from uuid import uuid4
 
 import torch
 
-from hanamachi.errors import UserError
-from hanamachi.training.build import new_learner, past_selves
+from hanamachi.training.build import new_learner, past_selves, shares
 from hanamachi.training.cluster import RETRIES, answer, check_cluster, connect
 from hanamachi.training.config import Config
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
@@ -29,16 +28,18 @@ State = Mapping[str, Any]  # everything that the next games of a share depend on
 Seated = tuple[Mapping[int, Weights], int] | None  # past selves, see PastSelves.seat
 
 APART = 1 << 16  # difference of two workers' seeds, larger than the seeds that users try
-SIZES = 2  # of a run's shares; they differ by one game
+KINDS = 4  # of a run's shares; they differ by at most one game against each opponent
 
 
 class Workers:
     """W shares of the games, played in a Ray cluster; with `states`, they continue there."""
 
     def __init__(self, config: Config, workers: int, states: Sequence[State] = ()) -> None:
-        """Raises UserError if there are fewer games than workers."""
-        self.shares = shares(config.num_games, workers)
-        self.configs = [config_of(config, n, share) for n, share in enumerate(self.shares)]
+        """Raises UserError if there are too few games for the workers."""
+        divided = shares(config, workers)
+        self.configs = [config_of(config, n, games) for n, games in enumerate(divided)]
+        ends = accumulate((each.num_games for each in self.configs), initial=0)
+        self.shares = [slice(begin, end) for begin, end in pairwise(ends)]
         self.states: list[State | None] = list(states) or [None] * workers
         self.run = uuid4().hex
         self.ray = connect()
@@ -95,9 +96,9 @@ def rollout(
     return player.rollout_buffer.played(), after
 
 
-@lru_cache(SIZES)
+@lru_cache(KINDS)
 def kept_player(run: str, settings: str, compact: bool) -> SelfPlayPPO:
-    """A player for any share of this size of this run, whose state is set for each rollout."""
+    """A player for any share of this kind of this run, whose state is set for each rollout."""
     return new_player(Config.model_validate_json(settings), compact)
 
 
@@ -109,21 +110,15 @@ def new_player(config: Config, compact: bool) -> SelfPlayPPO:
     return player
 
 
-# --- Shares of the games
+# --- Their games
 
 
-def shares(games: int, workers: int) -> list[slice]:
-    """Which games each worker plays, divided as evenly as possible."""
-    if not 0 < workers <= games:
-        raise UserError(f"{games} games can be played by 1 to {games} workers, not by {workers}")
-    edges = [games * n // workers for n in range(workers + 1)]
-    return [slice(begin, end) for begin, end in pairwise(edges)]
-
-
-def config_of(config: Config, number: int, share: slice) -> Config:
-    """The config of a worker's games."""
-    own = {"num_games": share.stop - share.start, "seed": config.seed ^ (number + 1) * APART}
-    return config.model_copy(update={**own, "device": "cpu"})
+def config_of(config: Config, number: int, games: Mapping[str, int]) -> Config:
+    """The config of a worker that plays this number of games against each opponent."""
+    total, seed = sum(games.values()), config.seed ^ (number + 1) * APART
+    opponents = {name: count / total for name, count in games.items()}
+    own = {"num_games": total, "opponents": opponents, "seed": seed, "device": "cpu"}
+    return config.model_copy(update=own)
 
 
 def on_cpu(module: torch.nn.Module) -> dict[str, torch.Tensor]:

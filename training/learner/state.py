@@ -26,6 +26,7 @@ class RunState:
     kept_decisions: int = 0  #: the decisions that it had learned from
     #: the past selves that play, and all that may play again, by their numbers, the latest last
     past: dict[int, Weights] = field(default_factory=dict)
+    settings: str | None = None  #: those of the run, as YAML
     games: Mapping[str, Any] | None = None  #: the games in progress
     generator: Tensor | None = None  #: the state of the learner's random numbers
     magnet: Mapping[str, Any] | None = None  #: the state of the magnet, if there is one

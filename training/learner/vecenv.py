@@ -144,7 +144,7 @@ def rows_of_each(shares: Sequence[tuple[str, float]], games: int) -> list[NDArra
         if share and not len(its_rows):
             raise UserError(
                 f"{name} gets none of {games} games, as its share is {share:g}: play more games, "
-                "or let fewer workers share them"
+                "or give it a larger share"
             )
     return rows
 

@@ -21,10 +21,11 @@ from hanamachi.limits import MESSAGE
 from hanamachi.policies import load_policy
 from hanamachi.training import evaluate
 from hanamachi.training.best_responses import exploit
+from hanamachi.training.build import make_games, shares
 from hanamachi.training.cli import main as cli
 from hanamachi.training.cluster import connect, join
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
-from hanamachi.training.cluster.rollouts import shares
+from hanamachi.training.cluster.rollouts import config_of
 from hanamachi.training.config import Config
 from hanamachi.training.run import train
 from hanamachi.training.sweep import sweep
@@ -164,15 +165,38 @@ def test_a_run_is_resumed_with_as_many_workers_as_it_had(undisturbed):
         (out / "evaluation.kept").rename(out / "evaluation.json")
 
 
-def test_games_are_divided_evenly_among_workers():
-    assert shares(7, 3) == [slice(0, 2), slice(2, 4), slice(4, 7)]
-    for workers in (0, 8):
-        with pytest.raises(UserError, match=f"by 1 to 7 workers, not by {workers}"):
-            shares(7, workers)
+def test_workers_play_as_many_games_against_each_opponent_as_one_process():
+    changes = {"num_games": 21, "opponents": {"self": 0.6, "greedy": 0.4}, "past": {}}
+    config = Config.from_dict({**SMALL, **changes})
+    ours = [config_of(config, n, games) for n, games in enumerate(shares(config, 4))]
+    (whole,), parts = rows(config), [rows(own) for own in ours]
+    assert whole == 8
+    assert parts == [[2]] * 4
+    assert sum(own.num_games for own in ours) == 21
+
+
+def rows(config):
+    """How many games each opponent plays."""
+    return [len(opponent.rows) for opponent in make_games(config).fixed_opponents]
+
+
+def test_by_default_there_are_no_more_workers_than_games(tmp_path, monkeypatch):
+    wanted = []
+    monkeypatch.setattr("hanamachi.training.cluster.processors", lambda: 1_000)
+    monkeypatch.setattr(
+        "hanamachi.training.run.train", lambda *given, workers, **how: wanted.append(workers)
+    )
+    settings = tmp_path / "run.yaml"
+    settings.write_text(json.dumps(SMALL))
+    monkeypatch.setattr("hanamachi.training.cli.commands.written", lambda *paths: None)
+    with pytest.raises(SystemExit):
+        cli.main(["train", str(settings), "--ray"])
+    assert wanted == [SMALL["num_games"]]
 
 
 def test_workers_that_leave_an_opponent_without_games_are_refused(tmp_path):
-    few = Config.from_dict({**SMALL, "opponents": {"self": 0.9, "greedy": 0.1}, "num_games": 8})
+    given = {"opponents": {"self": 0.9, "greedy": 0.1}, "past": {}, "num_games": 8}
+    few = Config.from_dict({**SMALL, **given})
     with pytest.raises(UserError, match="greedy"):
         train(few, tmp_path / "run", workers=4)
     assert not (tmp_path / "run").exists()
@@ -226,7 +250,8 @@ def test_mistakes_come_back_in_the_same_words(cluster):
 
 @pytest.mark.skipif(not WHOLE, reason="in short, sweeps show that runs learn there")
 def test_best_responses_may_learn_at_once(cluster, tmp_path):
-    config = Config.from_dict({**SMALL, "opponents": {"self": 1}, "critic": "own"})
+    alone = {"opponents": {"self": 1}, "past": {}, "critic": "own"}
+    config = Config.from_dict({**SMALL, **alone})
     how = {"steps": 300, "seeds": 2, "config": config}
     there = exploit("greedy", tmp_path / "there", mapper=map_on_cluster, **how)
     here = exploit("greedy", tmp_path / "here", **how)
@@ -241,6 +266,7 @@ SWEPT = {
     **SMALL,
     "steps": 300,
     "opponents": {"self": 1},
+    "past": {},
     "sweep": {
         "trials": 2,
         "over": {"ppo.gae_lambda": {"between": [0.5, 1]}, "num_games": [8, 16]},

@@ -236,7 +236,7 @@ def stopped_at(call, method):
 def test_the_model_cards_say_what_was_cloned(whole):
     clone = " ".join((whole / "clone" / "README.md").read_text().split())
     policy = " ".join(model_card(Config(**RUN), {}, 3_000, []).split())
-    assert all("2,000 decisions" in card and "greedy" in card for card in (clone, policy))
+    assert all("2,048 decisions" in card and "greedy" in card for card in (clone, policy))
     assert ("3,000 decisions" in clone, "3,000 decisions" in policy) == (False, True)
     assert ("Cloning" in clone, "Cloning" in policy) == (True, True)
     assert ("Proximal" in clone, "Proximal" in policy) == (False, True)
@@ -264,7 +264,7 @@ def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
     assert weights(tmp_path / "policy") == weights(tmp_path / "clone")
     assert next(falling) < 0.9  # there were more evaluations than the clone's
     card = (tmp_path / "policy" / "README.md").read_text(encoding="utf-8")
-    assert "2,000 decisions" in card
+    assert "2,048 decisions" in card
     assert "Proximal" not in card
 
 

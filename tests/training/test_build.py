@@ -1,0 +1,40 @@
+"""What a run cannot do is refused before anything is written, and workers change no shares."""
+
+import pytest
+
+from hanamachi.engine import memory
+from hanamachi.errors import UserError
+from hanamachi.training.build import shares
+from hanamachi.training.config import Config
+from hanamachi.training.run import train
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 8, 16])
+def test_workers_divide_the_games_evenly_and_keep_the_share_of_each_opponent(workers):
+    opponents = {"greedy": 0.1, "self": 0.7, "past": 0.2}
+    config = Config(game="hanamikoji", num_games=251, opponents=opponents)
+    divided = shares(config, workers)
+    together = {name: sum(games[name] for games in divided) for name in opponents}
+    assert together == {"greedy": 25, "past": 50, "self": 176}
+    for name in opponents:
+        counts = [games[name] for games in divided]
+        assert max(counts) - min(counts) <= 1
+
+
+@pytest.mark.parametrize(
+    ("workers", "opponents"),
+    [(17, {"self": 1}), (3, {"self": 0.9, "greedy": 0.1}), (0, {"self": 0.01, "greedy": 0.99})],
+)
+def test_too_few_games_are_refused_before_anything_is_written(workers, opponents, tmp_path):
+    config = Config(game="hanamikoji", num_games=16, opponents=opponents)
+    with pytest.raises(UserError, match="16 games"):
+        train(config, tmp_path / "run", workers=workers)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("start", [None, "greedy"])
+def test_too_little_memory_is_refused_before_anything_is_written(start, tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 1 << 16)
+    with pytest.raises(UserError, match="memory"):
+        train(Config(game="hanamikoji", init_from=start), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,87 @@
+"""A sweep ranks what its trials reached, and one that cannot run does not end the others."""
+
+import json
+
+import pytest
+import yaml
+from rich.console import Console
+
+from hanamachi.errors import UserError
+from hanamachi.training import sweep as sweeping
+from hanamachi.training.ownership import owned
+from hanamachi.training.sweep import sweep, table
+
+SETTINGS = {
+    "game": "hanamikoji",
+    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "device": "cpu",
+    "steps": 64,
+    "num_games": 8,
+    "network": {"hidden": [8]},
+    "ppo": {"n_steps": 8, "batch_size": 32, "n_epochs": 1},
+    "evaluation": {"games": 4, "opponents": ["random"]},
+}
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch):
+    """Without a cluster: one trial after the other, in this process."""
+    monkeypatch.setattr(sweeping, "map_on_cluster", map)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Writes the file of a sweep."""
+
+    def written(over, trials=2, **changes):
+        path = tmp_path / "sweep.yaml"
+        section = {"over": over, "trials": trials}
+        path.write_text(json.dumps({**SETTINGS, **changes, "sweep": section}))
+        return path
+
+    return written
+
+
+def test_a_trial_that_fails_ranks_last_with_its_reason(file, tmp_path):
+    given, out = file({"ppo.gamma": {"between": [0.5, 1]}}), tmp_path / "out"
+    with owned(out / "trials" / "0"):
+        best, trials = sweep(given, out, resume=True)
+    assert [trial["result"] is None for trial in trials] == [False, True]
+    assert "another process" in trials[1]["reason"]
+    assert json.loads((out / "sweep.json").read_text()) == trials
+    assert yaml.safe_load(best.read_text())["ppo"]["gamma"] == trials[0]["settings"]["ppo.gamma"]
+    console = Console(width=200)
+    with console.capture() as shown:
+        console.print(table(trials))
+    assert "another process" in shown.get()
+    _, again = sweep(given, out, resume=True)
+    assert all(trial["result"] is not None for trial in again)
+
+
+def test_a_sweep_in_which_every_trial_fails_says_why(file, tmp_path):
+    given, out = file({"ppo.gamma": {"between": [0.5, 1]}}, trials=1), tmp_path / "out"
+    with owned(out / "trials" / "0"), pytest.raises(UserError, match="another process"):
+        sweep(given, out, resume=True)
+    assert json.loads((out / "sweep.json").read_text())[0]["result"] is None
+    assert not (out / "best.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("over", "changes", "named"),
+    [
+        ({"init_from": ["runs/nowhere/policy"]}, {}, "nowhere"),
+        ({"num_games": [2]}, {"opponents": {"self": 0.9, "greedy": 0.1}}, "greedy"),
+    ],
+)
+def test_a_trial_that_could_not_begin_is_refused_before_any_runs(
+    over, changes, named, file, tmp_path
+):
+    with pytest.raises(UserError, match=named):
+        sweep(file(over, **changes), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_settings_that_belong_together_are_swept_together(file, tmp_path):
+    over = {"magnet.kind": ["start", "average"], "magnet.kl_coef": [0, 0.1]}
+    _, trials = sweep(file(over), tmp_path / "out")
+    assert all(trial["result"] is not None for trial in trials)
