@@ -70,7 +70,6 @@ RUN, EVALUATION, CURVE = "run.json", "evaluation.json", "curve.json"
 TEACHER = "expert"  # which advises those that were not cloned
 LEARNED_GAMES = 2_000  # of each figure
 RESPONSES: Mapping[str, Any] = {  # how policies learn to beat an agent
-    "critic": "all",
     "matmul_precision": "medium",
     "ppo": {"n_epochs": 2, "batch_size": 2048},
     "evaluation": {"every": 1_000_000, "final_games": 20_000},

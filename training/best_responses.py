@@ -67,9 +67,11 @@ from hanamachi.training.run import refuse_begun, train
 KEPT = "seed", "num_games", "device", "matmul_precision", "network", "critic", "save_every"
 SHORTER = 3  # a response that does not start from random weights learns a third as long
 # how a response learns differently from self-play: from more games before each update, because only
-# one side learns; with a high entropy at first and none at the end
+# one side learns; with a critic that knows all hands, as the victim's are noise to it; with a high
+# entropy at first and none at the end
 SETTINGS: Mapping[str, Any] = {
     "num_games": 1024,
+    "critic": "all",
     "ppo": {"ent_coef": (0.3, 0.0), "gae_lambda": 0.8, "batch_size": 512},
 }
 # from weights that play well: with less entropy and in smaller steps, to keep what they know
