@@ -16,7 +16,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from hanamachi.errors import UserError
-from hanamachi.storage.files import remove_leftovers, replacing, restore_folder
+from hanamachi.storage.files import check_folder, remove_leftovers, replacing, restore_folder
 
 LOCK, OWNER = ".lock", ".owner.json"
 
@@ -26,6 +26,7 @@ patience = 0.0  # seconds to wait for another owner's end
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
     """Own a folder, and create it if it is missing; UserError if another process owns it."""
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK, timeout=patience)
     try:
