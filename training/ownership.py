@@ -28,26 +28,35 @@ def owned(folder: Path) -> Iterator[None]:
     """Own a folder, and create it if it is missing; UserError if another process owns it."""
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder, "training in"):
+        try:
+            put_right(folder)
+            me = {**this_process(), "since": time.strftime("%Y-%m-%d %H:%M")}
+            with replacing(folder / OWNER) as file:
+                file.write(json.dumps(me).encode())
+            yield
+        finally:
+            if is_ours(folder):
+                (folder / OWNER).unlink()
+
+
+@contextmanager
+def locked(folder: Path, doing: str) -> Iterator[None]:
+    """Hold the lock of a folder; UserError if another process, `doing` the same, holds it."""
     lock = FileLock(folder / LOCK, timeout=patience)
     try:
         lock.acquire()
     except Timeout:
         raise UserError(
-            f"another process is training in {folder}{described(owner_of(folder))}: "
+            f"another process is {doing} {folder}{described(owner_of(folder))}: "
             "wait for its end, or name another folder"
         ) from None
     except (OSError, NotImplementedError) as error:
         why = getattr(error, "strerror", None) or "its file system has no locks"
         raise UserError(f"the folder {folder} cannot be locked: {why}") from error
     try:
-        put_right(folder)
-        me = {**this_process(), "since": time.strftime("%Y-%m-%d %H:%M")}
-        with replacing(folder / OWNER) as file:
-            file.write(json.dumps(me).encode())
         yield
     finally:
-        if is_ours(folder):
-            (folder / OWNER).unlink()
         lock.release()
 
 

@@ -66,12 +66,15 @@ class SavedParts:
         return parts
 
     def _part(self, file: Path) -> Part:
+        content = read_bounded(file, WEIGHTS_BYTES)
         try:
-            with np.load(BytesIO(read_bounded(file, WEIGHTS_BYTES)), allow_pickle=False) as arrays:
+            with np.load(BytesIO(content), allow_pickle=False) as arrays:
                 failures = [Failure(*each) for each in parse_json(arrays["failures"].tobytes())]
                 counts = parse_json(arrays["counts"].tobytes())
                 part = Part(arrays["deals"], arrays["scores"], arrays["lost"], failures, counts)
                 return checked_part(part)
+        except MemoryError:
+            raise
         except Exception as error:  # a damaged archive can raise anything
             raise damaged(file, self.whole) from error
 
@@ -127,8 +130,9 @@ def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
 
 
 def parsed(file: Path) -> Any:
+    content = read_bounded(file, RESULTS_BYTES)
     try:
-        return parse_json(read_bounded(file, RESULTS_BYTES))
+        return parse_json(content)
     except UserError as error:
         raise damaged(file, file.parent) from error
 

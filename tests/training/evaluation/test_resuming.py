@@ -1,5 +1,6 @@
 """A stopped evaluation resumes where it was, to the same bits, and shows its progress."""
 
+import errno
 import json
 import os
 import shlex
@@ -20,6 +21,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search.improve import Improve
+from hanamachi.storage import reading
 from hanamachi.training import evaluate
 from hanamachi.training.cli import main as cli
 from hanamachi.training.evaluation import progress
@@ -209,6 +211,23 @@ def test_a_damaged_file_is_named_in_one_sentence(file, content, tmp_path):
     evaluated(tmp_path)
     (tmp_path / "games" / file).write_bytes(content)
     with pytest.raises(UserError, match=file):
+        evaluated(tmp_path)
+
+
+def test_a_lack_of_memory_or_of_a_right_is_no_damage(tmp_path, monkeypatch):
+    def fail(*given, **how):
+        raise MemoryError
+
+    def forbidden(path, flags):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    evaluated(tmp_path)
+    with monkeypatch.context() as lack:
+        lack.setattr(np, "load", fail)
+        with pytest.raises(MemoryError):
+            evaluated(tmp_path)
+    monkeypatch.setattr(reading, "opened_at_once", forbidden)
+    with pytest.raises(UserError, match="Permission denied"):
         evaluated(tmp_path)
 
 
