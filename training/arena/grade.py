@@ -17,7 +17,7 @@ from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.exact.response import nash_conv
 from hanamachi.training.exact.small import SMALL
-from hanamachi.training.exact.views import table_of
+from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import VariantTree, tree_of
 from hanamachi.training.tables import Name, whole_table
 from hanamachi.training.web_page import page, table
@@ -50,12 +50,15 @@ def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[st
     """The grades of all bots of a folder, and of the policies `others`.
 
     `small` names a version in `exact.SMALL`. A bot that fails, or answers the same view in two
-    ways, is refused. UserError if there is no such version or nobody to grade.
+    ways, is refused. UserError if there is no such version or nobody to grade, or
+    if one of the others is a search.
     """
     if small not in SMALL:
         raise unknown("small version", small, SMALL)
     variant = SMALL[small].variant()
     players = entrants(bots_in(folder)[0], others, variant, limits)
+    for player in players:
+        refuse_search(player)
     tree = tree_of(variant)
     found = [graded(tree, player) for player in players]
     order = sorted(found, key=lambda each: (each.nash_conv is None, each.nash_conv))

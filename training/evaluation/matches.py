@@ -216,6 +216,8 @@ def evaluate(
         if opponents
         else pairings_of_all(policies, variant, plays)
     )
+    if not pairings:
+        raise UserError("name at least one policy, and an opponent other than itself")
     names, others = participants(pairings, bool(opponents))
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": others, "games": games, "seed": seed}

@@ -15,7 +15,7 @@ from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import exploitability, nash_conv
 from hanamachi.training.exact.team import best_team
 from hanamachi.training.exact.tree import Tree
-from hanamachi.training.exact.views import table_of
+from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import tree_of
 from hanamachi.training.tables import whole_table
 
@@ -64,11 +64,12 @@ def exact_exploitability(
     """The values of a policy and of its best responses, and its NashConv, to six digits.
 
     `game` and `options` name the variant; a checkpoint or a Policy has its own. UserError if the
-    variant is too large, or the policy cannot play it. A policy that plays from views must answer
-    equal views alike.
+    variant is too large, or the policy is a search or cannot play it. A policy that plays from
+    views must answer equal views alike.
     """
     own = policy if isinstance(policy, Policy) else None
     player = own or load_policy(str(policy), game, **options)
+    refuse_search(player)
     variant = player.variant
     tree = tree_of(variant)
     exact = exploitability(tree, table_of(tree, player))
