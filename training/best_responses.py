@@ -33,11 +33,11 @@ from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
 from hanamachi.training.evaluation.deals import Pairing
+from hanamachi.training.evaluation.fingerprints import fingerprint
 from hanamachi.training.evaluation.matches import PARTS, rounded
 from hanamachi.training.evaluation.saved_parts import (
     ABOUT,
     SavedParts,
-    fingerprint,
     keep_what_is_there,
 )
 from hanamachi.training.evaluation.schedule import (

@@ -27,9 +27,10 @@ from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, keeping_games
+from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.judge import Judged, judged
 from hanamachi.training.evaluation.models import ModelUse, counted, model_use
-from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
+from hanamachi.training.evaluation.saved_parts import SavedParts
 from hanamachi.training.evaluation.schedule import (
     BATCH,
     LEAST,
