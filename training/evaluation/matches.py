@@ -57,7 +57,8 @@ Given = str | Path | Policy  # a policy, as a caller names it
 
 ALL = "all"  # among opponents: every rule policy of the game
 PARTS = "games"  # the folder in which an evaluation keeps what is played
-RESULTS = "evaluation.json"  # beside it
+FILES = tuple(f"evaluation.{kind}" for kind in ("json", "csv", "html", "png"))  # beside it
+RESULTS = FILES[0]
 
 
 # --- Results
@@ -227,7 +228,7 @@ def evaluate(
         how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
         how |= {"judge": judge} if judge else {}
         how |= {"replays": True} if replays else {}
-        saved = SavedParts(Path(out, PARTS), {**about, **how}, [Path(out, RESULTS)])
+        saved = SavedParts(Path(out, PARTS), {**about, **how}, [Path(out, file) for file in FILES])
         pairings = keeping_games(pairings, Path(out, REPLAYS)) if replays else pairings
     schedule = Schedule(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))

@@ -16,7 +16,7 @@ import numpy as np
 
 from hanamachi.errors import UserError, differences, listed
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
-from hanamachi.storage.files import replacing
+from hanamachi.storage.files import check_folder, replacing
 from hanamachi.storage.reading import parse_json, read_bounded
 from hanamachi.training.evaluation.deals import Failure, Part
 
@@ -104,7 +104,25 @@ def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
     """UserError if a result would replace what something else wrote: nothing has claimed it."""
     for result in results:
         if result.exists() and not claimed.exists():
-            raise UserError(f"{result} is there already: move it, or name another folder")
+            raise there_already(result)
+
+
+def keep_other_results(result: Path, about: Mapping[str, Any]) -> None:
+    """UserError if a file of results, in JSON, is there and says anything else of these entries."""
+    check_folder(result.parent)
+    if not result.exists():
+        return
+    try:
+        found = parse_json(read_bounded(result, RESULTS_BYTES))
+    except UserError:
+        found = None  # something else wrote it
+    same = json.loads(json.dumps(about))
+    if not isinstance(found, dict) or not same.items() <= found.items():
+        raise there_already(result)
+
+
+def there_already(result: Path) -> UserError:
+    return UserError(f"{result} is there already: move it, or name another folder")
 
 
 def parsed(file: Path) -> Any:

@@ -11,6 +11,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.saved_parts import keep_other_results
 from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import exploitability, nash_conv
 from hanamachi.training.exact.team import best_team
@@ -18,6 +19,8 @@ from hanamachi.training.exact.tree import Tree
 from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import tree_of
 from hanamachi.training.tables import whole_table
+
+RESULT = "exact.json"
 
 
 @dataclass(frozen=True)
@@ -124,8 +127,18 @@ def conclusions(exact: Exact) -> list[str]:
     return lines
 
 
+def check_place(folder: Path, policy: str, game: str | None = None, **options: Any) -> None:
+    """UserError if `write` would replace the result of another policy, or cannot write there.
+
+    The arguments are those of `exact_exploitability`.
+    """
+    variant = load_policy(policy, game, **options).variant
+    about = {"game": variant.id, "options": dict(variant.options), "policy": policy}
+    keep_other_results(folder / RESULT, about)
+
+
 def write(exact: Exact, folder: Path) -> Path:
     """Write `exact.json`; returns its path."""
-    path = folder / "exact.json"
+    path = folder / RESULT
     write_json(exact.as_json(), path)
     return path

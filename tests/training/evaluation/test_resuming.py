@@ -297,13 +297,14 @@ def test_a_finished_command_prints_again_and_another_is_refused(own_folder, caps
     assert "seed was 0 and is 1" in said
 
 
-def test_a_result_that_something_else_wrote_is_not_replaced(own_folder, capsys):
-    theirs = own_folder / "out" / "evaluation.json"
+@pytest.mark.parametrize("kind", ["json", "csv", "html", "png"])
+def test_a_result_that_something_else_wrote_is_not_replaced(kind, own_folder, capsys):
+    theirs = own_folder / "out" / f"evaluation.{kind}"
     theirs.parent.mkdir()
     theirs.write_text("theirs")
     code, said = hanamachi(f"{COMMAND} --out out", capsys)
     assert (code, said.count("\n")) == (2, 1)
-    assert "evaluation.json" in said
+    assert f"evaluation.{kind}" in said
     assert [path.read_text() for path in theirs.parent.iterdir()] == ["theirs"]
 
 
