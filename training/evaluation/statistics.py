@@ -9,6 +9,7 @@ Notation: D deals, G games, K policies, P pairs of them.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +224,7 @@ def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]
     return share, min(1.0, float(reach) / whole)
 
 
-def unexplained(odds: Floats, fit: Floats, products: Floats) -> Floats:
+def unexplained(odds: Floats, fit: NDArray[Any], products: Floats) -> Floats:
     """The squares of log odds, (n, P), that no ratings explain, (n,), by Pythagoras.
 
     `fit` gives ratings by least squares, (K, P), and `products` is `sides.T @ sides`, (K, K).
