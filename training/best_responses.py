@@ -34,11 +34,11 @@ from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
 from hanamachi.training.evaluation.deals import Pairing
+from hanamachi.training.evaluation.fingerprints import fingerprint
 from hanamachi.training.evaluation.matches import PARTS, rounded
 from hanamachi.training.evaluation.saved_parts import (
     ABOUT,
     SavedParts,
-    fingerprint,
     keep_what_is_there,
 )
 from hanamachi.training.evaluation.schedule import (
@@ -81,6 +81,7 @@ KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2
 STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
 LABELS = 30  # one decision is labelled by the search for so many of the first response's
 
+DRAWN = "exploit.png"
 CHOICE = "choice"  # the folder of the games that choose the best response
 
 READING = "lines: sampled play, while they learned; dots: their most probable actions, in the end"
@@ -159,7 +160,7 @@ def respond(run: Config, folder: Path, title: str) -> None:
 
 
 def check(victim: Policy, steps: int, seeds: int, out: Path) -> None:
-    keep_what_is_there(out / PARTS / CHOICE / ABOUT, [out / EXPLOITATION])
+    keep_what_is_there(out / PARTS / CHOICE / ABOUT, [out / EXPLOITATION, out / DRAWN])
     refuse_cooperative(victim.variant)
     if not 1 <= steps <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
@@ -278,7 +279,7 @@ def write(result: Exploitation, out: Path) -> None:
     write_exploitation(result, out)
     logs = [out / Path(each.policy).parent / "tensorboard" for each in result.responses]
     curves = [read_curve(log) for log in logs]
-    with replacing(out / "exploit.png") as file:
+    with replacing(out / DRAWN) as file:
         draw(result, curves).savefig(file, format="png", dpi=160)
 
 

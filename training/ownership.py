@@ -16,7 +16,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from hanamachi.errors import UserError
-from hanamachi.storage.files import remove_leftovers, replacing, restore_folder
+from hanamachi.storage.files import check_folder, remove_leftovers, replacing, restore_folder
 
 LOCK, OWNER = ".lock", ".owner.json"
 
@@ -26,27 +26,37 @@ patience = 0.0  # seconds to wait for another owner's end
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
     """Own a folder, and create it if it is missing; UserError if another process owns it."""
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder, "training in"):
+        try:
+            put_right(folder)
+            me = {**this_process(), "since": time.strftime("%Y-%m-%d %H:%M")}
+            with replacing(folder / OWNER) as file:
+                file.write(json.dumps(me).encode())
+            yield
+        finally:
+            if is_ours(folder):
+                (folder / OWNER).unlink()
+
+
+@contextmanager
+def locked(folder: Path, doing: str) -> Iterator[None]:
+    """Hold the lock of a folder; UserError if another process, `doing` the same, holds it."""
     lock = FileLock(folder / LOCK, timeout=patience)
     try:
         lock.acquire()
     except Timeout:
         raise UserError(
-            f"another process is training in {folder}{described(owner_of(folder))}: "
+            f"another process is {doing} {folder}{described(owner_of(folder))}: "
             "wait for its end, or name another folder"
         ) from None
     except (OSError, NotImplementedError) as error:
         why = getattr(error, "strerror", None) or "its file system has no locks"
         raise UserError(f"the folder {folder} cannot be locked: {why}") from error
     try:
-        put_right(folder)
-        me = {**this_process(), "since": time.strftime("%Y-%m-%d %H:%M")}
-        with replacing(folder / OWNER) as file:
-            file.write(json.dumps(me).encode())
         yield
     finally:
-        if is_ours(folder):
-            (folder / OWNER).unlink()
         lock.release()
 
 

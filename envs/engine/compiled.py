@@ -38,7 +38,7 @@ PART: Any = {
 def sources_digest(folder: Path) -> str:
     """SHA-256 over the names and bytes of every file of the folder that uses this module."""
     digest = sha256()
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(filter(Path.is_file, folder.rglob("*.py"))):  # no dangling link of an editor
         source = path.read_bytes()
         if b"from hanamachi.engine.compiled import" in source or path == Path(__file__):
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + source)

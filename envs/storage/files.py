@@ -25,7 +25,13 @@ Read = TypeVar("Read")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
-    """A file to write that takes the place of `path` only if nothing goes wrong."""
+    """A file to write that takes the place of `path` only if nothing goes wrong.
+
+    UserError if `path` is a folder, or its folder is a file.
+    """
+    check_folder(path.parent)
+    if os.path.isdir(path):
+        raise UserError(f"{path} is a folder: name a file")
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = aside_of(path)
     try:
@@ -35,8 +41,13 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
             os.fsync(file.fileno())
         aside.replace(path)
         flush_names(path.parent)
+    except OSError as error:
+        if error.filename in (aside, str(aside)):  # which nobody has named
+            error.filename, error.filename2 = str(path), None
+        raise
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # which would hide what went wrong
+            aside.unlink()
 
 
 def utf8(text: str) -> bytes:
@@ -49,6 +60,8 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         with replacing(path) as file:
             file.write(content)
+    except UserError:
+        raise
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from None
     except ValueError:  # an encoding has no such character, or the system does not take it
@@ -57,7 +70,12 @@ def write_whole(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill that takes the place of the folder `path` only if nothing goes wrong."""
+    """A folder to fill that takes the place of the folder `path` only if nothing goes wrong.
+
+    A link stands for its folder, and stays. UserError if `path` or a folder above it is a file.
+    """
+    check_folder(path)
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     restore_folder(path)
     aside, old = aside_of(path), old_of(path)
@@ -77,6 +95,13 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
+def check_folder(path: Path) -> None:
+    """UserError if this can be no folder, because it, or one above it, is a file."""
+    for place in (path, *path.parents):
+        if os.path.exists(place) and not os.path.isdir(place):
+            raise UserError(f"{place} is a file: name a folder")
+
+
 def aside_of(path: Path) -> Path:
     """A hidden name next to `path` that no other writer has."""
     return path.parent / f".{path.name}.{token_hex(4)}.new"  # "." has a parent, but no name
@@ -84,7 +109,7 @@ def aside_of(path: Path) -> Path:
 
 def old_of(path: Path) -> Path:
     """Where the folder `path` is between the two renames of a save."""
-    whole = path.absolute()  # "." has no name of its own, and "/" has none at all
+    whole = Path(os.path.realpath(path))  # "." has no name, and a link stands for its folder
     return whole.parent / f".{whole.name}.old"
 
 
@@ -105,7 +130,7 @@ def flush_names(folder: Path) -> None:
 
 def restore_folder(path: Path) -> None:
     """Put back the old folder if the new one never took its place, or remove it if it did."""
-    old = old_of(path)
+    path, old = Path(os.path.realpath(path)), old_of(path)
     if old.exists() and not path.exists():
         old.rename(path)
     shutil.rmtree(old, ignore_errors=True)

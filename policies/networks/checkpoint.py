@@ -6,7 +6,6 @@ the model card. A checkpoint that does not fit is refused with a one-sentence er
 
 import os
 from hashlib import sha256
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from hanamachi.policies.networks.description import (
     refused,
 )
 from hanamachi.policies.networks.head import head_of
-from hanamachi.policies.networks.tables import Checkpoint, Floats, Shapes, weight_shapes
+from hanamachi.policies.networks.tables import Checkpoint, Floats, Shapes, size_of, weight_shapes
 from hanamachi.storage.files import read_folder, replacing_folder
 from hanamachi.storage.reading import checked_path, parse_json
 
@@ -86,11 +85,6 @@ def expected_shapes(
     if size_of(shapes) > WEIGHTS_BYTES:
         raise refused(folder, f"its network has more than {WEIGHTS_BYTES >> 20} MiB of weights")
     return shapes
-
-
-def size_of(shapes: Shapes) -> int:
-    """The bytes of float32 weights of these shapes."""
-    return 4 * sum(map(prod, shapes.values()))
 
 
 def check_header(folder: Path, shapes: Shapes, weights: bytes) -> None:

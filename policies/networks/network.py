@@ -33,7 +33,7 @@ from hanamachi.policies.networks.head import (
     trunk_entries,
 )
 from hanamachi.policies.networks.legal_softmax import LegalDistribution, legal_softmax
-from hanamachi.policies.networks.tables import Checkpoint
+from hanamachi.policies.networks.tables import Checkpoint, Shapes, size_of, weight_shapes
 
 
 def orthogonal(layer: nn.Linear) -> nn.Linear:
@@ -130,9 +130,9 @@ class Network(nn.Module):
         self.hidden, self.feature_sets = tuple(hidden), tuple(feature_sets)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
         self.input_scaling = InputScaling(bound, head.advice)
+        check_size(weight_shapes(head, len(bound), self.hidden))
         sizes = [self.input_scaling.size, *self.hidden]
         width = sizes[-1]
-        check_size(sizes)
         # checkpoints name their tensors after these attributes
         self.trunk = nn.Sequential()
         for size, next_size in pairwise(sizes):
@@ -182,11 +182,11 @@ def checkpoint_of(network: Network, variant: Variant) -> Checkpoint:
     return Checkpoint(variant, network.hidden, network.feature_sets, weights)
 
 
-def check_size(sizes: Sequence[int]) -> None:
-    """UserError if layers of these sizes have more weights than a checkpoint can hold."""
-    size = 4 * sum(inputs * outputs for inputs, outputs in pairwise(sizes))
+def check_size(shapes: Shapes) -> None:
+    """UserError if weights of these shapes are more than a checkpoint can hold."""
+    size = size_of(shapes)
     if size > WEIGHTS_BYTES:
         raise UserError(
             f"a network may have {WEIGHTS_BYTES >> 20} MiB of weights, and these layers would need "
-            f"{size >> 20} MiB: make network.hidden smaller"
+            f"{size / 2**20:.1f} MiB: make network.hidden smaller"
         )

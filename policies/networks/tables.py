@@ -6,6 +6,7 @@ of the last hidden layer, H entities with D entries each in R roles, F features 
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +79,11 @@ def weight_shapes(head: Head, size: int, hidden: Sequence[int]) -> Shapes:
         depth = head.advice.shape[1]
         shapes |= {"trust.weights.weight": (depth, width), "trust.weights.bias": (depth,)}
     return shapes | {"value.weight": (1, width), "value.bias": (1,)}
+
+
+def size_of(shapes: Shapes) -> int:
+    """The bytes of float32 weights of these shapes."""
+    return 4 * sum(map(prod, shapes.values()))
 
 
 def tables_of(checkpoint: Checkpoint, layout: Layout) -> Tables:

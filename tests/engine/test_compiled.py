@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import hanamachi
+from hanamachi.engine.compiled import sources_digest
 
 SOURCES = Path(hanamachi.__file__).parent
 
@@ -67,6 +68,14 @@ def test_a_second_process_compiles_nothing_for_its_first_game(package):
 def compiled(package):
     """The files that hold compiled code, and when each was written."""
     return {path: path.stat().st_mtime_ns for path in (package / "cache").rglob("*.nb?")}
+
+
+def test_the_lock_of_an_open_editor_is_no_source(tmp_path):
+    """Emacs locks a file by a link beside it that leads nowhere."""
+    (tmp_path / "rules.py").write_text("from hanamachi.engine.compiled import inline")
+    before = sources_digest.__wrapped__(tmp_path)
+    (tmp_path / ".#rules.py").symlink_to("somebody@somewhere.123")
+    assert sources_digest.__wrapped__(tmp_path) == before
 
 
 def test_an_edited_rule_is_at_work_in_the_next_process(package):

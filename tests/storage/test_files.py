@@ -9,12 +9,14 @@ from itertools import count
 
 import pytest
 
+from hanamachi.errors import UserError
 from hanamachi.storage.files import (
     read_folder,
     remove_leftovers,
     replacing,
     replacing_folder,
     restore_folder,
+    write_whole,
 )
 
 pytestmark = pytest.mark.uncompiled
@@ -148,6 +150,59 @@ def test_what_is_saved_has_the_permissions_of_any_new_file(kind, tmp_path):
     write(path, b"first")
     plain.mkdir() if path.is_dir() else plain.write_bytes(b"")
     assert path.stat().st_mode == plain.stat().st_mode
+
+
+# --- What stands in the place of a save
+
+
+def test_a_link_to_a_folder_stays_one_and_its_folder_is_replaced_again_and_again(tmp_path):
+    real, link = tmp_path / "large disk" / "policy", tmp_path / "run" / "policy"
+    write_folder(real, b"first")
+    link.parent.mkdir()
+    link.symlink_to(real, target_is_directory=True)
+    for content in (b"second", b"third"):
+        write_folder(link, content)
+        assert read_whole_folder(real) == read_whole_folder(link) == content
+    assert link.is_symlink()
+    assert [*real.parent.iterdir(), *link.parent.iterdir()] == [real, link]
+
+
+def test_a_save_through_a_link_that_was_cut_between_its_renames_is_put_back(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    write_folder(real, b"first")
+    link.symlink_to(real, target_is_directory=True)
+    real.rename(tmp_path / ".real.old")
+    assert read_folder(link, lambda there: (there / "one").read_bytes()) == b"first"
+    assert read_whole_folder(link) == b"first"
+    assert sorted(tmp_path.iterdir()) == [link, real]
+
+
+@pytest.mark.parametrize("below", [".", "deeper", "deeper/still"])
+def test_a_file_in_the_place_of_a_folder_is_named_and_kept(below, tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.write_bytes(b"theirs")
+    with pytest.raises(UserError, match=r"theirs is a file"):
+        write_folder(theirs / below, b"mine")
+    for write in (write_file, write_whole):
+        with pytest.raises(UserError, match=r"theirs is a file"):
+            write(theirs / below / "mine", b"mine")
+    assert theirs.read_bytes() == b"theirs"
+    assert list(tmp_path.iterdir()) == [theirs]
+
+
+def test_a_folder_in_the_place_of_a_file_is_named_and_kept(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    for write in (write_file, write_whole):
+        with pytest.raises(UserError, match="theirs is a folder"):
+            write(tmp_path / "theirs", b"mine")
+    assert list(tmp_path.iterdir()) == [tmp_path / "theirs"]
+
+
+def test_an_error_names_the_file_that_was_to_be_written(tmp_path):
+    path = tmp_path / ("long" * 62)  # a name that leaves no room for what is added while saving
+    with pytest.raises(OSError, match="too long") as error:
+        write_file(path, b"mine")
+    assert error.value.filename == str(path)
 
 
 def forked(work):

@@ -1,6 +1,7 @@
 """Best responses are trained against a policy that stays as it is, and measured on new deals."""
 
 import json
+import re
 import shutil
 from dataclasses import asdict, replace
 
@@ -268,9 +269,10 @@ def test_an_attack_that_cannot_be_is_refused_before_anything_is_trained(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_result_of_another_attack_is_not_replaced(tmp_path):
-    (tmp_path / "exploit.json").write_text("theirs")
-    with pytest.raises(UserError, match=r"exploit\.json"):
+@pytest.mark.parametrize("name", ["exploit.json", "exploit.png"])
+def test_the_result_of_another_attack_is_not_replaced(name, tmp_path):
+    (tmp_path / name).write_text("theirs")
+    with pytest.raises(UserError, match=re.escape(name)):
         exploit("random", tmp_path, 30, 1, config=CONFIG)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["theirs"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Group
 from rich.text import Text
 
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.policy import Policy
@@ -15,9 +16,10 @@ from hanamachi.training.arena.bots import bots_in
 from hanamachi.training.arena.tournament import LIMITS, entrants, put_away
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.saved_parts import keep_other_results, keep_what_is_there
 from hanamachi.training.exact.response import nash_conv
 from hanamachi.training.exact.small import SMALL
-from hanamachi.training.exact.views import table_of
+from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import VariantTree, tree_of
 from hanamachi.training.tables import Name, whole_table
 from hanamachi.training.web_page import page, table
@@ -50,16 +52,23 @@ def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[st
     """The grades of all bots of a folder, and of the policies `others`.
 
     `small` names a version in `exact.SMALL`. A bot that fails, or answers the same view in two
-    ways, is refused. UserError if there is no such version or nobody to grade.
+    ways, is refused. UserError if there is no such version or nobody to grade, or
+    if one of the others is a search.
     """
-    if small not in SMALL:
-        raise unknown("small version", small, SMALL)
-    variant = SMALL[small].variant()
+    variant = version(small)
     players = entrants(bots_in(folder)[0], others, variant, limits)
+    for player in players:
+        refuse_search(player)
     tree = tree_of(variant)
     found = [graded(tree, player) for player in players]
     order = sorted(found, key=lambda each: (each.nash_conv is None, each.nash_conv))
     return Grades(small, order, rounded(nash_conv(tree, tree.uniform)))
+
+
+def version(small: str) -> Variant:
+    if small not in SMALL:
+        raise unknown("small version", small, SMALL)
+    return SMALL[small].variant()
 
 
 def graded(tree: VariantTree, player: Policy) -> Grade:
@@ -99,9 +108,22 @@ def tables(grades: Grades) -> Group:
     return Group(title, shown, Text(comparison(grades)))
 
 
+def check_place(out: Path, small: str) -> None:
+    """UserError if `write` would replace what is no page of grades, or cannot write there."""
+    version(small)  # a part of the names
+    site, data = files(out, small)
+    keep_other_results(data, {"small": small})
+    keep_what_is_there(data, [site])
+
+
+def files(out: Path, small: str) -> list[Path]:
+    """The page and the grades as JSON; each small version has its own."""
+    return [out / f"grades-{small}.{kind}" for kind in ("html", "json")]
+
+
 def write(grades: Grades, out: Path) -> list[Path]:
-    """Write `grades.html` and `grades.json`; returns their paths."""
-    site, data = out / "grades.html", out / "grades.json"
+    """Write the page and the JSON of `files`; returns their paths."""
+    site, data = files(out, grades.small)
     body = table(["", "player", "remark"], ["NashConv"], lines(grades))
     body += f"<p>{comparison(grades).capitalize()}. {MEANING}</p>"
     write_whole(site, utf8(page(f"{grades.small}: exact grades", body, "60rem")))

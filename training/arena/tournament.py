@@ -26,6 +26,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training.arena.bots import bots_in, command, digest
 from hanamachi.training.arena.swiss import Standings, check_rounds
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
+from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import (
     PARTS,
     RESULTS,
@@ -35,7 +36,7 @@ from hanamachi.training.evaluation.matches import (
     loaded,
     pairings_of_all,
 )
-from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
+from hanamachi.training.evaluation.saved_parts import SavedParts
 from hanamachi.training.evaluation.schedule import Schedule, Watch, check_games, play_pairing
 
 GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores

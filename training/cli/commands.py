@@ -571,10 +571,13 @@ def benchmark(
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast the engine, its adapters and training run here (extra: train)."""
+    from hanamachi.storage.files import check_folder
     from hanamachi.training.benchmark import KINDS, run
     from hanamachi.training.benchmark.report import tables, write
 
     effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
+    if out:
+        check_folder(out)  # before minutes of work
     report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
     show(report.as_json(), tables(report), as_json)
     written(*(write(report, out) if out else ()))
@@ -628,8 +631,10 @@ def exploit_exactly(
 ) -> None:
     from hanamachi.training.exact import report
 
+    own = options_of(report.exact_exploitability, options)
+    if out:
+        report.check_place(out, policy, game, **own)
     with console.status("the whole game tree is walked"):
-        own = options_of(report.exact_exploitability, options)
         found = report.exact_exploitability(policy, game, **own)
     show(found.as_json(), report.tables(found), as_json)
     if out:
@@ -645,8 +650,9 @@ def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None
 
 
 def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:
-    from hanamachi.training.arena.grade import grade, tables, write
+    from hanamachi.training.arena.grade import check_place, grade, tables, write
 
+    check_place(out, small)
     with console.status("the bots are asked about every position"):
         grades = grade(folder, small, **how)
     show(asdict(grades), tables(grades), as_json)

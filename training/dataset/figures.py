@@ -58,7 +58,10 @@ def read_figures(data: Path, names: Sequence[str]) -> Figures:
 
 
 def figures_in(file: Path) -> Figures:
-    try:
-        return Figures(**json.loads(pq.read_schema(file).metadata[KEY]))
-    except Exception as error:  # a damaged file can raise anything
-        raise UserError(f"{file} is damaged: delete it, and make the dataset again") from error
+    with file.open("rb") as opened:
+        try:
+            return Figures(**json.loads(pq.read_schema(opened).metadata[KEY]))
+        except MemoryError:
+            raise
+        except Exception as error:  # a damaged file can raise anything
+            raise UserError(f"{file} is damaged: delete it, and make the dataset again") from error

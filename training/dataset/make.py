@@ -33,6 +33,7 @@ from hanamachi.training.dataset.record import record
 from hanamachi.training.evaluation.deals import Play
 from hanamachi.training.evaluation.saved_parts import claim
 from hanamachi.training.evaluation.schedule import Mapper
+from hanamachi.training.ownership import LOCK, locked
 
 ABOUT, DATA, CARD = "dataset.json", "data", "README.md"
 ORPHANED = 1  # exit code of a process whose parent is gone
@@ -68,7 +69,7 @@ def make(
     then every legal action gets a value. With `processes`, several files are made at once; the rows
     stay the same. More than one needs `if __name__ == "__main__"` in a script. `options` are those
     of the game. The same call continues a dataset that was stopped. Raises UserError if an argument
-    does not fit, or `out` holds another dataset.
+    does not fit, if `out` holds another dataset, or if another process makes one there.
     """
     folder, variant = checked_path(out), make_variant(game, **options)
     given = tuple(map(str, policies)), games, seed, play, judge
@@ -76,11 +77,13 @@ def make(
     if not 1 <= whole_number(processes, "processes") <= THREADS:
         raise UserError(f"processes must be from 1 to {THREADS}, not {shown(processes)}")
     about = recipe.about()  # loads all policies before anything is written
-    claim(folder / ABOUT, about, "a dataset", [folder / CARD])
-    play_missing(recipe, folder / DATA, processes, watch)
-    figures = read_figures(folder / DATA, recipe.files)
-    with replacing(folder / CARD) as file:
-        file.write(utf8(card(recipe, figures)))
+    claim(folder / ABOUT, about, "a dataset", [folder / CARD, folder / DATA])
+    with locked(folder, "making the dataset in"):
+        play_missing(recipe, folder / DATA, processes, watch)
+        figures = read_figures(folder / DATA, recipe.files)
+        with replacing(folder / CARD) as file:
+            file.write(utf8(card(recipe, figures)))
+    (folder / LOCK).unlink(missing_ok=True)  # whoever comes now has nothing left to make
     return figures
 
 

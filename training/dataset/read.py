@@ -95,9 +95,10 @@ class Dataset:
 def load(dataset: str | Path) -> Dataset:
     """Read a dataset, from its folder or, if it comes with the package, by its variant's id.
 
-    UserError if it is not whole, or anything in it does not fit the game.
+    UserError if it is not whole, if anything in it does not fit the game, or if the name stands for
+    both a variant and a folder.
     """
-    folder = shipped(str(dataset)) if str(dataset) in VARIANTS else checked_path(dataset)
+    folder = folder_of(dataset)
     recipe, games_a_file = read_about(folder)
     there = {part.name for part in (folder / DATA).glob("*.parquet")}
     missing = count = file_count(recipe.games, games_a_file)
@@ -112,6 +113,19 @@ def load(dataset: str | Path) -> Dataset:
     check_order(folder, recipe, arrays["game"], arrays["decision"])
     named: dict[str, Any] = {"values": None, **arrays, "returns": arrays.pop("return")}
     return Dataset(recipe, **{f.name: named[f.name] for f in fields(Dataset)[1:]})
+
+
+def folder_of(dataset: str | Path) -> Path:
+    """Where a dataset is, that of the package or another."""
+    name = str(dataset)
+    if name not in VARIANTS:
+        return checked_path(dataset)
+    if Path(name, ABOUT).exists():
+        raise UserError(
+            f"{name} names the dataset of the package and a folder here: write "
+            f'"./{name}" for the folder'
+        )
+    return shipped(name)
 
 
 def shipped(id: str) -> Path:

@@ -18,8 +18,8 @@ from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.search import Search
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, Play, games_in_memory
+from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import checked_play
-from hanamachi.training.evaluation.saved_parts import fingerprints
 
 SEEDS = 2**62
 OTHER_DEALS = 2**62  # added to a seed: no evaluation plays these deals

@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 from hanamachi.storage.files import replacing, utf8
-from hanamachi.training.evaluation.matches import Evaluation, Row, rounded
+from hanamachi.training.evaluation.matches import FILES, Evaluation, Row, rounded
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.pictures import draw
 from hanamachi.training.evaluation.results import write_json
@@ -18,9 +18,7 @@ TEAM_HEADS = "policy", "partners", "play", "games", "mean", "low", "high", "perf
 
 def write(evaluation: Evaluation, folder: Path) -> list[Path]:
     """Write `evaluation.json`, `.csv`, `.html` and `.png`; returns their paths."""
-    data, sheet, page, picture = paths = [
-        folder / f"evaluation.{kind}" for kind in ("json", "csv", "html", "png")
-    ]
+    data, sheet, page, picture = paths = [folder / file for file in FILES]
     write_json(evaluation.as_json(), data)
     with replacing(sheet) as file:
         file.write(utf8(as_csv(evaluation)))

@@ -27,9 +27,10 @@ from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, keeping_games
+from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.judge import Judged, judged
 from hanamachi.training.evaluation.models import ModelUse, counted, model_use
-from hanamachi.training.evaluation.saved_parts import SavedParts, fingerprints
+from hanamachi.training.evaluation.saved_parts import SavedParts
 from hanamachi.training.evaluation.schedule import (
     BATCH,
     LEAST,
@@ -56,7 +57,8 @@ Given = str | Path | Policy  # a policy, as a caller names it
 
 ALL = "all"  # among opponents: every rule policy of the game
 PARTS = "games"  # the folder in which an evaluation keeps what is played
-RESULTS = "evaluation.json"  # beside it
+FILES = tuple(f"evaluation.{kind}" for kind in ("json", "csv", "html", "png"))  # beside it
+RESULTS = FILES[0]
 
 
 # --- Results
@@ -216,6 +218,8 @@ def evaluate(
         if opponents
         else pairings_of_all(policies, variant, plays)
     )
+    if not pairings:
+        raise UserError("name at least one policy, and an opponent other than itself")
     names, others = participants(pairings, bool(opponents))
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": others, "games": games, "seed": seed}
@@ -224,7 +228,7 @@ def evaluate(
         how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
         how |= {"judge": judge} if judge else {}
         how |= {"replays": True} if replays else {}
-        saved = SavedParts(Path(out, PARTS), {**about, **how}, [Path(out, RESULTS)])
+        saved = SavedParts(Path(out, PARTS), {**about, **how}, [Path(out, file) for file in FILES])
         pairings = keeping_games(pairings, Path(out, REPLAYS)) if replays else pairings
     schedule = Schedule(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))

@@ -6,15 +6,9 @@ that play the same evaluation in parts of the same size only write the same file
 """
 
 import json
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from hashlib import sha256
 from importlib.metadata import version
-from importlib.util import find_spec
 from io import BytesIO
-from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -22,27 +16,11 @@ import numpy as np
 
 from hanamachi.errors import UserError, differences, listed
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
-from hanamachi.policies.external.process import PROCESS
-from hanamachi.policies.load import (
-    MODEL,
-    ONNX,
-    SEARCH,
-    agent_folder,
-    is_checkpoint,
-    names_an_agent,
-)
-from hanamachi.policies.networks.checkpoint import CONFIG
-from hanamachi.policies.networks.compiled_policy import CompiledPolicy
-from hanamachi.policies.search.budget import Budget
-from hanamachi.policies.search.search import Search, split_spec
-from hanamachi.sessions.policy_checks import name_of
-from hanamachi.storage.files import replacing
+from hanamachi.storage.files import check_folder, replacing
 from hanamachi.storage.reading import parse_json, read_bounded
 from hanamachi.training.evaluation.deals import Failure, Part
 
 ABOUT = "evaluation.json"
-DIGITS = 12  # of a digest, which a message can show
-PORTION = 1 << 20  # bytes of a file that are read at once
 
 
 class SavedParts:
@@ -66,12 +44,15 @@ class SavedParts:
         return parts
 
     def _part(self, file: Path) -> Part:
+        content = read_bounded(file, WEIGHTS_BYTES)
         try:
-            with np.load(BytesIO(read_bounded(file, WEIGHTS_BYTES)), allow_pickle=False) as arrays:
+            with np.load(BytesIO(content), allow_pickle=False) as arrays:
                 failures = [Failure(*each) for each in parse_json(arrays["failures"].tobytes())]
                 counts = parse_json(arrays["counts"].tobytes())
                 part = Part(arrays["deals"], arrays["scores"], arrays["lost"], failures, counts)
                 return checked_part(part)
+        except MemoryError:
+            raise
         except Exception as error:  # a damaged archive can raise anything
             raise damaged(file, self.whole) from error
 
@@ -123,97 +104,34 @@ def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
     """UserError if a result would replace what something else wrote: nothing has claimed it."""
     for result in results:
         if result.exists() and not claimed.exists():
-            raise UserError(f"{result} is there already: move it, or name another folder")
+            raise there_already(result)
+
+
+def keep_other_results(result: Path, about: Mapping[str, Any]) -> None:
+    """UserError if a file of results, in JSON, is there and says anything else of these entries."""
+    check_folder(result.parent)
+    if not result.exists():
+        return
+    try:
+        found = parse_json(read_bounded(result, RESULTS_BYTES))
+    except UserError:
+        found = None  # something else wrote it
+    same = json.loads(json.dumps(about))
+    if not isinstance(found, dict) or not same.items() <= found.items():
+        raise there_already(result)
+
+
+def there_already(result: Path) -> UserError:
+    return UserError(f"{result} is there already: move it, or name another folder")
 
 
 def parsed(file: Path) -> Any:
+    content = read_bounded(file, RESULTS_BYTES)
     try:
-        return parse_json(read_bounded(file, RESULTS_BYTES))
+        return parse_json(content)
     except UserError as error:
         raise damaged(file, file.parent) from error
 
 
 def damaged(file: Path, folder: Path) -> UserError:
     return UserError(f"{file} is damaged: delete {folder}, and begin again")
-
-
-# --- Whether policies are still the same
-
-
-def fingerprints(policies: Sequence[Any]) -> dict[str, str]:
-    """What changes if the weights or the code of these policies change, where that can be seen.
-
-    By name; a policy that is no name has its number, too.
-    """
-    found = {}
-    for number, policy in enumerate(policies):
-        if isinstance(policy, str | Path):
-            found[str(policy)] = fingerprint(str(policy))
-        else:
-            found[f"{number}: {name_of(policy)}"] = digest_of_object(policy)
-    return {name: digest for name, digest in found.items() if digest}
-
-
-def digest_of_object(policy: Any) -> str:
-    """A digest of a policy's weights, else of the file that its code is in; "" if it has none."""
-    if isinstance(policy, Search):
-        own = {n: v for n, v in vars(policy).items() if isinstance(v, (int, float, str, Budget))}
-        settings = f"{sorted(own.items())} {digest_of_object(policy.blueprint)}"
-        return sha256(settings.encode()).hexdigest()[:DIGITS]
-    if isinstance(policy, CompiledPolicy):
-        content = sha256()
-        for name, weights in sorted(policy.checkpoint.weights.items()):
-            content.update(name.encode() + np.ascontiguousarray(weights).tobytes())
-        return content.hexdigest()[:DIGITS]
-    file = file_of_module(getattr(policy, "__module__", ""))
-    return digest_of([file]) if file and file.is_file() else ""
-
-
-def fingerprint(spec: str) -> str:
-    """A digest of the file that a policy's name leads to; "" for rule policies and models."""
-    if spec.startswith(SEARCH):
-        return fingerprint(split_spec(spec)[1])
-    if spec.startswith(PROCESS):
-        return digest_of_program(spec)
-    file = None if spec.startswith(MODEL) else file_of(spec)
-    return digest_of([file]) if file else ""
-
-
-def digest_of_program(spec: str) -> str:
-    """A digest of all files that a bot's command names: its program, and those among arguments."""
-    words = shlex.split(spec.removeprefix(PROCESS))
-    files = [Path(word) for word in words if isfile(word)]  # a word may be no possible name
-    return digest_of(files) if files else ""
-
-
-def digest_of(files: Sequence[Path]) -> str:
-    """A digest of these files, one after the other; each may be large."""
-    content = sha256()
-    for file in files:
-        with file.open("rb") as opened:
-            while part := opened.read(PORTION):
-                content.update(part)
-    return content.hexdigest()[:DIGITS]
-
-
-def file_of(spec: str) -> Path | None:
-    """A checkpoint's description, which has a digest of the weights; an ONNX file; a module."""
-    if names_an_agent(spec):
-        return agent_folder(spec) / CONFIG
-    if is_checkpoint(spec):
-        own, of_run = Path(spec, CONFIG), Path(spec, "policy", CONFIG)
-        return own if own.exists() else of_run
-    if spec.endswith(ONNX):
-        return Path(spec)
-    return file_of_module(spec.partition(":")[0]) if ":" in spec else None
-
-
-def file_of_module(name: str) -> Path | None:
-    """Where a module comes from, if it comes from a file; a script is the module __main__."""
-    if loaded := sys.modules.get(name):
-        file = getattr(loaded, "__file__", None)
-        return Path(file) if file else None
-    with suppress(ImportError, ValueError):
-        found = find_spec(name)
-        return Path(found.origin) if found and found.has_location and found.origin else None
-    return None

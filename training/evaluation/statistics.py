@@ -6,10 +6,10 @@ deal is the unit of everything here: a score is a rival's mean over the two game
 Notation: D deals, G games, K policies, P pairs of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ ADDED = np.array([0.0, 0.0, 1.0, 1.0])  # deals added, see `interval`
 ELO = 400 / np.log(10)  # points of one unit of log odds
 HALF = 0.5  # of a deal is added as lost and as won, see `halved`
 DRAWS = 10_000  # of noise, see `cyclic_share`
+FEW_PAIRS = 500  # whose covariance is drawn from
+PORTION = 4_000_000  # numbers of noise that are drawn at once
+RANK = 1e-9  # of the largest singular value: what is smaller is 0 but for rounding
 
 
 # --- Intervals
@@ -185,14 +188,19 @@ def strongest_cycle(names: Sequence[str], rate: Floats, low: Floats) -> Cycle | 
 
     `rate` holds what the row wins against the column, (K, K), `low` the bounds of all at once.
     """
-    cycles = [c for c in permutations(range(len(names)), 3) if c[0] == min(c)]
-    steps = [((i, j, k), (j, k, i)) for i, j, k in cycles]  # (rows, columns)
-    at = max(steps, key=lambda step: rate[step].min(), default=None)
-    if at is None or rate[at].min() <= 0.5:
+    found, highest = None, 0.5
+    for a in range(len(names) - 2):
+        others = slice(a + 1, None)  # every cycle is told from its first policy on
+        least = np.minimum(rate[a, others, None], rate[others, others])
+        least = np.minimum(least, rate[others, a])  # (b, c): the least of a-b, b-c and c-a
+        if least.max() > highest:
+            b, c = a + 1 + np.argwhere(least == least.max())[0]
+            found, highest = ([a, b, c], [b, c, a]), least.max()  # (rows, columns)
+    if found is None:
         return None
-    a, b, c = at[0]
-    first, second, third = rate[at].round(6).tolist()
-    return Cycle((names[a], names[b], names[c]), (first, second, third), float(low[at].min()))
+    first, second, third = rate[found].round(6).tolist()
+    a, b, c = found[0]
+    return Cycle((names[a], names[b], names[c]), (first, second, third), float(low[found].min()))
 
 
 def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]:
@@ -206,19 +214,52 @@ def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]
     share. `scores` are those of the first of each pair, (P, D), for every two of the K.
     """
     sides = sides_of(size, pairs)
-    cycles = np.eye(len(pairs)) - sides @ np.linalg.pinv(sides)  # takes the ratings out, (P, P)
-    odds, covariance = log_odds(scores)
-    rng = np.random.default_rng(0)
-    noise = rng.multivariate_normal(np.zeros(len(pairs)), covariance, DRAWS) @ cycles
+    fit = np.linalg.pinv(sides, RANK)  # of ratings to log odds, by least squares, (K, P)
+    odds, errors, added = log_odds(scores)
     whole = max(float(odds @ odds), np.finfo(float).tiny)  # nothing but even pairs
-    reach = np.quantile((noise**2).sum(1), LEVEL)
-    return float(odds @ cycles @ odds) / whole, min(1.0, float(reach) / whole)
+    products = sides.T @ sides
+    squares = [unexplained(drawn, fit, products) for drawn in noise_of(errors, added)]
+    reach = np.quantile(np.concatenate(squares), LEVEL)
+    share = float(unexplained(odds[None], fit, products)[0]) / whole
+    return share, min(1.0, float(reach) / whole)
 
 
-def log_odds(scores: Floats) -> tuple[Floats, Floats]:
-    """The log odds of the pairs' mean scores, `halved`, (P,), and their covariance, (P, P)."""
+def unexplained(odds: Floats, fit: NDArray[Any], products: Floats) -> Floats:
+    """The squares of log odds, (n, P), that no ratings explain, (n,), by Pythagoras.
+
+    `fit` gives ratings by least squares, (K, P), and `products` is `sides.T @ sides`, (K, K).
+    """
+    ratings = odds @ fit.T
+    left: Floats = np.square(odds).sum(1) - ((ratings @ products) * ratings).sum(1)
+    return left.clip(min=0)  # but for rounding it is never below
+
+
+def noise_of(errors: Floats, added: Floats) -> Iterator[Floats]:
+    """Samples of the noise of log odds, in portions, (n, P); see `log_odds`.
+
+    Many pairs have a covariance that is too large to be drawn from. Then each deal gets a normal
+    variable, which is the same distribution. A tenth of the samples is enough for them: the more
+    squares are added up, the less their sum varies.
+    """
+    rng, (pairs, deals) = np.random.default_rng(0), errors.shape
+    if pairs <= FEW_PAIRS:
+        covariance = errors @ errors.T + np.diag(added)
+        yield rng.multivariate_normal(np.zeros(pairs), covariance, DRAWS)
+        return
+    size = max(1, PORTION // (pairs + deals))
+    for start in range(0, DRAWS // 10, size):
+        count = min(size, DRAWS // 10 - start)
+        own = rng.normal(size=(count, pairs)) * np.sqrt(added)
+        yield rng.normal(size=(count, deals)) @ errors.T + own
+
+
+def log_odds(scores: Floats) -> tuple[Floats, Floats, Floats]:
+    """The log odds of the pairs' mean scores, `halved`, (P,), and how they err.
+
+    The error has a part of every deal, (P, D), and the variance of the added halves, (P,). Over D
+    deals the parts add up to the covariance of the log odds: `errors @ errors.T + diag(added)`.
+    """
     means, deals = halved(scores)
     slope = 1 / (means * (1 - means)) / deals
     errors = slope[:, None] * (scores - means[:, None])
-    added = np.diag(slope**2 * squares_of_halves(means))
-    return np.log(means / (1 - means)), errors @ errors.T + added
+    return np.log(means / (1 - means)), errors, slope**2 * squares_of_halves(means)

@@ -11,13 +11,16 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.saved_parts import keep_other_results
 from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import exploitability, nash_conv
 from hanamachi.training.exact.team import best_team
 from hanamachi.training.exact.tree import Tree
-from hanamachi.training.exact.views import table_of
+from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import tree_of
 from hanamachi.training.tables import whole_table
+
+RESULT = "exact.json"
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,12 @@ def exact_exploitability(
     """The values of a policy and of its best responses, and its NashConv, to six digits.
 
     `game` and `options` name the variant; a checkpoint or a Policy has its own. UserError if the
-    variant is too large, or the policy cannot play it. A policy that plays from views must answer
-    equal views alike.
+    variant is too large, or the policy is a search or cannot play it. A policy that plays from
+    views must answer equal views alike.
     """
     own = policy if isinstance(policy, Policy) else None
     player = own or load_policy(str(policy), game, **options)
+    refuse_search(player)
     variant = player.variant
     tree = tree_of(variant)
     exact = exploitability(tree, table_of(tree, player))
@@ -123,8 +127,18 @@ def conclusions(exact: Exact) -> list[str]:
     return lines
 
 
+def check_place(folder: Path, policy: str, game: str | None = None, **options: Any) -> None:
+    """UserError if `write` would replace the result of another policy, or cannot write there.
+
+    The arguments are those of `exact_exploitability`.
+    """
+    variant = load_policy(policy, game, **options).variant
+    about = {"game": variant.id, "options": dict(variant.options), "policy": policy}
+    keep_other_results(folder / RESULT, about)
+
+
 def write(exact: Exact, folder: Path) -> Path:
     """Write `exact.json`; returns its path."""
-    path = folder / "exact.json"
+    path = folder / RESULT
     write_json(exact.as_json(), path)
     return path

@@ -10,6 +10,7 @@ import numpy as np
 
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Policy, Probabilities
+from hanamachi.policies.search.search import Search
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History
 from hanamachi.sessions.policy_checks import checked_distribution
@@ -20,6 +21,15 @@ from hanamachi.training.exact.walk import VariantTree
 
 AGAIN = 64  # information sets that it is asked about twice, at most
 ALIKE = 1e-4  # by which two answers may differ
+
+
+def refuse_search(policy: Policy) -> None:
+    """UserError, before a tree is walked, if the policy is a search, which is no table."""
+    if isinstance(policy, Search):
+        raise UserError(
+            f"{policy.name} is a search and cannot be tabulated: name its blueprint instead, or "
+            "attack it with hanamachi exploit --search"
+        )
 
 
 def table_of(tree: VariantTree, policy: Policy) -> Floats:

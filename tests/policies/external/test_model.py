@@ -28,7 +28,7 @@ from hanamachi.policies.load import is_checkpoint, knows_its_game
 from hanamachi.sessions.players import SeatedPlayer, turn_of, turns_of
 from hanamachi.sessions.session import Session
 from hanamachi.training.evaluation.deals import play_games
-from hanamachi.training.evaluation.saved_parts import fingerprint
+from hanamachi.training.evaluation.fingerprints import fingerprint
 from hanamachi.training.serve.offers import Offers
 
 every_variant = pytest.mark.parametrize("id", hanamachi.VARIANTS)

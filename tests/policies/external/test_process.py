@@ -23,8 +23,8 @@ from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.load import knows_its_game, load_policy
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.session import Session
+from hanamachi.training.evaluation.fingerprints import fingerprint
 from hanamachi.training.evaluation.matches import evaluate
-from hanamachi.training.evaluation.saved_parts import fingerprint
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
 

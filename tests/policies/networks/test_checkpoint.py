@@ -569,6 +569,12 @@ def test_a_network_that_is_too_large_is_refused_before_it_is_built(hidden, folde
     refusal(folder)
 
 
+def test_no_network_is_built_that_no_checkpoint_holds():
+    """Its trunk alone would fit; all weights together do not."""
+    with pytest.raises(UserError, match="MiB"):
+        for_variant(make_variant("hanamikoji"), [16_384, 16_129])
+
+
 def test_a_description_that_is_too_large_is_not_read(folder):
     (folder / CONFIG).write_text('{"format": 1, "list": [' + "1," * 10_000_000 + "1]}")
     assert bytes_allocated(lambda: refusal(folder)) < 2**20

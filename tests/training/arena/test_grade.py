@@ -10,8 +10,9 @@ from samples import WHOLE
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import as_policy
+from hanamachi.training.arena import grade as grading
 from hanamachi.training.arena.grade import grade, write
-from hanamachi.training.exact import SMALL, exact_exploitability
+from hanamachi.training.exact import SMALL, exact_exploitability, report
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
 
@@ -57,6 +58,21 @@ def test_grades_are_in_order_and_chance_is_refused(tmp_path: Path) -> None:
     assert json.loads(data.read_text(encoding="utf-8"))["small"] == small
     policy = load_policy("random", SMALL[small].id, **SMALL[small].options)
     assert exact_exploitability(policy).nash_conv == found.uniform
+
+
+def test_a_search_is_refused_before_the_tree_is_walked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def walk(variant: object) -> None:
+        raise AssertionError
+
+    search, small = "search:improve:greedy:worlds=2", SMALL["hanamikoji-gifts"]
+    for module in (grading, report):
+        monkeypatch.setattr(module, "tree_of", walk)
+    with pytest.raises(UserError, match="blueprint"):
+        exact_exploitability(search, small.id, **small.options)
+    with pytest.raises(UserError, match="blueprint"):
+        grade(tmp_path, "hanamikoji-gifts", others=[search])
 
 
 def test_an_unknown_small_version_is_refused(tmp_path: Path) -> None:

@@ -18,8 +18,13 @@ from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.sessions.saved_games import record_of, save
 from hanamachi.sessions.session import Session
+from hanamachi.training import benchmark
+from hanamachi.training.arena import grade
 from hanamachi.training.benchmark import engine, kernel
 from hanamachi.training.cli import main as cli
+from hanamachi.training.evaluation import schedule
+from hanamachi.training.exact import SMALL as SMALL_VERSIONS
+from hanamachi.training.exact import report
 
 
 @pytest.fixture
@@ -99,6 +104,82 @@ def test_exploit_prints_how_far_a_policy_is_from_equilibrium_and_writes_it(hanam
     assert content["nash_conv"] == content["uniform_nash_conv"] > 0.1
     assert content["equilibrium"]["nash_conv"] < 1e-3
     assert content["options"]["cards"] == [1, 2, 3]
+
+
+def test_an_exact_result_is_written_again_but_not_over_that_of_another_policy(
+    hanamachi, tmp_path, monkeypatch
+):
+    small = ("--exact", "--game", "hanamikoji", *SMALL, "--out", tmp_path)
+    for _ in range(2):
+        assert hanamachi("exploit", "random", *small)[0] == 0
+    before = (tmp_path / "exact.json").read_text()
+    monkeypatch.setattr(report, "tree_of", must_not_happen)
+    for policy, *more in (["greedy"], ["random", "--set", "starter=0"]):
+        code, _, said = hanamachi("exploit", policy, *small, *more)
+        assert (code, said.count("\n")) == (2, 1)
+        assert "exact.json is there already" in said
+    assert (tmp_path / "exact.json").read_text() == before
+
+
+def must_not_happen(*given, **how):
+    raise AssertionError
+
+
+@pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+def test_grades_of_each_small_version_have_files_of_their_own(hanamachi, tmp_path, monkeypatch):
+    (tmp_path / "bots").mkdir()
+    out = tmp_path / "out"
+    command = ("arena", tmp_path / "bots", "--with", "random", "--out", out, "--grade")
+    monkeypatch.setitem(SMALL_VERSIONS, "tiny", SMALL_VERSIONS["hanabi-pairs"])
+    for small in ("hanabi-pairs", "tiny", "tiny"):
+        assert hanamachi(*command, small)[0] == 0
+    names = [f"grades-{small}.{kind}" for small in ("hanabi-pairs", "tiny") for kind in KINDS]
+    assert sorted(path.name for path in out.iterdir()) == names
+    monkeypatch.setattr(grade, "tree_of", must_not_happen)
+    for name, text in (("grades-tiny.json", "theirs"), ("grades-hanabi-pairs.json", None)):
+        (out / name).write_text(text) if text else (out / name).unlink()
+        code, _, said = hanamachi(*command, name[len("grades-") : -len(".json")])
+        assert (code, said.count("\n")) == (2, 1)
+        assert "is there already" in said
+
+
+KINDS = ("html", "json")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "dataset hanamikoji --policy random --games 2",
+        "evaluate random greedy --game hanamikoji --games 2",
+        "exploit random --exact --game hanamikoji",
+        "exploit random --search worlds=1 --game hanamikoji",
+        "arena bots --with random --grade hanabi-pairs",
+        "arena bots --with random --with greedy --game hanamikoji",
+        "benchmark engine",
+    ],
+)
+def test_a_file_in_the_place_of_a_folder_is_named_before_the_work(
+    command, hanamachi, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "afile").write_text("theirs")
+    for module, work in (
+        (report, "tree_of"), (grade, "tree_of"), (benchmark, "run"), (schedule, "play_part"),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, work, must_not_happen)
+    for out in ("afile", "afile/deeper"):
+        code, _, said = hanamachi(*command.split(), "--out", out)
+        assert (code, said.count("\n")) == (2, 1)
+        assert "afile is a file" in said
+    assert (tmp_path / "afile").read_text() == "theirs"
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(hanamachi, tmp_path):
+    (tmp_path / "folder.onnx").mkdir()
+    code, _, said = hanamachi("export", "hanamikoji", "--out", tmp_path / "folder.onnx")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "folder.onnx is a folder" in said
 
 
 def test_games_lists_every_variant_and_option(hanamachi):
@@ -301,7 +382,7 @@ def test_play_says_before_the_first_move_that_it_cannot_record(
     monkeypatch.setattr("sys.stdin", io.StringIO())
     code, out, err = hanamachi("play", "hanamikoji", "--record", tmp_path / name)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert str(tmp_path / name) in err
+    assert str(tmp_path / "game.json") in err
     assert (tmp_path / "game.json").read_text() == "theirs"
 
 
@@ -392,7 +473,7 @@ def test_a_folder_that_cannot_be_written_ends_in_one_sentence(hanamachi, tmp_pat
     arguments = ["evaluate", "random", "greedy", "--game", "hanamikoji", "--games", 2]
     code, _, err = hanamachi(*arguments, "--out", tmp_path / "file" / "folder")
     assert code == 2
-    assert err.startswith("hanamachi: Not a directory: ")
+    assert f"{tmp_path / 'file'} is a file" in err
     assert err.count("\n") == 1
 
 

@@ -1,5 +1,6 @@
 """A dataset holds every decision as it was made, whoever plays and however it is interrupted."""
 
+import errno
 import os
 import shlex
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from small_datasets import JUDGES, SMALL, content, made
 
@@ -19,9 +21,11 @@ from hanamachi.sessions.players import SeatedPlayer, step, turns_of
 from hanamachi.training.cli import main as cli
 from hanamachi.training.dataset import load, make
 from hanamachi.training.dataset.columns import in_units
+from hanamachi.training.dataset.figures import figures_in
 from hanamachi.training.dataset.recipe import Recipe
 from hanamachi.training.dataset.record import begun
 from hanamachi.training.evaluation.deals import new_games
+from hanamachi.training.ownership import locked
 
 GAMES = pytest.mark.parametrize("game", SMALL)
 COLUMNS = ("game", "decision", "seat", "legal", "observation", "mask", "action", "probabilities")
@@ -133,6 +137,7 @@ def test_a_killed_command_goes_on_to_the_same_bytes(own_folder, capsys):
     )  # fmt: skip
     assert killed.returncode == -signal.SIGKILL
     kept = content(own_folder / "killed")
+    assert kept.pop(".lock") == b""
     assert 1 < len(kept) < 4
     (own_folder / "killed" / "data" / ".train-00001-of-00003.parquet.0123abcd.new").touch()
     for out in ("killed", "whole"):
@@ -164,6 +169,49 @@ def test_a_page_that_something_else_wrote_is_not_replaced(tmp_path):
     with pytest.raises(UserError, match=r"README\.md"):
         made(tmp_path)
     assert content(tmp_path) == {"README.md": b"theirs"}
+
+
+def test_games_of_another_recipe_are_not_taken_for_its_own(tmp_path):
+    """Not even where the description and the card of the other dataset were deleted."""
+    made(tmp_path, games=2)
+    for name in ("dataset.json", "README.md"):
+        (tmp_path / name).unlink()
+    before = content(tmp_path)
+    with pytest.raises(UserError, match="data is there already"):
+        made(tmp_path, games=2, seed=1)
+    assert content(tmp_path) == before
+
+
+def test_two_processes_do_not_make_one_dataset_at_the_same_time(tmp_path):
+    made(tmp_path, games=2)
+    (file,) = (tmp_path / "data").iterdir()
+    in_progress = file.rename(file.with_name(f".{file.name}.0123abcd.new"))
+    with locked(tmp_path, "making"), pytest.raises(UserError, match="another process"):
+        made(tmp_path, games=2)
+    assert in_progress.exists()
+    made(tmp_path, games=2)
+    assert sorted(content(tmp_path)) == ["README.md", f"data/{file.name}", "dataset.json"]
+
+
+def test_a_lack_of_memory_or_of_a_right_is_no_damage(tmp_path, monkeypatch):
+    def fail(*given, **how):
+        raise MemoryError
+
+    def forbidden(path, *how):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    file = made(tmp_path, games=2) / "data" / "train-00000-of-00001.parquet"
+    for place, name, failing, kind in (
+        (pq, "read_schema", fail, MemoryError),
+        (type(file), "open", forbidden, PermissionError),
+    ):
+        with monkeypatch.context() as lack:
+            lack.setattr(place, name, failing)
+            with pytest.raises(kind):
+                figures_in(file)
+    file.write_bytes(b"")
+    with pytest.raises(UserError, match="damaged"):
+        figures_in(file)
 
 
 def test_ctrl_c_says_how_to_go_on(own_folder, capsys):

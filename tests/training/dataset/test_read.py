@@ -79,6 +79,15 @@ def test_there_is_no_such_dataset(name):
     refused(name)
 
 
+def test_a_name_that_is_of_a_folder_and_of_the_package_must_say_which(copy, monkeypatch):
+    copy.rename(copy.parent / "hanamikoji")
+    monkeypatch.chdir(copy.parent)
+    assert "./hanamikoji" in refused("hanamikoji")
+    assert len(load("./hanamikoji"))
+    (copy.parent / "hanamikoji" / "dataset.json").unlink()
+    assert len(load("hanamikoji"))
+
+
 def rewritten(folder, change):
     """The dataset after `change` of the columns, {name: NumPy rows}."""
     table = pq.read_table(folder / FILE)

@@ -18,7 +18,7 @@ from hanamachi.sessions.saved_games import load as load_game
 from hanamachi.sessions.saved_games import replay
 from hanamachi.training import Config, evaluate, train
 from hanamachi.training.evaluation import deals as playing
-from hanamachi.training.evaluation import files, report, results
+from hanamachi.training.evaluation import files, matches, report, results
 from hanamachi.training.evaluation.deals import play_games
 from hanamachi.training.evaluation.matches import (
     Evaluation,
@@ -461,6 +461,8 @@ def test_policies_of_the_same_name_are_told_apart():
         ({"seed": None}, "seed"),
         ({"play": "argmx"}, "argmax"),
         ({"max_rouns": 3}, "max_rounds"),
+        ({"policies": [], "opponents": ["greedy"]}, "at least one policy"),
+        ({"policies": [], "game": "hanabi:2p"}, "at least one policy"),
         ({"policies": ["random", RandomPolicy(ONE_ROUND)]}, "cannot play"),
         ({"policies": ["random", Cheating(make_variant("hanamikoji"))]}, "cheating"),
     ],
@@ -470,6 +472,12 @@ def test_mistakes_are_told_in_one_sentence(change, words):
     with pytest.raises(UserError, match=words) as mistake:
         evaluate(given.pop("policies"), given.pop("game"), **given)
     assert "\n" not in str(mistake.value)
+
+
+def test_all_opponents_of_the_only_rule_policy_are_nobody(monkeypatch):
+    monkeypatch.setattr(matches, "rule_policies_for", lambda variant: ["random"])
+    with pytest.raises(UserError, match="other than itself"):
+        evaluate(["random"], "hanamikoji", 2, opponents=["all"])
 
 
 # --- Games to look at

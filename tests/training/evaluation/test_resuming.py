@@ -1,5 +1,6 @@
 """A stopped evaluation resumes where it was, to the same bits, and shows its progress."""
 
+import errno
 import json
 import os
 import shlex
@@ -20,6 +21,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search.improve import Improve
+from hanamachi.storage import reading
 from hanamachi.training import evaluate
 from hanamachi.training.cli import main as cli
 from hanamachi.training.evaluation import progress
@@ -212,6 +214,23 @@ def test_a_damaged_file_is_named_in_one_sentence(file, content, tmp_path):
         evaluated(tmp_path)
 
 
+def test_a_lack_of_memory_or_of_a_right_is_no_damage(tmp_path, monkeypatch):
+    def fail(*given, **how):
+        raise MemoryError
+
+    def forbidden(path, flags):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    evaluated(tmp_path)
+    with monkeypatch.context() as lack:
+        lack.setattr(np, "load", fail)
+        with pytest.raises(MemoryError):
+            evaluated(tmp_path)
+    monkeypatch.setattr(reading, "opened_at_once", forbidden)
+    with pytest.raises(UserError, match="Permission denied"):
+        evaluated(tmp_path)
+
+
 # --- The command
 
 
@@ -278,13 +297,14 @@ def test_a_finished_command_prints_again_and_another_is_refused(own_folder, caps
     assert "seed was 0 and is 1" in said
 
 
-def test_a_result_that_something_else_wrote_is_not_replaced(own_folder, capsys):
-    theirs = own_folder / "out" / "evaluation.json"
+@pytest.mark.parametrize("kind", ["json", "csv", "html", "png"])
+def test_a_result_that_something_else_wrote_is_not_replaced(kind, own_folder, capsys):
+    theirs = own_folder / "out" / f"evaluation.{kind}"
     theirs.parent.mkdir()
     theirs.write_text("theirs")
     code, said = hanamachi(f"{COMMAND} --out out", capsys)
     assert (code, said.count("\n")) == (2, 1)
-    assert "evaluation.json" in said
+    assert f"evaluation.{kind}" in said
     assert [path.read_text() for path in theirs.parent.iterdir()] == ["theirs"]
 
 

@@ -4,7 +4,8 @@ What an interval holds is counted in simulated evaluations whose truth is known:
 hang together by its luck, which favours both (`luck` above 0) or one and then the other (below 0).
 """
 
-from itertools import combinations
+import tracemalloc
+from itertools import combinations, permutations
 from statistics import NormalDist
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from samples import sample
 from scipy.stats import binom
 
+from hanamachi.training.evaluation import statistics
 from hanamachi.training.evaluation.matches import cross_play
 from hanamachi.training.evaluation.statistics import (
     at_once,
@@ -22,6 +24,7 @@ from hanamachi.training.evaluation.statistics import (
     log_odds,
     normal_interval,
     rating_among,
+    strongest_cycle,
 )
 
 EVALUATIONS = 2000
@@ -315,6 +318,48 @@ def test_noise_passes_for_a_cycle_once_in_20_evaluations(strengths, luck):
     assert alarms / trials <= band(trials, 0.05)[1]
 
 
+@pytest.mark.parametrize("deals", [5, 100])
+def test_the_noise_of_many_pairs_is_that_of_few(deals, monkeypatch):
+    rng, size = np.random.default_rng(9), 9
+    pairs = list(combinations(range(size), 2))
+    rates = expected_rates(np.linspace(600, -600, size))
+    scores = simulated(rates, 0, 1, deals, rng).mean(2)
+    share, noise = cyclic_share(size, pairs, scores)
+    monkeypatch.setattr(statistics, "FEW_PAIRS", 0)
+    monkeypatch.setattr(statistics, "PORTION", 10_000)
+    monkeypatch.setattr(statistics, "DRAWS", 100_000)
+    assert cyclic_share(size, pairs, scores) == (share, pytest.approx(noise, rel=0.04))
+    assert noise < 1
+
+
+def test_many_policies_need_little_memory_and_keep_their_ladder():
+    """The covariance of their pairs would have 6 million entries."""
+    strengths = np.linspace(500, -500, 70)
+    pairs = list(combinations(range(70), 2))
+    scores = np.repeat(expected_rates(strengths)[:, None], 10, axis=1)
+    tracemalloc.start()
+    share, _ = cyclic_share(70, pairs, scores)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert share < 0.05
+    assert most < 150e6
+
+
+def test_the_strongest_cycle_is_found_among_all_triples():
+    rng, names = np.random.default_rng(3), list("abcdefg")
+    for _ in range(50):
+        rate = rng.integers(0, 11, (7, 7)) / 10
+        rate = np.triu(rate, 1) + np.tril(1 - rate.T, -1) + np.eye(7) / 2
+        legs = [rate[[i, j, k], [j, k, i]] for i, j, k in permutations(range(7), 3)]
+        cycle = strongest_cycle(names, rate, rate)
+        highest = max(min(leg) for leg in legs)
+        assert (cycle.low if cycle else 0.5) == max(highest, 0.5)
+        if cycle:
+            a, b, c = map(names.index, cycle.policies)
+            assert cycle.rates == pytest.approx(rate[[a, b, c], [b, c, a]])
+            assert a == min(a, b, c)
+
+
 def test_a_cycle_of_noise_is_not_called_sure():
     """Even policies show a cycle in one evaluation of four, and in hardly any a sure one."""
     rng, trials = np.random.default_rng(5), sample(EVALUATIONS // 2, 0.2)
@@ -342,6 +387,7 @@ def test_a_leg_in_doubt_makes_a_cycle_of_strong_legs_doubtful():
 def test_log_odds_and_their_covariance_are_true():
     rng, rates = np.random.default_rng(7), np.array([0.5, 0.8, 0.95])
     found = [log_odds(simulated(rates, 0, 2, 400, rng).mean(2)) for _ in range(2000)]
-    odds, covariances = map(np.array, zip(*found, strict=True))
+    odds = np.array([each for each, *_ in found])
+    covariances = np.array([errors @ errors.T + np.diag(added) for _, errors, added in found])
     assert odds.mean(0) == pytest.approx(np.log(rates / (1 - rates)), abs=0.02)
     assert np.cov(odds.T) == pytest.approx(covariances.mean(0), rel=0.15, abs=0.001)
