@@ -81,8 +81,8 @@ several. A row says which policy is measured: the policy that learns, or the ave
 [scripts/ablations.py](../scripts/ablations.py), which made this page; [exact solving](exact.md)
 lists the small games.
 {tables}
-The picture has a mark for each seed after {steps:,} decisions: a dot for the policy, a cross for the
-average of its weights.
+The picture has a mark for each seed after {steps:,} decisions: a dot for the policy, and a cross
+for the average of its weights.
 
 ![After {steps:,} decisions, a mark for each seed](ablations.png)
 """

@@ -245,7 +245,7 @@ def exact(game: str) -> None:
         policy = tabulate(tree, load_policy(name, variant.id, **variant.options))
         for seat in range(variant.seats):
             best_response(tree, policy, seat)
-    solve(tree if not variant.game.cooperative else tree_of(SMALL["2021"].variant()), 20)
+    solve(tree if not variant.game.cooperative else tree_of(SMALL["2021-gifts"].variant()), 20)
 
 
 RUN = {

@@ -380,7 +380,7 @@ def response_values(tree):
 def test_best_team_refuses_competitive_games_and_leaves_large_ones_open():
     with pytest.raises(UserError):
         best_team(tree_of(tiny("one action")))
-    assert best_team(tree_of(SMALL["hanabi"].variant())) is None
+    assert best_team(tree_of(SMALL["hanabi-triples"].variant())) is None
 
 
 # --- What is too large
