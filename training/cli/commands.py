@@ -309,6 +309,7 @@ def export(
 
 @app.command()
 def exploit(
+    context: typer.Context,
     policy: Annotated[str, typer.Argument(metavar="POLICY", help="A name, or a checkpoint.")],
     exact: Annotated[
         bool, typer.Option("--exact", help="Walk the whole game tree, which must be small.")
@@ -347,9 +348,16 @@ def exploit(
             "choose what to find: --exact for the exact value in a small game; or attackers, with "
             "--search seconds=0.1 to search, --steps to train best responses, or both"
         )
+    of_training = {"--seeds", "--config", "--resume"}
     if exact:
+        others = {"--games", "--ray", *of_training}
+        refuse_unused(context, others, "--exact plays and trains nothing")
         exploit_exactly(policy, out, game, options, as_json)
         return
+    if steps is None:
+        refuse_unused(context, of_training, "without --steps nothing is trained")
+    if search is None:
+        refuse_unused(context, {"--games"}, "without --search no search attacks")
     from hanamachi.training.evaluation.progress import ShowGames
     from hanamachi.training.exploitation import exploit_by_search, table
 

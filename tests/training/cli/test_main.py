@@ -347,6 +347,21 @@ def test_replay_refuses_an_option_that_it_would_not_use(hanamachi, saved_game, g
     assert f"leave out {unused}" in said
 
 
+@pytest.mark.parametrize(
+    ("given", "unused"),
+    [
+        ("--exact --games 50", "--games"),
+        ("--exact --resume", "--resume"),
+        ("--search worlds=2 --seeds 1", "--seeds"),
+        ("--steps 64 --out runs --games 50", "--games"),
+    ],
+)
+def test_exploit_refuses_an_option_that_it_would_not_use(hanamachi, given, unused):
+    code, _, said = hanamachi("exploit", "random", "--game", "hanamikoji", *given.split())
+    assert code == 2
+    assert f"leave out {unused}" in said
+
+
 @pytest.mark.parametrize("option", ["--set", "--games", "--swiss", "--seed", "--processes"])
 def test_a_grade_refuses_the_options_of_a_tournament(hanamachi, tmp_path, option):
     value = "max_rounds=1" if option == "--set" else 3
