@@ -52,8 +52,8 @@ def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[st
     """The grades of all bots of a folder, and of the policies `others`.
 
     `small` names a version in `exact.SMALL`. A bot that fails, or answers the same view in two
-    ways, is refused. UserError if there is no such version or nobody to grade, or
-    if one of the others is a search.
+    ways, is refused. UserError if there is no such version or nobody to grade, or if one of the
+    others is a search.
     """
     variant = version(small)
     players = entrants(bots_in(folder)[0], others, variant, limits)
