@@ -12,7 +12,7 @@ import json
 import logging
 from collections import deque
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from hanamachi.engine.game import Variant
@@ -158,7 +158,7 @@ class Hall:
         self.policies = Policies(offers, self.quick, self.slow)
         self.rooms: dict[str, Room] = {}
         self._coming: dict[str, asyncio.Task[Room]] = {}  # rooms that are being taken up
-        self._record = lru_cache(maxsize=RECORDS)(self._read)
+        self._record = lru_cache(maxsize=RECORDS)(partial(read, store))
 
     def close(self) -> None:
         for lane in (self.slow, *self.policies.own.values()):
@@ -261,10 +261,6 @@ class Hall:
         """The game of this id, if there is one."""
         return await self.replays.run(self._record, id)
 
-    def _read(self, id: str) -> Record | None:
-        text = self.store.replay(id)
-        return None if text is None else record_in(text)
-
     # --- Messages
 
     async def hear(self, room: Room, connection: Connection, text: str | bytes) -> None:
@@ -343,6 +339,11 @@ class Hall:
         for connection in room.connections:
             if connection.seat in positions:
                 connection.show(positions[connection.seat])
+
+
+def read(store: Store, id: str) -> Record | None:
+    text = store.replay(id)
+    return None if text is None else record_in(text)
 
 
 def refusal(words: str) -> dict[str, Any]:

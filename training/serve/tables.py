@@ -70,7 +70,7 @@ class Table:
         """
         if not self.over and not given_up:
             raise UserError("another game can begin when this one is over")
-        last = self.replay or self._kept()
+        last = self.replay or kept(self.session, self.store)
         fresh = Table(self.id, self.variant, self.seats, {}, self.store)
         begun = fresh.begin() | {"last": last}
         self.store.begin_again(self.id, Event(self.game + 1, 0, "begin", begun))
@@ -163,16 +163,10 @@ class Table:
     def _end_if_over(self) -> None:
         """Once the game is over, everybody may look at all of it."""
         if self.over and self.replay is None:
-            replay = self._kept()
+            replay = kept(self.session, self.store)
             number = len(self.session.actions) + 1
             self.store.add_event(self.id, Event(self.game, number, "end", replay))
             self.replay = replay
-
-    def _kept(self) -> str:
-        """Where the game as it is can be looked at from now on."""
-        replay = new_key()
-        self.store.add_replay(replay, text_of(record_of(self.session)))
-        return replay
 
     # --- What a seat may know
 
@@ -216,6 +210,13 @@ class Table:
         name, human = self.seats[seat], self.seats[seat] == HUMAN
         name = "you" if seat == viewer else name
         return {"seat": seat, "name": name, "human": human, "here": not human or seat in here}
+
+
+def kept(session: Session, store: Store) -> str:
+    """Keep the game as it is; returns where it can be looked at."""
+    replay = new_key()
+    store.add_replay(replay, text_of(record_of(session)))
+    return replay
 
 
 def meant(message: Act, session: Session) -> int:
