@@ -408,8 +408,8 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
     if found := result.get("search"):
         yield (
             f"`{found['policy']}` in one seat and `{found['partners']}` in all others score "
-            f"{points(found['score'], '.2f')} in {found['games']:,} games, by search "
-            f"{points(found['gain'], '+.2f')}."
+            f"{points(found['score'], '.2f')} in {found['games']:,} games. Beside the same games "
+            f"without search this is {points(found['gain'], '+.2f')}."
         )
 
 
