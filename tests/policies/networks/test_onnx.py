@@ -274,7 +274,7 @@ def test_what_cannot_be_exported_is_said_in_one_sentence(
 def test_an_export_that_fails_leaves_what_was_there(checkpoint, tmp_path):
     place = tmp_path / "policy.onnx"
     (place / "inside").mkdir(parents=True)
-    with pytest.raises((IsADirectoryError, PermissionError)):
+    with pytest.raises(UserError, match="is a folder"):
         export(str(checkpoint), place)
     assert list(tmp_path.iterdir()) == [place]
 
