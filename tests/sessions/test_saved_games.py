@@ -99,7 +99,7 @@ def test_an_action_after_the_end_is_refused():
 
 def test_saving_where_nothing_can_be_written_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="cannot write"):
+    with pytest.raises(UserError, match="is a file"):
         save(played().record(), tmp_path / "file" / "game.json")
 
 
