@@ -63,7 +63,7 @@ with `:partner` plays with people, who cannot follow the strongest agent's clues
 The search looks ahead from the agent's decisions; in Hanabi it sits in one seat, with copies of the
 agent in the others. The last column of the first table is a lower bound: a perfect opponent that
 knows the agent wins at least that often, and perhaps far more. It is the highest of the lower ends
-of two intervals, and too high in at most 5 % of cases. [How strong, how
+of the attackers' intervals, each of which is too high in 2.5 % of cases. [How strong, how
 exploitable](strength.md) explains it. Results on this page and on the cards differ by their deals.
 Intervals of fewer than 200 games are rough: a single lost game of Hanabi moves them.
 

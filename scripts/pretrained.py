@@ -74,7 +74,7 @@ RESPONSES: Mapping[str, Any] = {  # how policies learn to beat an agent
     "ppo": {"n_epochs": 2, "batch_size": 2048},
     "evaluation": {"every": 1_000_000, "final_games": 20_000},
 }
-ATTACK_SEED, LEARNED_SEED = 30_000, 40_000  # of deals that nothing else plays
+ATTACK_SEED, LEARNED_SEED = 30_000, 40_000  # of deals that no run plays
 
 
 def train_all(agents: Sequence[str], out: Path, seeds: Sequence[int]) -> None:

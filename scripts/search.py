@@ -35,7 +35,7 @@ from hanamachi.training.evaluation.schedule import Mapper, Schedule, play_pairin
 from hanamachi.training.provenance import processor
 
 PAGE_NAME = "value-of-search.md"  # the site itself writes a search.html
-SEED = 30_000  # of deals that no training and no other evaluation has seen
+SEED = 30_000  # of deals that no run plays
 PART = 10  # games that a process plays before it asks for more
 PLAIN = 20_000  # games of Hanabi without search
 

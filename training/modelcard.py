@@ -31,7 +31,6 @@ policy = load_policy("{name}")
 {table}
 
 {measured}
-These deals had no part in choosing the checkpoint.
 {exploited}{lesson}
 ## How it was made
 
@@ -97,6 +96,7 @@ CURVE = f"""
 
 {{chosen}}
 """
+FRESH = "These deals had no part in choosing the checkpoint of a run."
 CHOSEN = "These evaluations chose the checkpoint, so they flatter it; the table above does not."
 ONLY = "This was the only evaluation during training, so there was no checkpoint to choose."
 FEATURES = "In addition to the observation, its network gets the features {}."
@@ -147,7 +147,8 @@ def model_card(
         **digests(config.variant(), config.network.features),
         exploited=exploited,
         lesson=lesson(beside, rows) if beside else "",
-        **{part: words[part] for part in ("which", "played", "measured")},
+        measured=f"{words['measured']}\n{FRESH}" if rows else "",
+        **{part: words[part] for part in ("which", "played")},
         limits=limits(config, rows),
     )
 
@@ -270,7 +271,10 @@ def spread(seeds: Mapping[int, Result], together: bool, unit: str) -> str:
     form = ".2f" if together else ".1%"
     each = ", ".join(f"{result.mean:{form}} (seed {seed})" for seed, result in seeds.items())
     verb = "scored" if together else "won"
-    return f"Runs that differ in their seed alone {verb} {each} {unit}; the median is this policy."
+    return (
+        f"Runs that differ in their seed alone {verb} {each} {unit}. These games chose the median, "
+        "which is this policy."
+    )
 
 
 def metadata(config: Config, learned: int, rows: Rows, name: str | None) -> dict[str, Any]:
