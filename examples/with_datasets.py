@@ -23,7 +23,7 @@ from hanamachi.training import evaluate
 from hanamachi.training.dataset import make, to_minari
 
 GAME = variant("hanamikoji")
-UNITS = torch.tensor(GAME.observation.units)  # an int8 entry is the entry times its unit
+UNITS = torch.tensor(GAME.observation.units)  # an int8 entry is the entry times its scale
 PASSES, BATCH = 8, 512
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -1,5 +1,7 @@
 """Train and evaluate policies: `Config`, `train`, `evaluate`, `exploit`.
 
+`SelfPlayVecEnv` and `mover_signed_advantages` are for learners of your own.
+
 Each is imported when it is first used, so that the command line starts quickly.
 """
 
@@ -12,14 +14,25 @@ if TYPE_CHECKING:
     from hanamachi.training.best_responses import exploit
     from hanamachi.training.config import Config
     from hanamachi.training.evaluation.matches import evaluate
+    from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
+    from hanamachi.training.learner.vecenv import SelfPlayVecEnv
     from hanamachi.training.run import train
 
-__all__ = ["Config", "evaluate", "exploit", "train"]
+__all__ = [
+    "Config",
+    "SelfPlayVecEnv",
+    "evaluate",
+    "exploit",
+    "mover_signed_advantages",
+    "train",
+]
 
 HOMES = {
     "Config": "config",
+    "SelfPlayVecEnv": "learner.vecenv",
     "evaluate": "evaluation.matches",
     "exploit": "best_responses",
+    "mover_signed_advantages": "learner.rollout_buffer",
     "train": "run",
 }
 

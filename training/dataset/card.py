@@ -82,10 +82,10 @@ TWO_POLICIES = """\
 The two policies take alternate seats, and exchange them from one game to the next{same}."""
 EXACT = "All entries of an observation are whole numbers up to 127, so int8 holds them exactly."
 SCALED = """\
-An entry of `observation` is the entry that the environments show, times its unit. The unit is 1,
-and the number exact, except in these segments:
+An entry of `observation` is the entry that the environments show, times its scale, rounded; divide
+by the scale to get it back. The scale is 1, and the number exact, except in these segments:
 
-| segment | entries | unit | what int8 changes |
+| segment | entries | scale | what int8 changes |
 |---|---|---|---|
 {segments}"""
 CHANGED = "-dirty"  # a revision that nobody else has

@@ -86,3 +86,27 @@ def test_answers_of_the_page_are_understood() -> None:
         assert chances_in(answer, history, legal).sum() == 1
     (ready,) = [sample.encode() for sample in SAMPLES if '"ready"' in sample]
     check_ready(ready)
+
+
+@every_variant
+def test_the_page_names_every_key_of_a_table(id: str) -> None:
+    page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
+    _, _, section = page.partition("## The table of each game")
+    section, _, _ = section.partition("\n## ")
+    named = set(re.findall(r"`(\w+)`", section))
+    session = played(id, 3)
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        session.step(int(rng.choice(np.flatnonzero(session.observe(session.mover)[1]))))
+    line = move(session.history(), session.mover, 3, Limits())
+    assert keys_of(json.loads(line)["view"]["table"]) <= named
+
+
+def keys_of(found: object) -> set[str]:
+    """All keys in JSON data, but those that name places, suits or geisha."""
+    if isinstance(found, list):
+        return set().union(*map(keys_of, found))
+    if not isinstance(found, dict):
+        return set()
+    by_name = {"on_offer", "fireworks", "discards", "unseen"}
+    return set(found).union(*(keys_of(found[key]) for key in found.keys() - by_name))
