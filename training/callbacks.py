@@ -20,7 +20,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training import provenance
 from hanamachi.training.build import past_selves
 from hanamachi.training.config import Config
-from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, Result, result_of
+from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, Result, result_of
 from hanamachi.training.evaluation.matches import meetings
 from hanamachi.training.evaluation.matches import result_of as row_of
 from hanamachi.training.evaluation.schedule import Schedule, play_pairings
@@ -147,13 +147,13 @@ class KeepUnlessWorse(Periodic):
             )
 
     def evaluated(self, policy: Policy) -> tuple[list[Result], Floats]:
-        """The policy's mean score in a cooperative game, else its win rate versus each opponent.
+        """Its mean scores in a cooperative game, else its win rate versus each opponent.
 
         And its mean result on each deal, (D,); the deals are the same in the whole run.
         """
         config, variant = self.config, policy.variant
         together = variant.game.cooperative
-        others = () if together else config.evaluation.opponents
+        others = config.evaluation.partners if together else config.evaluation.opponents
         pairings = meetings(policy, others, variant, ["argmax" if together else "sample"])
         schedule = Schedule(config.evaluation.games, config.choosing_seed)
         parts = play_pairings(pairings, schedule)
@@ -164,8 +164,9 @@ class KeepUnlessWorse(Periodic):
 def spoken(result: Result) -> str:
     """A result and its interval in words."""
     name, low, middle, high = result
-    if name == SCORE:
-        return f"mean score {middle:.2f} ({low:.2f} to {high:.2f})"
+    if name.startswith(SCORE):
+        partner = name.replace(WITH, " with ").removeprefix(SCORE)
+        return f"mean score{partner} {middle:.2f} ({low:.2f} to {high:.2f})"
     span = f"{100 * middle:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
     return f"{span} against {name.removeprefix(AGAINST)}"
 

@@ -183,8 +183,8 @@ class Evaluation(Model):
 
     All evaluations during the run have the same deals, which are used for nothing else. A later
     checkpoint replaces the kept one unless the best one so far did better beyond noise: one-sided,
-    at 95 %, by their differences on each deal. In a cooperative game only the mean score with
-    itself counts.
+    at 95 %, by their differences on each deal. In a cooperative game the mean of its scores with
+    itself and with each of the `partners` counts.
     """
 
     every: Decisions = 500_000
@@ -193,6 +193,8 @@ class Evaluation(Model):
     """Games of each evaluation during the run, against each opponent."""
     opponents: Annotated[tuple[Name, ...], Field(min_length=1, max_length=POLICIES)] = ("greedy",)
     """Opponents in a competitive game; the mean win rate against them chooses the checkpoint."""
+    partners: Annotated[tuple[Name, ...], Field(max_length=POLICIES)] = ()
+    """Partners in a cooperative game, in addition to itself."""
     final_games: Games = 10_000
     """Games of each row of the final evaluation, on other deals."""
     final_opponents: Annotated[tuple[Name, ...], Field(max_length=POLICIES)] = (
@@ -256,6 +258,11 @@ class Config(Model):
         self._is_not_too_large(Features(self.variant(), self.network.features).layout.size)
         if not (self.evaluation.final_opponents or self.variant().game.cooperative):
             raise ValueError("evaluation.final_opponents must name at least one policy")
+        if self.evaluation.partners and not self.variant().game.cooperative:
+            raise ValueError(
+                f"evaluation.partners are for cooperative games, and {self.game} is not one: name "
+                "them in evaluation.opponents"
+            )
         self._has_no_idle_settings()
         if self.distillation.share:
             self._can_be_distilled()

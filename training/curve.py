@@ -12,7 +12,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from hanamachi.training.evaluation.matches import Row, TeamScore
 
 RESULT, LOW, HIGH = "selfplay/", "interval_low/", "interval_high/"  # before the name of a result
-AGAINST, SCORE = "rate_against_", "score"
+AGAINST, SCORE, WITH = "rate_against_", "score", "score_with_"
 CURVE, REPORT = "curve.png", "report.html"  # the files of a run that show it
 
 Curve = dict[str, dict[int, float]]  # decisions -> value, by the name in the logs
@@ -30,7 +30,8 @@ class Result(NamedTuple):
 def result_of(row: Row | TeamScore) -> Result:
     """The mean score in a cooperative game, else the win rate versus the opponent."""
     if isinstance(row, TeamScore):
-        return Result(SCORE, row.low, row.mean, row.high)
+        name = SCORE if row.partners == row.policy else f"{WITH}{row.partners}"
+        return Result(name, row.low, row.mean, row.high)
     return Result(f"{AGAINST}{row.opponent}", row.low, row.rate, row.high)
 
 

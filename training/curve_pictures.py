@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, Curve
+from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, Curve
 
 LOSSES = {"value_loss": "value loss", "critic_loss": "critic's value loss"}
 COLOURS = ("#3b6ea5", "#c0404a", "#3f8f5f", "#c4951c", "#7d5ba6", "#cf5f94")
@@ -66,14 +66,14 @@ def draw_results(axes: Any, curve: Curve) -> None:
     """
     names = [name.removeprefix(RESULT) for name in curve if name.startswith(RESULT)]
     for name, colour in zip(names, COLOURS * len(names), strict=False):
-        scale = 1 if name == SCORE else 100
+        scale = 1 if name.startswith(SCORE) else 100
         results = curve[f"{RESULT}{name}"]
         at = list(results)
         low, middle, high = (  # a log that was cut may lack the ends of an interval
             [scale * (results | curve.get(f"{prefix}{name}", {}))[decisions] for decisions in at]
             for prefix in (LOW, RESULT, HIGH)
         )
-        label = "with itself" if name == SCORE else name.replace(AGAINST, "against ")
+        label = "with itself" if name == SCORE else in_words(name)
         axes.plot(at, middle, "o-", color=colour, markersize=3, label=label)
         if len(at) > 1:
             axes.fill_between(at, low, high, color=colour, alpha=0.15, lw=0)
@@ -83,6 +83,11 @@ def draw_results(axes: Any, curve: Curve) -> None:
     axes.set_title("mean score" if SCORE in names else "wins, per cent", **SMALL)
     if names:
         axes.legend(frameon=False, **SMALL)
+
+
+def in_words(name: str) -> str:
+    """Whom a result is against or with."""
+    return name.replace(WITH, "with ").replace(AGAINST, "against ")
 
 
 def draw_line(axes: Any, values: dict[int, float], label: str) -> None:

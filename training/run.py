@@ -178,7 +178,8 @@ def refuse_begun(out: Path) -> None:
 
 def check_policies(config: Config) -> None:
     """Load every policy that the settings name, so that a wrong one does not stop the run later."""
-    evaluators = {*config.evaluation.opponents, *config.evaluation.final_opponents}
+    by = config.evaluation
+    evaluators = {*by.opponents, *by.partners, *by.final_opponents}
     for name in sorted(evaluators | config.opponents.keys() - {SELF, PAST}):
         load_policy(name, game=config.game, **config.options)
     if config.dataset:

@@ -41,7 +41,7 @@ PAGES = [
 ]
 FOLLOWED = ROOT / "docs" / "adding-a-game.md"  # as a whole, by test_adding_a_game.py
 TUTORIALS = [page for page in PAGES if page.parent == ROOT / "docs" / "tutorials"]
-NOT_OURS = "pgx", "jaxmarl", "datasets", "minari", "pandas"  # libraries that the tests do not install
+NOT_OURS = "pgx", "jaxmarl", "datasets", "minari", "pandas"  # not installed for the tests
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

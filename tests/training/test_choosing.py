@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.callbacks import KeepUnlessWorse
@@ -114,3 +115,25 @@ def test_the_results_of_a_team_are_its_scores(keep):
         (team.low, team.mean, team.high)
     ]
     assert (len(scores), scores.mean()) == (40, pytest.approx(team.mean))
+
+
+def test_in_a_cooperative_game_partners_count_as_much_as_the_policy_itself(keep):
+    keeper = keep(**TOGETHER | {"evaluation": {"games": 40, "partners": ["greedy", "random"]}})
+    config = keeper.config
+    policy = load_policy("expert", config.game, **config.options)
+    results, scores = keeper.evaluated(policy)
+    assert [result.name for result in results] == [
+        "score",
+        "score_with_greedy",
+        "score_with_random",
+    ]
+    how = {"games": 40, "seed": config.choosing_seed, "plays": ["argmax"], **config.options}
+    teams = with_partners(policy, ["greedy", "random"], config.game, **how)
+    played = [team.mean for team in teams if team.policy == "expert"]
+    assert [result.middle for result in results] == pytest.approx(played)
+    assert scores.mean() == pytest.approx(np.mean(played))
+
+
+def test_partners_are_for_cooperative_games():
+    with pytest.raises(UserError, match=r"evaluation\.opponents"):
+        Config.from_dict({"game": "hanamikoji", "evaluation": {"partners": ["greedy"]}})
