@@ -39,7 +39,14 @@ from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats, normal_interval, rating_among
-from hanamachi.training.exploitation import EVEN, EXPLOITATION, read_exploitation, summary
+from hanamachi.training.exploitation import (
+    EVEN,
+    EXPLOITATION,
+    Response,
+    budget,
+    read_exploitation,
+    summary,
+)
 from hanamachi.training.provenance import processor
 
 SEARCHES = {"hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
@@ -55,17 +62,20 @@ and actions are sampled. Elo is fitted to all pairings of a game but those of th
 is 0. In Hanabi the policies take turns in the seats and play their most probable actions. All
 intervals are of 95 %. The agents are part of the package under the names in the tables, as in
 `load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they were made. One
-with `:partner` plays with people, who cannot follow the strongest agent's clues.
+with `:partner` plays with people, who cannot follow the strongest agent's clues. A perfect game of
+Hanabi has the best score; a game that is lost, by the third error, counts 0.
 
 ## The agents
 
 {agents}
 The search looks ahead from the agent's decisions; in Hanabi it sits in one seat, with copies of the
-agent in the others. The last column of the first table is a lower bound: a perfect opponent that
-knows the agent wins at least that often, and perhaps far more. It is the highest of the lower ends
-of the attackers' intervals, each of which is too high in 2.5 % of cases. [How strong, how
-exploitable](strength.md) explains it. Results on this page and on the cards differ by their deals.
-Intervals of fewer than 200 games are rough: a single lost game of Hanabi moves them.
+agent in the others, and its gain is beside the same games without search. The last column of the
+first table is a lower bound: a perfect opponent that knows the agent wins at least that often, and
+perhaps far more. It is the highest of the lower ends of the attackers' intervals, each of which is
+too high in 2.5 % of cases. The attackers thought for different times, so the bounds do not rank the
+agents. [How strong, how exploitable](strength.md) explains them. Results on this page and on the
+cards differ by their deals. Intervals of fewer than 200 games are rough: a single lost game of
+Hanabi moves them.
 
 {games}
 ## Published scores of Hanabi
@@ -233,7 +243,7 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
     if rivals:
         against = (
             f"against `{TEACHER}`",
-            "its search against it",
+            "its own search against the agent",
             "a perfect opponent, at least",
         )
         yield from heading("wins, per cent", *against)
@@ -241,7 +251,8 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
     if rivals and teams:
         yield ""
     if teams:
-        yield from heading("mean score", "with itself", "with search", f"`{TEACHER}` with itself")
+        alone = "with itself", f"`{TEACHER}` with itself"
+        yield from heading("mean score", *alone, "search in one seat adds", "in games")
         at_home = ((agent, results[id]) for id in teams for agent in agents_of(id))
         yield from (team(agent, result) for agent, result in at_home if agent in met(result))
 
@@ -251,14 +262,23 @@ def rival(id: str, result: Mapping[str, Any]) -> str:
     names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
     searches = searches_against(id, result)
     file = agent_folder(id) / EXPLOITATION
-    found = [read_exploitation(file).strongest.low] if file.exists() else []
-    bound = max([*found, *(each["low"] for each in searches)], default=0)
+    attackers = [(each["low"], "its own search") for each in searches]
+    if file.exists():
+        strongest = read_exploitation(file).strongest
+        attackers.append((strongest.low, in_words(strongest)))
+    bound, attacker = max(attackers, default=(0.0, ""))
     return row(
         f"`{id}`",
         rate(play, names.index(id), names.index(TEACHER)),
         *(map(span, searches) if searches else [""]),
-        f"{100 * bound:.1f}" if bound > EVEN else "",
+        f"{100 * bound:.1f}, by {attacker}" if bound > EVEN else "",
     )
+
+
+def in_words(attacker: Row | Response) -> str:
+    if isinstance(attacker, Response):
+        return "a trained response"
+    return f"a search with `{budget(attacker)}`"
 
 
 def searches_against(id: str, result: Mapping[str, Any]) -> list[Any]:
@@ -273,8 +293,9 @@ def team(agent: str, result: Mapping[str, Any]) -> str:
         s["policy"]: s for s in result["tournament"]["results"] if s["policy"] == s["partners"]
     }
     found = result.get("search", {})
-    searched = points(found["score"], ".2f") if found.get("partners") == agent else ""
-    return row(f"`{agent}`", mean_score(alone[agent]), searched, mean_score(alone[TEACHER]))
+    searched = found.get("partners") == agent
+    gain = [points(found["gain"], "+.2f"), f"{found['games']:,}"] if searched else ["", ""]
+    return row(f"`{agent}`", mean_score(alone[agent]), mean_score(alone[TEACHER]), *gain)
 
 
 def section(id: str, result: Mapping[str, Any]) -> str:
@@ -353,10 +374,10 @@ def search_notes(found: Mapping[str, Any], names: Sequence[str]) -> Iterator[str
         )
     else:
         yield from (f"`{each['policy']}` wins {Row(**each)}." for each in rows)
-    for budget, times in found.get("times", {}).items():
+    for how, times in found.get("times", {}).items():
         median, p95, longest = (1000 * times[name] for name in ("median", "p95", "longest"))
         yield (
-            f"With `{budget}` a choice takes {median:.0f} ms (median; 1 in 20 more than {p95:.0f}, "
+            f"With `{how}` a choice takes {median:.0f} ms (median; 1 in 20 more than {p95:.0f}, "
             f"the longest {longest:.0f}), on one thread of this processor: {times['processor']}."
         )
 
