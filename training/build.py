@@ -7,7 +7,8 @@ import torch
 from stable_baselines3.common.logger import Logger
 
 from hanamachi.engine.memory import check_memory
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
+from hanamachi.limits import WORKERS
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
@@ -57,16 +58,22 @@ def past_selves(games: Games) -> PastSelves | None:
     return next((policy for policy in policies if isinstance(policy, PastSelves)), None)
 
 
-def shares(config: Config, workers: int) -> list[dict[str, int]]:
-    """How many games against each opponent each worker plays, divided as evenly as possible.
-
-    UserError if one of `opponents`, the learner itself among them, is left without games.
-    """
+def games_of_each(config: Config) -> dict[str, int]:
+    """How many games each of `opponents` plays, the learner itself among them."""
     others = {name: share for name, share in config.opponents.items() if name != SELF}
     rows = rows_of_each([*others.items()], config.num_games)
     counts = dict(zip(others, map(len, rows), strict=True))
     if SELF in config.opponents:
         counts[SELF] = config.num_games - sum(counts.values())
+    return counts
+
+
+def shares(config: Config, workers: int) -> list[dict[str, int]]:
+    """How many games against each opponent each worker plays, divided as evenly as possible.
+
+    UserError if one of `opponents`, the learner itself among them, is left without games.
+    """
+    counts = games_of_each(config)
     for name, count in counts.items():
         if count < workers:
             raise UserError(
@@ -135,8 +142,10 @@ def check_device(wanted: str) -> None:
 
 def check_workers(config: Config, workers: int) -> None:
     """UserError if this number of workers, 0 for this process alone, cannot play the games."""
+    if not 0 <= workers <= WORKERS:
+        raise UserError(f"workers must be from 0 to {WORKERS}, not {shown(workers)}")
     if workers and config.distillation.share:
-        raise UserError("distillation searches in this process: leave out --ray and --workers")
+        raise UserError("distillation searches in this process alone: give no workers (no --ray)")
     shares(config, max(1, workers))
 
 

@@ -12,7 +12,15 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from hanamachi.engine.game import Variant
@@ -48,9 +56,20 @@ DEPTH = 2  # names to a setting, such as ppo.learning_rate
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 FLOAT32 = 4  # bytes
 VALUE_SHARE = 10  # only the value learns from one in so many of a run's decisions, at most
+
+
+def no_truth_value(value: Any) -> Any:
+    """The value as it is; ValueError for true or false, which pydantic would read as 1 or 0."""
+    parts = value if isinstance(value, list | tuple) else [value]
+    if any(isinstance(part, bool) for part in parts):
+        raise ValueError("must be neither true nor false")
+    return value
+
+
 Decisions = Annotated[int, Field(gt=0, le=STEPS)]
 Coefficient = Annotated[float, Field(ge=0, le=COEFFICIENT)]
 Unit = Annotated[float, Field(ge=0, le=1)]
+Share = Annotated[Unit, BeforeValidator(no_truth_value)]
 Name = Annotated[str, Field(min_length=1, max_length=NAME, pattern=r"^[^\x00]*$")]  # of a policy
 Games = Annotated[int, Field(gt=1, le=GAMES, multiple_of=2)]
 
@@ -60,12 +79,7 @@ class Model(BaseModel):
         extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
     )
 
-    @field_validator("*", mode="before")
-    @classmethod
-    def _is_no_truth_value(cls, value: Any) -> Any:
-        if isinstance(value, bool):  # pydantic would read it as 0 or 1
-            raise ValueError("must be neither true nor false")
-        return value
+    _without_truth_values = field_validator("*", mode="before")(no_truth_value)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], source: str = "settings") -> Self:
@@ -223,7 +237,7 @@ class Config(Model):
     matmul_precision: Literal["highest", "high", "medium"] = "highest"
     """Precision of float32 matrix products, as in torch.set_float32_matmul_precision: medium uses
     bfloat16, and trains faster, on CPUs that have instructions for it; other CPUs ignore it."""
-    opponents: Annotated[dict[Name, Unit], Field(max_length=POLICIES)] = {"self": 1.0}
+    opponents: Annotated[dict[Name, Share], Field(max_length=POLICIES)] = {"self": 1.0}
     """Who sits in the other seats, and in which share of the games: self, past, or a policy."""
     augmentation: Literal["none", "other_play"] = "none"
     """With other_play, each seat that learns sees each game under a random symmetry of the rules,

@@ -10,6 +10,7 @@ import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,17 @@ from hanamachi.storage.files import check_folder, remove_leftovers, replacing, r
 
 LOCK, OWNER = ".lock", ".owner.json"
 
-patience = 0.0  # seconds to wait for another owner's end
+patience = ContextVar("patience", default=0.0)  # seconds to wait for another owner's end
+
+
+@contextmanager
+def waiting(seconds: float) -> Iterator[None]:
+    """Within it, this thread waits so long for a folder whose owner is about to end."""
+    before = patience.set(seconds)
+    try:
+        yield
+    finally:
+        patience.reset(before)
 
 
 @contextmanager
@@ -43,7 +54,7 @@ def owned(folder: Path) -> Iterator[None]:
 @contextmanager
 def locked(folder: Path, doing: str) -> Iterator[None]:
     """Hold the lock of a folder; UserError if another process, `doing` the same, holds it."""
-    lock = FileLock(folder / LOCK, timeout=patience)
+    lock = FileLock(folder / LOCK, timeout=patience.get())
     try:
         lock.acquire()
     except Timeout:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 from hanamachi.errors import UserError, is_out_of_memory
@@ -24,6 +25,7 @@ def save_run(learner: SelfPlayPPO, config: Config, out: Path) -> None:
     state.magnet = learner.magnet.get_state() if learner.magnet else None
     state.average = learner.average.get_state() if learner.average else None
     state.workers = learner.workers.states if learner.workers else []
+    state.worker_count = len(state.workers)
     with replacing(out / SAVED) as file:
         learner.save(file)
 
@@ -51,9 +53,7 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
 
 def check_saved_settings(config: Config, out: Path) -> None:
     """UserError unless the run that was last saved in `out` has the settings of `config`."""
-    with refusing_damage(out / SAVED):
-        # stable-baselines3 writes what is text in an object beside its pickle
-        state = json.loads(ZipFile(out / SAVED).read("data")).get("run_state", {})
+    state = plain_state(out / SAVED)
     if "settings" not in state:
         raise UserError(
             f"{out / SAVED} comes from another version of hanamachi: "
@@ -64,6 +64,21 @@ def check_saved_settings(config: Config, out: Path) -> None:
             f"{out / 'config.yaml'} was changed since the run was saved: restore it, or start a "
             "new run with init_from"
         )
+
+
+def saved_workers(out: Path) -> int | None:
+    """How many workers the run has that was last saved in `out`; None if no save says so."""
+    saved = out / SAVED
+    count: int | None = plain_state(saved).get("worker_count") if saved.exists() else None
+    return count
+
+
+def plain_state(saved: Path) -> dict[str, Any]:
+    """The texts and numbers of a saved run's state; UserError if the file is damaged."""
+    with refusing_damage(saved), ZipFile(saved) as opened:
+        # stable-baselines3 writes what is plain in an object beside its pickle
+        state: dict[str, Any] = json.loads(opened.read("data")).get("run_state", {})
+    return state
 
 
 @contextmanager

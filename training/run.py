@@ -42,7 +42,7 @@ from hanamachi.training.callbacks import (
     progress_bar,
 )
 from hanamachi.training.config import PAST, SELF, Config, read_settings
-from hanamachi.training.curve import evaluations, read_curve
+from hanamachi.training.curve import CURVE, REPORT, evaluations, read_curve
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows
 from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
@@ -50,7 +50,10 @@ from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import PICTURE, model_card
 from hanamachi.training.ownership import check_owned, owned
-from hanamachi.training.resume import resumed_learner
+from hanamachi.training.resume import SAVED, resumed_learner
+
+# what a run writes into its folder after config.yaml
+WRITTEN = "run.json", "clone", "policy", "tensorboard", SAVED, "evaluation.json", CURVE, REPORT
 
 
 def train(
@@ -152,12 +155,18 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
         refuse_begun(out)
     if begun.exists():
         check_settings(begun, config)
-        return
-    for other in (out / "clone", out / "policy", out / "evaluation.json"):
-        if other.exists():  # it would be replaced
+    else:
+        claim(out, config)
+    if not (out / "run.json").exists():
+        write_json(provenance.of_run(config), out / "run.json")
+
+
+def claim(out: Path, config: Config) -> None:
+    """Write the settings into a run folder; UserError if it holds something else's files."""
+    for other in (out / name for name in WRITTEN):
+        if other.exists():  # it would be replaced, or mixed with the run's own
             raise UserError(f"{other} is left from something else; move it, or name a new folder")
-    write_json(provenance.of_run(config), out / "run.json")
-    with replacing(begun) as file:
+    with replacing(out / "config.yaml") as file:
         file.write(config.to_yaml().encode())
 
 
@@ -173,7 +182,10 @@ def check_settings(begun: Path, config: Config) -> None:
 
 def refuse_begun(out: Path) -> None:
     if (out / "config.yaml").exists():
-        raise UserError(f"{out} holds a run already; add --resume, or name another folder")
+        raise UserError(
+            f"{out} holds a run already: resume it with resume=True (--resume), or name another "
+            "folder"
+        )
 
 
 def check_policies(config: Config) -> None:
@@ -233,8 +245,9 @@ def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:
     """Let `workers` tasks of a Ray cluster play the games; a resumed run needs the same number."""
     states = learner.run_state.workers
     if states is not None and len(states) != workers:
-        how = f"--ray --workers {len(states)}" if states else "no --ray"
-        raise UserError(f"the run was begun with {how}: resume it in the same way")
+        of_ray = f"with workers={len(states)} (--ray --workers {len(states)})"
+        how = of_ray if states else "without workers (no --ray)"
+        raise UserError(f"the run was begun {how}: resume it in the same way")
     if workers:
         from hanamachi.training.cluster.rollouts import Workers
 

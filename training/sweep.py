@@ -30,6 +30,7 @@ from hanamachi.training.build import check_workers
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.saved_parts import keep_what_is_there
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import check_policies, fit, open_run
 from hanamachi.training.tables import whole_table
@@ -39,6 +40,7 @@ Choices = Annotated[list[Any], Field(min_length=1)]
 Trials = Sequence[Mapping[str, Any]]  # settings and result of each; without result, the reason
 
 TRIALS_FOLDER = "trials"  # which holds a run for each
+BEST, TABLE = "best.yaml", "sweep.json"
 
 
 class Range(Model):
@@ -93,19 +95,23 @@ def sweep(
     chosen = drawn_settings(wanted, int(data.get("seed", 0)))
     configs = [Config.from_dict(with_settings(data, each), str(file)) for each in chosen]
     if (out / TRIALS_FOLDER).exists() and not resume:
-        raise UserError(f"{out} holds a sweep already; add --resume, or name another folder")
+        raise UserError(
+            f"{out} holds a sweep already: resume it with resume=True (--resume), or name another "
+            "folder"
+        )
+    keep_what_is_there(out / TRIALS_FOLDER, [out / BEST, out / TABLE])
     for config in configs:
         check_workers(config, 0)
         check_policies(config)
     with owned(out):
         trials = tried(chosen, configs, out)
-        write_json(trials, out / "sweep.json")
+        write_json(trials, out / TABLE)
         if trials[0]["result"] is None:
             raise UserError(f"no trial in {out} could run: {trials[0]['reason']}")
         settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
-        with replacing(out / "best.yaml") as written:
+        with replacing(out / BEST) as written:
             written.write(settings.encode())
-    return out / "best.yaml", trials
+    return out / BEST, trials
 
 
 def check_ranges(wanted: Sweep, data: Mapping[str, Any], file: str) -> None:

@@ -32,7 +32,7 @@ from hanamachi.sessions.session import Session
 from hanamachi.sessions.worlds import Histories, Worlds
 
 Rows = NDArray[np.int64]  # (n,) numbers of games in a batch
-NAMED = 5  # games in the note of an error
+NAMED = 5  # turns in the note of an error
 
 
 class Turns(NamedTuple):
@@ -91,7 +91,6 @@ class SeatedPlayer(Generic[P]):
         """`memory` (B, S, M) is what it remembers already; by default all games are new."""
         self.policy = policy
         self.seats = variant.seats
-        self.calls = 0  # of the policy
         self.memory = initial_memory(policy, games, self.seats) if memory is None else memory
 
     def forget(self, rows: Rows) -> None:
@@ -102,7 +101,6 @@ class SeatedPlayer(Generic[P]):
     def act(self, turns: Turns, rng: np.random.Generator) -> NDArray[np.int64]:
         """An action for each turn, (n,); IllegalAction if one is not legal."""
         place = turns.rows, turns.seats
-        self.calls += 1
         try:
             actions, memory = actions_of(
                 self._asked(turns), turns.observations, turns.masks, self.memory[place], rng
@@ -122,7 +120,6 @@ class SeatedPlayer(Generic[P]):
         Only for policies. With `remember=False` it can be asked about the same turns again.
         """
         place = turns.rows, turns.seats
-        self.calls += 1
         try:
             probabilities, values, memory = distribution_of(
                 self._asked(turns), turns.observations, turns.masks, self.memory[place]
@@ -141,12 +138,10 @@ class SeatedPlayer(Generic[P]):
 
     def _place_of_error(self, turns: Turns) -> str:
         """Which policy failed, and where; an error of its own comes through with this note."""
-        games = ", ".join(map(str, turns.rows[:NAMED])) + ", ..." * (len(turns.rows) > NAMED)
-        which = f"game{'s' * (len(turns.rows) > 1)} {games}"
-        return (
-            f"the policy {name_of(self.policy)} failed at decision {self.calls} of {which} "
-            f"of {turns.variant.id}"
-        )
+        asked = [*zip(turns.seats.tolist(), turns.rows.tolist(), strict=True)]
+        named = [f"seat {seat} in game {row}" for seat, row in asked[:NAMED]]
+        where = ", ".join([*named, *["..."] * (len(asked) > NAMED)])
+        return f"the policy {name_of(self.policy)} failed for {where} of {turns.variant.id}"
 
 
 # --- Turns

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from io import BufferedWriter
 from pathlib import Path
 from secrets import token_hex
@@ -24,7 +24,9 @@ Read = TypeVar("Read")
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BufferedWriter]:
+def replacing(
+    path: Path, give_name: Callable[[Path, Path], object] = os.replace
+) -> Iterator[BufferedWriter]:
     """A file to write that takes the place of `path` only if nothing goes wrong.
 
     UserError if `path` is a folder, or its folder is a file.
@@ -39,7 +41,7 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        aside.replace(path)
+        give_name(aside, path)
         flush_names(path.parent)
     except OSError as error:
         if error.filename in (aside, str(aside)):  # which nobody has named
@@ -48,6 +50,23 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
     finally:
         with suppress(OSError):  # which would hide what went wrong
             aside.unlink()
+
+
+def creating(path: Path) -> AbstractContextManager[BufferedWriter]:
+    """As `replacing`, but raises FileExistsError, and leaves the file, if `path` is there."""
+    return replacing(path, name_if_free)
+
+
+def name_if_free(aside: Path, path: Path) -> None:
+    """Give a file that was written aside its name; of several processes one alone succeeds."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        raise
+    except OSError:  # without links, as on exFAT, two at the very same moment may both succeed
+        if path.exists():
+            raise FileExistsError(path) from None
+        aside.replace(path)
 
 
 def utf8(text: str) -> bytes:

@@ -14,7 +14,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.policy import Policy, as_policy, sample, uniform
 from hanamachi.policies.search.search import new_search
-from hanamachi.sessions.players import turns_of
+from hanamachi.sessions.players import SeatedPlayer, turns_of
 from hanamachi.sessions.policy_checks import (
     actions_of,
     asked_about,
@@ -246,7 +246,20 @@ def test_an_error_of_a_policys_own_comes_through_with_its_name_and_the_move():
         env.reset(seed=1)
     (note,) = error.value.__notes__
     assert "gives_up" in note
-    assert "decision 1 of game 0 of hanamikoji" in note
+    assert "seat 0 in game 0 of hanamikoji" in note
+
+
+def test_a_policy_that_fails_in_many_games_has_the_first_of_their_turns_named():
+    def gives_up(observation, mask):
+        raise KeyError("x")
+
+    games = GAME.new(np.arange(8, dtype=np.uint64))
+    player = SeatedPlayer(as_policy(gives_up, GAME), GAME, len(games))
+    with pytest.raises(KeyError) as error:
+        player.act(turns_of(GAME, games, np.array([2, 3, 5, 6, 7, 1])), np.random.default_rng(0))
+    (note,) = error.value.__notes__
+    named = [f"seat {games['mover'][row]} in game {row}" for row in (2, 3, 5, 6, 7)]
+    assert f"{', '.join(named)}, ... of hanamikoji" in note
 
 
 def test_who_writes_to_its_mask_makes_nothing_legal():

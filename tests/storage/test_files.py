@@ -11,6 +11,7 @@ import pytest
 
 from hanamachi.errors import UserError
 from hanamachi.storage.files import (
+    creating,
     read_folder,
     remove_leftovers,
     replacing,
@@ -203,6 +204,23 @@ def test_an_error_names_the_file_that_was_to_be_written(tmp_path):
     with pytest.raises(OSError, match="too long") as error:
         write_file(path, b"mine")
     assert error.value.filename == str(path)
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_that_another_creates_meanwhile_is_left(links, tmp_path, monkeypatch):
+    def no_links(*names):
+        raise PermissionError
+
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    path = tmp_path / "claimed"
+    mine, theirs = creating(path), creating(path)
+    mine.__enter__().write(b"mine")
+    with theirs as file:
+        file.write(b"theirs")
+    with pytest.raises(FileExistsError):
+        mine.__exit__(None, None, None)
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"theirs"]
 
 
 def forked(work):

@@ -179,7 +179,7 @@ def test_an_interrupted_exploit_goes_on_to_the_same_end(responses, tmp_path, mon
     with pytest.raises(KeyboardInterrupt):
         exploit("random", tmp_path, STEPS, 2, config=CONFIG)
     assert saves[-1] == tmp_path / "2"
-    with pytest.raises(UserError, match="add --resume"):
+    with pytest.raises(UserError, match="--resume"):
         exploit("random", tmp_path, STEPS, 2, config=CONFIG)
     assert exploit("random", tmp_path, STEPS, 2, config=CONFIG, resume=True) == found
     for name in (*(f"{n}/{name}" for n in (1, 2) for name in FILES), "exploit.json"):

@@ -4,6 +4,7 @@ import pytest
 
 from hanamachi.engine import memory
 from hanamachi.errors import UserError
+from hanamachi.limits import WORKERS
 from hanamachi.training.build import shares
 from hanamachi.training.config import Config
 from hanamachi.training.run import train
@@ -29,6 +30,13 @@ def test_too_few_games_are_refused_before_anything_is_written(workers, opponents
     config = Config(game="hanamikoji", num_games=16, opponents=opponents)
     with pytest.raises(UserError, match="16 games"):
         train(config, tmp_path / "run", workers=workers)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("workers", [-1, WORKERS + 1])
+def test_a_number_of_workers_that_cannot_be_is_refused(workers, tmp_path):
+    with pytest.raises(UserError, match=f"workers must be from 0 to {WORKERS}"):
+        train(Config(game="hanamikoji"), tmp_path / "run", workers=workers)
     assert not (tmp_path / "run").exists()
 
 

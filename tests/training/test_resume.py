@@ -48,7 +48,7 @@ from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.ownership import LOCK, OWNER, owned
 from hanamachi.training.resume import resumed_learner
-from hanamachi.training.run import train
+from hanamachi.training.run import WRITTEN, begin_run, train
 from hanamachi.training.sweep import result, sweep
 
 KILLS, TERMS, STEPS = sample(40, 0.025), sample(50, 0.04), sample(200, 0.01)
@@ -579,6 +579,30 @@ def test_a_run_folder_is_never_overwritten(settings, run, capsys):
     sentence = refusal(capsys, settings, "--out", run)
     assert str(run) in sentence
     assert "--resume" in sentence
+
+
+@pytest.mark.parametrize(
+    "name", ["run.json", "resume.zip", "tensorboard", "curve.png", "report.html"]
+)
+def test_no_run_begins_where_it_would_replace_something_else(name, tmp_path):
+    (tmp_path / name).write_text("theirs")
+    with pytest.raises(UserError, match=name):
+        train(Config(**SETTINGS), tmp_path)
+    assert (tmp_path / name).read_text() == "theirs"
+    assert {path.name for path in tmp_path.iterdir()} == {name, LOCK}
+
+
+def test_all_that_a_run_writes_is_looked_for_before_it_begins(uninterrupted):
+    found = {path.name for path in uninterrupted[0].iterdir() if path.name != LOCK}
+    assert found == {"config.yaml", *WRITTEN} - {"clone"}
+
+
+def test_a_run_that_was_killed_before_it_was_described_can_be_resumed(tmp_path):
+    config = Config(**SETTINGS)
+    begin_run(config, tmp_path, resume=False)
+    (tmp_path / "run.json").unlink()
+    begin_run(config, tmp_path, resume=True)
+    assert (tmp_path / "run.json").exists()
 
 
 def test_a_run_is_never_resumed_with_other_settings(settings, run, capsys):

@@ -58,6 +58,15 @@ def test_a_trial_that_fails_ranks_last_with_its_reason(file, tmp_path):
     assert all(trial["result"] is not None for trial in again)
 
 
+@pytest.mark.parametrize("name", ["best.yaml", "sweep.json"])
+def test_a_result_that_something_else_wrote_is_not_replaced(name, file, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("theirs")
+    with pytest.raises(UserError, match=name):
+        sweep(file({"ppo.gamma": [0.5, 1]}), tmp_path / "out")
+    assert [path.read_text() for path in (tmp_path / "out").iterdir()] == ["theirs"]
+
+
 def test_a_sweep_in_which_every_trial_fails_says_why(file, tmp_path):
     given, out = file({"ppo.gamma": {"between": [0.5, 1]}}, trials=1), tmp_path / "out"
     with owned(out / "trials" / "0"), pytest.raises(UserError, match="another process"):

@@ -12,11 +12,14 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from hanamachi.storage.files import replacing
+from hanamachi.storage.files import check_folder, replacing
 from hanamachi.training.benchmark.measure import Comparison, Curve, Figure, Finding, LeftOut
 from hanamachi.training.evaluation.pictures import ACCENT, FAINT, INK
 from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.saved_parts import there_already
 from hanamachi.training.tables import whole_table
+
+DATA, BARS, CURVES = "benchmark.json", "benchmark.png", "scale.png"  # its files
 
 
 @dataclass
@@ -118,15 +121,23 @@ def rounded(value: float) -> str:
 # --- As files
 
 
+def check_place(folder: Path) -> None:
+    """UserError if this can be no folder, or holds a report, which is never replaced."""
+    check_folder(folder)
+    for file in (folder / name for name in (DATA, BARS, CURVES)):
+        if file.exists():
+            raise there_already(file)
+
+
 def write(report: Report, folder: Path) -> Iterator[Path]:
     """Write `benchmark.json`, `benchmark.png` for comparisons and `scale.png` for curves."""
-    data = folder / "benchmark.json"
+    data = folder / DATA
     write_json(report.as_json(), data)
     yield data
     if report.comparisons:
-        yield save(draw(report), folder / "benchmark.png")
+        yield save(draw(report), folder / BARS)
     if report.curves:
-        yield save(draw_curves(report), folder / "scale.png")
+        yield save(draw_curves(report), folder / CURVES)
 
 
 def save(picture: Picture, path: Path) -> Path:

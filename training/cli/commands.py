@@ -23,6 +23,7 @@ from hanamachi.limits import LINE, MOVE_SECONDS, WORKERS
 
 if TYPE_CHECKING:
     from hanamachi.sessions.saved_games import Record
+    from hanamachi.training.config import Config
     from hanamachi.training.exploitation import Exploitation
 
 app = typer.Typer(
@@ -65,25 +66,24 @@ def train(
         typer.Option(
             min=1,
             max=WORKERS,
-            help="Number of workers; by default one for each processor, if there are enough games.",
+            help="Number of workers; by default one for each processor, if each opponent has "
+            "enough games, or as many as the run that is resumed has.",
         ),
     ] = None,
 ) -> None:
     """Train a policy by self-play, evaluate it, and export it to OUT/policy (extra: train)."""
     from hanamachi.training.config import Config
     from hanamachi.training.curve import CURVE, REPORT
+    from hanamachi.training.resume import saved_workers
     from hanamachi.training.run import train
 
     if workers and not on_ray:
         raise UserError("--workers is the number of workers on a Ray cluster: add --ray")
     run = Config.load(config, settings or ())
-    wanted = 0
-    if on_ray:
-        from hanamachi.training.cluster import processors
-
-        wanted = workers or min(processors(), run.num_games)
     out = out or Path("runs", config.stem)
-    policy = train(run, out, resume=resume, workers=wanted)
+    if on_ray:
+        workers = workers or (saved_workers(out) if resume else None) or usual_workers(run)
+    policy = train(run, out, resume=resume, workers=workers or 0)
     written(policy, out / REPORT, out / CURVE)
 
 
@@ -319,6 +319,9 @@ def exploit(
         typer.Option(help="Attack by a search with this budget: seconds=0.1, or worlds=32."),
     ] = None,
     games: Annotated[int, typer.Option(help="Number of games in which the search attacks.")] = 2000,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the search's games, without --steps.")
+    ] = 0,
     steps: Annotated[
         int | None,
         typer.Option(help="Train best responses; the first learns from this many decisions."),
@@ -350,12 +353,14 @@ def exploit(
         )
     of_training = {"--seeds", "--config", "--resume"}
     if exact:
-        others = {"--games", "--ray", *of_training}
+        others = {"--games", "--seed", "--ray", *of_training}
         refuse_unused(context, others, "--exact plays and trains nothing")
         exploit_exactly(policy, out, game, options, as_json)
         return
     if steps is None:
         refuse_unused(context, of_training, "without --steps nothing is trained")
+    else:
+        refuse_unused(context, {"--seed"}, "with --steps the seed is that of --config")
     if search is None:
         refuse_unused(context, {"--games"}, "without --search no search attacks")
     from hanamachi.training.evaluation.progress import ShowGames
@@ -366,7 +371,7 @@ def exploit(
         how["watch"] = watch
         if steps is None:
             how |= {"out": out, **options_of(exploit_by_search, options)}
-            found = exploit_by_search(policy, str(search), games, **how)
+            found = exploit_by_search(policy, str(search), games, seed, **how)
         else:
             how |= {"search": search, "search_games": games, "resume": resume}
             found = exploit_by_training(policy, out, steps, seeds, config, how, options)
@@ -579,13 +584,12 @@ def benchmark(
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast the engine, its adapters and training run here (extra: train)."""
-    from hanamachi.storage.files import check_folder
     from hanamachi.training.benchmark import KINDS, run
-    from hanamachi.training.benchmark.report import tables, write
+    from hanamachi.training.benchmark.report import check_place, tables, write
 
     effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
     if out:
-        check_folder(out)  # before minutes of work
+        check_place(out)  # before minutes of work
     report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
     show(report.as_json(), tables(report), as_json)
     written(*(write(report, out) if out else ()))
@@ -665,6 +669,14 @@ def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json
         grades = grade(folder, small, **how)
     show(asdict(grades), tables(grades), as_json)
     written(*write(grades, out))
+
+
+def usual_workers(run: "Config") -> int:
+    """One for each processor of the cluster, as long as each opponent has a game for each."""
+    from hanamachi.training.build import games_of_each
+    from hanamachi.training.cluster import processors
+
+    return min(processors(), *games_of_each(run).values())
 
 
 def on_cluster() -> dict[str, Any]:

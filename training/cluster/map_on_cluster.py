@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from hanamachi.training import ownership
 from hanamachi.training.cluster import RETRIES, answer, connect, processors
+from hanamachi.training.ownership import waiting
 
 PARTS = 4  # for each processor, so that they finish at about the same time
 LEAST = 64  # games in a part; sending fewer takes longer than playing them
@@ -22,8 +22,8 @@ def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> Iterat
 
 def called(function: Callable[..., Any], *given: Any) -> Any:
     """Call it in a process of the cluster; one that was given up may own a folder for a while."""
-    ownership.patience = GIVEN_UP
-    return function(*given)
+    with waiting(GIVEN_UP):
+        return function(*given)
 
 
 def batch_size(games: int) -> int:

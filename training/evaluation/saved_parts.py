@@ -7,6 +7,7 @@ that play the same evaluation in parts of the same size only write the same file
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 
 from hanamachi.errors import UserError, differences, listed
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
-from hanamachi.storage.files import check_folder, replacing
+from hanamachi.storage.files import check_folder, creating, replacing
 from hanamachi.storage.reading import parse_json, read_bounded
 from hanamachi.training.evaluation.deals import Failure, Part
 
@@ -91,9 +92,9 @@ def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Pat
     text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
     keep_what_is_there(file, results)
     if not file.exists():
-        with replacing(file) as writing:
+        with suppress(FileExistsError), creating(file) as writing:  # another may be faster
             writing.write(text.encode())
-    elif found := differences(parsed(file), json.loads(text)):
+    if found := differences(parsed(file), json.loads(text)):
         what_to_do = "name another folder, or delete this one"
         holder = results[0].parent if results else file.parent
         start = f"{holder} holds {kind} with other settings ({what_to_do}): "

@@ -32,3 +32,4 @@ class RunState:
     magnet: Mapping[str, Any] | None = None  #: the state of the magnet, if there is one
     average: Mapping[str, Any] | None = None  #: the state of the moving average, if there is one
     workers: list[Any] | None = None  #: the state of each worker; None before the first save
+    worker_count: int | None = None  #: how many these are, to be read without unpickling them

@@ -271,6 +271,15 @@ def test_what_cannot_be_exported_is_said_in_one_sentence(
     assert not list(tmp_path.iterdir())
 
 
+def test_an_export_without_a_name_replaces_no_other(checkpoint, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.onnx").write_text("of another run")
+    assert command("export", checkpoint) == 2
+    assert "--out" in capsys.readouterr().err
+    assert (tmp_path / "policy.onnx").read_text() == "of another run"
+    assert command("export", checkpoint, "--out", "policy.onnx") == 0
+
+
 def test_an_export_that_fails_leaves_what_was_there(checkpoint, tmp_path):
     place = tmp_path / "policy.onnx"
     (place / "inside").mkdir(parents=True)

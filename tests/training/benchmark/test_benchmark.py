@@ -27,6 +27,7 @@ from hanamachi.training.benchmark import training as learning
 from hanamachi.training.benchmark.measure import Case, Comparison, Curve, Figure, Side, Work
 from hanamachi.training.benchmark.recorded import recorded, replay
 from hanamachi.training.benchmark.report import Report, draw, draw_curves, tables, write
+from hanamachi.training.cli import main as cli
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 TINY = {"rounds": 1, "seconds": 0}
@@ -284,6 +285,15 @@ def test_the_file_holds_every_round(report, tmp_path):
     assert content["curves"][1]["rates"] == [[5, 7, 6], [16, 16, 16]]
     for image in (picture, curves):
         assert image.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["benchmark.json", "benchmark.png", "scale.png"])
+def test_no_report_is_replaced_and_that_is_said_before_anything_is_measured(name, tmp_path, capsys):
+    (tmp_path / name).write_text("theirs")
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["benchmark", "engine", "--out", str(tmp_path)])
+    assert f"{name} is there already" in capsys.readouterr().err
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["theirs"]
 
 
 def test_the_picture_shows_medians_and_ranges_on_a_log_axis(report):

@@ -354,6 +354,8 @@ def test_replay_refuses_an_option_that_it_would_not_use(hanamachi, saved_game, g
         ("--exact --resume", "--resume"),
         ("--search worlds=2 --seeds 1", "--seeds"),
         ("--steps 64 --out runs --games 50", "--games"),
+        ("--exact --seed 1", "--seed"),
+        ("--steps 64 --out runs --search worlds=2 --seed 1", "--seed"),
     ],
 )
 def test_exploit_refuses_an_option_that_it_would_not_use(hanamachi, given, unused):

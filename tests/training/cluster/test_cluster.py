@@ -10,23 +10,26 @@ import threading
 import time
 from contextlib import chdir
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 import yaml
+from root import ROOT
 from samples import WHOLE, sample
 
 from hanamachi.errors import UserError
 from hanamachi.limits import MESSAGE
 from hanamachi.policies import load_policy
-from hanamachi.training import evaluate
+from hanamachi.training import evaluate, ownership
 from hanamachi.training.best_responses import exploit
-from hanamachi.training.build import make_games, shares
+from hanamachi.training.build import make_games, new_learner, shares
 from hanamachi.training.cli import main as cli
 from hanamachi.training.cluster import connect, join
-from hanamachi.training.cluster.map_on_cluster import map_on_cluster
+from hanamachi.training.cluster.map_on_cluster import GIVEN_UP, called, map_on_cluster
 from hanamachi.training.cluster.rollouts import config_of
 from hanamachi.training.config import Config
+from hanamachi.training.resume import save_run
 from hanamachi.training.run import train
 from hanamachi.training.sweep import sweep
 
@@ -180,18 +183,50 @@ def rows(config):
     return [len(opponent.rows) for opponent in make_games(config).fixed_opponents]
 
 
-def test_by_default_there_are_no_more_workers_than_games(tmp_path, monkeypatch):
-    wanted = []
-    monkeypatch.setattr("hanamachi.training.cluster.processors", lambda: 1_000)
-    monkeypatch.setattr(
-        "hanamachi.training.run.train", lambda *given, workers, **how: wanted.append(workers)
-    )
-    settings = tmp_path / "run.yaml"
+@pytest.fixture
+def workers_of(monkeypatch):
+    """How many workers a command to train would have, on a cluster of this size."""
+
+    def of(processors, *arguments):
+        wanted = []
+        monkeypatch.setattr("hanamachi.training.cluster.processors", lambda: processors)
+        monkeypatch.setattr(
+            "hanamachi.training.run.train", lambda *given, workers, **how: wanted.append(workers)
+        )
+        monkeypatch.setattr("hanamachi.training.cli.commands.written", lambda *paths: None)
+        with pytest.raises(SystemExit):
+            cli.main(["train", *map(str, arguments), "--ray"])
+        return wanted
+
+    return of
+
+
+@pytest.mark.parametrize("name", ["geishas_road-advanced", "hanamikoji"])
+@pytest.mark.parametrize("processors", [4, 32, 1_000])
+def test_by_default_each_opponent_has_a_game_for_every_worker(name, processors, workers_of):
+    recipe = ROOT / "configs" / f"{name}.yaml"
+    (wanted,) = workers_of(processors, recipe)
+    config = Config.load(recipe)
+    assert len(shares(config, wanted)) == wanted
+    if wanted < processors:
+        with pytest.raises(UserError, match=f"at least {wanted + 1}"):
+            shares(config, wanted + 1)
+
+
+def test_a_run_is_resumed_by_default_with_as_many_workers_as_it_had(workers_of, tmp_path):
+    config = Config.from_dict(SMALL)
+    settings, out = tmp_path / "run.yaml", tmp_path / "out"
     settings.write_text(json.dumps(SMALL))
-    monkeypatch.setattr("hanamachi.training.cli.commands.written", lambda *paths: None)
-    with pytest.raises(SystemExit):
-        cli.main(["train", str(settings), "--ray"])
-    assert wanted == [SMALL["num_games"]]
+    learner = new_learner(config)
+    learner.workers = SimpleNamespace(states=[{"games": 1}, {"games": 2}])
+    save_run(learner, config, out)
+    assert workers_of(3, settings, "--out", out, "--resume") == [2]
+    assert workers_of(3, settings, "--out", tmp_path / "another", "--resume") == [3]
+
+
+def test_only_work_of_a_cluster_waits_for_another_owner():
+    assert called(ownership.patience.get) == GIVEN_UP
+    assert ownership.patience.get() == 0
 
 
 def test_workers_that_leave_an_opponent_without_games_are_refused(tmp_path):

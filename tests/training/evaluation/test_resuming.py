@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from functools import partial
+from importlib.metadata import version
 from io import StringIO
 
 import numpy as np
@@ -24,7 +25,7 @@ from hanamachi.policies.search.improve import Improve
 from hanamachi.storage import reading
 from hanamachi.training import evaluate
 from hanamachi.training.cli import main as cli
-from hanamachi.training.evaluation import progress
+from hanamachi.training.evaluation import progress, saved_parts
 from hanamachi.training.evaluation.progress import ShowGames
 
 POLICIES = ["random", "greedy", "expert"]
@@ -306,6 +307,20 @@ def test_a_result_that_something_else_wrote_is_not_replaced(kind, own_folder, ca
     assert (code, said.count("\n")) == (2, 1)
     assert f"evaluation.{kind}" in said
     assert [path.read_text() for path in theirs.parent.iterdir()] == ["theirs"]
+
+
+def test_of_two_evaluations_that_claim_a_folder_at_once_one_is_refused(tmp_path, monkeypatch):
+    file, create = tmp_path / "evaluation.json", saved_parts.creating
+
+    def late(path):
+        with create(path) as theirs:
+            theirs.write(json.dumps({"hanamachi": version("hanamachi"), "seed": 1}).encode())
+        return create(path)
+
+    monkeypatch.setattr(saved_parts, "creating", late)
+    with pytest.raises(UserError, match="seed was 1 and is 2"):
+        saved_parts.claim(file, {"seed": 2}, "an evaluation")
+    assert json.loads(file.read_text())["seed"] == 1
 
 
 @pytest.mark.parametrize("kept", [True, False])
