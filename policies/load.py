@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.limits import POLICY_NAME
 from hanamachi.policies.entry_point import load_entry_point, named
@@ -48,7 +48,7 @@ def load_policy(spec: str, /, game: str | None = None, **options: Any) -> Policy
     `game` is a variant's id, and `options` are the options of that variant; a factory gets all
     other options as further settings. Raises UserError if the policy cannot be loaded.
     """
-    spec = checked_name(os.fspath(spec))
+    spec = checked_name(spec)
     if spec.startswith(SEARCH):
         return load_search(spec, game, options)
     if spec.startswith(PROCESS):
@@ -81,8 +81,11 @@ def load_policy(spec: str, /, game: str | None = None, **options: Any) -> Policy
     raise unknown("policy", spec, [*NAMES, *agents(), *others])
 
 
-def checked_name(spec: str) -> str:
+def checked_name(spec: Any) -> str:
     """The name of a policy; UserError if no file and no module could have it."""
+    spec = os.fspath(spec) if isinstance(spec, os.PathLike) else spec
+    if not isinstance(spec, str):
+        raise UserError(f"a policy's name must be a text or a path, not {shown(spec)}")
     if len(spec) > POLICY_NAME:
         raise UserError(f"a policy's name has at most {POLICY_NAME} characters, not {len(spec)}")
     if not may_name_a_file(spec):
@@ -223,7 +226,7 @@ def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Poli
 
 def load_own(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
     """The policy of a factory, which gets the options that the variant does not have."""
-    known = VARIANTS[game].variants[game] if game in VARIANTS else {}
+    known = VARIANTS[game].variants[game] if isinstance(game, str) and game in VARIANTS else {}
     game_options = {name: value for name, value in options.items() if name in known}
     settings = {name: value for name, value in options.items() if name not in known}
     chosen = chosen_variant(spec, game, game_options)

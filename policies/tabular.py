@@ -25,7 +25,8 @@ class TabularPolicy(Policy):
     ) -> None:
         """The rows of the table are `observations` (I, N) and their `probabilities` (I, A).
 
-        UserError if an observation is repeated or the sizes do not fit the variant.
+        UserError if an observation is repeated, the sizes do not fit the variant, or the
+        observations are int8, in which fractions are rounded.
         """
         super().__init__(variant)
         self.name = name
@@ -36,6 +37,8 @@ class TabularPolicy(Policy):
                 f"a table for {variant.id} needs observations (I, {size}) and "
                 f"probabilities (I, {actions}), not {shapes[0]} and {shapes[1]}"
             )
+        if np.asarray(observations).dtype == np.int8:
+            raise UserError("a table needs observations of float32: those of int8 are rounded")
         self.keys, first = np.unique(as_bytes(observations), return_index=True)
         if len(self.keys) < rows:
             raise UserError("the table has two rows for one observation")

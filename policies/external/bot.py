@@ -41,15 +41,17 @@ class Limits:
     cpu: int | None = None  #: seconds of processor time of each of its processes
 
     def __post_init__(self) -> None:
-        for name, given, most in (
-            ("seconds", self.seconds, BOT_SECONDS),
-            ("clock", self.clock, BOT_SECONDS),
-            ("memory", self.memory, BOT_MEGABYTES),
-            ("cpu", self.cpu, BOT_SECONDS),
+        for name, kind, most in (
+            ("seconds", int | float, BOT_SECONDS),
+            ("clock", int | float | None, BOT_SECONDS),
+            ("memory", int | None, BOT_MEGABYTES),
+            ("cpu", int | None, BOT_SECONDS),
         ):
-            if given is not None and not 0 < given <= most:
+            given = getattr(self, name)
+            if not isinstance(given, kind) or not (given is None or 0 < given <= most):
+                number = "a whole number" if kind == int | None else "a number"
                 raise UserError(
-                    f"{name} must be above 0 and at most {most:,.0f}, not {shown(given)}"
+                    f"{name} must be {number} above 0 and at most {most:,.0f}, not {shown(given)}"
                 )
 
 

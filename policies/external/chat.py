@@ -10,6 +10,7 @@ import os
 import random
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse
@@ -88,27 +89,22 @@ class Chat:
         return json.dumps(body, sort_keys=True).encode()
 
     def ask(self, body: bytes, stop: Event) -> Reply:
-        """The answer to a request, which is not sent once `stop` is set.
+        """The answer to a request; once `stop` is set, no attempt is made.
 
-        Unavailable if there is none, which also sets `stop` for the other requests.
+        Unavailable if there is none, CancelledError if it was never sent.
         """
-        problem, made = "another request failed", 0
-        for attempt in range(self.attempts):
-            if stop.is_set():
-                break
-            made += 1
+        if stop.is_set():
+            raise CancelledError
+        wait, made, stopped = self.wait, 0, False
+        while not stopped:
             try:
                 return self._attempt(body)
             except Passing as error:
                 problem, asked_for = str(error), error.wait
-            except Unavailable:
-                stop.set()
-                raise
-            wait = self.wait * 2**attempt * random.uniform(0.5, 1.5)  # so that not all come at once
-            last = attempt == self.attempts - 1
-            if last or stop.wait(min(max(wait, asked_for), LONGEST_WAIT)):
-                break
-        stop.set()
+            made += 1
+            pause = max(wait * random.uniform(0.5, 1.5), asked_for)  # so that not all come at once
+            stopped = made == self.attempts or stop.wait(min(pause, LONGEST_WAIT))
+            wait *= 2
         times = "attempt" if made == 1 else "attempts"
         raise Unavailable(f"{self.url} gave no answer in {made} {times}: {problem}")
 
@@ -124,7 +120,7 @@ class Chat:
                 return reply_in(content_of(response, deadline))
         except HTTPError as error:
             with error:
-                raise self._refused(error, key) from None
+                raise self._refused(error, key, deadline) from None
         except URLError as error:
             if isinstance(error.reason, TimeoutError | ConnectionResetError | BrokenPipeError):
                 raise Passing(words_of(error.reason)) from None
@@ -135,11 +131,11 @@ class Chat:
         except (OSError, HTTPException) as error:
             raise Passing(words_of(error)) from None
 
-    def _refused(self, error: HTTPError, key: str) -> Exception:
+    def _refused(self, error: HTTPError, key: str, deadline: float) -> Exception:
         """What an answer other than 200 means."""
         try:
-            said = message_in(error.read(CHUNK)).replace(key or "\0", "***")
-        except (OSError, HTTPException):
+            said = message_in(content_of(error, deadline)).replace(key or "\0", "***")
+        except (OSError, HTTPException, Passing):  # of its words, not of the answer
             said = ""
         problem = f"status {error.code} {said}".strip()
         if error.code in PASSING or error.code >= 500:
@@ -172,7 +168,7 @@ class Chat:
 # --- What comes back
 
 
-def content_of(response: HTTPResponse, deadline: float) -> bytes:
+def content_of(response: HTTPResponse | HTTPError, deadline: float) -> bytes:
     """The whole answer; TimeoutError if it comes too slowly, Passing if it is too long."""
     content = b""
     while part := response.read1(CHUNK):

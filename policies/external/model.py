@@ -8,6 +8,7 @@ Equal questions have equal answers, as replies are kept.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, wait
 from threading import Event
 from typing import NamedTuple
 
@@ -102,11 +103,23 @@ class ModelPolicy(ViewPolicy):
         return Question(messages, choices(history, seat))
 
     def _answers(self, questions: Sequence[Question]) -> list[Decision]:
-        """A decision for each question; several are asked at once."""
-        stop = Event()
+        """A decision for each question; several are asked at once, until one fails."""
+        stop, failures = Event(), list[BaseException]()
+
+        def decide(question: Question) -> Decision:
+            try:
+                return self._decide(question, stop)
+            except BaseException as error:
+                failures.append(error)
+                stop.set()
+                raise
+
         threads = DaemonThreads(min(self.settings.parallel, len(questions)))
         try:
-            asked = [threads.submit(self._decide, question, stop) for question in questions]
+            asked = [threads.submit(decide, question) for question in questions]
+            wait(asked, return_when=FIRST_EXCEPTION)
+            if failures:
+                raise failures[0]  # later ones may only tell that the others were stopped
             return [each.result() for each in asked]
         finally:  # without waiting for the others, if one fails or the user stops
             stop.set()

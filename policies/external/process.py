@@ -1,6 +1,7 @@
 """Bots as policies: `process:COMMAND` plays by a program of its own, in any language."""
 
 import math
+import os
 import shlex
 import time
 import weakref
@@ -30,6 +31,7 @@ from hanamachi.sessions.views import choices
 from hanamachi.sessions.worlds import Worlds
 
 PROCESS = "process:"
+Word = str | os.PathLike[str]  # of a command
 
 
 def load_process(spec: str, variant: Variant) -> "ProcessPolicy":
@@ -39,6 +41,11 @@ def load_process(spec: str, variant: Variant) -> "ProcessPolicy":
     except ValueError as error:
         raise UserError(f"{spec} is no command: {error}") from None
     return ProcessPolicy(variant, program, name=spec)
+
+
+def text_of(word: Word) -> str:
+    """The word as the system takes it, which seeks a name without a folder where programs are."""
+    return os.path.join(os.curdir, word) if isinstance(word, os.PathLike) else word
 
 
 class NotReady(UserError):
@@ -55,16 +62,17 @@ class ProcessPolicy(ViewPolicy):
     def __init__(
         self,
         variant: Variant,
-        program: Sequence[str],
+        program: Word | Sequence[Word],
         limits: Limits | None = None,
         name: str | None = None,
     ) -> None:
-        """`program` is the bot and its arguments; UserError if it is empty."""
+        """`program` is the bot, or a list of it and its arguments; UserError if it is empty."""
         super().__init__(variant)
         if not program:
             raise UserError("process: needs a command, such as process:./mybot")
-        self.name = name or PROCESS + shlex.join(program)
-        self.program, self.limits = list(program), limits or Limits()
+        words = [program] if isinstance(program, str | os.PathLike) else program
+        self.program, self.limits = [text_of(word) for word in words], limits or Limits()
+        self.name = name or PROCESS + shlex.join(self.program)
         self._bots = Bots()
 
     def probabilities(self, worlds: Worlds, mask: Masks) -> Probabilities:

@@ -46,7 +46,9 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str) -> None:
         (new / CARD).write_text(card, encoding="utf-8")
 
 
-def load_checkpoint(folder: Path | str, game: str | None = None, **options: Any) -> CompiledPolicy:
+def load_checkpoint(
+    folder: Path | str, game: str | None = None, /, **options: Any
+) -> CompiledPolicy:
     """The policy of a checkpoint, for its own variant or one with equal actions and observations.
 
     A run may replace the checkpoint meanwhile: the policy is the old one or the new one. Raises

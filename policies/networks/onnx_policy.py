@@ -102,7 +102,7 @@ def session_of(file: bytes) -> Any:
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 
-def load_onnx(path: Path | str, game: str | None = None, **options: Any) -> OnnxPolicy:
+def load_onnx(path: Path | str, game: str | None = None, /, **options: Any) -> OnnxPolicy:
     """The policy of an ONNX file, for its own variant or one with equal actions and observations.
 
     Raises UserError if the file is refused, or if onnxruntime is not installed.

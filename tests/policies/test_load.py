@@ -87,6 +87,10 @@ def test_a_rule_policy_without_its_game_is_refused(name):
         (f"{__name__}:remembers:a=[1", {"game": "hanamikoji"}, "a"),
         (f"{__name__}:no_policy", {"game": "hanamikoji"}, "7"),
         ("no/such/folder", {}, "no/such/folder"),
+        (5, {"game": "hanamikoji"}, "5"),
+        (b"expert", {"game": "hanamikoji"}, "expert"),
+        ("greedy", {"game": ["hanamikoji"]}, "hanamikoji"),
+        (f"{__name__}:factory", {"game": ["hanamikoji"]}, "hanamikoji"),
     ],
 )
 def test_what_cannot_be_loaded_is_refused_in_one_sentence(spec, options, named):

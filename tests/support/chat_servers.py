@@ -25,6 +25,7 @@ class Wrong(NamedTuple):
     content: bytes = b"{}"
     seconds: float = 0.0  # before it comes
     cut: bool = False  # whether the connection ends in its middle
+    drip: float = 0.0  # seconds before each byte
 
 
 class ChatServer:
@@ -70,7 +71,11 @@ def chat_server(model: Callable[[Body], str], seconds: float = 0.0) -> Iterator[
                 self.wfile.flush()
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            self.wfile.write(what.content)
+            for byte in what.content if what.drip else ():
+                time.sleep(what.drip)
+                self.wfile.write(bytes([byte]))
+            if not what.drip:
+                self.wfile.write(what.content)
 
         def log_message(self, *words: Any) -> None:
             """Nothing is logged."""

@@ -20,9 +20,9 @@ from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, Play, games_in_memory
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import checked_play
+from hanamachi.training.evaluation.schedule import SEEDS
 
-SEEDS = 2**62
-OTHER_DEALS = 2**62  # added to a seed: no evaluation plays these deals
+OTHER_DEALS = SEEDS  # added to a seed: no evaluation plays these deals
 GAMES_A_FILE, FEW = 2048, 16  # few where somebody slow decides
 SLOW: tuple[Any, ...] = (Search, *(kind for kind, _ in ONE_BY_ONE))
 

@@ -19,7 +19,8 @@ Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many proce
 
 LEAST = 2  # games, for an interval
 BATCH = 8192  # games played at the same time
-SEEDS = 2**63  # each gives two streams of random numbers
+SEEDS = 2**62  # to choose from; the deals of the seeds above are those of datasets
+STREAMS = 2**63  # seeds in all, each with two streams of random numbers
 
 
 class Watch:
@@ -49,14 +50,14 @@ class Schedule:
     watch: Watch = field(default_factory=Watch)
 
 
-def check_games(games: int, seed: int, variant: Variant) -> None:
-    """Raise UserError unless these games can be played from this seed."""
+def check_games(games: int, seed: int, variant: Variant, seeds: int = SEEDS) -> None:
+    """Raise UserError unless these games can be played from this seed, one of `seeds`."""
     games, parts = whole_number(games, "games"), 1 if variant.game.cooperative else TWICE
     if not LEAST <= games <= GAMES or games % parts:
         even = "" if parts == 1 else "even, as every deal is played twice, and "
         raise UserError(f"games must be {even}from {LEAST} to {GAMES:,}, not {shown(games)}")
-    if not 0 <= whole_number(seed, "a seed") < SEEDS:
-        raise UserError(f"a seed must be from 0 to {SEEDS - 1}, not {shown(seed)}")
+    if not 0 <= whole_number(seed, "a seed") < seeds:
+        raise UserError(f"a seed must be from 0 to {seeds - 1}, not {shown(seed)}")
 
 
 def play_pairings(pairings: Sequence[Pairing], schedule: Schedule) -> list[Part]:
@@ -77,7 +78,8 @@ def play_pairings(pairings: Sequence[Pairing], schedule: Schedule) -> list[Part]
 
 def play_pairing(pairing: Pairing, number: int, kept: list[Part], schedule: Schedule) -> Part:
     """Play all deals of a pairing but those that are kept."""
-    check_games(schedule.games, schedule.seed, pairing.variant)
+    # training chooses by the deals of a hash, which may be any seed
+    check_games(schedule.games, schedule.seed, pairing.variant, STREAMS)
     deals = np.arange(schedule.games // pairing.games_a_deal, dtype=np.uint64)
     missing = np.setdiff1d(deals, joined(kept).deals) if kept else deals
     batch = min(schedule.batch, MANY_GAMES if schedule.judge else GAMES)  # a judge searches

@@ -153,7 +153,6 @@ class BehaviourCloning(Imitation):
         self.to_come = np.zeros(0, np.int64)  # the rest of this pass
         variance = float(lessons.returns.var(dtype=np.float64))
         self.rollout_buffer.value_scale = max(1.0, variance)
-        self.rollout_buffer.explained_variance = float("nan")  # the buffer holds no predictions
 
     def collect(self, on_step: Callable[[], bool] = lambda: True) -> bool:
         """Fill the buffer with the next decisions of the dataset; False if `on_step` stops it."""

@@ -91,17 +91,21 @@ class SelfPlayBuffer(BaseBuffer):
         self.terminated = np.zeros(decisions, np.bool_)
         self.signs = np.zeros(decisions, np.float32)
         self.elapsed = np.ones(decisions, np.float32)
+        self.advantages, self.returns = self.room(), self.room()
+        self.value_scale, self.explained_variance = 1.0, float("nan")  # before any rollout
+        self.packings: dict[str, Packing] = {}
 
     def room(self, *row: int, dtype: torch.dtype = torch.float32) -> Tensor:
         """Zeros for each decision, (T, B, *row)."""
         shape = self.buffer_size, self.n_envs, *row
         return torch.zeros(shape, dtype=dtype, device=self.device)
 
-    def prepare(self, env: TurnBasedVecEnv, all_hands: bool, compact: bool) -> None:
-        """Make room for what is seen in these games, packed if `compact`.
+    def prepare(self, env: TurnBasedVecEnv, all_hands: bool, compact: bool | None = None) -> None:
+        """Make room for what is seen in these games, packed if `compact`, or by default on a GPU.
 
         With `all_hands`, what the other seats alone see is kept for a centralised critic.
         """
+        compact = self.device.type != "cpu" if compact is None else compact
         self.all_hands, self.compact = all_hands, compact
         self.packings = packings(env, all_hands, compact)
         for name, packing in self.packings.items():

@@ -28,10 +28,12 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor, nn
 
+from hanamachi.errors import UserError
 from hanamachi.policies.networks.head import Head, entry_bounds, plain_head
 from hanamachi.policies.networks.legal_softmax import LegalDistribution
 from hanamachi.policies.networks.network import Network
@@ -131,16 +133,33 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         actions = chances.draw(seen.masks, uniforms)
         return Drawn(actions, chances.of(actions), values)
 
-    def _predict(
-        self, observation: Any, deterministic: bool = False, action_masks: Any = None
-    ) -> Tensor:
-        shape = (len(observation), int(self.action_space.n))  # type: ignore[attr-defined]
-        legal = np.ones(shape) if action_masks is None else np.asarray(action_masks).reshape(shape)
-        mask = torch.as_tensor(legal, dtype=torch.bool, device=self.device)
-        probabilities = self.network(observation, mask)[0].table(mask)
-        if deterministic:
-            return probabilities.argmax(-1)
-        return torch.multinomial(probabilities, 1).squeeze(-1)
+    # --- What stable-baselines3 asks of a policy; without masks all actions are legal
+
+    def get_distribution(self, obs: Any, action_masks: Any = None) -> MaskableDistribution:
+        return self._assess(obs, action_masks)[0]
+
+    def predict_values(self, obs: Any) -> Tensor:
+        return self._assess(obs, None)[1]
+
+    def forward(self, obs: Any, deterministic: bool = False, action_masks: Any = None) -> Any:
+        distribution, values = self._assess(obs, action_masks)
+        actions = distribution.get_actions(deterministic)
+        return actions, values, distribution.log_prob(actions)
+
+    def evaluate_actions(self, obs: Any, actions: Tensor, action_masks: Any = None) -> Any:
+        distribution, values = self._assess(obs, action_masks)
+        return values, distribution.log_prob(actions), distribution.entropy()
+
+    def _assess(self, obs: Tensor, action_masks: Any) -> tuple[MaskableDistribution, Tensor]:
+        """The distribution over the legal actions, and the network's values (B, 1)."""
+        shape = len(obs), int(self.action_space.n)  # type: ignore[attr-defined]
+        legal = np.ones(shape) if action_masks is None else action_masks
+        mask = torch.as_tensor(legal, dtype=torch.bool, device=self.device).reshape(shape)
+        (*places, log_probabilities), values = self.network(obs.float(), mask)
+        logits = torch.zeros(shape, device=self.device).index_put(places, log_probabilities)
+        distribution = self.action_dist.proba_distribution(logits)
+        distribution.apply_masking(mask)
+        return distribution, values.unsqueeze(-1)
 
 
 # --- The learner
@@ -155,15 +174,21 @@ class RolloutWorkers(Protocol):
         """Fill the buffer with T decisions of every game, with the fixed opponents of `games`."""
 
 
+# Settings of MaskablePPO that are not read, with their defaults; advantages are normalised always
+UNREAD = {"clip_range_vf": None, "normalize_advantage": True, "target_kl": None}
+
+
 class SelfPlayPPO(MaskablePPO):
     """MaskablePPO over the decisions of all seats, with mover-signed advantages.
 
     `env` is a TurnBasedVecEnv. `entropy_schedule` gives the entropy coefficient from the share of
     the run that is left (1 at the start); `kl_schedule` gives the coefficient of the divergence
     from `magnet`, which must then be set. `average`, if it is set, follows the policy, and may be
-    the magnet too. `workers`, if it is set, plays the games. The other settings are MaskablePPO's.
+    the magnet too. `workers`, if it is set, plays the games. The other settings are MaskablePPO's,
+    except `clip_range_vf`, `normalize_advantage` and `target_kl`, which are not read: UserError if
+    one of them is given another value than its default.
 
-    Only this class uses private attributes of stable-baselines3.
+    Only this class and TurnBasedVecEnv use private attributes of stable-baselines3.
     """
 
     env: TurnBasedVecEnv
@@ -189,6 +214,9 @@ class SelfPlayPPO(MaskablePPO):
         From the first `value_decisions` only values learn: the policy stays as it is. `precision`
         is that of matrix products.
         """
+        for name, default in UNREAD.items():
+            if kwargs.get(name, default) != default:
+                raise UserError(f"SelfPlayPPO does not read {name}: leave it out")
         self.entropy_schedule, self.kl_schedule = entropy_schedule, kl_schedule
         self.magnet: SlowCopy | None = None
         self.average: MovingAverage | None = None
@@ -201,8 +229,15 @@ class SelfPlayPPO(MaskablePPO):
     def _setup_model(self) -> None:
         super()._setup_model()
         self.generator = torch.Generator().manual_seed(self.seed or 0)
-        compact = self.device.type != "cpu" if self.compact is None else self.compact
-        self.rollout_buffer.prepare(self.env, self.policy.critic is not None, compact)
+        if self.env is not None:  # a saved learner needs no games to predict
+            self.rollout_buffer.prepare(self.env, bool(self.policy.critic), self.compact)
+
+    def _setup_learn(self, *arguments: Any, **settings: Any) -> Any:
+        if self.env is None:
+            raise UserError("there are no games to learn from: give some with set_env(games)")
+        if not self.rollout_buffer.packings:
+            self.rollout_buffer.prepare(self.env, bool(self.policy.critic), self.compact)
+        return super()._setup_learn(*arguments, **settings)
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "generator", "magnet", "average", "workers"]
@@ -317,7 +352,11 @@ class SelfPlayPPO(MaskablePPO):
                     totals = {name: totals.get(name, 0) + part for name, part in parts.items()}
                     steps += 1
                 self._n_updates += 1
-        self._record(totals, steps, scheduled)
+        means = {name: float(total) / steps for name, total in totals.items()}
+        explained = {"explained_variance": self.rollout_buffer.explained_variance}
+        for name, value in (means | explained | scheduled).items():
+            self.logger.record(f"train/{name}", value)
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
 
     def descend(self, decisions: Tensor, scheduled: Mapping[str, float]) -> dict[str, Tensor]:
         """Make one gradient step on these decisions, (M,); returns the parts of the loss."""
@@ -385,14 +424,6 @@ class SelfPlayPPO(MaskablePPO):
                 "clip_fraction": ((ratio - 1).abs() > clip_range).float().mean(),
             }
         return loss, parts
-
-    def _record(self, sums: dict[str, Tensor], steps: int, scheduled: Mapping[str, float]) -> None:
-        for name, total in sums.items():
-            self.logger.record(f"train/{name}", float(total) / steps)
-        self.logger.record("train/explained_variance", self.rollout_buffer.explained_variance)
-        for name, value in scheduled.items():
-            self.logger.record(f"train/{name}", value)
-        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
 
 
 def divergence(chances: LegalDistribution, magnet_log_probs: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import Variant
+from hanamachi.engine.game import OVER, Variant
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError
 from hanamachi.policies.features.base import Features
@@ -109,6 +109,8 @@ class TurnBasedVecEnv(VecEnv):
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        if len(set(self._get_indices(indices))) < self.num_envs:
+            raise UserError(f"all games of this batch share {attr_name}: set it without indices")
         setattr(self, attr_name, value)
 
     def env_method(
@@ -279,13 +281,30 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
             kernels.advance, self.variant.rule_set, games, actions,
             observations, masks, earned, terminated, unused,
         )  # fmt: skip
+        ended = terminated & ~self.terminated[rows]  # the games that the learner has played in
+        seats = self.learner_seat[rows[ended]]
+        self.last[rows[ended]] = self._seen_at_end(self.games[rows[ended]], actions[ended], seats)
         self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks
         learners = earned[np.arange(len(rows)), self.learner_seat[rows]]
         self.rewards[rows] += np.where(self.terminated[rows], 0, learners)
         self.elapsed[rows] += 1
-        self.last[rows[terminated]] = 0
         self.terminated[rows] |= terminated
         self._assign_seats(rows[terminated])
+
+    def _seen_at_end(
+        self, games: NDArray[Any], actions: NDArray[np.int64], seats: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """What `seats` see at the end of games that `actions` end, with the moves they force."""
+        rule_set, masks = self.variant.rule_set, np.empty_like(self.masks[: len(games)])
+        while len(rows := np.flatnonzero(games["mover"] != OVER)):
+            moved = games[rows]
+            kernels.step(rule_set, moved, actions[rows])
+            games[rows] = moved
+            kernels.masks(rule_set, games, masks)
+            actions = masks.argmax(1)
+        seen = np.empty_like(self.observations[: len(games)])
+        kernels.observations(rule_set, games, seats, seen)
+        return seen
 
     # --- Saving
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from threading import Event, Timer
 
 import pytest
@@ -126,13 +127,21 @@ def test_a_stop_ends_the_waits(server: ChatServer) -> None:
     assert len(server.asked) == 1
 
 
-def test_once_a_request_has_failed_no_other_is_sent(server: ChatServer) -> None:
-    server.always = Wrong(503)
+def test_once_a_stop_is_set_nothing_is_sent(server: ChatServer) -> None:
     stop = Event()
-    for _ in range(2):
-        with pytest.raises(Unavailable):
-            chat(server, attempts=1).ask(b"{}", stop)
-    assert len(server.asked) == 1
+    stop.set()
+    with pytest.raises(CancelledError):
+        chat(server).ask(b"{}", stop)
+    assert not server.asked
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_that_drips_is_given_up_in_time(server: ChatServer, status: int) -> None:
+    server.always = Wrong(status, content=BUSY, drip=0.1)
+    before = time.monotonic()
+    with pytest.raises(Unavailable, match="too long" if status == 200 else "500"):
+        ask(chat(server, timeout=0.2, attempts=1))
+    assert time.monotonic() - before < 0.1 * len(BUSY) / 2
 
 
 def test_a_retry_may_be_given_as_a_date() -> None:

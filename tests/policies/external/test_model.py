@@ -202,6 +202,24 @@ def test_a_server_without_answers_stops_everything(server: ChatServer) -> None:
         chosen(policy, begun(policy))
 
 
+def test_of_several_requests_the_one_that_failed_first_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with chat_server(first_legal) as gone:
+        policy = model(gone, settings="&parallel=2")
+    reply, is_first = policy._reply, iter([True])
+
+    def first_is_late(messages: Any, stop: Any) -> Reply:
+        if next(is_first, False):
+            stop.wait(10)
+        return reply(messages, stop)
+
+    monkeypatch.setattr(policy, "_reply", first_is_late)
+    sessions = [begun(policy, seed) for seed in range(2)]
+    with pytest.raises(Unavailable, match="start the server"):
+        ask_all(policy, sessions, np.concatenate([session.games for session in sessions]))
+
+
 def test_tokens_and_costs_are_counted(server: ChatServer) -> None:
     policy = model(server, settings="&price_in=2&price_out=1000000")
     chosen(policy, begun(policy))

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -317,6 +318,27 @@ def test_a_program_that_is_not_there_is_named() -> None:
         load_policy("process:", "hanamikoji")
     with pytest.raises(UserError, match="no command"):
         load_policy("process:'./bot", "hanamikoji")
+
+
+def test_a_program_may_be_a_path_or_one_with_arguments(bot: Write) -> None:
+    (file,) = bot(FIRST_LEGAL).program
+    for program in (file, Path(file), [Path(file)], ["python", Path(file)]):
+        policy = ProcessPolicy(HANAMIKOJI, program)
+        assert decide(policy, begun()).max() == 1
+        policy.close()
+        assert policy.name.endswith(file)
+    assert ProcessPolicy(HANAMIKOJI, "./my bot").program == ["./my bot"]
+    assert ProcessPolicy(HANAMIKOJI, Path("mybot")).program == ["./mybot"]
+    with pytest.raises(UserError, match="command"):
+        ProcessPolicy(HANAMIKOJI, "")
+
+
+@pytest.mark.parametrize(
+    "limit", [{"memory": 0.5}, {"cpu": 1.5}, {"seconds": "5"}, {"seconds": None}, {"clock": "1"}]
+)
+def test_a_limit_of_another_type_is_refused(limit: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=f"{next(iter(limit))}.*number"):
+        Limits(**limit)
 
 
 @pytest.mark.parametrize("limit", ["seconds", "clock", "memory", "cpu"])

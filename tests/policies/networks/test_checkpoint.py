@@ -27,6 +27,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import FEATURE_SETS, LAYERS, WIDTH
 from hanamachi.policies import load_policy
+from hanamachi.policies.export import export
 from hanamachi.policies.networks import checkpoint
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.description import config_digest, describes_network
@@ -130,6 +131,15 @@ def test_a_link_to_the_folder_is_the_folder(whole, tmp_path):
 def test_a_checkpoint_loads_from_within_its_folder(whole, monkeypatch):
     monkeypatch.chdir(whole)
     assert load_checkpoint(".").name == whole.name
+
+
+@pytest.mark.parametrize("option", ["folder", "path", "game"])
+@pytest.mark.parametrize("load", [load_checkpoint, load_onnx])
+def test_no_option_is_taken_for_an_argument(load, option, whole, tmp_path):
+    if load is load_onnx:
+        whole = export(str(whole), tmp_path / "policy.onnx")
+    with pytest.raises(UserError, match=option):
+        load(whole, None, **{option: 3})
 
 
 @pytest.mark.parametrize("load", [load_checkpoint, load_onnx])
@@ -632,6 +642,7 @@ def test_an_agent_loads_and_plays_without_pytorch():
 import sys
 import hanamachi
 from hanamachi.policies import load_policy
+from hanamachi.policies.export import export
 env = hanamachi.make("hanamikoji")
 env.reset(seed=0)
 observation = env.observe(env.agent_selection)

@@ -18,11 +18,12 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.policies import load_policy
 from hanamachi.sessions.players import SeatedPlayer, step, turns_of
+from hanamachi.training import evaluate
 from hanamachi.training.cli import main as cli
 from hanamachi.training.dataset import load, make
 from hanamachi.training.dataset.columns import in_units
 from hanamachi.training.dataset.figures import figures_in
-from hanamachi.training.dataset.recipe import Recipe
+from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
 from hanamachi.training.dataset.record import begun
 from hanamachi.training.evaluation.deals import new_games
 from hanamachi.training.ownership import locked
@@ -83,6 +84,8 @@ def test_no_evaluation_plays_its_deals(tmp_path):
     assert (
         in_units(seen, rules.observation.units) != found.part(found.decision == 0).observation
     ).any()
+    with pytest.raises(UserError, match="seed"):
+        evaluate(["greedy"], "hanamikoji", 8, OTHER_DEALS, opponents=["random"])
 
 
 def test_its_card_says_what_was_played(tmp_path):

@@ -227,12 +227,14 @@ def test_beside_a_guest_a_row_shows_the_learners_decisions_and_rewards(variant):
     found = set()
     for _ in range(STEPS):
         actions, seats = choose(rng, env.masks), env.learner_seat.copy()
-        env.advance(actions)
+        *_, infos = env.step(actions)
         for b, row in enumerate(rows):
-            reward, terminated, sign, _ = row.decide(
+            reward, terminated, sign, last = row.decide(
                 int(actions[b]), seats[b] if b in fixed_opponents else None
             )
             assert (env.rewards[b], env.terminated[b]) == (reward, terminated)
+            if terminated:
+                np.testing.assert_array_equal(infos[b]["terminal_observation"], last)
             if terminated and b in fixed_opponents:
                 row.let_the_guest_begin(env.learner_seat[b])
             if not terminated:
@@ -366,8 +368,12 @@ def test_attributes_and_methods_are_reached_by_any_indices(env):
         masks = env.env_method("action_masks", indices=indices)
         np.testing.assert_array_equal(masks, env.masks[list(rows)])
         assert env.env_is_wrapped(VecMonitor, indices) == [False] * len(rows)
-    env.set_attr("label", "x")
-    assert env.get_attr("label") == ["x"] * GAMES
+    for indices, label in ((None, "x"), (range(GAMES), "y")):
+        env.set_attr("label", label, indices)
+        assert env.get_attr("label") == [label] * GAMES
+    with pytest.raises(UserError, match="label"):
+        env.set_attr("label", "z", [0, 2])
+    assert env.get_attr("label") == ["y"] * GAMES
     with pytest.raises(UserError, match="no method dance"):
         env.env_method("dance")
 

@@ -1,0 +1,133 @@
+"""The learner as stable-baselines3 knows it: its settings, its policy, and how it is loaded."""
+
+import numpy as np
+import pytest
+import torch
+
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
+
+SMALL = variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1)
+GAMES = 8
+
+
+def new_games(seed=0):
+    games = SelfPlayVecEnv(SMALL, GAMES, seed)
+    games.reset()
+    return games
+
+
+def new_model(games, **settings):
+    return SelfPlayPPO(
+        SelfPlayPolicy, games, n_steps=4, batch_size=16, n_epochs=1, seed=0, device="cpu",
+        policy_kwargs={"hidden": (16,)}, **settings,
+    )  # fmt: skip
+
+
+# --- Settings
+
+
+@pytest.mark.parametrize(
+    "setting", [{"target_kl": 0.01}, {"clip_range_vf": 0.2}, {"normalize_advantage": False}]
+)
+def test_a_setting_that_is_not_read_is_refused(setting):
+    (name,) = setting
+    with pytest.raises(UserError, match=name):
+        new_model(new_games(), **setting)
+
+
+def test_a_setting_that_is_not_read_may_have_its_default():
+    new_model(new_games(), target_kl=None, clip_range_vf=None, normalize_advantage=True)
+
+
+# --- Models that are loaded
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A model that has learned a little, and the file that it was saved to."""
+    model = new_model(new_games()).learn(GAMES * 4)
+    model.save(tmp_path / "model.zip")
+    return model, tmp_path / "model.zip"
+
+
+def test_a_model_that_is_loaded_without_games_predicts_as_before(saved):
+    model, file = saved
+    games = new_games(1)
+    how = {"action_masks": games.masks, "deterministic": True}
+    loaded = SelfPlayPPO.load(file)
+    assert loaded.get_env() is None
+    expected, _ = model.predict(games.observations, **how)
+    np.testing.assert_array_equal(loaded.predict(games.observations, **how)[0], expected)
+
+
+def test_a_model_that_is_loaded_learns_once_it_has_games(saved):
+    _, file = saved
+    loaded = SelfPlayPPO.load(file)
+    with pytest.raises(UserError, match="set_env"):
+        loaded.learn(1)
+    loaded.set_env(new_games())
+    assert loaded.learn(GAMES * 4).num_timesteps == GAMES * 4
+
+
+# --- Its policy
+
+
+@pytest.fixture
+def games():
+    return new_games()
+
+
+@pytest.fixture
+def policy(games):
+    """A policy that prefers some actions, with a value that differs from row to row."""
+    policy = new_model(games).policy
+    with torch.no_grad():
+        policy.network.free.normal_()
+    return policy
+
+
+def test_the_methods_of_a_policy_agree_with_its_network(games, policy):
+    seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
+    chances, values = policy.network(seen, masks != 0)
+    table = chances.table(masks != 0)
+    actions = table.argmax(1)
+    for given in (games.masks, masks):  # of numpy and of PyTorch
+        distribution = policy.get_distribution(seen, given).distribution
+        torch.testing.assert_close(distribution.probs, table)
+        taken, its_values, log_probabilities = policy(seen, True, given)
+        assert taken.tolist() == actions.tolist()
+        torch.testing.assert_close(its_values[:, 0], values)
+        torch.testing.assert_close(log_probabilities, chances.of(actions))
+    torch.testing.assert_close(policy.predict_values(seen)[:, 0], values)
+
+
+def test_evaluated_actions_have_their_gradients(games, policy):
+    seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
+    actions = masks.argmax(1)
+    values, log_probabilities, entropy = policy.evaluate_actions(seen, actions, masks)
+    chances, expected = policy.network(seen, masks != 0)
+    torch.testing.assert_close(values[:, 0], expected)
+    torch.testing.assert_close(log_probabilities, chances.of(actions))
+    table = chances.table(masks != 0)
+    torch.testing.assert_close(entropy, -torch.xlogy(table, table).sum(1))
+    (values.sum() + log_probabilities.sum() + entropy.sum()).backward()
+    assert all(weights.grad.isfinite().all() for weights in policy.network.parameters())
+
+
+def test_drawn_actions_are_legal(games, policy):
+    for _ in range(20):
+        taken, _, _ = policy(torch.from_numpy(games.observations), action_masks=games.masks)
+        assert games.masks[np.arange(GAMES), taken].all()
+
+
+# --- Its rollouts
+
+
+def test_before_a_rollout_the_buffer_has_all_that_it_has_after_one():
+    model = new_model(new_games())
+    before = vars(model.rollout_buffer).keys() | set()
+    model.learn(GAMES * 4)
+    assert vars(model.rollout_buffer).keys() == before
