@@ -24,7 +24,7 @@ from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training import best_responses
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.learned import read_learned
-from hanamachi.training.evaluation.matches import evaluate
+from hanamachi.training.evaluation.matches import Row, evaluate
 from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.exact import SMALL
 from hanamachi.training.exploitation import read_exploitation
@@ -115,6 +115,18 @@ def test_its_card_says_nothing_but_what_its_papers_say(agent):
     assert (folder / "README.md").read_text(encoding="utf-8") == SCRIPT["card"](
         agent, shipped_settings(agent), folder
     )
+
+
+@each_agent
+def test_the_page_of_recipes_says_what_the_cards_say(agent):
+    folder = agent_folder(agent)
+    page = (ROOT / "docs" / "train.md").read_text(encoding="utf-8")
+    (line,) = [line for line in page.splitlines() if line.startswith(f"| [{folder.name}](")]
+    *_, decisions, _, result, _ = (cell.strip() for cell in line.split("|"))
+    main = next(row for row in read_rows(folder / "evaluation.json") if SCRIPT["is_main"](row))
+    rate = isinstance(main, Row)
+    assert result == (f"{100 * main.rate:.1f} %" if rate else f"{main.mean:.2f}")
+    assert int(decisions) * 1_000_000 == settings_of(agent).steps
 
 
 @pytest.mark.parametrize("agent", agents() if WHOLE else ONE_OF_EACH_RECIPE)
