@@ -168,7 +168,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
 
     Each of the `opponents` is a policy and the share of the games in which it plays all seats but
     the learner's. The learner's seat is drawn for each of these games, and their rows show the
-    learner's decisions only. Moves without a choice are made at once and not shown.
+    learner's decisions only. Moves without a choice are made at once and not shown, but for the
+    first move of a game, which is forced in some small versions.
     """
 
     units: Units
