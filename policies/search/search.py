@@ -87,6 +87,7 @@ class Search(Policy):
     kind: ClassVar[str]
     cooperative: ClassVar[bool] = False  # whether it is for cooperative or competitive games
     needs_blueprint: ClassVar[bool] = True
+    needs: ClassVar[tuple[str, ...]] = ("redeal",)  # what a game may lack
 
     def __init__(
         self,
@@ -117,6 +118,8 @@ class Search(Policy):
         if self.variant.game.cooperative != self.cooperative:
             games = "cooperative" if self.cooperative else "competitive"
             raise UserError(f"{self.name} is for {games} games, and {self.variant.id} is not one")
+        for part in self.needs:
+            self.variant.needs(part, self.name)
 
     def _check_blueprint(self) -> None:
         blueprint, game = self.blueprint, self.variant.id

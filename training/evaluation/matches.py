@@ -21,6 +21,7 @@ from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import SEARCH_WORLDS
+from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import rule_policies_for
@@ -332,9 +333,7 @@ def participants(pairings: Sequence[Pairing], against: bool) -> tuple[list[str],
 def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
     """The policies themselves, each able to play this game."""
     players = [
-        load_policy(str(p), variant.id, **variant.options)
-        if isinstance(p, str | Path)
-        else as_policy(p, variant)
+        policy_named(str(p), variant) if isinstance(p, str | Path) else as_policy(p, variant)
         for p in policies
     ]
     for player in players:
@@ -342,6 +341,14 @@ def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
             raise UserError(f"{player.name} plays {player.variant.id} and cannot play {variant.id}")
         memory_of(player, LEAST)  # a policy without one would fail at its first decision
     return players
+
+
+def policy_named(name: str, variant: Variant) -> Policy:
+    """The policy of this name; UserError if it cannot be loaded, or a bot does not start."""
+    policy = load_policy(name, variant.id, **variant.options)
+    if isinstance(policy, ProcessPolicy):
+        policy.start()
+    return policy
 
 
 def label(given: Given, player: Policy, known: dict[Any, str]) -> str:
@@ -506,7 +513,8 @@ def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:
         if own:
             first = min(own, key=lambda each: each.deal)
             other = pairing.names[1 - first.side]
-            found.append(Forfeits(name, other, pairing.play, len(own), *first[1:]))
+            where = first.deal, first.decision, first.error
+            found.append(Forfeits(name, other, pairing.play, len(own), *where))
     return found
 
 

@@ -313,6 +313,8 @@ def test_a_program_that_is_not_there_is_named() -> None:
     policy = load_policy("process:./no-such-bot", "hanamikoji")
     with pytest.raises(UserError, match=r"cannot be started.*no-such-bot"):
         decide(policy, begun())
+    with pytest.raises(UserError, match="no-such-bot"):
+        evaluate(["process:no-such-bot.py", "random"], "hanamikoji", games=2, strict=False)
     with pytest.raises(UserError, match="command"):
         load_policy("process:", "hanamikoji")
     with pytest.raises(UserError, match="no command"):
@@ -332,6 +334,17 @@ def test_a_bot_that_takes_too_much_memory_fails(bot: Write) -> None:
     with pytest.raises(UserError, match=r"exit code 1.*MemoryError"):
         decide(bot(greedy, Limits(1, memory=100)), begun())
     assert decide(bot(greedy, Limits(1, memory=400)), begun())[0] == 1
+
+
+def test_the_systems_own_limits_hold_where_they_are_lower(
+    bot: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (90, 120))
+    told = "import resource\nsys.exit(str(resource.getrlimit(resource.RLIMIT_CPU)))"
+    with pytest.raises(UserError, match=r"\(120, 120\)"):
+        decide(bot(told, Limits(cpu=3600)), begun())
 
 
 def test_a_bot_that_uses_up_its_clock_loses_that_game_alone(bot: Write) -> None:
