@@ -107,6 +107,7 @@ def sweep(
 
 @app.command()
 def evaluate(
+    context: typer.Context,
     policies: Annotated[
         list[str],
         typer.Argument(
@@ -123,7 +124,9 @@ def evaluate(
             "several; all means every rule policy of the game.",
         ),
     ] = None,
-    games: Annotated[int, typer.Option(help="Games of each pairing.")] = 10_000,
+    games: Annotated[
+        int, typer.Option(help="Games of each pairing; with a language model, say how many.")
+    ] = 10_000,
     seed: Seed = 0,
     play: Annotated[str, typer.Option(help="sample, argmax or both.")] = "both",
     matrix: Annotated[
@@ -159,6 +162,7 @@ def evaluate(
     if out:  # which needs an extra: better missed before the games than after them
         from hanamachi.training.evaluation.files import write
     how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
+    ask_for_games(context, [*policies, *how["opponents"]])
     how |= in_batches(games) if on_ray else {}
     id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
     how |= own | options_of(evaluate, options)
@@ -271,7 +275,9 @@ def arena(
     from hanamachi.training.evaluation import report
     from hanamachi.training.evaluation.progress import ShowGames
 
-    if (game is None) == (grade is None):
+    if game and grade:
+        raise UserError(f"give --game or --grade, not both: {grade} already names its game")
+    if game is None and grade is None:
         raise UserError("name the game of a tournament with --game, or a small one with --grade")
     if grade:
         tournament = {"--set", "--games", "--swiss", "--seed", "--processes"}
@@ -655,6 +661,19 @@ def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None
         source = context.get_parameter_source(option.name or "")
         if option.opts[0] in unused and source and source.name == "COMMANDLINE":
             raise UserError(f"{reason}: leave out {option.opts[0]}")
+
+
+def ask_for_games(context: typer.Context, policies: Sequence[str]) -> None:
+    """UserError if language models, which are slow or paid for, would play the default number."""
+    from hanamachi.policies.load import MODEL
+
+    source = context.get_parameter_source("games")
+    chosen = source and source.name == "COMMANDLINE"
+    if not chosen and any(policy.startswith(MODEL) for policy in policies):
+        raise UserError(
+            "a language model takes long: say how many games it plays, as with --games 20; add "
+            "--play sample, else they are played twice"
+        )
 
 
 def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:

@@ -221,6 +221,7 @@ def evaluate(
     )
     if not pairings:
         raise UserError("name at least one policy, and an opponent other than itself")
+    start_bots(pairings)
     names, others = participants(pairings, bool(opponents))
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": others, "games": games, "seed": seed}
@@ -333,7 +334,9 @@ def participants(pairings: Sequence[Pairing], against: bool) -> tuple[list[str],
 def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
     """The policies themselves, each able to play this game."""
     players = [
-        policy_named(str(p), variant) if isinstance(p, str | Path) else as_policy(p, variant)
+        load_policy(str(p), variant.id, **variant.options)
+        if isinstance(p, str | Path)
+        else as_policy(p, variant)
         for p in policies
     ]
     for player in players:
@@ -343,12 +346,11 @@ def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
     return players
 
 
-def policy_named(name: str, variant: Variant) -> Policy:
-    """The policy of this name; UserError if it cannot be loaded, or a bot does not start."""
-    policy = load_policy(name, variant.id, **variant.options)
-    if isinstance(policy, ProcessPolicy):
-        policy.start()
-    return policy
+def start_bots(pairings: Sequence[Pairing]) -> None:
+    """Start all bots before the first game; UserError if one does not become ready."""
+    for player in chain.from_iterable(pairing.players for pairing in pairings):
+        if isinstance(player, ProcessPolicy):
+            player.start()
 
 
 def label(given: Given, player: Policy, known: dict[Any, str]) -> str:
