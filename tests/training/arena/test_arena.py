@@ -208,7 +208,15 @@ def test_a_changed_bot_or_another_clock_is_not_mixed_in(bots: Path, tmp_path: Pa
     with pytest.raises(UserError, match="seconds"):
         play(bots, tmp_path / "out", limits=Limits(1, 1024, True))
     class_of(bots, first="legal[1 % len(legal)]")
-    with pytest.raises(UserError, match=r"first\.py"):
+    with pytest.raises(UserError, match=r"first\.py has changed"):
+        play(bots, tmp_path / "out")
+
+
+def test_a_bot_that_came_or_went_is_named_without_a_digest(bots: Path, tmp_path: Path) -> None:
+    play(bots, tmp_path / "out")
+    class_of(bots, third="legal[0]")
+    (bots / "last.py").unlink()
+    with pytest.raises(UserError, match=r": third\.py was added; last\.py is gone$"):
         play(bots, tmp_path / "out")
 
 
