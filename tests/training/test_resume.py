@@ -583,7 +583,8 @@ def test_a_run_folder_is_never_overwritten(settings, run, capsys):
 
 def test_a_run_is_never_resumed_with_other_settings(settings, run, capsys):
     sentence = refusal(capsys, settings, "--out", run, "--resume", "--set", "seed=1")
-    assert str(run / "config.yaml") in sentence
+    assert "seed was" in sentence
+    assert f"hanamachi train {run / 'config.yaml'} --out {run} --resume)" in sentence
 
 
 @pytest.mark.parametrize(
