@@ -40,6 +40,10 @@ GameOption = Annotated[
 GameOptions = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")
 ]
+FORMS = (
+    "A name such as expert, the folder of a checkpoint, FILE.onnx, module:function, "
+    "process:PROGRAM, model:NAME?url=URL or search:KIND:POLICY:SETTINGS"
+)
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of all other chance.")]
 Settings = Annotated[
     list[str] | None,
@@ -112,8 +116,7 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="POLICY...",
-            help="Names or checkpoints; at least two, or one with --against or if the game is "
-            "cooperative.",
+            help=f"{FORMS}. At least two, or one with --against or if the game is cooperative.",
         ),
     ],
     game: GameOption = None,
@@ -248,7 +251,7 @@ def arena(
     ] = 3600,
     others: Annotated[
         list[str] | None,
-        typer.Option("--with", help="A policy that plays too, such as expert; may be repeated."),
+        typer.Option("--with", help=f"A policy that plays too; may be repeated. {FORMS}."),
     ] = None,
     seed: Seed = 0,
     processes: Annotated[
@@ -316,7 +319,13 @@ def export(
 @app.command()
 def exploit(
     context: typer.Context,
-    policy: Annotated[str, typer.Argument(metavar="POLICY", help="A name, or a checkpoint.")],
+    policy: Annotated[
+        str,
+        typer.Argument(
+            metavar="POLICY",
+            help=f"{FORMS}; a bot (process:) only with --exact.",
+        ),
+    ],
     exact: Annotated[
         bool, typer.Option("--exact", help="Walk the whole game tree, which must be small.")
     ] = False,
@@ -329,12 +338,19 @@ def exploit(
         int | None,
         typer.Option(help="Train best responses; the first learns from this many decisions."),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of best responses to train.")] = 3,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            help="Number of best responses to train. Against a rule policy all start from random "
+            "weights; against a network the second starts from its weights, and the third from a "
+            "clone of the search."
+        ),
+    ] = 3,
     config: Annotated[
         Path | None,
         typer.Option(
-            help="YAML file with settings of the best responses; what equals the default of a run "
-            "does not count."
+            help="YAML file with settings of the best responses. Settings that equal a run's "
+            "defaults are ignored: best responses have defaults of their own."
         ),
     ] = None,
     out: Annotated[
@@ -384,9 +400,7 @@ def play(
     game: GameId,
     opponent: Annotated[
         str | None,
-        typer.Option(
-            help="A policy's name, or a checkpoint; by default the game's agent, or expert."
-        ),
+        typer.Option(help=f"{FORMS}; by default the game's agent, or expert."),
     ] = None,
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the game.")] = None,
