@@ -109,8 +109,8 @@ def changes(old: Any, new: Any) -> list[str]:
     told += [f"{name} has changed" for name in now if before.get(name, now[name]) != now[name]]
     # whoever came or went is in these lists, too
     hidden = {"files"} | ({"policies", "opponents"} if before.keys() != now.keys() else set())
-    rest = ({n: v for n, v in each.items() if n not in hidden} for each in (old, new))
-    return told + differences(*rest)
+    was, wanted = ({n: v for n, v in each.items() if n not in hidden} for each in (old, new))
+    return told + differences(was, wanted)
 
 
 def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
