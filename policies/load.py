@@ -69,6 +69,7 @@ def load_policy(spec: str, /, game: str | None = None, **options: Any) -> Policy
 
         return load_onnx(spec, game, **options)
     if is_checkpoint(spec):
+        refuse_file(spec)
         from hanamachi.policies.networks.checkpoint import load_checkpoint
 
         return load_checkpoint(spec, game, **options)
@@ -100,6 +101,16 @@ def refuse_file_of_a_module(spec: str) -> None:
         raise UserError(
             f"{spec} is no checkpoint; your own policy is named module:factory, without a folder "
             f"and without .py: go to the folder of the file, and name {found[2]}:{found[4]}"
+        )
+
+
+def refuse_file(spec: str) -> None:
+    """UserError, which says how to name it, if `spec` is a file in the place of a checkpoint."""
+    if os.path.isfile(spec):
+        module = Path(spec).stem if spec.endswith(".py") else "MODULE"
+        raise UserError(
+            f"{spec} is a file, not the folder of a checkpoint: for a function write "
+            f'{module}:NAME, for a bot "process:{spec}"'
         )
 
 

@@ -107,11 +107,9 @@ class KeepUnlessWorse(Periodic):
     def __init__(
         self, learner: SelfPlayPPO, config: Config, out: Path, console: Console | None = None
     ) -> None:
-        """On a terminal and in a notebook, `console` shows each result."""
+        """`console` shows each result on a line, also where it writes to a file."""
         super().__init__(learner, config, config.evaluation.every)
-        self.out = out
-        seen = console and (console.is_terminal or console.is_jupyter)
-        self.console = console if seen else None
+        self.out, self.console = out, console
 
     def start(self) -> None:
         if self.config.init_from and self.learner.run_state.best_results is None:

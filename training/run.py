@@ -10,6 +10,7 @@ While a process trains there, it holds `.lock`, and `.owner.json` describes it.
 """
 
 import json
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -177,7 +178,10 @@ def check_settings(begun: Path, config: Config) -> None:
     found = differences(read_settings(begun), parse_yaml(config.to_yaml(), "the settings"))
     if not found:
         raise UserError(f"{begun} is not as it was written; restore it, or name another folder")
-    raise UserError(listed(f"the run was begun with other settings, {begun}: ", found))
+    again = shlex.join(["hanamachi", "train", str(begun), "--out", str(begun.parent), "--resume"])
+    raise UserError(
+        listed(f"the run was begun with other settings (to keep them: {again}): ", found)
+    )
 
 
 def refuse_begun(out: Path) -> None:

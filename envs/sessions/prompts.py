@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from hanamachi.engine.game import Variant
 from hanamachi.sessions.events import Heard, History, asked
+from hanamachi.sessions.replies import FORM
 from hanamachi.sessions.views import choices, seat_text
 
 PROMPTS = ("bare", "deductions", "memory")
@@ -46,7 +47,7 @@ def turn_prompt(history: History, seat: int, prompt: str, legal_list: bool = Tru
         parts.append(deductions(history.variant, history.games[0], seat))
     if legal_list:
         parts.append("Your legal actions:\n" + "\n".join(choices(history, seat).values()))
-    parts.append("Reply with one action, as <action>WORDS OF THE ACTION</action>.")
+    parts.append(f"Reply with one action, as {FORM}.")
     return "\n\n".join(part for part in parts if part)
 
 

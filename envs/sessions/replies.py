@@ -8,6 +8,8 @@ from typing import Any
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import LINE
 
+# no example: a model that repeated one would play it
+FORM = "<action>WORDS OF THE ACTION</action>"
 ILLEGAL = re.compile(r"retry:(\d{1,3})|forfeit|random")
 
 
@@ -42,8 +44,7 @@ def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str],
     if len(found) == 1:
         return found.pop()
     problem = "names several legal actions" if found else "names no legal action"
-    example = next(iter(legal.values()))
-    raise UserError(f"your reply {problem}; write one as <action>{example}</action>")
+    raise UserError(f"your reply {problem}; write one as {FORM}")
 
 
 def actions_among(

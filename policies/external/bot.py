@@ -198,17 +198,27 @@ def said_by(answer: bytes) -> str:
 def limited(command: list[str], limits: Limits) -> list[str]:
     """The command under limits on memory and processor time, which the system's shell sets.
 
-    A process that ignores the signal at its limit of processor time is killed a second later.
+    A process that ignores the signal at its limit of processor time is killed a second later. No
+    limit can be above the system's own, which then holds.
     """
     steps = []
     if limits.memory is not None:
-        steps.append(f"ulimit -d {limits.memory * 1024}")
+        steps.append(f"ulimit -d {allowed('RLIMIT_DATA', limits.memory << 20) >> 10}")
     if limits.cpu is not None:
-        steps += [f"ulimit -S -t {limits.cpu}", f"ulimit -H -t {limits.cpu + 1}"]
+        soft, hard = (allowed("RLIMIT_CPU", limits.cpu + more) for more in (0, 1))
+        steps += [f"ulimit -S -t {soft}", f"ulimit -H -t {hard}"]
     if not steps and not limits.waits:
         return command
     steps.append(f'exec nice -n {NICE if limits.waits else 0} "$@"')
     return ["/bin/sh", "-c", " && ".join(steps), command[0], *command]
+
+
+def allowed(kind: str, wanted: int) -> int:
+    """The limit of this kind, in bytes or seconds, or the system's hard limit if that is lower."""
+    import resource  # which Windows lacks
+
+    hard = resource.getrlimit(getattr(resource, kind))[1]
+    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
 
 
 def started(command: list[str]) -> subprocess.Popen[bytes]:

@@ -5,7 +5,8 @@ import os
 import shlex
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -79,16 +80,26 @@ class ProcessPolicy(ViewPolicy):
         rows = [self._chances(worlds.history(row)) for row in range(len(worlds))]
         return np.stack(rows)
 
+    def start(self) -> None:
+        """Start the bot of the first seat before it is asked; NotReady if that fails."""
+        with self._seated(0) as player:
+            player.ready()
+
     def _chances(self, history: History) -> Chances:
-        bots, seat = self._bots, int(history.games["mover"][0])
-        player = bots.in_seats.setdefault(seat, SeatedBot(self, seat))
+        with self._seated(int(history.games["mover"][0])) as player:
+            return player.chances(history)
+
+    @contextmanager
+    def _seated(self, seat: int) -> Iterator["SeatedBot"]:
+        """The bot in a seat; its errors get its name."""
+        bots = self._bots
         try:
             if bots.never_ready:
                 raise NotReady(bots.never_ready)
-            return player.chances(history)
+            yield bots.in_seats.setdefault(seat, SeatedBot(self, seat))
         except NotReady as error:
             bots.never_ready = str(error)
-            raise UserError(f"{self.name} is not ready: it {error}") from None
+            raise NotReady(f"{self.name} is not ready: it {error}") from None
         except IllegalAction as error:
             raise IllegalAction(f"{self.name} {error}") from None
         except UserError as error:
@@ -166,7 +177,7 @@ class SeatedBot:
             if isinstance(game.answer, UserError):
                 game.decision = -1
 
-    def _ready(self) -> Bot:
+    def ready(self) -> Bot:
         """The bot, which is started if it is not there; NotReady if it does not become ready."""
         if self._bot is None:
             bot = None
@@ -184,7 +195,7 @@ class SeatedBot:
         return self._bot
 
     def _ask(self, history: History, game: OpenGame) -> Chances:
-        bot, limits = self._ready(), self.limits
+        bot, limits = self.ready(), self.limits
         question = move(history, self.seat, game.number, limits)
         began = time.monotonic()
         try:

@@ -23,7 +23,7 @@ from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, r
 from hanamachi.limits import SEARCH_POSITIONS
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
-from hanamachi.policies.search.reach import weights
+from hanamachi.policies.search.reach import WEIGHING, weights
 from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.policies.search.search import Decision, Search
 from hanamachi.sessions.players import observe
@@ -40,6 +40,7 @@ class Endgame(Search):
     """
 
     kind = "endgame"
+    needs = (*WEIGHING, "round_number")
 
     def __init__(
         self,
@@ -50,7 +51,6 @@ class Endgame(Search):
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
-        variant.needs("round_number", "endgame search")
         assert blueprint is not None
         self.tree = Tree(blueprint, at_least_one(positions, "positions", SEARCH_POSITIONS))
 

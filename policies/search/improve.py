@@ -26,7 +26,13 @@ from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one, share
 from hanamachi.policies.search.playout import gap_to_best, play_out
-from hanamachi.policies.search.reach import RANDOM_SHARE, resampled, softmax, weights_of_each
+from hanamachi.policies.search.reach import (
+    RANDOM_SHARE,
+    WEIGHING,
+    resampled,
+    softmax,
+    weights_of_each,
+)
 from hanamachi.policies.search.search import MANY_GAMES, Decision, Search
 
 # worlds after which clearly worse actions are first dropped, and in one batch at most
@@ -69,6 +75,7 @@ class Improve(Search):
     """
 
     kind = "improve"
+    needs = WEIGHING
 
     def __init__(
         self,

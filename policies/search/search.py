@@ -87,6 +87,7 @@ class Search(Policy):
     kind: ClassVar[str]
     cooperative: ClassVar[bool] = False  # whether it is for cooperative or competitive games
     needs_blueprint: ClassVar[bool] = True
+    needs: ClassVar[tuple[str, ...]] = ("redeal",)  # what a game may lack
 
     def __init__(
         self,
@@ -101,8 +102,9 @@ class Search(Policy):
         super().__init__(variant)
         if isinstance(blueprint, ViewPolicy):
             raise UserError(
-                f"{blueprint.name} plays from views and cannot be searched: the games that a "
-                "search plays have no events; name another blueprint, such as expert"
+                f"{blueprint.name} plays from views and cannot be searched, as the games that a "
+                "search imagines have none: name another policy; how exploitable this one is in a "
+                "small version of a game, exploit --exact and arena --grade tell"
             )
         self.name = f"search:{self.kind}"
         self.blueprint = blueprint
@@ -117,6 +119,8 @@ class Search(Policy):
         if self.variant.game.cooperative != self.cooperative:
             games = "cooperative" if self.cooperative else "competitive"
             raise UserError(f"{self.name} is for {games} games, and {self.variant.id} is not one")
+        for part in self.needs:
+            self.variant.needs(part, self.name)
 
     def _check_blueprint(self) -> None:
         blueprint, game = self.blueprint, self.variant.id

@@ -9,6 +9,8 @@ import pytest
 from hanamachi import UserError, variant
 from hanamachi.engine import game, kernels
 from hanamachi.engine.game import OVER, NamedActions
+from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.reach import decisions_of_others
 from hanamachi.rendering import plain
 from hanamachi.rendering.pixels import pixels
@@ -47,6 +49,7 @@ def test_it_is_played(simple):
     ("lacking", "call"),
     [
         ("redeal", lambda v: Worlds(v, games_of(v), [0]).sample(0, np.arange(2, dtype=np.uint64))),
+        ("redeal", lambda v: Improve(v, RandomPolicy(v), worlds=2)),
         ("rewind", lambda v: decisions_of_others(v, games_of(v), 0)),
         ("length", lambda v: v.length),
     ],

@@ -607,7 +607,8 @@ def test_a_run_that_was_killed_before_it_was_described_can_be_resumed(tmp_path):
 
 def test_a_run_is_never_resumed_with_other_settings(settings, run, capsys):
     sentence = refusal(capsys, settings, "--out", run, "--resume", "--set", "seed=1")
-    assert str(run / "config.yaml") in sentence
+    assert "seed was" in sentence
+    assert f"hanamachi train {run / 'config.yaml'} --out {run} --resume)" in sentence
 
 
 @pytest.mark.parametrize(

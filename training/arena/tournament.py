@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -127,15 +127,20 @@ def entrants(
     bots = [
         ProcessPolicy(variant, command(program), limits, name) for name, program in programs.items()
     ]
-    policies = loaded(others, variant)
-    for spec, policy in zip(others, policies, strict=True):
-        policy.name = spec
+    policies = [named(spec, variant) for spec in others]
     names = [player.name for player in (*bots, *policies)]
     if len(set(names)) < len(names):
         raise UserError("two players have the same name; rename the bot, or name the policy once")
     if not names:
         raise UserError("the folder has no bots; add some, or a policy with --with")
     return [*bots, *policies]
+
+
+def named(spec: str, variant: Variant) -> Policy:
+    """The policy of this name, which it keeps."""
+    (policy,) = loaded([spec], variant)
+    policy.name = spec
+    return policy
 
 
 # --- In several processes
@@ -201,10 +206,27 @@ class Director:
 def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, Part]]:
     """The matches, in the order in which they end; UserError if a process was killed."""
     try:
-        for match in as_completed([pool.submit(play_in_worker, job) for job in jobs]):
+        for match in as_completed([pool.submit(play_in_worker, sent(job)) for job in jobs]):
             yield match.result()
     except BrokenExecutor:
         raise process_killed() from None
+
+
+class ByName:
+    """A policy on its way to another process, which loads it: not every function can be sent."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def __reduce__(self) -> Any:
+        return named, (self.policy.name, self.policy.variant)
+
+
+def sent(job: Job) -> Job:
+    """A job for another process: bots as they are, and all other players by their names."""
+    number, match, schedule = job
+    players: Any = tuple(p if isinstance(p, ProcessPolicy) else ByName(p) for p in match.players)
+    return number, replace(match, players=players), schedule
 
 
 def play_in_worker(job: Job) -> tuple[int, Part]:

@@ -41,6 +41,10 @@ GameOption = Annotated[
 GameOptions = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")
 ]
+FORMS = (
+    "A name such as expert, the folder of a checkpoint, FILE.onnx, module:function, "
+    "process:PROGRAM, model:NAME?url=URL or search:KIND:POLICY:SETTINGS"
+)
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of all other chance.")]
 Settings = Annotated[
     list[str] | None,
@@ -107,12 +111,12 @@ def sweep(
 
 @app.command()
 def evaluate(
+    context: typer.Context,
     policies: Annotated[
         list[str],
         typer.Argument(
             metavar="POLICY...",
-            help="Names or checkpoints; at least two, or one with --against or if the game is "
-            "cooperative.",
+            help=f"{FORMS}. At least two, or one with --against or if the game is cooperative.",
         ),
     ],
     game: GameOption = None,
@@ -123,7 +127,9 @@ def evaluate(
             "several; all means every rule policy of the game.",
         ),
     ] = None,
-    games: Annotated[int, typer.Option(help="Games of each pairing.")] = 10_000,
+    games: Annotated[
+        int, typer.Option(help="Games of each pairing; with a language model, say how many.")
+    ] = 10_000,
     seed: Seed = 0,
     play: Annotated[str, typer.Option(help="sample, argmax or both.")] = "both",
     matrix: Annotated[
@@ -159,6 +165,7 @@ def evaluate(
     if out:  # which needs an extra: better missed before the games than after them
         from hanamachi.training.evaluation.files import write
     how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
+    ask_for_games(context, [*policies, *how["opponents"]])
     how |= in_batches(games) if on_ray else {}
     id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
     how |= own | options_of(evaluate, options)
@@ -244,7 +251,7 @@ def arena(
     ] = 3600,
     others: Annotated[
         list[str] | None,
-        typer.Option("--with", help="A policy that plays too, such as expert; may be repeated."),
+        typer.Option("--with", help=f"A policy that plays too; may be repeated. {FORMS}."),
     ] = None,
     seed: Seed = 0,
     processes: Annotated[
@@ -271,7 +278,9 @@ def arena(
     from hanamachi.training.evaluation import report
     from hanamachi.training.evaluation.progress import ShowGames
 
-    if (game is None) == (grade is None):
+    if game and grade:
+        raise UserError(f"give --game or --grade, not both: {grade} already names its game")
+    if game is None and grade is None:
         raise UserError("name the game of a tournament with --game, or a small one with --grade")
     if grade:
         tournament = {"--set", "--games", "--swiss", "--seed", "--processes"}
@@ -310,7 +319,13 @@ def export(
 @app.command()
 def exploit(
     context: typer.Context,
-    policy: Annotated[str, typer.Argument(metavar="POLICY", help="A name, or a checkpoint.")],
+    policy: Annotated[
+        str,
+        typer.Argument(
+            metavar="POLICY",
+            help=f"{FORMS}; a bot (process:) only with --exact.",
+        ),
+    ],
     exact: Annotated[
         bool, typer.Option("--exact", help="Walk the whole game tree, which must be small.")
     ] = False,
@@ -326,12 +341,19 @@ def exploit(
         int | None,
         typer.Option(help="Train best responses; the first learns from this many decisions."),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of best responses to train.")] = 3,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            help="Number of best responses to train. Against a rule policy all start from random "
+            "weights; against a network the second starts from its weights, and the third from a "
+            "clone of the search."
+        ),
+    ] = 3,
     config: Annotated[
         Path | None,
         typer.Option(
-            help="YAML file with settings of the best responses; what equals the default of a run "
-            "does not count."
+            help="YAML file with settings of the best responses. Settings that equal a run's "
+            "defaults are ignored: best responses have defaults of their own."
         ),
     ] = None,
     out: Annotated[
@@ -383,9 +405,7 @@ def play(
     game: GameId,
     opponent: Annotated[
         str | None,
-        typer.Option(
-            help="A policy's name, or a checkpoint; by default the game's agent, or expert."
-        ),
+        typer.Option(help=f"{FORMS}; by default the game's agent, or expert."),
     ] = None,
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the game.")] = None,
@@ -659,6 +679,19 @@ def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None
         source = context.get_parameter_source(option.name or "")
         if option.opts[0] in unused and source and source.name == "COMMANDLINE":
             raise UserError(f"{reason}: leave out {option.opts[0]}")
+
+
+def ask_for_games(context: typer.Context, policies: Sequence[str]) -> None:
+    """UserError if language models, which are slow or paid for, would play the default number."""
+    from hanamachi.policies.load import MODEL
+
+    source = context.get_parameter_source("games")
+    chosen = source and source.name == "COMMANDLINE"
+    if not chosen and any(policy.startswith(MODEL) for policy in policies):
+        raise UserError(
+            "a language model takes long: say how many games it plays, as with --games 20; add "
+            "--play sample, else they are played twice"
+        )
 
 
 def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:

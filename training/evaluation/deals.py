@@ -25,7 +25,7 @@ from hanamachi.engine.game import OVER, Variant, scatter
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import Unavailable, UserError, shortened
 from hanamachi.policies.entry_point import named
-from hanamachi.policies.external.process import ProcessPolicy
+from hanamachi.policies.external.process import NotReady, ProcessPolicy
 from hanamachi.policies.policy import (
     FunctionPolicy,
     Policy,
@@ -99,6 +99,7 @@ class Failure(NamedTuple):
     deal: int
     decision: int  # in its game, from 1
     error: str
+    started: bool = True  # False for a bot that did not become ready
 
 
 class Part(NamedTuple):
@@ -298,7 +299,7 @@ class Referee:
     """Lets policies that fail forfeit their games in a batch."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[int, int, int, str]] = []  # row, side, decision, error
+        self.found: list[tuple[int, int, int, str, bool]] = []  # as in a Failure, its row first
 
     def decide(
         self,
@@ -320,7 +321,8 @@ class Referee:
                 parts = ((player, turns.part(half), uniform[half], play) for half in halves)
                 return np.concatenate([self.decide(side, decision, *part) for part in parts])
             words = str(error) if isinstance(error, UserError) else named(error)
-            self.found.append((int(turns.rows[0]), side, decision, shortened(words)))
+            row, started = int(turns.rows[0]), not isinstance(error, NotReady)
+            self.found.append((row, side, decision, shortened(words), started))
             return np.array([FAILED])
 
     def sides(self) -> list[tuple[int, int]]:
@@ -330,8 +332,8 @@ class Referee:
     def failures(self, deals: Deals) -> list[Failure]:
         """All of them, in the order of the deals, given the deal of each row."""
         return sorted(
-            Failure(side, int(deals[row]), decision, error)
-            for row, side, decision, error in self.found
+            Failure(side, int(deals[row]), decision, error, started)
+            for row, side, decision, error, started in self.found
         )
 
 

@@ -21,6 +21,7 @@ from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import SEARCH_WORLDS
+from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import rule_policies_for
@@ -220,6 +221,7 @@ def evaluate(
     )
     if not pairings:
         raise UserError("name at least one policy, and an opponent other than itself")
+    start_bots(pairings)
     names, others = participants(pairings, bool(opponents))
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": others, "games": games, "seed": seed}
@@ -342,6 +344,13 @@ def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
             raise UserError(f"{player.name} plays {player.variant.id} and cannot play {variant.id}")
         memory_of(player, LEAST)  # a policy without one would fail at its first decision
     return players
+
+
+def start_bots(pairings: Sequence[Pairing]) -> None:
+    """Start all bots before the first game; UserError if one does not become ready."""
+    for player in chain.from_iterable(pairing.players for pairing in pairings):
+        if isinstance(player, ProcessPolicy):
+            player.start()
 
 
 def label(given: Given, player: Policy, known: dict[Any, str]) -> str:
@@ -506,7 +515,8 @@ def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:
         if own:
             first = min(own, key=lambda each: each.deal)
             other = pairing.names[1 - first.side]
-            found.append(Forfeits(name, other, pairing.play, len(own), *first[1:]))
+            where = first.deal, first.decision, first.error
+            found.append(Forfeits(name, other, pairing.play, len(own), *where))
     return found
 
 

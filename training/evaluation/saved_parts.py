@@ -94,11 +94,24 @@ def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Pat
     if not file.exists():
         with suppress(FileExistsError), creating(file) as writing:  # another may be faster
             writing.write(text.encode())
-    if found := differences(parsed(file), json.loads(text)):
+    if found := changes(parsed(file), json.loads(text)):
         what_to_do = "name another folder, or delete this one"
         holder = results[0].parent if results else file.parent
-        start = f"{holder} holds {kind} with other settings ({what_to_do}): "
-        raise UserError(listed(start, found))
+        raise UserError(listed(f"{holder} holds {kind} that differs ({what_to_do}): ", found))
+
+
+def changes(old: Any, new: Any) -> list[str]:
+    """In words, which policies came, went or changed, and which settings differ."""
+    before, now = (each.get("files") if isinstance(each, dict) else None for each in (old, new))
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return differences(old, new)
+    told = [f"{name} was added" for name in now if name not in before]
+    told += [f"{name} is gone" for name in before if name not in now]
+    told += [f"{name} has changed" for name in now if before.get(name, now[name]) != now[name]]
+    # whoever came or went is in these lists, too
+    hidden = {"files"} | ({"policies", "opponents"} if before.keys() != now.keys() else set())
+    was, wanted = ({n: v for n, v in each.items() if n not in hidden} for each in (old, new))
+    return told + differences(was, wanted)
 
 
 def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:

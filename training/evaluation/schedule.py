@@ -77,7 +77,10 @@ def play_pairings(pairings: Sequence[Pairing], schedule: Schedule) -> list[Part]
 
 
 def play_pairing(pairing: Pairing, number: int, kept: list[Part], schedule: Schedule) -> Part:
-    """Play all deals of a pairing but those that are kept."""
+    """Play all deals of a pairing but those that are kept.
+
+    Deals in which a bot did not start are not kept: the next time it may.
+    """
     # training chooses by the deals of a hash, which may be any seed
     check_games(schedule.games, schedule.seed, pairing.variant, STREAMS)
     deals = np.arange(schedule.games // pairing.games_a_deal, dtype=np.uint64)
@@ -89,7 +92,7 @@ def play_pairing(pairing: Pairing, number: int, kept: list[Part], schedule: Sche
         list(kept),
     )
     for part in schedule.mapper(play, divided(missing, most)):
-        if schedule.saved:
+        if schedule.saved and all(failure.started for failure in part.failures):
             schedule.saved.write(number, part)
         parts.append(part)
         schedule.watch.part_ended(pairing, parts, len(part.deals) * pairing.games_a_deal)

@@ -140,10 +140,12 @@ def test_an_illegal_reply_comes_back_with_what_to_write() -> None:
     with chat_server(second_thoughts) as server:
         policy = model(server)
         chosen(policy, begun(policy))
+    first_body, _ = server.asked
     first, second = (body["messages"] for body in server.asked)
     assert second[:2] == first
     assert second[2] == {"role": "assistant", "content": "I would rather not say."}
     assert "<action>" in second[3]["content"]
+    assert not [words for words in legal_in(first_body) if words in second[3]["content"]]
     counts = policy.counts()
     assert (counts["decisions"], counts["replies"], counts["illegal"]) == (1, 2, 1)
 

@@ -314,6 +314,8 @@ def test_a_program_that_is_not_there_is_named() -> None:
     policy = load_policy("process:./no-such-bot", "hanamikoji")
     with pytest.raises(UserError, match=r"cannot be started.*no-such-bot"):
         decide(policy, begun())
+    with pytest.raises(UserError, match="no-such-bot"):
+        evaluate(["process:no-such-bot.py", "random"], "hanamikoji", games=2, strict=False)
     with pytest.raises(UserError, match="command"):
         load_policy("process:", "hanamikoji")
     with pytest.raises(UserError, match="no command"):
@@ -356,6 +358,17 @@ def test_a_bot_that_takes_too_much_memory_fails(bot: Write) -> None:
     assert decide(bot(greedy, Limits(1, memory=400)), begun())[0] == 1
 
 
+def test_the_systems_own_limits_hold_where_they_are_lower(
+    bot: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (90, 120))
+    told = "import resource\nsys.exit(str(resource.getrlimit(resource.RLIMIT_CPU)))"
+    with pytest.raises(UserError, match=r"\(120, 120\)"):
+        decide(bot(told, Limits(cpu=3600)), begun())
+
+
 def test_a_bot_that_uses_up_its_clock_loses_that_game_alone(bot: Write) -> None:
     """It thinks for long in its first game in each seat."""
     slow = FIRST_LEGAL.replace('if message["type"] == "move":', SLOW)
@@ -387,7 +400,11 @@ threading.Thread(target=ponder, daemon=True).start()
     )
     policy = bot(busy.replace("PID", repr(str(tmp_path / "pid"))), Limits(1, waits=True))
     decide(policy, begun())
-    assert states([int((tmp_path / "pid").read_text())]) == ["T"]
+    pid = int((tmp_path / "pid").read_text())
+    patience = time.monotonic() + 10  # a busy machine stops it a moment later
+    while states([pid]) != ["T"] and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert states([pid]) == ["T"]
     policy.close()
 
 

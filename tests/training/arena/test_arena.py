@@ -86,6 +86,24 @@ def test_two_processes_give_the_results_of_one(bots: Path, tmp_path: Path) -> No
     assert replays(tmp_path / "1") == replays(tmp_path / "2")
 
 
+CLOSURE = """
+def make(variant):
+    def choose(observation, mask):
+        return int(mask.argmax())
+    return choose
+"""
+
+
+def test_a_function_of_a_function_plays_in_several_processes(
+    bots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_policy.py").write_text(CLOSURE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    own = {"others": ["own_policy:make"]}
+    one, two = (play(bots, tmp_path / str(n), processes=n, **own) for n in (1, 2))
+    assert repr(one.evaluation) == repr(two.evaluation)
+
+
 def replays(out: Path) -> dict[str, bytes]:
     files = sorted((out / "replays").rglob("*.json"))
     return {str(file.relative_to(out)): file.read_bytes() for file in files}
@@ -190,7 +208,15 @@ def test_a_changed_bot_or_another_clock_is_not_mixed_in(bots: Path, tmp_path: Pa
     with pytest.raises(UserError, match="seconds"):
         play(bots, tmp_path / "out", limits=Limits(1, 1024, True))
     class_of(bots, first="legal[1 % len(legal)]")
-    with pytest.raises(UserError, match=r"first\.py"):
+    with pytest.raises(UserError, match=r"first\.py has changed"):
+        play(bots, tmp_path / "out")
+
+
+def test_a_bot_that_came_or_went_is_named_without_a_digest(bots: Path, tmp_path: Path) -> None:
+    play(bots, tmp_path / "out")
+    class_of(bots, third="legal[0]")
+    (bots / "last.py").unlink()
+    with pytest.raises(UserError, match=r": third\.py was added; last\.py is gone$"):
         play(bots, tmp_path / "out")
 
 
@@ -248,6 +274,17 @@ def test_a_bot_that_takes_too_long_over_a_game_loses_it_alone(
     (forfeits,) = played.evaluation.forfeits
     assert (forfeits.policy, forfeits.games) == ("wasteful.py", 2)
     assert why in page.tournament_page(played)
+
+
+def test_games_of_a_bot_that_did_not_start_are_played_again(bots: Path, tmp_path: Path) -> None:
+    book = tmp_path / "book"
+    code = BOT.replace("CHOICE", "legal[0]").replace("for", f"open({str(book)!r})\nfor", 1)
+    (bots / "reader.py").write_text(code, encoding="utf-8")
+    forfeits = play(bots, tmp_path / "out").evaluation.forfeits
+    assert [(each.policy, each.games) for each in forfeits] == [("reader.py", 2)] * 2
+    assert "not ready" in forfeits[0].error
+    book.touch()
+    assert not play(bots, tmp_path / "out").evaluation.forfeits
 
 
 # --- The page

@@ -160,5 +160,5 @@ def test_results_of_another_function_are_not_taken_for_its_own(tmp_path, monkeyp
     won(first)
     won(first)
     monkeypatch.setattr(last, "__name__", "first")
-    with pytest.raises(UserError, match="files"):
+    with pytest.raises(UserError, match="has changed"):
         won(last)

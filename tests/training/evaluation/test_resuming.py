@@ -173,7 +173,7 @@ def test_games_of_other_weights_or_other_code_are_not_mixed_in(tmp_path, monkeyp
     save_checkpoint(weights, checkpoint_of(for_variant(small, [4]), small), "")
     (tmp_path / "changing.py").write_text("def make(variant): return lambda o, m: m.argmax() + 0")
     for name in (weights, "changing:make", searching):
-        with pytest.raises(UserError, match="files"):
+        with pytest.raises(UserError, match="has changed"):
             evaluated(tmp_path / "out" / str(len(name)), [name, "random"], 2)
 
 
@@ -192,9 +192,9 @@ def test_games_of_other_policies_that_are_no_names_are_not_mixed_in(tmp_path):
         kept = [evaluated(out, policies, 2) for _ in range(2)]
         assert json.dumps(kept[0].as_json()) == json.dumps(kept[1].as_json())
         others = [network() if policy is first else policy for policy in policies]
-        with pytest.raises(UserError, match="files"):
+        with pytest.raises(UserError, match="has changed"):
             evaluated(out, others, 2)
-    with pytest.raises(UserError, match="files"):
+    with pytest.raises(UserError, match="has changed"):
         evaluated(out, [Improve(small, RandomPolicy(small), worlds=2), first], 2)
 
 
