@@ -31,7 +31,7 @@ def load_policy(spec: str, /, game: str | None = None, **options: Any) -> Policy
 
     - a variant's id, such as "hanamikoji" or "hanabi:2p": the strongest agent for it that comes
       with the package; "hanabi:3p:partner" and the like: the agent that plays with people, where
-      the strongest one gives clues that people cannot read;
+      the strongest one knows only its own kind;
     - "random", "greedy", "expert" or, for Hanabi, "hat": a rule policy for the variant `game`;
     - the path of a checkpoint folder, or of an ONNX file that `hanamachi export` made from one;
       both name their own variant;

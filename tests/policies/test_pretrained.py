@@ -88,9 +88,9 @@ def test_it_loads_by_its_name_and_plays_its_game(agent):
 
 
 def test_who_plays_with_people_is_the_partner_where_there_is_one():
-    for game in ("hanabi:3p", "hanabi:3p:multicolour", "hanabi:4p", "hanabi:5p"):
+    for game in ("hanabi:2p", "hanabi:3p", "hanabi:3p:multicolour", "hanabi:4p", "hanabi:5p"):
         assert usual(variant(game)) == f"{game}:partner"
-    assert usual(variant("hanabi:2p")) == "hanabi:2p"
+    assert usual(variant("hanamikoji")) == "hanamikoji"
     assert usual(variant("hanabi:3p", colours=4)) == "expert"
 
 
