@@ -136,7 +136,7 @@ def evaluate(
     ] = False,
     judge: Annotated[
         int,
-        typer.Option(help="Let a search judge what each move loses, in this many worlds; slow."),
+        typer.Option(help="Let a search judge what moves lose, in this many worlds, from 2; slow."),
     ] = 0,
     out: Annotated[
         Path | None,
