@@ -372,7 +372,7 @@ def exploit(
         else:
             how |= {"search": search, "search_games": games, "resume": resume}
             found = exploit_by_training(policy, out, steps, seeds, config, how, options)
-    show(asdict(found), table(found), as_json)
+    show(found.as_json(), table(found), as_json)
 
 
 @app.command()

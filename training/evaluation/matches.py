@@ -271,8 +271,9 @@ def check_judge(worlds: int) -> None:
 
 def each_of(given: Given | Sequence[Given]) -> list[Given]:
     """The policies that are given; one alone needs no list."""
-    alone = isinstance(given, str) or not isinstance(given, Iterable)
-    return [given] if alone else list(given)
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return list(given)
+    return [given]
 
 
 def pairings_of_all(
