@@ -252,6 +252,11 @@ def load_own(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
     except (Exception, SystemExit) as error:
         raise UserError(f"{spec} made no policy: {named(error)}") from error
     policy = as_policy(made, chosen)
+    if not policy.variant.understands(chosen):
+        raise UserError(
+            f"{spec} made a policy for {policy.variant.id} that cannot play the game asked for, "
+            f"{chosen.id} with these options: make it for the variant that the factory is given"
+        )
     if isinstance(policy, FunctionPolicy):  # whose own name says little: many are called act
         policy.name = spec
     return policy

@@ -34,10 +34,12 @@ class Policy(ABC):
     Rows are independent of each other and depend only on the arguments.
     """
 
-    name: str
+    name: str  # what results and messages call it; by default its class
 
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
+        if not hasattr(self, "name"):
+            self.name = type(self).__name__
         self.set_random_seed(None)
 
     is_stochastic: bool = True  # False if it always plays an action that it scores highest
@@ -128,15 +130,17 @@ class Policy(ABC):
         """Observations (B, N) and masks (B, A) that compiled code may read; else UserError."""
         layout, count = self.variant.observation, self.variant.actions.size
         given = np.atleast_2d(numbers_in(observation, "observations"))
-        mask = np.atleast_2d(numbers_in(action_masks, "masks"))
+        mask = np.atleast_2d(numbers_in(action_masks, "masks")) != 0
         if given.shape != (len(mask), layout.size) or mask.shape != (len(given), count):
             raise UserError(
                 f"{self.name} plays {self.variant.id}: it needs observations of {layout.size} "
                 f"entries and masks of {count} actions, a row for each; these have the shapes "
                 f"{given.shape} and {mask.shape}"
             )
+        if not mask.any(1).all():
+            raise UserError("predict was asked about a game without legal actions: it is over")
         rows = given / layout.units if given.dtype == np.int8 else given
-        return readable(self.variant, rows.astype(np.float32), mask)
+        return readable(self.variant, rows.astype(np.float32), mask.astype(np.int8))
 
     def _checked_state(self, state: Any, fresh: Memory) -> Memory:
         """The memory that a caller gives back; UserError unless it is like a fresh one."""
@@ -146,7 +150,7 @@ class Policy(ABC):
                 f"the state of {self.name} is of {fresh.dtype} and shape {fresh.shape}: give back "
                 "what predict returned for the same games, or None where they begin"
             )
-        return memory.astype(fresh.dtype, copy=False)
+        return memory.astype(fresh.dtype)  # a copy, which the policy may write to
 
 
 def numbers_in(given: Any, what: str) -> NDArray[Any]:
@@ -225,8 +229,18 @@ class BatchPolicy(Chosen):
 
 
 def as_policy(candidate: Any, variant: Variant) -> Policy:
-    """Wrap a function `(observation, mask) -> action` as a policy; return a policy unchanged."""
+    """Wrap a function `(observation, mask) -> action` as a policy; return a policy unchanged.
+
+    UserError for anything else, and for a policy that lacks its variant.
+    """
+    if isinstance(candidate, type):
+        raise UserError(f"give a policy, not its class: write {candidate.__name__}(variant)")
     if isinstance(candidate, Policy):
+        if not isinstance(getattr(candidate, "variant", None), Variant):
+            kind = type(candidate).__name__
+            raise UserError(
+                f"{kind} has no variant: call super().__init__(variant) in its __init__"
+            )
         return candidate
     if callable(candidate):
         return FunctionPolicy(candidate, variant)

@@ -14,7 +14,7 @@ import numpy as np
 
 from hanamachi.adapters.text import ScriptedModel, TextGame
 from hanamachi.policies import Policy, load_policy
-from hanamachi.training.evaluation.statistics import interval, normal_interval
+from hanamachi.training.evaluation.statistics import interval, points_interval
 
 POLICIES = {
     "hanamikoji": ("random", "greedy", "expert", "hanamikoji", "search:improve:hanamikoji"),
@@ -51,7 +51,7 @@ def measured(policy: Policy, partner: Policy, games: int) -> tuple[str, float]:
     if policy.variant.game.cooperative:
         results = [play([policy, partner], deal) for deal in range(games)]
         points = np.array([returns[0] for returns, _ in results])
-        low, high = normal_interval(points)
+        low, high = points_interval(points, policy.variant.best_score)
         figure = f"{points.mean():.2f} points ({low:.2f} to {high:.2f})"
         return figure, float(np.mean([sent[0] for _, sent in results]))
     foe = load_policy(FOE, policy.variant.id)

@@ -117,6 +117,11 @@ def exploit(
     games. `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if
     something does not fit.
     """
+    if isinstance(policy, Policy):
+        raise UserError(
+            f"exploit trains against a policy by name, and {policy.name} is an object: give its "
+            "checkpoint or module:factory, or attack it with exploit_by_search"
+        )
     if game is None and config and not knows_its_game(str(policy)):
         game, options = config.game, {**config.options, **options}
     out = Path(out)

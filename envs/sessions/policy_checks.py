@@ -34,7 +34,7 @@ def distribution_of(
 
     UserError unless every row is a distribution over its legal actions, and values are finite.
     """
-    answer = policy.distribution(observations, masks.copy(), memory)  # which it may write to
+    answer = policy.distribution(*copies(observations, masks, memory))
     if not isinstance(answer, tuple) or len(answer) != 3:
         raise UserError(
             f"{name_of(policy)}: distribution must return (probabilities, values, memory)"
@@ -55,7 +55,7 @@ def actions_of(
 
     UserError unless there is one whole number for each row; IllegalAction if one is not legal.
     """
-    answer = opponent.act(observations, masks.copy(), memory, rng)
+    answer = opponent.act(*copies(observations, masks, memory), rng)
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise UserError(f"{name_of(opponent)}: act must return (actions, memory)")
     actions = checked_actions(answer[0], masks, name_of(opponent))
@@ -69,7 +69,7 @@ def scores_of(
 
     UserError unless each row has a finite score of a legal action, and none is NaN or infinite.
     """
-    answer = policy.scores(observations, masks.copy(), memory)
+    answer = policy.scores(*copies(observations, masks, memory))
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise UserError(f"{name_of(policy)}: scores must return (scores, memory)")
     scores = as_floats(answer[0], masks.shape, "scores", name_of(policy))
@@ -83,7 +83,7 @@ def scores_of(
 
 def values_of(policy: Any, observations: Observations, masks: Masks, memory: Memory) -> Floats:
     """`policy.values`: the expected results, (B,); UserError unless they are finite."""
-    values = policy.values(observations, masks, memory)
+    values = policy.values(*copies(observations, masks, memory))
     return checked_values(values, len(masks), name_of(policy))
 
 
@@ -112,6 +112,13 @@ def asked_about(policy: Any, worlds: Worlds) -> Any:
     if not callable(getattr(asked, "act", None)):
         raise UserError(f"{name_of(policy)}: with_worlds must return a policy, not {asked!r}")
     return asked
+
+
+def copies(
+    observations: Observations, masks: Masks, memory: Memory
+) -> tuple[Observations, Masks, Memory]:
+    """What a policy is given: it may write there, and callers use the originals afterwards."""
+    return observations.copy(), masks.copy(), memory.copy()
 
 
 # --- Checks

@@ -3,6 +3,7 @@
 A prompt holds only what its seat may know.
 """
 
+import re
 from collections.abc import Iterable
 from importlib.resources import files
 
@@ -12,23 +13,35 @@ from hanamachi.sessions.replies import FORM
 from hanamachi.sessions.views import choices, seat_text
 
 PROMPTS = ("bare", "deductions", "memory")
+OPTIONS = "\n## Options"  # where a page of rules goes on for those who choose them
+MARK = re.compile("<!--.*?-->\n")  # around what is made from the code
 
 
 def rules_of(rule_set: Variant) -> str:
     """RULES.md, the rules in prose; for a game without it, its title and what its options mean."""
-    game, chosen = rule_set.game, rule_set.options.items()
+    game = rule_set.game
     page = files(f"hanamachi.games.{game.name}") / "RULES.md"
     if page.is_file():
         return page.read_text("utf-8")
-    options = [f"* {name}={value}: {game.options[name]}" for name, value in chosen]
-    return "\n".join([f"# {game.title}\n", *options])
+    return f"# {game.title}\n{OPTIONS}\n\n{options_of(rule_set)}\n"
+
+
+def options_of(rule_set: Variant) -> str:
+    """Each option of the game on a line, with its value and what it means."""
+    chosen, meaning = rule_set.options.items(), rule_set.game.options
+    return "\n".join(f"* {name}={value}: {meaning[name]}" for name, value in chosen)
 
 
 def rules_prompt(rule_set: Variant, seat: int) -> str:
-    """The rules in prose, and who the reader is."""
-    prose = rules_of(rule_set).partition("\n## Options")[0]
+    """The rules in prose, the options of this game, and who the reader is."""
+    prose = MARK.sub("", rules_of(rule_set).partition(OPTIONS)[0]).strip()
     paragraphs = [p for p in prose.split("\n\n") if "rules.py" not in p]
-    return "\n\n".join([*paragraphs, f"You are player {seat}."])
+    heading = (
+        f"## This game\n\nThis is {rule_set.id}, with {rule_set.seats} players, numbered from 0. "
+        "Its options are below. Where they, or the table that you see at your turns, differ from "
+        "the rules above, they count:"
+    )
+    return "\n\n".join([*paragraphs, heading, options_of(rule_set), f"You are player {seat}."])
 
 
 def turn_prompt(history: History, seat: int, prompt: str, legal_list: bool = True) -> str:

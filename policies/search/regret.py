@@ -11,6 +11,7 @@ from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.playout import gap_to_best
 
+FEWEST = 2  # worlds in which actions are compared: one alone says nothing about chance
 CLEAR = 2.0  # a difference counts if it is larger than this many standard errors
 
 
@@ -25,11 +26,14 @@ def regret(
     """The regret of an action of a batch of one, at least 0, and the memory after the decision.
 
     It is in what the seat earns: from 0 to 2 in competitive games, in points in cooperative ones.
+    There are at least FEWEST worlds.
     """
     decision, after = search.decision(observation, mask, memory)
     actions = np.union1d(search.tried(decision), [action])
-    results = search.results(decision, actions, worlds if len(actions) > 1 else 1)
-    gaps, errors = gap_to_best(results)
+    if len(actions) == 1:
+        search.results(decision, actions, 1)  # for the memory, which may need it
+        return 0.0, after
+    gaps, errors = gap_to_best(search.results(decision, actions, worlds), ddof=1)
     (place,) = np.flatnonzero(actions == action)
     gap, error = float(gaps[place]), float(errors[place])
     return gap if gap > CLEAR * error else 0.0, after

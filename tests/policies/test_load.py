@@ -9,6 +9,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import MESSAGE
 from hanamachi.policies import load_policy
+from hanamachi.policies.policy import RandomPolicy
 
 RULE_POLICIES = ("random", "greedy", "expert")
 
@@ -27,6 +28,14 @@ def factory(variant, choose=first_legal):
 
 def no_policy(variant):
     return 7
+
+
+def for_another_game(variant):
+    return RandomPolicy(make_variant("hanabi:2p"))
+
+
+def without_options(variant):
+    return RandomPolicy(make_variant("hanamikoji"))
 
 
 def test_a_factory_gets_the_variant_and_its_own_options():
@@ -86,6 +95,8 @@ def test_a_rule_policy_without_its_game_is_refused(name):
         (f"{__name__}:remembers:a=1,a=2", {"game": "hanamikoji"}, "name=value"),
         (f"{__name__}:remembers:a=[1", {"game": "hanamikoji"}, "a"),
         (f"{__name__}:no_policy", {"game": "hanamikoji"}, "7"),
+        (f"{__name__}:for_another_game", {"game": "hanamikoji"}, "hanabi:2p.*hanamikoji"),
+        (f"{__name__}:without_options", {"game": "hanamikoji", "max_rounds": 2}, "options"),
         ("no/such/folder", {}, "no/such/folder"),
         (5, {"game": "hanamikoji"}, "5"),
         (b"expert", {"game": "hanamikoji"}, "expert"),

@@ -11,7 +11,7 @@ from hanamachi.engine.threads import DECISIONS_PER_THREAD
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import BatchPolicy, Policy, load_policy
-from hanamachi.policies.policy import FunctionPolicy, as_policy
+from hanamachi.policies.policy import FunctionPolicy, as_policy, uniform
 from hanamachi.policies.policy import sample as draw
 
 pytestmark = pytest.mark.uncompiled
@@ -271,6 +271,37 @@ def test_predict_refuses_what_another_game_shows(size, actions):
         policy.predict(np.zeros((2, size)), action_masks=np.ones((2, actions)))
 
 
+def test_predict_leaves_the_state_of_its_caller_as_it_was():
+    class CountsInPlace(Counter):
+        def act(self, observation, mask, memory, rng, deterministic=False):
+            memory += 1
+            return mask.argmax(1), memory
+
+    policy = CountsInPlace(make_variant("hanamikoji"))
+    observations, masks = positions(policy.variant, games=3)
+    _, state = policy.predict(observations[:3], action_masks=masks[:3])
+    _, after = policy.predict(observations[:3], state, action_masks=masks[:3])
+    assert (state.max(), after.min()) == (1, 2)
+
+
+@pytest.mark.parametrize("one", [256, 0.5, 2, -1, True])
+def test_predict_takes_any_number_but_0_as_the_mask_of_a_legal_action(one):
+    policy = load_policy("greedy", game="hanamikoji")
+    observations, masks = positions(policy.variant, games=3)
+    expected, _ = policy.predict(observations, deterministic=True, action_masks=masks)
+    chosen, _ = policy.predict(observations, deterministic=True, action_masks=masks * np.array(one))
+    np.testing.assert_array_equal(chosen, expected)
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "expert"])
+def test_predict_after_the_end_of_a_game_says_that_it_is_over(name):
+    policy = load_policy(name, game="hanamikoji")
+    observations, masks = positions(policy.variant, games=3)
+    masks[1] = 0
+    with pytest.raises(UserError, match="over"):
+        policy.predict(observations, action_masks=masks)
+
+
 def test_predict_without_masks_names_the_missing_argument():
     policy = load_policy("random", game="hanamikoji")
     with pytest.raises(UserError, match="action_masks"):
@@ -334,6 +365,35 @@ def test_rule_policies_keep_their_order_where_rounds_are_limited(case):
 
 def first_legal(observation, mask):
     return int(mask.argmax())
+
+
+class NoName(Policy):
+    """A user's policy that gives itself no name."""
+
+    def distribution(self, observation, mask, memory):
+        return uniform(mask), None, memory
+
+
+class NoVariant(NoName):
+    """A user's policy that forgets to call `Policy.__init__`."""
+
+    def __init__(self, variant):
+        pass
+
+
+def test_a_policy_without_a_name_is_called_as_its_class():
+    policy = NoName(make_variant("hanamikoji"))
+    assert as_policy(policy, policy.variant).name == "NoName"
+
+
+def test_a_policy_without_its_variant_is_told_to_call_the_constructor():
+    with pytest.raises(UserError, match=r"NoVariant.*super\(\)\.__init__\(variant\)"):
+        as_policy(NoVariant(make_variant("hanamikoji")), make_variant("hanamikoji"))
+
+
+def test_the_class_of_a_policy_is_no_policy():
+    with pytest.raises(UserError, match=r"class.*NoName\(variant\)"):
+        as_policy(NoName, make_variant("hanamikoji"))
 
 
 def test_a_plain_function_is_a_policy():

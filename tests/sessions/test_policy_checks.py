@@ -270,3 +270,35 @@ def test_who_writes_to_its_mask_makes_nothing_legal():
 
     with pytest.raises(UserError, match="legal"):
         distribution_of(Writes(nothing), SEEN, MASKS, MEMORY)
+
+
+def test_who_writes_to_what_it_is_given_changes_nothing_of_its_caller():
+    class Writes(Wrong):
+        has_values = True
+
+        def distribution(self, observation, mask, memory):
+            answer = uniform(mask), np.zeros(len(mask), np.float32), memory
+            for array in (observation, mask, memory):
+                array[:] = 1
+            return answer
+
+        def act(self, observation, mask, memory, rng):
+            self.distribution(observation, mask, memory)
+            return np.zeros(len(observation), np.int64), memory
+
+        def scores(self, observation, mask, memory):
+            scores = np.where(mask, np.float32(0), -np.inf)
+            self.distribution(observation, mask, memory)
+            return scores, memory
+
+        def values(self, observation, mask, memory):
+            return self.distribution(observation, mask, memory)[1]
+
+    policy, given = Writes(nothing), (SEEN.copy(), MASKS.copy(), np.zeros((3, 2), np.float32))
+    _, _, after = distribution_of(policy, *given)
+    actions_of(policy, *given, RNG)
+    scores_of(policy, *given)
+    values_of(policy, *given)
+    for array, before in zip(given, (SEEN, MASKS, np.zeros((3, 2))), strict=True):
+        np.testing.assert_array_equal(array, before)
+    assert (after == 1).all()  # what it remembers is what it wrote

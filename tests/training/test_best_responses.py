@@ -254,6 +254,8 @@ def test_what_does_not_fit_is_refused_in_one_sentence(victim, tmp_path):
         exploit("random", tmp_path, 10, game="hanabi:2p")
     with pytest.raises(UserError, match="hanamikoji"):
         exploit(victim, tmp_path, 10, game="geishas_road:2021")
+    with pytest.raises(UserError, match="exploit_by_search"):
+        exploit(load_policy(victim), tmp_path, 10)
     assert list(tmp_path.iterdir()) == []
 
 

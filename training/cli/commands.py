@@ -22,6 +22,8 @@ from hanamachi.errors import UserError, missing_extra, missing_package, shown
 from hanamachi.limits import LINE, MOVE_SECONDS, WORKERS
 
 if TYPE_CHECKING:
+    from hanamachi.engine.game import Variant
+    from hanamachi.policies.policy import Policy
     from hanamachi.sessions.saved_games import Record
     from hanamachi.training.config import Config
     from hanamachi.training.exploitation import Exploitation
@@ -140,7 +142,7 @@ def evaluate(
     ] = False,
     judge: Annotated[
         int,
-        typer.Option(help="Let a search judge what each move loses, in this many worlds; slow."),
+        typer.Option(help="Let a search judge what moves lose, in this many worlds, from 2; slow."),
     ] = 0,
     out: Annotated[
         Path | None,
@@ -397,7 +399,7 @@ def exploit(
         else:
             how |= {"search": search, "search_games": games, "resume": resume}
             found = exploit_by_training(policy, out, steps, seeds, config, how, options)
-    show(asdict(found), table(found), as_json)
+    show(found.as_json(), table(found), as_json)
 
 
 @app.command()
@@ -417,6 +419,7 @@ def play(
     options: GameOptions = None,
 ) -> None:
     """Play a game against a policy, or with it, in the terminal."""
+    from hanamachi.games.registry import variant as make_variant
     from hanamachi.policies.search.search import Search
     from hanamachi.policies.view_policy import ViewPolicy
     from hanamachi.sessions.saved_games import record_of, save
@@ -425,14 +428,15 @@ def play(
 
     if record and record.exists():
         raise UserError(f"{record} is there already: move it, or name another file")
-    policy = opponent_for(game, opponent, assignments(options))
-    contest = Contest(policy.variant, policy, seat, seed)
+    variant = make_variant(game, **assignments(options))
+    policy = opponent_for(variant, opponent)
+    contest = Contest(variant, policy, seat, seed)
     if not isinstance(policy, Search | ViewPolicy):  # whose hints take seconds
         contest.hint()  # compiles the policy's code before the first move
     if record:
         save(record_of(contest.session), record)  # fails now if it would fail after the game
     say(f"{policy.name} plays in all other seats.")
-    coloured = CardColours(policy.variant)
+    coloured = CardColours(variant)
     try:
         play(contest, ask, lambda words: say(coloured(words)), thoughts)
     finally:
@@ -618,13 +622,11 @@ def benchmark(
 # --- Parts of the commands
 
 
-def opponent_for(game: str, opponent: str | None, options: dict[str, Any]) -> Any:
+def opponent_for(variant: "Variant", opponent: str | None) -> "Policy":
     """The policy that plays in the other seats."""
-    from hanamachi.games.registry import variant as make_variant
     from hanamachi.policies import load_policy
     from hanamachi.training.cli.play import usual_opponent
 
-    variant = make_variant(game, **options)
     if opponent is None:
         return usual_opponent(variant)
     return load_policy(opponent, variant.id, **variant.options)

@@ -8,7 +8,7 @@ The batch size does not change a result, and a policy that plays itself scores e
 Notation: D deals, K policies.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, combinations, combinations_with_replacement, count
 from pathlib import Path
@@ -25,6 +25,7 @@ from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import rule_policies_for
+from hanamachi.policies.search.regret import FEWEST
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, keeping_games
@@ -49,7 +50,7 @@ from hanamachi.training.evaluation.statistics import (
     cyclic_share,
     elo,
     interval,
-    normal_interval,
+    points_interval,
     strongest_cycle,
 )
 
@@ -178,12 +179,12 @@ def plain(value: Any) -> Any:
 
 
 def evaluate(
-    policies: Sequence[Given],
+    policies: Given | Sequence[Given],
     game: str,
     games: int = 10_000,
     seed: int = 0,
     *,
-    opponents: Sequence[Given] = (),
+    opponents: Given | Sequence[Given] = (),
     play: Play | Literal["both"] | None = None,
     strict: bool = True,
     judge: int = 0,
@@ -200,7 +201,7 @@ def evaluate(
     rule policy of the game. In cooperative games each policy also plays with itself. `play` is how
     all choose: "sample" from the distributions, "argmax" for the most probable action (ties are
     broken at random), or "both"; None is "sample" in competitive games and "argmax" in cooperative
-    ones. A search judges each move in `judge` worlds, see `evaluation.judge`; 0 judges none. The
+    ones. A search judges each move in `judge` worlds, 2 at least, see `evaluation.judge`. The
     error of a policy that fails is raised; without `strict` it forfeits the game. With `out`, a
     folder, all that is played is kept in `out`/games, and the same call continues from there. With
     `replays`, the games of pairing i are kept in `out`/replays/i: "0a.json" is the first game
@@ -209,6 +210,7 @@ def evaluate(
     does not fit, or `out` holds another evaluation.
     """
     variant = make_variant(game, **options)
+    policies, opponents = each_of(policies), each_of(opponents)
     plays = chosen_plays(play, variant)
     check_games(games, seed, variant)
     check_judge(judge)
@@ -262,8 +264,18 @@ def checked_play(play: str) -> Play:
 
 
 def check_judge(worlds: int) -> None:
-    if not 0 <= whole_number(worlds, "judge") <= SEARCH_WORLDS:
-        raise UserError(f"judge must be from 0 to {SEARCH_WORLDS:,} worlds, not {shown(worlds)}")
+    if whole_number(worlds, "judge") and not FEWEST <= worlds <= SEARCH_WORLDS:
+        raise UserError(
+            f"judge must be from {FEWEST} to {SEARCH_WORLDS:,} worlds, or 0 for no judge, "
+            f"not {shown(worlds)}"
+        )
+
+
+def each_of(given: Given | Sequence[Given]) -> list[Given]:
+    """The policies that are given; one alone needs no list."""
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return list(given)
+    return [given]
 
 
 def pairings_of_all(
@@ -384,7 +396,7 @@ def unused(name: str, taken: Collection[str]) -> str:
 
 def versus(
     policy: Given,
-    opponents: Sequence[Given],
+    opponents: Given | Sequence[Given],
     game: str,
     games: int = 10_000,
     seed: int = 0,
@@ -399,14 +411,14 @@ def versus(
     The error of a policy that fails is raised.
     """
     variant = make_variant(game, **options)
-    pairings = meetings(policy, opponents, variant, plays)
+    pairings = meetings(policy, each_of(opponents), variant, plays)
     parts = play_pairings(pairings, Schedule(games, seed, batch, mapper))
     return [rate_of(*each) for each in zip(pairings, parts, strict=True)]
 
 
 def with_partners(
     policy: Given,
-    partners: Sequence[Given],
+    partners: Given | Sequence[Given],
     game: str,
     games: int = 10_000,
     seed: int = 0,
@@ -421,7 +433,7 @@ def with_partners(
     The error of a policy that fails is raised.
     """
     variant = make_variant(game, **options)
-    pairings = meetings(policy, partners, variant, plays)
+    pairings = meetings(policy, each_of(partners), variant, plays)
     parts = play_pairings(pairings, Schedule(games, seed, batch, mapper))
     return [team_score(*each) for each in zip(pairings, parts, strict=True)]
 
@@ -459,8 +471,9 @@ def rate_of(pairing: Pairing, part: Part) -> Row:
 def team_score(pairing: Pairing, part: Part) -> TeamScore:
     """The score of two policies together; they may be the same."""
     games = len(part.deals)
-    low, high = normal_interval(part.scores)
-    counts = np.bincount(part.scores.astype(np.int64), minlength=pairing.variant.best_score + 1)
+    best_score = pairing.variant.best_score
+    low, high = points_interval(part.scores, best_score)
+    counts = np.bincount(part.scores.astype(np.int64), minlength=best_score + 1)
     return TeamScore(
         *pairing.names,
         pairing.play,

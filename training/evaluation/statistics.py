@@ -55,6 +55,12 @@ def normal_interval(scores: Floats) -> tuple[float, float]:
     return float(scores.mean() - margin), float(scores.mean() + margin)
 
 
+def points_interval(points: Floats, best_score: int) -> tuple[float, float]:
+    """The `normal_interval` of a team's mean score, within what a team can score."""
+    low, high = normal_interval(points)
+    return max(0.0, low), min(float(best_score), high)
+
+
 def is_better(scores: Floats, than: Floats) -> bool:
     """Whether one policy is better than another beyond noise, by their scores on each deal, (D,).
 

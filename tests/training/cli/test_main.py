@@ -14,9 +14,10 @@ from root import ROOT
 
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.limits import LINE
+from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
-from hanamachi.sessions.saved_games import record_of, save
+from hanamachi.sessions.saved_games import load, record_of, save
 from hanamachi.sessions.session import Session
 from hanamachi.training import benchmark
 from hanamachi.training.arena import grade
@@ -389,6 +390,17 @@ def test_a_line_without_an_end_ends_the_input_as_having_none_does(
     monkeypatch.setattr("sys.stdin", typed and io.StringIO(typed))
     code, _, err = hanamachi(*command, *saved_game[:1] * (command == ["replay"]))
     assert (code, err) == (0, "")
+
+
+def without_options(variant):
+    return load_policy("greedy", variant.id)
+
+
+def test_the_game_that_is_played_is_the_one_that_was_asked_for(hanamachi, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    arguments = ["--opponent", f"{__name__}:without_options", "--set", "starter=1"]
+    hanamachi("play", "hanamikoji", *arguments, "--record", tmp_path / "game.json")
+    assert load(tmp_path / "game.json").variant.options["starter"] == 1
 
 
 @pytest.mark.parametrize("name", ["game.json", "game.json/again.json"])

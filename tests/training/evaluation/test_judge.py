@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from hanamachi.errors import UserError
+from hanamachi.policies.search.regret import regret
 from hanamachi.training.evaluation import report
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.page import evaluation_page
@@ -51,6 +53,38 @@ def test_teams_are_judged_too() -> None:
     assert result.judged[0].moves > 0
 
 
-def test_a_number_of_worlds_that_cannot_be_is_refused() -> None:
+@pytest.mark.parametrize("worlds", [-1, 1, 10**9, None])
+def test_a_number_of_worlds_that_cannot_be_is_refused(worlds: Any) -> None:
     with pytest.raises(UserError, match="judge"):
-        evaluate(["random", "expert"], "hanamikoji", 6, judge=-1)
+        evaluate(["random", "expert"], "hanamikoji", 6, judge=worlds)
+
+
+class Fixed:
+    """A search that has tried two actions, with these results in each world, (K, J)."""
+
+    def __init__(self, results: Any) -> None:
+        self.found = np.array(results, float)
+
+    def decision(self, observation: Any, mask: Any, memory: Any) -> Any:
+        return None, memory
+
+    def tried(self, decision: Any) -> Any:
+        return np.arange(self.found.shape[1])
+
+    def results(self, decision: Any, actions: Any, worlds: int) -> Any:
+        return self.found[:worlds, : len(actions)]
+
+
+def test_a_loss_counts_only_beyond_the_noise_of_its_worlds() -> None:
+    nothing = np.zeros((1, 0))
+    lost = {
+        # a mean of 0.625 whose standard error is 0.375
+        "two worlds": regret(Fixed([[0.25, 0], [1.0, 0]]), nothing, nothing, nothing, 1, 2),
+        "one action": regret(Fixed([[0.5]]), nothing, nothing, nothing, 0, 2),
+        "every world": regret(Fixed([[1.0, 0.5], [0.9, 0.5]]), nothing, nothing, nothing, 1, 2),
+    }
+    assert {name: loss for name, (loss, _) in lost.items()} == {
+        "two worlds": 0.0,
+        "one action": 0.0,
+        "every world": pytest.approx(0.45),
+    }

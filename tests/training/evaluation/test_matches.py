@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -155,6 +156,13 @@ def test_a_cooperative_game_is_scored_by_its_points():
     assert row.lost == (ended["errors"] == 3).mean()
     assert row.perfect == (ended["score"] == 6).mean()
     assert row.low < row.mean < row.high
+
+
+def test_an_interval_never_passes_the_best_score():
+    one_card = {"colours": 1, "ranks": 1, "hand_size": 1}
+    (row,) = with_partners("random", [], "hanabi:2p", 40, plays=["sample"], **one_card)
+    assert 0 < row.mean < row.high == 1
+    assert row.low >= 0
 
 
 def test_a_defeat_counts_as_one_whatever_its_score():
@@ -438,6 +446,14 @@ def test_policies_of_the_same_name_are_told_apart():
     ]
 
 
+def test_one_policy_or_opponent_needs_no_list():
+    policy = RandomPolicy(make_variant("hanamikoji"))
+    for alone in ("random", Path("random"), policy):
+        found = evaluate(alone, "hanamikoji", 4, opponents="greedy")
+        assert (found.policies, found.opponents) == (["random"], ["greedy"])
+    assert versus("random", policy, "hanamikoji", 4)[0].opponent == "random (2)"
+
+
 # --- Mistakes
 
 
@@ -447,6 +463,7 @@ def test_policies_of_the_same_name_are_told_apart():
         ({"policies": ["random"]}, "at least two"),
         ({"policies": ["random", "randm"]}, "randm"),
         ({"policies": ["random", 3]}, "3"),
+        ({"policies": 3}, "at least two"),
         ({"game": "hanamikji"}, "did you mean hanamikoji"),
         ({"games": 7}, "even"),
         ({"games": 0}, "even"),

@@ -23,6 +23,7 @@ from hanamachi.training.evaluation.statistics import (
     is_better,
     log_odds,
     normal_interval,
+    points_interval,
     rating_among,
     strongest_cycle,
 )
@@ -148,6 +149,12 @@ def test_intervals_of_scores_hold_the_truth_in_93_to_97_of_100_evaluations(team)
     low, high = band(trials)
     spans = [normal_interval(row) for row in scores]
     assert low <= coverage(spans, np.arange(len(chances)) @ chances) <= high
+
+
+def test_an_interval_of_points_lies_within_what_a_team_can_score():
+    low, high = points_interval(np.array([25.0] * 9 + [24.0]), 25)
+    assert (low < 24.9, high) == (True, 25)
+    assert points_interval(np.array([0.0] * 9 + [1.0]), 25)[0] == 0
 
 
 # --- One policy after another
