@@ -89,9 +89,10 @@ def ours(chosen: Variant) -> dict[str, str]:
 
 
 def not_with_people(chosen: Variant) -> list[str]:
-    """Who plays by a convention that no human can follow."""
+    """Who plays by a convention that no human can follow: by hats, where there are any."""
     agent = agent_for(chosen)
-    return ["hat", agent] if agent and partner_of(agent) else ["hat"]
+    learned_hats = agent and partner_of(agent) and "hat" in rule_policies_for(chosen)
+    return ["hat", str(agent)] if learned_hats else ["hat"]
 
 
 def is_quick(spec: str) -> bool:
