@@ -30,8 +30,8 @@ from hanamachi.training.cli.main import run
 from hanamachi.training.cluster import ONE_THREAD
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.matches import Row, TeamScore, team_score, versus
+from hanamachi.training.evaluation.pairings import Mapper, Plan, play_pairings
 from hanamachi.training.evaluation.results import write_json
-from hanamachi.training.evaluation.schedule import Mapper, Schedule, play_pairings
 from hanamachi.training.provenance import processor
 
 PAGE_NAME = "value-of-search.md"  # the site itself writes a search.html
@@ -120,7 +120,7 @@ def with_partners(match: Match, mapper: Mapper, seed: int = SEED) -> TeamScore:
     game, search, other, games = match
     team = load_policy(search, game), load_policy(other, game)
     pairing = Pairing(team, (search, other), variant(game), "argmax")
-    (part,) = play_pairings([pairing], Schedule(games, seed, PART, mapper))
+    (part,) = play_pairings([pairing], Plan(games, seed, PART, mapper))
     return team_score(pairing, part)
 
 

@@ -35,18 +35,18 @@ from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.fingerprints import fingerprint
-from hanamachi.training.evaluation.matches import PARTS, rounded
+from hanamachi.training.evaluation.matches import GAMES_FOLDER, rounded
+from hanamachi.training.evaluation.pairings import (
+    Mapper,
+    Plan,
+    Watch,
+    check_games,
+    play_pairings,
+)
 from hanamachi.training.evaluation.saved_parts import (
     ABOUT,
     SavedParts,
     keep_what_is_there,
-)
-from hanamachi.training.evaluation.schedule import (
-    Mapper,
-    Schedule,
-    Watch,
-    check_games,
-    play_pairings,
 )
 from hanamachi.training.evaluation.statistics import Floats, interval
 from hanamachi.training.exploitation import (
@@ -165,7 +165,7 @@ def respond(run: Config, folder: Path, title: str) -> None:
 
 
 def check(victim: Policy, steps: int, seeds: int, out: Path) -> None:
-    keep_what_is_there(out / PARTS / CHOICE / ABOUT, [out / EXPLOITATION, out / DRAWN])
+    keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / DRAWN])
     refuse_cooperative(victim.variant)
     if not 1 <= steps <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
@@ -271,8 +271,8 @@ def played(
         names = f"{number}/policy", spec
         pairings.append(Pairing((response, victim), names, victim.variant, "sample"))
         files[str(number)] = fingerprint(str(checkpoint.absolute()))
-    saved = SavedParts(out / PARTS / name, {"games": games, "seed": seed, "files": files})
-    parts = play_pairings(pairings, Schedule(games, seed, saved=saved, watch=watch))
+    saved = SavedParts(out / GAMES_FOLDER / name, {"games": games, "seed": seed, "files": files})
+    parts = play_pairings(pairings, Plan(games, seed, saved=saved, watch=watch))
     return [part.scores for part in parts]
 
 

@@ -154,11 +154,11 @@ def check_rollout(config: Config) -> None:
     variant, decisions = config.variant(), config.rollout
     observation = 4 * Features(variant, config.network.features).layout.size
     seen = observation * (variant.seats if config.critic == "all" else 1)
-    masks_and_tables = variant.actions.size * (1 + 4 * tables(config))
-    check_memory(decisions * (seen + masks_and_tables), f"{decisions:,} decisions of a rollout")
+    per_action = variant.actions.size * (1 + 4 * numbers_per_action(config))
+    check_memory(decisions * (seen + per_action), f"{decisions:,} decisions of a rollout")
 
 
-def tables(config: Config) -> int:
+def numbers_per_action(config: Config) -> int:
     """How many numbers a rollout holds for each action: of the magnet, or of the teacher."""
     return int(bool(config.magnet.kl_coef or config.distillation.share or config.teacher))
 

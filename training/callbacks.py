@@ -20,10 +20,9 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training import provenance
 from hanamachi.training.build import past_selves
 from hanamachi.training.config import Config
-from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, Result, result_of
-from hanamachi.training.evaluation.matches import meetings
-from hanamachi.training.evaluation.matches import result_of as row_of
-from hanamachi.training.evaluation.schedule import Schedule, play_pairings
+from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, LoggedResult, logged
+from hanamachi.training.evaluation.matches import meetings, row_of
+from hanamachi.training.evaluation.pairings import Plan, play_pairings
 from hanamachi.training.evaluation.statistics import Floats, is_better
 from hanamachi.training.learner.past import playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO
@@ -137,14 +136,14 @@ class KeepUnlessWorse(Periodic):
         if best is None or of_deals.mean() > best.mean():
             state.best_results = of_deals
 
-    def show(self, decisions: int, results: list[Result]) -> None:
+    def show(self, decisions: int, results: list[LoggedResult]) -> None:
         if self.console:
             words = ", ".join(map(spoken, results))
             self.console.print(
                 f"{decisions:,} decisions: {words}", markup=False, highlight=False, soft_wrap=True
             )
 
-    def evaluated(self, policy: Policy) -> tuple[list[Result], Floats]:
+    def evaluated(self, policy: Policy) -> tuple[list[LoggedResult], Floats]:
         """Its mean scores in a cooperative game, else its win rate versus each opponent.
 
         And its mean result on each deal, (D,); the deals are the same in the whole run.
@@ -153,13 +152,13 @@ class KeepUnlessWorse(Periodic):
         together = variant.game.cooperative
         others = config.evaluation.partners if together else config.evaluation.opponents
         pairings = meetings(policy, others, variant, ["argmax" if together else "sample"])
-        schedule = Schedule(config.evaluation.games, config.choosing_seed)
-        parts = play_pairings(pairings, schedule)
+        plan = Plan(config.evaluation.games, config.choosing_seed)
+        parts = play_pairings(pairings, plan)
         rows = map(row_of, pairings, parts)
-        return [result_of(row) for row in rows], np.mean([part.scores for part in parts], axis=0)
+        return [logged(row) for row in rows], np.mean([part.scores for part in parts], axis=0)
 
 
-def spoken(result: Result) -> str:
+def spoken(result: LoggedResult) -> str:
     """A result and its interval in words."""
     name, low, middle, high = result
     if name.startswith(SCORE):

@@ -18,7 +18,7 @@ CURVE, REPORT = "curve.png", "report.html"  # the files of a run that show it
 Curve = dict[str, dict[int, float]]  # decisions -> value, by the name in the logs
 
 
-class Result(NamedTuple):
+class LoggedResult(NamedTuple):
     """A result of an evaluation, with its 95 % interval and its name in the logs."""
 
     name: str
@@ -27,12 +27,12 @@ class Result(NamedTuple):
     high: float
 
 
-def result_of(row: Row | TeamScore) -> Result:
+def logged(row: Row | TeamScore) -> LoggedResult:
     """The mean score in a cooperative game, else the win rate versus the opponent."""
     if isinstance(row, TeamScore):
         name = SCORE if row.partners == row.policy else f"{WITH}{row.partners}"
-        return Result(name, row.low, row.mean, row.high)
-    return Result(f"{AGAINST}{row.opponent}", row.low, row.rate, row.high)
+        return LoggedResult(name, row.low, row.mean, row.high)
+    return LoggedResult(f"{AGAINST}{row.opponent}", row.low, row.rate, row.high)
 
 
 def evaluations(curve: Curve) -> int:

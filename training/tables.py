@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 # the folders of a path, and what is in the last; the settings of a model
-PARTS = re.compile(r"[^/\\?&]*[/\\?&]+|[^/\\?&]+")
+PIECES = re.compile(r"[^/\\?&]*[/\\?&]+|[^/\\?&]+")
 
 
 class Name:
@@ -21,13 +21,13 @@ class Name:
         self.name = name
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        parts = map(cell_len, PARTS.findall(self.name))
+        parts = map(cell_len, PIECES.findall(self.name))
         return Measurement(max(parts, default=0), cell_len(self.name)).with_maximum(
             options.max_width
         )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in folded(PARTS.findall(self.name), options.max_width):
+        for line in folded(PIECES.findall(self.name), options.max_width):
             yield Text(line, overflow="fold")  # a part that is too long by itself
 
 

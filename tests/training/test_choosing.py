@@ -8,7 +8,7 @@ from hanamachi.policies import load_policy
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.callbacks import KeepUnlessWorse
 from hanamachi.training.config import Config
-from hanamachi.training.curve import Result
+from hanamachi.training.curve import LoggedResult
 from hanamachi.training.evaluation.matches import versus, with_partners
 from hanamachi.training.ownership import owned
 
@@ -47,7 +47,7 @@ def kept(keeper, evaluations, monkeypatch):
     """Which of these evaluations, (n, D), chose a checkpoint."""
     chosen = set()
     for number, scores in enumerate(evaluations, 1):
-        found = [Result("score", 0, scores.mean(), 1)], scores
+        found = [LoggedResult("score", 0, scores.mean(), 1)], scores
         monkeypatch.setattr(keeper, "evaluated", lambda policy, found=found: found)
         keeper.learner.num_timesteps = number
         keeper.act()

@@ -17,7 +17,7 @@ from hanamachi.sessions.saved_games import replay
 from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import KeepUnlessWorse, spoken
 from hanamachi.training.config import Config
-from hanamachi.training.curve import HIGH, LOW, RESULT, Result, read_curve
+from hanamachi.training.curve import HIGH, LOW, RESULT, LoggedResult, read_curve
 from hanamachi.training.curve_pictures import draw_curve, results_picture, short
 from hanamachi.training.evaluation.matches import with_partners
 from hanamachi.training.evaluation.page import rows_table
@@ -176,7 +176,7 @@ def test_each_evaluation_is_a_line_on_a_terminal_and_in_a_file(terminal, tmp_pat
     keeper = KeepUnlessWorse(
         learner, config, tmp_path, Console(file=shown, force_terminal=terminal)
     )
-    results = [Result(RATES[0], 0.25, 0.5, 0.75), Result("score", 1.0, 2.0, 3.0)]
+    results = [LoggedResult(RATES[0], 0.25, 0.5, 0.75), LoggedResult("score", 1.0, 2.0, 3.0)]
     keeper.show(0, results)
     (line,) = shown.getvalue().splitlines()
     assert all(spoken(result) in line for result in results)
@@ -187,5 +187,5 @@ def test_evaluations_are_shown_in_a_notebook(tmp_path, capsys):
     learner = new_learner(config)
     learner.begin(config.steps)
     keeper = KeepUnlessWorse(learner, config, tmp_path, Console(force_jupyter=True))
-    keeper.show(0, [Result(RATES[0], 0.25, 0.5, 0.75)])
+    keeper.show(0, [LoggedResult(RATES[0], 0.25, 0.5, 0.75)])
     assert capsys.readouterr().out.count("JupyterRenderable") == 1

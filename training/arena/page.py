@@ -7,7 +7,7 @@ from pathlib import Path
 from hanamachi.storage.files import utf8, write_whole
 from hanamachi.training.arena.tournament import Played, Round, Tournament, results_in
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, replay_name
-from hanamachi.training.evaluation.matches import Evaluation, TeamScore, result_of
+from hanamachi.training.evaluation.matches import Evaluation, TeamScore, row_of
 from hanamachi.training.evaluation.page import WIDTH, rankings_part
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.web_page import page, table
@@ -77,7 +77,7 @@ def match_part(match: Played) -> str:
 
 def summary(pairing: Pairing, part: Part) -> str:
     first, second = pairing.names
-    result = result_of(pairing, part)
+    result = row_of(pairing, part)
     if isinstance(result, TeamScore):
         return f"{first} with {result.partner_label}: {result.mean:.2f} points"
     won = pairing.games_a_deal * part.scores.sum()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hanamachi.errors import UserError, shown
 from hanamachi.sessions.session import whole_number
 
-LEAST = 2  # rounds, so that everybody has an opponent
+FEWEST_ROUNDS = 2  # rounds, so that everybody has an opponent
 
 Pair = tuple[int, int]  # of players, the lower number first
 
@@ -19,11 +19,11 @@ def check_rounds(rounds: int, players: int) -> None:
     Then everybody has at least half of the others still to meet, which is enough (see `paired`).
     """
     most = players // 2
-    if most < LEAST:
+    if most < FEWEST_ROUNDS:
         raise UserError("Swiss rounds need four players; without --swiss all meet all")
-    if not LEAST <= whole_number(rounds, "swiss") <= most:
+    if not FEWEST_ROUNDS <= whole_number(rounds, "swiss") <= most:
         raise UserError(
-            f"Swiss rounds must be from {LEAST} to {most} with {players} players, not "
+            f"Swiss rounds must be from {FEWEST_ROUNDS} to {most} with {players} players, not "
             f"{shown(rounds)}; without --swiss all meet all"
         )
 

@@ -28,7 +28,7 @@ from hanamachi.training.arena.swiss import Standings, check_rounds
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import (
-    PARTS,
+    GAMES_FOLDER,
     RESULTS,
     Evaluation,
     chosen_plays,
@@ -36,15 +36,15 @@ from hanamachi.training.evaluation.matches import (
     loaded,
     pairings_of_all,
 )
+from hanamachi.training.evaluation.pairings import Plan, Watch, check_games, play_pairing
 from hanamachi.training.evaluation.saved_parts import SavedParts
-from hanamachi.training.evaluation.schedule import Schedule, Watch, check_games, play_pairing
 
 GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
 LIMITS = Limits(seconds=1.0, memory=1024, waits=True, cpu=3600)
 
 
 Played = tuple[Pairing, Part]  # a match and what came out of it
-Job = tuple[int, Pairing, Schedule]  # a match with its number, and how it is played
+Job = tuple[int, Pairing, Plan]  # a match with its number, and how it is played
 
 
 class Round(NamedTuple):
@@ -97,10 +97,10 @@ def play_tournament(
     files = {name: digest(folder / name) for name in programs} | fingerprints(others)
     how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
     how |= {"files": files}
-    saved = SavedParts(out / PARTS, {**about, **how}, results_in(out))
-    schedule = Schedule(games, seed, strict=False, saved=saved)
+    saved = SavedParts(out / GAMES_FOLDER, {**about, **how}, results_in(out))
+    plan = Plan(games, seed, strict=False, saved=saved)
     matches = keeping_games(pairings, out / REPLAYS)
-    director = Director(matches, schedule, processes or processors(), watch or Watch())
+    director = Director(matches, plan, processes or processors(), watch or Watch())
     rounds = [director.all_meet_all()] if swiss is None else director.swiss_rounds(swiss, names)
     played = list(chain.from_iterable(each.matches for each in rounds))
     evaluation = evaluated(about, played, one_by_one=variant.game.cooperative)
@@ -155,14 +155,14 @@ class Director:
     """Has matches played, some at once; how many at once changes nothing but the time."""
 
     def __init__(
-        self, matches: Sequence[Pairing], schedule: Schedule, processes: int, watch: Watch
+        self, matches: Sequence[Pairing], plan: Plan, processes: int, watch: Watch
     ) -> None:
         """`matches` are all that can be played, by their numbers."""
-        assert schedule.saved
-        self.matches, self.schedule, self.watch = matches, schedule, watch
+        assert plan.saved
+        self.matches, self.plan, self.watch = matches, plan, watch
         self.processes = processes
         self.kept = [
-            sum(len(part.deals) * match.games_a_deal for part in schedule.saved.read(number))
+            sum(len(part.deals) * match.games_a_deal for part in plan.saved.read(number))
             for number, match in enumerate(matches)
         ]
 
@@ -187,18 +187,18 @@ class Director:
     @contextmanager
     def _open(self, at_once: int, matches: int) -> Iterator[Executor | None]:
         """Processes for `matches` in all, of which `at_once` can be played at once."""
-        games = matches * self.schedule.games
+        games = matches * self.plan.games
         self.watch.begin(games, min(games, sum(self.kept)))
         with worker_pool(min(self.processes, at_once)) as pool:
             yield pool
 
     def _play(self, numbers: Sequence[int], pool: Executor | None) -> list[Played]:
-        jobs = [(number, self.matches[number], self.schedule) for number in numbers]
+        jobs = [(number, self.matches[number], self.plan) for number in numbers]
         results = played_at_once(pool, jobs) if pool else map(play_match, jobs)
         found: dict[int, Part] = {}
         for number, part in results:
             found[number] = part
-            games = self.schedule.games - self.kept[number]
+            games = self.plan.games - self.kept[number]
             self.watch.part_ended(self.matches[number], [part], games)
         return [(self.matches[number], found[number]) for number in numbers]
 
@@ -224,9 +224,9 @@ class ByName:
 
 def sent(job: Job) -> Job:
     """A job for another process: bots as they are, and all other players by their names."""
-    number, match, schedule = job
+    number, match, plan = job
     players: Any = tuple(p if isinstance(p, ProcessPolicy) else ByName(p) for p in match.players)
-    return number, replace(match, players=players), schedule
+    return number, replace(match, players=players), plan
 
 
 def play_in_worker(job: Job) -> tuple[int, Part]:
@@ -239,10 +239,10 @@ def play_in_worker(job: Job) -> tuple[int, Part]:
 
 def play_match(job: Job) -> tuple[int, Part]:
     """The number of a match, and what came out of it; afterwards its bots have ended."""
-    number, match, schedule = job
-    assert schedule.saved
+    number, match, plan = job
+    assert plan.saved
     try:
-        return number, play_pairing(match, number, schedule.saved.read(number), schedule)
+        return number, play_pairing(match, number, plan.saved.read(number), plan)
     finally:
         for player in match.players:
             put_away(player)

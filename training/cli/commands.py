@@ -160,7 +160,7 @@ def evaluate(
 ) -> None:
     """Play policies against each other on identical deals; report win rates or mean scores."""
     from hanamachi.training.evaluation import report
-    from hanamachi.training.evaluation.matches import PARTS, evaluate
+    from hanamachi.training.evaluation.matches import GAMES_FOLDER, evaluate
     from hanamachi.training.evaluation.progress import ShowGames
     from hanamachi.training.evaluation.ranking import forfeit_notes
 
@@ -179,7 +179,7 @@ def evaluate(
         note(words)
     if out:
         if watch.ended_before:
-            note(f"these games were played before; to play them again, delete {out / PARTS}")
+            note(f"these games were played before; to play them again, delete {out / GAMES_FOLDER}")
         written(*write(evaluation, out))
 
 

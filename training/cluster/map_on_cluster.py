@@ -6,8 +6,8 @@ from typing import Any
 from hanamachi.training.cluster import RETRIES, answer, connect, processors
 from hanamachi.training.ownership import waiting
 
-PARTS = 4  # for each processor, so that they finish at about the same time
-LEAST = 64  # games in a part; sending fewer takes longer than playing them
+PARTS_PER_PROCESSOR = 4  # so that processors finish at about the same time
+GAMES_PER_PART = 64  # at least: sending fewer takes longer than playing them
 GIVEN_UP = 60.0  # seconds until a process has ended whose cluster was lost
 
 
@@ -28,4 +28,4 @@ def called(function: Callable[..., Any], *given: Any) -> Any:
 
 def batch_size(games: int) -> int:
     """How many games of an evaluation make a part."""
-    return max(LEAST, games // (PARTS * processors()))
+    return max(GAMES_PER_PART, games // (PARTS_PER_PROCESSOR * processors()))

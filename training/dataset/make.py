@@ -31,8 +31,8 @@ from hanamachi.training.dataset.figures import KEY, Figures, figures_of, read_fi
 from hanamachi.training.dataset.recipe import Recipe
 from hanamachi.training.dataset.record import record
 from hanamachi.training.evaluation.deals import Play
+from hanamachi.training.evaluation.pairings import Mapper
 from hanamachi.training.evaluation.saved_parts import claim
-from hanamachi.training.evaluation.schedule import Mapper
 from hanamachi.training.ownership import LOCK, locked
 
 ABOUT, DATA, CARD = "dataset.json", "data", "README.md"

@@ -20,7 +20,7 @@ from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, Play, games_in_memory
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import checked_play
-from hanamachi.training.evaluation.schedule import SEEDS
+from hanamachi.training.evaluation.pairings import SEEDS
 
 OTHER_DEALS = SEEDS  # added to a seed: no evaluation plays these deals
 GAMES_A_FILE, FEW = 2048, 16  # few where somebody slow decides

@@ -32,16 +32,16 @@ from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, ke
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.judge import Judged, judged
 from hanamachi.training.evaluation.models import ModelUse, counted, model_use
-from hanamachi.training.evaluation.saved_parts import SavedParts
-from hanamachi.training.evaluation.schedule import (
+from hanamachi.training.evaluation.pairings import (
     BATCH,
-    LEAST,
+    FEWEST_GAMES,
     Mapper,
-    Schedule,
+    Plan,
     Watch,
     check_games,
     play_pairings,
 )
+from hanamachi.training.evaluation.saved_parts import SavedParts
 from hanamachi.training.evaluation.statistics import (
     Cycle,
     Floats,
@@ -58,7 +58,7 @@ PLAYS: tuple[Play, ...] = ("sample", "argmax")
 Given = str | Path | Policy  # a policy, as a caller names it
 
 ALL = "all"  # among opponents: every rule policy of the game
-PARTS = "games"  # the folder in which an evaluation keeps what is played
+GAMES_FOLDER = "games"  # the folder in which an evaluation keeps what is played
 FILES = tuple(f"evaluation.{kind}" for kind in ("json", "csv", "html", "png"))  # beside it
 RESULTS = FILES[0]
 
@@ -206,7 +206,7 @@ def evaluate(
     folder, all that is played is kept in `out`/games, and the same call continues from there. With
     `replays`, the games of pairing i are kept in `out`/replays/i: "0a.json" is the first game
     of deal 0, "0b.json" the one with the seats exchanged. `watch` follows the games. `batch` and
-    `mapper` are those of a Schedule, `options` those of the game. Raises UserError if an argument
+    `mapper` are those of a Plan, `options` those of the game. Raises UserError if an argument
     does not fit, or `out` holds another evaluation.
     """
     variant = make_variant(game, **options)
@@ -232,10 +232,12 @@ def evaluate(
         how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
         how |= {"judge": judge} if judge else {}
         how |= {"replays": True} if replays else {}
-        saved = SavedParts(Path(out, PARTS), {**about, **how}, [Path(out, file) for file in FILES])
+        saved = SavedParts(
+            Path(out, GAMES_FOLDER), {**about, **how}, [Path(out, file) for file in FILES]
+        )
         pairings = keeping_games(pairings, Path(out, REPLAYS)) if replays else pairings
-    schedule = Schedule(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
-    played = list(zip(pairings, play_pairings(pairings, schedule), strict=True))
+    plan = Plan(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
+    played = list(zip(pairings, play_pairings(pairings, plan), strict=True))
     return evaluated(about, played, bool(opponents) or variant.game.cooperative)
 
 
@@ -244,7 +246,7 @@ def evaluated(
 ) -> Evaluation:
     """The results of all pairings, one by one or as a ranking of all policies."""
     names = about["policies"]
-    results = [result_of(*each) for each in played] if one_by_one else cross_plays(names, played)
+    results = [row_of(*each) for each in played] if one_by_one else cross_plays(names, played)
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
     sums = counted(played)
     models = [model_use(name, its) for name, its in sums.items() if its.get("decisions")]
@@ -354,7 +356,7 @@ def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
     for player in players:
         if not player.variant.understands(variant):
             raise UserError(f"{player.name} plays {player.variant.id} and cannot play {variant.id}")
-        memory_of(player, LEAST)  # a policy without one would fail at its first decision
+        memory_of(player, FEWEST_GAMES)  # a policy without one would fail at its first decision
     return players
 
 
@@ -412,7 +414,7 @@ def versus(
     """
     variant = make_variant(game, **options)
     pairings = meetings(policy, each_of(opponents), variant, plays)
-    parts = play_pairings(pairings, Schedule(games, seed, batch, mapper))
+    parts = play_pairings(pairings, Plan(games, seed, batch, mapper))
     return [rate_of(*each) for each in zip(pairings, parts, strict=True)]
 
 
@@ -434,7 +436,7 @@ def with_partners(
     """
     variant = make_variant(game, **options)
     pairings = meetings(policy, each_of(partners), variant, plays)
-    parts = play_pairings(pairings, Schedule(games, seed, batch, mapper))
+    parts = play_pairings(pairings, Plan(games, seed, batch, mapper))
     return [team_score(*each) for each in zip(pairings, parts, strict=True)]
 
 
@@ -450,14 +452,14 @@ def match(
 ) -> Floats:
     """The first policy's score on each deal, (D,): the mean of its two games."""
     pairing = Pairing(players, (players[0].name, players[1].name), variant, play)
-    (part,) = play_pairings([pairing], Schedule(games, seed, batch, mapper))
+    (part,) = play_pairings([pairing], Plan(games, seed, batch, mapper))
     return part.scores
 
 
 # --- From games to results
 
 
-def result_of(pairing: Pairing, part: Part) -> Row | TeamScore:
+def row_of(pairing: Pairing, part: Part) -> Row | TeamScore:
     return (team_score if pairing.variant.game.cooperative else rate_of)(pairing, part)
 
 

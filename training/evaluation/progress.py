@@ -9,8 +9,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from hanamachi.training.evaluation.deals import Pairing, Part, joined
-from hanamachi.training.evaluation.matches import result_of
-from hanamachi.training.evaluation.schedule import LEAST, Watch
+from hanamachi.training.evaluation.matches import row_of
+from hanamachi.training.evaluation.pairings import FEWEST_GAMES, Watch
 
 SLOW = 5.0  # seconds of a pairing whose result is shown before the end
 HOUR = 3600.0  # over which the speed is measured: a part of a search may take minutes
@@ -80,7 +80,7 @@ class ShowGames(GamesBar, Watch):
 
     def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
         self.advance(games)
-        if not self.bar.disable and len((whole := joined(so_far)).deals) >= LEAST:
+        if not self.bar.disable and len((whole := joined(so_far)).deals) >= FEWEST_GAMES:
             self.bar.words = line(pairing, whole)
 
     def pairing_ended(self, pairing: Pairing, whole: Part) -> None:
@@ -93,4 +93,4 @@ class ShowGames(GamesBar, Watch):
 
 def line(pairing: Pairing, part: Part) -> str:
     """A result in words."""
-    return f"{pairing.names[0]} ({pairing.play}): {result_of(pairing, part)}"
+    return f"{pairing.names[0]} ({pairing.play}): {row_of(pairing, part)}"

@@ -24,7 +24,7 @@ from hanamachi.training.arena.tournament import Tournament, play_tournament
 from hanamachi.training.cli import main as cli
 from hanamachi.training.evaluation.deals import Pairing, Part
 from hanamachi.training.evaluation.matches import evaluate
-from hanamachi.training.evaluation.schedule import Watch
+from hanamachi.training.evaluation.pairings import Watch
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
 

@@ -17,7 +17,7 @@ from hanamachi.training import run
 from hanamachi.training.build import cloning_learner, new_learner, quiet
 from hanamachi.training.callbacks import KeepUnlessWorse, SaveRun
 from hanamachi.training.config import Config
-from hanamachi.training.curve import Result
+from hanamachi.training.curve import LoggedResult
 from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
@@ -257,7 +257,7 @@ def test_a_clone_that_self_play_spoils_stays_the_best(tmp_path, monkeypatch):
 
     def worse(self, policy):
         rate = next(falling)
-        return [Result("rate", 0, rate, 1)], np.full(100, rate)
+        return [LoggedResult("rate", 0, rate, 1)], np.full(100, rate)
 
     monkeypatch.setattr(KeepUnlessWorse, "evaluated", worse)
     train(Config(**RUN), tmp_path)

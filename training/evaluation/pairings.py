@@ -17,7 +17,7 @@ from hanamachi.training.evaluation.saved_parts import SavedParts
 
 Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many processors
 
-LEAST = 2  # games, for an interval
+FEWEST_GAMES = 2  # games, for an interval
 BATCH = 8192  # games played at the same time
 SEEDS = 2**62  # to choose from; the deals of the seeds above are those of datasets
 STREAMS = 2**63  # seeds in all, each with two streams of random numbers
@@ -37,7 +37,7 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Plan:
     """How the games of every pairing are played."""
 
     games: int  #: of each pairing
@@ -53,50 +53,49 @@ class Schedule:
 def check_games(games: int, seed: int, variant: Variant, seeds: int = SEEDS) -> None:
     """Raise UserError unless these games can be played from this seed, one of `seeds`."""
     games, parts = whole_number(games, "games"), 1 if variant.game.cooperative else TWICE
-    if not LEAST <= games <= GAMES or games % parts:
+    if not FEWEST_GAMES <= games <= GAMES or games % parts:
         even = "" if parts == 1 else "even, as every deal is played twice, and "
-        raise UserError(f"games must be {even}from {LEAST} to {GAMES:,}, not {shown(games)}")
+        raise UserError(f"games must be {even}from {FEWEST_GAMES} to {GAMES:,}, not {shown(games)}")
     if not 0 <= whole_number(seed, "a seed") < seeds:
         raise UserError(f"a seed must be from 0 to {seeds - 1}, not {shown(seed)}")
 
 
-def play_pairings(pairings: Sequence[Pairing], schedule: Schedule) -> list[Part]:
+def play_pairings(pairings: Sequence[Pairing], plan: Plan) -> list[Part]:
     """What came out of every pairing; those that are kept are not played again."""
-    saved = schedule.saved
+    saved = plan.saved
     kept = [saved.read(number) if saved else [] for number in range(len(pairings))]
     games = sum(
         len(part.deals) * pairing.games_a_deal
         for pairing, parts in zip(pairings, kept, strict=True)
         for part in parts
     )
-    schedule.watch.begin(len(pairings) * schedule.games, games)
+    plan.watch.begin(len(pairings) * plan.games, games)
     return [
-        play_pairing(pairing, number, kept[number], schedule)
-        for number, pairing in enumerate(pairings)
+        play_pairing(pairing, number, kept[number], plan) for number, pairing in enumerate(pairings)
     ]
 
 
-def play_pairing(pairing: Pairing, number: int, kept: list[Part], schedule: Schedule) -> Part:
+def play_pairing(pairing: Pairing, number: int, kept: list[Part], plan: Plan) -> Part:
     """Play all deals of a pairing but those that are kept.
 
     Deals in which a bot did not start are not kept: the next time it may.
     """
     # training chooses by the deals of a hash, which may be any seed
-    check_games(schedule.games, schedule.seed, pairing.variant, STREAMS)
-    deals = np.arange(schedule.games // pairing.games_a_deal, dtype=np.uint64)
+    check_games(plan.games, plan.seed, pairing.variant, STREAMS)
+    deals = np.arange(plan.games // pairing.games_a_deal, dtype=np.uint64)
     missing = np.setdiff1d(deals, joined(kept).deals) if kept else deals
-    batch = min(schedule.batch, MANY_GAMES if schedule.judge else GAMES)  # a judge searches
+    batch = min(plan.batch, MANY_GAMES if plan.judge else GAMES)  # a judge searches
     most = pairing.games_at_once(batch) // pairing.games_a_deal
     play, parts = (
-        partial(play_part, pairing, schedule.seed, schedule.strict, schedule.judge),
+        partial(play_part, pairing, plan.seed, plan.strict, plan.judge),
         list(kept),
     )
-    for part in schedule.mapper(play, divided(missing, most)):
-        if schedule.saved and all(failure.started for failure in part.failures):
-            schedule.saved.write(number, part)
+    for part in plan.mapper(play, divided(missing, most)):
+        if plan.saved and all(failure.started for failure in part.failures):
+            plan.saved.write(number, part)
         parts.append(part)
-        schedule.watch.part_ended(pairing, parts, len(part.deals) * pairing.games_a_deal)
+        plan.watch.part_ended(pairing, parts, len(part.deals) * pairing.games_a_deal)
     whole = joined(parts)
     if len(missing):
-        schedule.watch.pairing_ended(pairing, whole)
+        plan.watch.pairing_ended(pairing, whole)
     return whole
