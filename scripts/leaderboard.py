@@ -61,9 +61,10 @@ games every pair of policies plays each deal twice, with the seats exchanged; a 
 and actions are sampled. Elo is fitted to all pairings of a game but those of the search; its mean
 is 0. In Hanabi the policies take turns in the seats and play their most probable actions. All
 intervals are of 95 %. The agents are part of the package under the names in the tables, as in
-`load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they were made. One
-with `:partner` plays with people, who cannot follow the strongest agent's clues. A perfect game of
-Hanabi has the best score; a game that is lost, by the third error, counts 0.
+`load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they were made.
+Those with `:partner` are for play with people and other policies: with three to five players,
+people cannot follow the clues of the strongest agent. A perfect game of Hanabi has the best score;
+a game that is lost, by the third error, counts 0.
 
 ## The agents
 

@@ -162,8 +162,8 @@ class Magnet(Model):
 class Distillation(Model):
     """Learning from a search over the policy instead of by PPO, in competitive games.
 
-    Of the settings of `ppo`, all but the clip range and lambda still count for the policy; values
-    learn as ever.
+    The settings of `ppo` still apply to the policy, except `clip_range` and `gae_lambda`. The
+    values learn as in PPO.
     """
 
     share: Unit = 0.0

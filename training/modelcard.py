@@ -99,11 +99,13 @@ CURVE = f"""
 FRESH = "These deals had no part in choosing the checkpoint of a run."
 CHOSEN = "These evaluations chose the checkpoint, so they flatter it; the table above does not."
 ONLY = "This was the only evaluation during training, so there was no checkpoint to choose."
-FEATURES = "In addition to the observation, its network gets the features {}."
-ADVICE = "`advice` is how the rule policy `expert` rates each action at every decision."
-HAT = """\
-`hat` is what the hat guessers of the rule policy `hat` conclude from all clues. People cannot
-follow them in their heads."""
+FEATURES = "Besides the observation, its network reads {}."
+FEATURE_MEANINGS = {  # what each tells the network
+    "advice": "how the rule policy `expert` rates each action",
+    "belief": "which cards each hidden card can be",
+    "convention": "what clues say about hidden cards by the conventions of `expert`",
+    "hat": "what hat guessers conclude from all clues, more than people can work out",
+}
 HEADINGS = ["| opponent | play | games | wins, per cent | 95 % interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
     "| partners | play | games | mean score | 95 % interval | perfect | lost |",
@@ -226,9 +228,8 @@ def method(config: Config, learned: int) -> str:
     steps += [cloning.format(config.teacher)] * bool(config.teacher) + [learning] * bool(learned)
     steps += [OTHER_PLAY] * bool(learned and config.augmentation == "other_play")
     if config.network.features:
-        steps.append(FEATURES.format(" and ".join(config.network.features)))
-    steps += [ADVICE] * ("advice" in config.network.features)
-    steps += [HAT] * ("hat" in config.network.features)
+        read = (f"`{name}` ({FEATURE_MEANINGS[name]})" for name in config.network.features)
+        steps.append(FEATURES.format(" and ".join(read)))
     return "\n".join(steps)
 
 
@@ -237,13 +238,13 @@ def lesson(beside: Learned, rows: Rows) -> str:
     teacher, together = beside.teacher, isinstance(rows[0], TeamScore)
     unit = "points with itself" if together else f"of the games against `{teacher}`"
     lines = [
-        f"Its first choice is one of those of `{teacher}` in {beside.agreement:.1%} of "
-        f"{beside.decisions:,} decisions in games with itself."
+        f"Its most probable action is one that `{teacher}` rates highest in {beside.agreement:.1%} "
+        f"of {beside.decisions:,} decisions in games with itself."
     ]
     teams = [row for row in rows if isinstance(row, TeamScore)]
     lines += [gain_over(teacher, teams)] if teams else []
     for name, found in beside.without.items():
-        lines.append(f"With `{name}` zero at play, it {reaches(found, together)} {unit}.")
+        lines.append(f"With the inputs of `{name}` set to 0, it {reaches(found, together)} {unit}.")
     for name, found in beside.untrained.items():
         lines.append(f"A network trained without `{name}` {reaches(found, together)} {unit}.")
     if len(beside.seeds) > 1:

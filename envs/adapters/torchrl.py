@@ -30,7 +30,7 @@ Observations = dict[str, Any]
 def for_torchrl(games: VectorSeatEnv) -> "ResetWhenAsked":
     """The same games with observations {"observation", "action_mask"}, reset by their reader.
 
-    UserError unless they begin anew by themselves: `autoreset_mode` must be SAME_STEP.
+    UserError unless they reset themselves: `autoreset_mode` must be SAME_STEP.
     """
     if not isinstance(games, VectorSeatEnv):
         raise UserError(

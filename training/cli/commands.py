@@ -142,7 +142,9 @@ def evaluate(
     ] = False,
     judge: Annotated[
         int,
-        typer.Option(help="Let a search judge what moves lose, in this many worlds, from 2; slow."),
+        typer.Option(
+            help="Let a search estimate what moves lose, in so many worlds, at least 2; slow."
+        ),
     ] = 0,
     out: Annotated[
         Path | None,
@@ -407,7 +409,9 @@ def play(
     game: GameId,
     opponent: Annotated[
         str | None,
-        typer.Option(help=f"{FORMS}; by default the game's agent, or expert."),
+        typer.Option(
+            help=f"{FORMS}; by default the game's agent, in Hanabi its :partner, or expert."
+        ),
     ] = None,
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the game.")] = None,
@@ -454,7 +458,7 @@ def serve(
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; other computers reach 0.0.0.0.")
+        str, typer.Option(help="Address to listen at; 0.0.0.0 lets other computers connect.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8020,
     data: Annotated[
