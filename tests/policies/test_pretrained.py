@@ -122,11 +122,13 @@ def test_the_page_of_recipes_says_what_the_cards_say(agent):
     folder = agent_folder(agent)
     page = (ROOT / "docs" / "train.md").read_text(encoding="utf-8")
     (line,) = [line for line in page.splitlines() if line.startswith(f"| [{folder.name}](")]
-    *_, decisions, _, result, _ = (cell.strip() for cell in line.split("|"))
+    *_, decisions, checkpoint, _, result, _ = (cell.strip() for cell in line.split("|"))
+    made = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     main = next(row for row in read_rows(folder / "evaluation.json") if SCRIPT["is_main"](row))
     rate = isinstance(main, Row)
     assert result == (f"{100 * main.rate:.1f} %" if rate else f"{main.mean:.2f}")
     assert int(decisions) * 1_000_000 == settings_of(agent).steps
+    assert checkpoint == f"{made['decisions'] / 1e6:.1f}"
 
 
 @pytest.mark.parametrize("agent", agents() if WHOLE else ONE_OF_EACH_RECIPE)
