@@ -23,7 +23,7 @@ from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import GAMES_AT_ONCE, THREADS
-from hanamachi.rendering.frames import Frame, checked_render_mode, checked_render_seat, frame
+from hanamachi.rendering.frames import Frame, checked_render_mode, frame
 from hanamachi.sessions.learner_games import (
     AgainstOpponent,
     LearnerGames,
@@ -32,7 +32,15 @@ from hanamachi.sessions.learner_games import (
 )
 from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.policy_checks import checked_actions
-from hanamachi.sessions.session import SEEDS, checked_mapping, checked_seeds, whole_number
+from hanamachi.sessions.session import (
+    NO_GAME,
+    SEEDS,
+    checked_flag,
+    checked_mapping,
+    checked_render_seat,
+    checked_seeds,
+    whole_number,
+)
 from hanamachi.sessions.worlds import Worlds
 
 Infos = dict[str, Any]
@@ -91,7 +99,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.render_mode = checked_render_mode(render_mode, self.metadata["render_modes"])
         self.render_seat = checked_render_seat(render_seat, self.variant.seats)
         self.dtype = checked_dtype(dtype)
-        self.copy = copy
+        self.copy = checked_flag(copy, "copy")
         self._check_memory()
         self.single_observation_space = space_of(self.variant.observation, self.dtype)
         self.single_action_space = spaces.Discrete(self.variant.actions.size)
@@ -101,7 +109,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._begun = False
         self._shown = self._new_arrays()
         masks = self._shown.masks  # actions are checked against these
-        self._masks = masks.copy() if copy or not self._resets_at_once else masks
+        self._masks = masks.copy() if self.copy or not self._resets_at_once else masks
 
     def _make_games(self, seat: int | str, threads: int | None) -> None:
         """Make the games, and choose what a step does with those that are over."""
@@ -223,7 +231,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
     def _check_begun(self) -> None:
         if not self._begun:
-            raise UserError("no game is in progress; call reset() to begin")
+            raise UserError(NO_GAME)
         if self.autoreset_mode is not AutoresetMode.DISABLED:
             return
         over = games_over(self._play.games)
@@ -253,7 +261,12 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         )
 
     def worlds(self) -> Worlds:
-        """What the learners may imagine; policies that search need `with_worlds(env.worlds())`."""
+        """What the learners may imagine; policies that search need `with_worlds(env.worlds())`.
+
+        UserError before the first reset. Nothing can be imagined of a game that is over.
+        """
+        if not self._begun:
+            raise UserError(NO_GAME)
         return Worlds(self.variant, self._play.games, self._play.learners["seat"])
 
     # --- Infos and pictures
@@ -282,7 +295,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             gymnasium.logger.warn('render() shows nothing; choose render_mode="ansi" or another')
             return None
         if not self._begun:
-            raise UserError("no game is in progress; call reset() to begin")
+            raise UserError(NO_GAME)
         return tuple(
             frame(self.variant, game, self.render_mode, self.render_seat)
             for game in self._play.games

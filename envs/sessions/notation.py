@@ -19,7 +19,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,9 +40,9 @@ from hanamachi.sessions.saved_games import (
     save,
 )
 from hanamachi.sessions.session import let_chance_happen, possible_outcomes
-from hanamachi.storage.files import write_whole
+from hanamachi.storage.files import utf8, write_whole
 from hanamachi.storage.plain_yaml import parse_yaml
-from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
 GENERATOR = re.compile(r"generator\s+(\S+)")
 PLAYER = re.compile(r"player\s+(\d{1,3})\s*:\s*(.*)")
@@ -82,18 +81,19 @@ def outcome(rule_set: Variant, event: Event) -> str:
     return name
 
 
-def write_game(record: Record, path: Path | str) -> None:
+def write_game(record: Record, path: str | os.PathLike[str]) -> None:
     """Write a game in the form that the file's name asks for.
 
     NAME.txt is notation, NAME.hanab.json the JSON of hanab.live, and NAME.json a saved game. Raises
     UserError for another name, or if the file cannot be written.
     """
-    path = Path(path)
-    if path.suffix == ".json" and path.stem.endswith(".hanab"):
+    path = checked_path(path)
+    name = path.name.lower()
+    if name.endswith(".hanab.json"):
         text = json.dumps(hanab_live(record)) + "\n"
-    elif path.suffix == ".json":
+    elif name.endswith(".json"):
         return save(record, path)
-    elif path.suffix == ".txt":
+    elif name.endswith(".txt"):
         text = notation(record)
     else:
         raise UserError(f"a game is written as .txt, .json or .hanab.json, not as {path.name}")
@@ -112,12 +112,16 @@ def load_game(path: str | os.PathLike[str]) -> Record:
         raise UserError(f"{path} is no game that can be replayed: {error}") from None
 
 
-def read_game(text: bytes, most: int | None = None) -> Record:
+def read_game(text: bytes | str, most: int | None = None) -> Record:
     """A game in any form: as saved here, in notation, or in the JSON of hanab.live.
 
     Raises UserError if it is none of them, or if the rules do not allow it; and, before anything is
     played, if it has more than `most` actions.
     """
+    if isinstance(text, str):
+        text = utf8(text)
+    if not isinstance(text, bytes):
+        raise UserError(f"a game to read must be text or its bytes, not {shown(text)}")
     if not text.lstrip().startswith(b"{"):
         return read_notation(text.decode(errors="replace"), most)
     content = parse_json(text)

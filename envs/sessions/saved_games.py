@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from re import fullmatch
 from typing import Any
 
@@ -20,13 +19,13 @@ import numpy as np
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import RECORD_BYTES
 from hanamachi.sessions.events import History
-from hanamachi.sessions.session import Session, let_chance_happen
+from hanamachi.sessions.session import Session, let_chance_happen, whole_number
 from hanamachi.storage.files import write_whole
-from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
 FORMAT = 1
 KEYS = {"hanamachi_record", "variant", "options", "catalogue", "generator", "chance", "actions"}
@@ -48,8 +47,7 @@ class Record:
 
 def record_of(session: Session) -> Record:
     """The record of a game that was played from its start; UserError for any other."""
-    if not session.generator:
-        raise UserError("there is no game to save yet; call reset() to begin one")
+    session.check_begun()
     if not session.from_start:
         raise UserError("a game that began from a given position cannot be saved")
     rule_set, games = session.variant, session.first_position()
@@ -73,6 +71,8 @@ def record_of_events(history: History) -> Record:
 
 def replay(record: Record, moves: int | None = None) -> Session:
     """Play the game again, or its first moves; UserError if the rules do not allow it."""
+    if moves is not None and whole_number(moves, "moves") < 0:
+        raise UserError(f"moves must be 0 or more, the first ones, not {shown(moves)}")
     session = Session(record.variant)
     session.begin_dealt(record.generator, record.chance)
     for action in record.actions[:moves]:
@@ -111,7 +111,7 @@ def content_of(record: Record) -> dict[str, Any]:
 
 def save(record: Record, path: str | os.PathLike[str]) -> None:
     """Write a record as JSON; a file that is there is replaced whole or not at all."""
-    write_whole(Path(path), json.dumps(content_of(record)).encode() + b"\n")
+    write_whole(checked_path(path), json.dumps(content_of(record)).encode() + b"\n")
 
 
 def load(path: str | os.PathLike[str]) -> Record:
