@@ -64,6 +64,12 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         render_seat: int | None = None,
         **options: Any,
     ) -> None:
+        """`game` is the id of a variant, and `options` are its own, such as starter=0.
+
+        `render` shows what the seat `render_seat` sees, by default all cards. Raises UserError for
+        an id, an option, a seat, a reward or a render mode that does not exist, and for an opponent
+        that cannot play the game.
+        """
         self._session = Session(variant(game, **options))
         self.seat_wanted = checked_seat(seat, self.variant.seats)
         self.opponent_wanted = opponent
@@ -116,7 +122,13 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self._earlier = self._others_play()
 
     def step(self, action: Any) -> Transition:
-        """The learner's action, and all that happens up to its next decision or the end."""
+        """The learner's action, and all that happens up to its next decision or the end.
+
+        Returns the observation, (N,) float32; the reward; whether the game is over; False, as no
+        game is truncated; and the info with the action mask, (A,) int8. Raises IllegalAction, and
+        leaves the game as it was, unless `illegal_reward` is given; UserError for what is no whole
+        number, or if no game is in progress.
+        """
         if self._over:
             raise UserError(NO_GAME)
         if self._session.mover != self.seat:
@@ -156,7 +168,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return observation, {"action_mask": self._mask}
 
     def worlds(self) -> Worlds:
-        """What the learner may imagine; policies that search need `with_worlds(env.worlds())`."""
+        """What the learner may imagine; policies that search need `with_worlds(env.worlds())`.
+
+        UserError if no game is in progress.
+        """
         return worlds_of(self._session, self.seat)
 
     def action_masks(self) -> NDArray[np.int8]:
@@ -187,7 +202,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         close_if_named(self.opponent_wanted, self.opponent)
 
     def record(self) -> Record:
-        """The game so far, to be saved and replayed."""
+        """The game so far, to be saved and replayed.
+
+        UserError before the first game, and for one that began from a given position.
+        """
         return record_of(self._session)
 
 

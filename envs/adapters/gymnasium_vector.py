@@ -165,18 +165,18 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._play.seed(seeded, seeds)
         if everywhere and first is not None:
             self._play.seed_random_play(self.np_random)
-        shown = self._arrays()
+        arrays = self._arrays()
         self._begun = self._begun and not everywhere  # if the opponent fails, nothing has begun
-        self._play.reset(rows, shown, self.np_random)
+        self._play.reset(rows, arrays, self.np_random)
         self._begun = True
-        self._show(shown)
-        return shown.observations, self._infos()
+        self._show(arrays)
+        return arrays.observations, self._infos()
 
     def _rows_to_reset(self, options: Any) -> NDArray[np.int64]:
         """The numbers of the games to begin; UserError for options that do not fit."""
-        asked = dict(checked_mapping(options))
-        mask = asked.pop("reset_mask", None)
-        if known_options(asked):
+        given = dict(checked_mapping(options))
+        mask = given.pop("reset_mask", None)
+        if known_options(given):
             raise UserError("reset takes no options but reset_mask for many games at once")
         if mask is None:
             return np.arange(self.num_envs)
@@ -213,11 +213,11 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         """The arrays that the next step fills."""
         return self._new_arrays() if self.copy else self._shown
 
-    def _show(self, shown: Shown) -> None:
+    def _show(self, arrays: Shown) -> None:
         """Hand these arrays to the caller; actions are checked against a copy of the masks."""
-        self._shown = shown
-        if self._masks is not shown.masks:
-            self._masks[:] = shown.masks
+        self._shown = arrays
+        if self._masks is not arrays.masks:
+            self._masks[:] = arrays.masks
         if not self._resets_at_once:
             self._masks[games_over(self._play.games)] = 1  # what is chosen there is ignored
 
@@ -244,13 +244,19 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], Infos]:
-        """An action in every game, and all that happens up to the learner's next decision."""
+        """An action in every game, (B,), and all that happens up to the learner's next decision.
+
+        Returns observations, (B, N) of `dtype`; rewards, (B,) float64; which games have ended, (B,)
+        bool; as many False, as no game is truncated; and infos. Raises IllegalAction, and leaves
+        all games as they were, if an action is not legal; UserError for actions of another shape or
+        type, if no game is in progress, and under DISABLED if one is over.
+        """
         self._check_begun()
         chosen = checked_actions(actions, self._masks, "the learner")
-        shown = self._arrays()
-        self._step(chosen, shown, self.np_random)
-        self._show(shown)
-        observations, _, rewards, terminated, _ = shown
+        arrays = self._arrays()
+        self._step(chosen, arrays, self.np_random)
+        self._show(arrays)
+        observations, _, rewards, terminated, _ = arrays
         ended = self._final_infos() if self._resets_at_once and terminated.any() else {}
         return (
             observations,

@@ -37,7 +37,8 @@ import numpy as np
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Game, Variant
 from hanamachi.errors import UserError, missing_extra, unknown
-from hanamachi.games.registry import GAMES, variant
+from hanamachi.games.registry import GAMES
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.sessions.history import Moment, changes
 from hanamachi.sessions.session import chances_of
 
@@ -54,7 +55,7 @@ PLAYERS = {CHANCE: pyspiel.PlayerId.CHANCE, OVER: pyspiel.PlayerId.TERMINAL}
 
 def load(id: str, /, **options: Any) -> "SpielGame":
     """The OpenSpiel game of a variant; UserError for an id or an option that does not exist."""
-    game = variant(id, **options).game
+    game = make_variant(id, **options).game
     unsaid = defaults(game)
     said = {
         name: word_of(value) if isinstance(unsaid[name], str) else value
@@ -125,7 +126,7 @@ def chosen(game: Game, said: dict[str, Any]) -> Variant:
         raise UserError(f"{id} is not of {short_name(game)} with {fixed}: leave out one of the two")
     if id not in ids:
         raise unknown(f"variant of {game.title}", id, ids or game.variants)
-    return variant(id, **options)
+    return make_variant(id, **options)
 
 
 # --- The game
@@ -138,17 +139,17 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         unsaid = defaults(game)
         given = {name: spelled(value) for name, value in parameters.items()}
         said = {name: value for name, value in given.items() if value != unsaid[name]}
-        rule_set = chosen(game, said)
-        length = rule_set.length
+        variant = chosen(game, said)
+        length = variant.length
         rounds = length.rounds or MOST_ROUNDS
-        super().__init__(kind, facts(rule_set, rounds * length.decisions), said)
-        self.variant = rule_set
+        super().__init__(kind, facts(variant, rounds * length.decisions), said)
+        self.variant = variant
         self.rounds_told = min(rounds, ROUNDS_TOLD)
         self.chances = rounds * length.chances
-        games = rule_set.new(np.zeros(1, np.uint64))
-        kernels.start_one(rule_set.rule_set, games[0])
-        nothing = (0.0,) * rule_set.seats
-        self.beginning = Moment(rule_set, games, rounds * length.decisions, nothing)
+        games = variant.new(np.zeros(1, np.uint64))
+        kernels.start_one(variant.rule_set, games[0])
+        nothing = (0.0,) * variant.seats
+        self.beginning = Moment(variant, games, rounds * length.decisions, nothing)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return pyspiel.load_game, (self.get_type().short_name, self.get_parameters())
@@ -170,15 +171,15 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         return Observer(self, wanted.perfect_recall)
 
 
-def facts(rule_set: Variant, longest: int) -> pyspiel.GameInfo:
+def facts(variant: Variant, longest: int) -> pyspiel.GameInfo:
     """What depends on the options."""
-    together = rule_set.game.cooperative
+    together = variant.game.cooperative
     return pyspiel.GameInfo(
-        num_distinct_actions=rule_set.actions.size,
-        max_chance_outcomes=int(rule_set.rule_set.max_outcomes),
-        num_players=rule_set.seats,
+        num_distinct_actions=variant.actions.size,
+        max_chance_outcomes=int(variant.rule_set.max_outcomes),
+        num_players=variant.seats,
         min_utility=0.0 if together else -1.0,
-        max_utility=float(rule_set.best_score) if together else 1.0,
+        max_utility=float(variant.best_score) if together else 1.0,
         utility_sum=None if together else 0.0,
         max_game_length=longest,
     )
@@ -253,7 +254,7 @@ class Observer:
 
 def kind_of(game: Game) -> pyspiel.GameType:
     """What holds for all rule sets of a game."""
-    kinds, seats = pyspiel.GameType, [variant(id).seats for id in game.variants]
+    kinds, seats = pyspiel.GameType, [make_variant(id).seats for id in game.variants]
     together = game.cooperative
     return kinds(
         short_name=short_name(game),

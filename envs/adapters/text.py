@@ -19,7 +19,7 @@ from hanamachi.adapters.requests import Asked, opponent_for
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import variant
-from hanamachi.sessions.events import asked
+from hanamachi.sessions.events import render_part
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
 from hanamachi.sessions.replies import action_named, retries_of
@@ -191,7 +191,7 @@ class TextGame:
         self.session.check_begun()
         if self.forfeited:
             return f"player {self.session.mover} has forfeited the game by illegal replies"
-        return str(asked(self.variant, "status")(self.variant, self.session.games[0], None))
+        return str(render_part(self.variant, "status")(self.variant, self.session.games[0], None))
 
     def _seat_in_game(self, seat: Any) -> int:
         self.session.check_begun()

@@ -93,7 +93,7 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
     def _shown(self, infos: dict[str, Any]) -> Observations:
         if not self._over.any():
             return self._now
-        shown = {name: rows.copy() for name, rows in self._now.items()}
-        shown["observation"][self._over] = np.stack(infos["final_obs"][self._over])
-        shown["action_mask"][self._over] = 1
-        return shown
+        seen = {name: rows.copy() for name, rows in self._now.items()}
+        seen["observation"][self._over] = np.stack(infos["final_obs"][self._over])
+        seen["action_mask"][self._over] = 1
+        return seen

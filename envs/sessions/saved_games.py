@@ -20,7 +20,7 @@ import numpy as np
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError, shown
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import RECORD_BYTES
 from hanamachi.sessions.events import History
 from hanamachi.sessions.session import Session, let_chance_happen, whole_number
@@ -50,12 +50,12 @@ def record_of(session: Session) -> Record:
     session.check_begun()
     if not session.from_start:
         raise UserError("a game that began from a given position cannot be saved")
-    rule_set, games = session.variant, session.first_position()
-    happened = let_chance_happen(rule_set, games, session.deal)
+    variant, games = session.variant, session.first_position()
+    happened = let_chance_happen(variant, games, session.deal)
     for action in session.actions:
-        kernels.apply_one(rule_set.rule_set, games[0], action)
-        happened += let_chance_happen(rule_set, games, session.deal, len(happened))
-    return Record(rule_set, session.generator, tuple(happened), tuple(session.actions))
+        kernels.apply_one(variant.rule_set, games[0], action)
+        happened += let_chance_happen(variant, games, session.deal, len(happened))
+    return Record(variant, session.generator, tuple(happened), tuple(session.actions))
 
 
 def record_of_events(history: History) -> Record:
@@ -146,11 +146,11 @@ def parsed(content: dict[str, Any]) -> Record:
     id, options = content["variant"], content["options"]
     if not isinstance(id, str) or not isinstance(options, dict):
         raise UserError("it names no variant")
-    rule_set = variant(id, **options)
-    if content["catalogue"] != rule_set.actions.digest:
+    variant = make_variant(id, **options)
+    if content["catalogue"] != variant.actions.digest:
         raise UserError("its actions are numbered as in another version of hanamachi")
     chance, actions = numbers(content["chance"], "chance"), numbers(content["actions"], "actions")
-    return Record(rule_set, generator_state(content["generator"]), chance, actions)
+    return Record(variant, generator_state(content["generator"]), chance, actions)
 
 
 def numbers(value: Any, name: str) -> tuple[int, ...]:

@@ -245,7 +245,7 @@ def refusal(session: Session, action: int) -> IllegalAction:
     )
 
 
-# --- Chance
+# --- What can happen
 
 
 def let_chance_happen(
@@ -283,6 +283,14 @@ def chances_of(variant: Variant, games: NDArray[Any]) -> list[tuple[int, float]]
 def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
     """What chance can bring next in games[0]."""
     return [outcome for outcome, _ in chances_of(variant, games)]
+
+
+def legal_in(variant: Variant, games: NDArray[Any]) -> list[int]:
+    """The legal actions of the seat to move in games[0]."""
+    mask = np.empty((1, variant.actions.size), np.int8)
+    kernels.masks(variant.rule_set, games, mask)
+    actions: list[int] = np.flatnonzero(mask).tolist()
+    return actions
 
 
 # --- Compiled

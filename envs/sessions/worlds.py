@@ -11,7 +11,7 @@ mistakes, not against cheating; a policy that is not trusted must run in another
 Notation: B games, K worlds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,7 @@ class Worlds:
             )
         return number
 
-    def sample(self, row: int, seeds: ArrayLike) -> NDArray[Any]:
+    def sample(self, row: int, seeds: Iterable[Any]) -> NDArray[Any]:
         """Games (K,) that the seat of a row cannot tell from its own, one for each seed, (K,).
 
         Each is dealt by `redeal`, with the generator that its seed gives. UserError for a row that
