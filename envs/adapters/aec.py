@@ -125,7 +125,6 @@ class AEC(AECEnv):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._cumulative_rewards = self._nothing.copy()
         self._skip_agent_selection = None
-        self._forfeited = False
         self.terminations = dict.fromkeys(self.agents, False)
         self._update()
         if not any(self.terminations.values()):  # rewards from before a position were paid before
@@ -150,7 +149,7 @@ class AEC(AECEnv):
 
     def forfeit(self, reward: float) -> None:
         """The game ends here for all, with this reward for the agent selected."""
-        culprit, self._forfeited = self.agent_selection, True
+        culprit = self.agent_selection
         self.terminations = dict.fromkeys(self.agents, True)
         self.truncations = dict.fromkeys(self.agents, True)
         self.rewards = self._nothing | {culprit: reward}
@@ -229,8 +228,7 @@ class AEC(AECEnv):
         self._session.check_begun()
         wanted = self.render_seat if seat is None else seat
         seen_by = checked_render_seat(wanted, self.variant.seats)
-        table = self.variant, self._session.state(), self.render_mode, seen_by
-        return frame(*table, forfeited=self._forfeited)
+        return frame(self.variant, self._session.state(), self.render_mode, seen_by)
 
     def _repr_svg_(self) -> str | None:
         """The table for a notebook, open as in `render`."""

@@ -369,15 +369,6 @@ def test_before_a_game_nothing_is_shown():
         use()
 
 
-def test_a_game_that_was_forfeited_is_shown_as_over():
-    env = hanamachi.make("hanamikoji", render_mode="ansi")
-    env.reset(seed=1)
-    before = env.render()
-    env.step(499)
-    assert env.render().startswith(before)
-    assert "ended" in env.render().removeprefix(before)
-
-
 def test_true_is_no_number():
     env = AEC("hanamikoji")
     with pytest.raises(UserError, match="whole number"):
