@@ -121,9 +121,10 @@ def chosen(game: Game, said: dict[str, Any]) -> Variant:
     options = {name: read(value) for name, value in said.items()}
     fixed = {name: options.pop(name) for name in options.keys() - game.options - {"variant"}}
     ids = [id for id in game.variants if fixed.items() <= game.fixed.get(id, {}).items()]
-    id = options.pop("variant", ids[0] if ids else str(fixed))
+    words = ", ".join(f"{name}={value}" for name, value in fixed.items())
+    id = options.pop("variant", ids[0] if ids else words)
     if id in game.variants and id not in ids:
-        raise UserError(f"{id} is not of {short_name(game)} with {fixed}: leave out one of the two")
+        raise UserError(f"the variant {id} clashes with {words}: leave out one of the two")
     if id not in ids:
         raise unknown(f"variant of {game.title}", id, ids or game.variants)
     return make_variant(id, **options)
