@@ -56,19 +56,6 @@ def listed(start: str, parts: Sequence[str], others: int = 0) -> str:
     return cut(told, MESSAGE - len(more)) + more
 
 
-def differences(old: Any, new: Any, place: str = "") -> list[str]:
-    """Where two settings differ, each with its name and both values."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            words
-            for name in dict.fromkeys((*old, *new))
-            for words in differences(
-                old.get(name), new.get(name), f"{place}.{name}" if place else str(name)
-            )
-        ]
-    return [] if old == new else [f"{place} was {shown(old)} and is {shown(new)}"]
-
-
 def printable(text: str) -> str:
     """The text with all other characters escaped."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
@@ -96,30 +83,6 @@ def shown(value: Any) -> str:
 def missing_extra(package: str, extra: str) -> UserError:
     """The error for an optional dependency that is not installed."""
     return UserError(f"{package} is not installed; run: pip install 'hanamachi[{extra}]'")
-
-
-def missing_package(error: ModuleNotFoundError) -> str:
-    """The package that is not installed; a missing module of ours is a bug, and is raised."""
-    package = (error.name or "").partition(".")[0]
-    if package in ("", "hanamachi"):
-        raise error
-    return package
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether Python, numpy or PyTorch got no memory; some errors of PyTorch's have no type."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    untyped = "can't allocate memory", "CUDA error: out of memory"
-    return isinstance(error, RuntimeError) and any(words in str(error) for words in untyped)
-
-
-def process_killed() -> UserError:
-    """The error for a process that ended without a word while it worked for this one."""
-    return UserError(
-        "a process was killed, perhaps because memory ran out: run the same command again, with "
-        "fewer --processes"
-    )
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> UserError:

@@ -135,6 +135,7 @@ from pettingzoo.utils import AECEnv
 
 from hanamachi.adapters.aec import AEC, make
 from hanamachi.errors import UserError, shown
+from hanamachi.sessions.session import whole_number
 
 PLAYERS = (2, 3, 4, 5)
 
@@ -151,7 +152,8 @@ def raw_env(players: Any = 2, **options: Any) -> AEC:
 
 def id_of(players: Any, options: Mapping[str, Any]) -> str:
     """The id for this number of players and these options; UserError for another number."""
-    if type(players) is not int or players not in PLAYERS:
+    number = whole_number(players, "players")
+    if number not in PLAYERS:
         raise UserError(f"players must be a whole number from 2 to 5, not {shown(players)}")
     multicolour = options.get("multicolour") == "five"
-    return f"hanabi:{players}p:multicolour" if multicolour else f"hanabi:{players}p"
+    return f"hanabi:{number}p:multicolour" if multicolour else f"hanabi:{number}p"

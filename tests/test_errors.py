@@ -2,7 +2,7 @@
 
 import pytest
 
-from hanamachi.errors import SHOWN, is_out_of_memory, nearest, shown, unknown
+from hanamachi.errors import SHOWN, nearest, shown, unknown
 from hanamachi.limits import MESSAGE
 
 pytestmark = pytest.mark.uncompiled
@@ -59,17 +59,3 @@ def test_any_unknown_name_gets_a_sentence(name):
 def test_the_nearest_name_is_found_and_a_long_name_is_near_to_none():
     assert nearest("hanbi", ["hanabi", "hanamikoji"]) == "hanabi"
     assert nearest("hanabi" * 10**5, ["hanabi", "hanamikoji"]) is None
-
-
-@pytest.mark.parametrize(
-    ("error", "is_it"),
-    [
-        (MemoryError(), True),
-        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"), True),
-        (RuntimeError("CUDA error: out of memory"), True),
-        (RuntimeError("CUDA error: an illegal memory access was encountered"), False),
-        (ValueError("can't allocate memory"), False),
-    ],
-)
-def test_libraries_that_get_no_memory_are_understood(error, is_it):
-    assert is_out_of_memory(error) == is_it

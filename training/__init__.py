@@ -8,7 +8,8 @@ Each is imported when it is first used, so that the command line starts quickly.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hanamachi.errors import missing_extra, missing_package
+from hanamachi.errors import missing_extra
+from hanamachi.training.failures import missing_package
 
 if TYPE_CHECKING:
     from hanamachi.training.best_responses import exploit

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from hanamachi.errors import UserError, is_out_of_memory
+from hanamachi.errors import UserError
 from hanamachi.storage.files import replacing
 from hanamachi.training.build import learner_class, make_games, track_average
 from hanamachi.training.config import Config
+from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 
 SAVED = "resume.zip"

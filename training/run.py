@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from hanamachi.errors import UserError, differences, listed
+from hanamachi.errors import UserError, listed
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of
@@ -47,6 +47,7 @@ from hanamachi.training.curve import CURVE, REPORT, evaluations, read_curve
 from hanamachi.training.evaluation.matches import Rows, versus, with_partners
 from hanamachi.training.evaluation.report import print_rows
 from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
+from hanamachi.training.failures import differences
 from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import PICTURE, model_card

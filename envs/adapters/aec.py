@@ -24,16 +24,14 @@ from hanamachi.rendering.frames import (
     RENDER_MODES,
     Frame,
     checked_render_mode,
-    checked_render_seat,
     frame,
 )
 from hanamachi.sessions.saved_games import Record, record_of
-from hanamachi.sessions.session import Session
+from hanamachi.sessions.session import NO_GAME, Session, checked_render_seat
 from hanamachi.sessions.states import State
 from hanamachi.sessions.worlds import Worlds, worlds_of
 
 ILLEGAL_REWARD = -1.0
-NO_GAME = "no game is in progress; call reset() first"
 
 
 def make(
@@ -57,7 +55,7 @@ class AEC(AECEnv):
     """A game as PettingZoo plays it, bare: an illegal action raises IllegalAction.
 
     An observation is {"observation": (N,) float32, "action_mask": (A,) int8}; the mask is all
-    zeros for an agent who is not to move. All agents end on the same step. A copy or a pickle
+    zeros for an agent who is not to move. All agents end on the same step. A deep copy or a pickle
     holds the game in progress.
     """
 
@@ -85,7 +83,7 @@ class AEC(AECEnv):
         self.possible_agents = [f"player_{seat}" for seat in range(self.variant.seats)]
         self.agents: list[str] = []
         self._nothing = dict.fromkeys(self.possible_agents, 0.0)  # the rewards of most steps
-        self.observation_spaces = {agent: self._seen() for agent in self.possible_agents}
+        self.observation_spaces = {agent: self._observed() for agent in self.possible_agents}
         self.action_spaces = {
             agent: spaces.Discrete(self.variant.actions.size) for agent in self.possible_agents
         }
@@ -97,7 +95,7 @@ class AEC(AECEnv):
         """The rule set that is played."""
         return self._session.variant
 
-    def _seen(self) -> spaces.Dict:
+    def _observed(self) -> spaces.Dict:
         layout, actions = self.variant.observation, self.variant.actions
         return spaces.Dict(
             {
@@ -140,13 +138,11 @@ class AEC(AECEnv):
         if not self.agents:
             raise UserError(NO_GAME)
         agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
-            if action is not None:
-                raise UserError(f"the game is over; {agent} can only step with None")
+        over = self.terminations[agent] or self.truncations[agent]
+        check_none(agent, over, action)
+        if over:
             self._was_dead_step(None)
             return
-        if action is None:
-            raise UserError(f"{agent} is to move and must choose an action; None is for the end")
         self._session.step(action)
         self._cumulative_rewards[agent] = 0.0
         self._update()
@@ -191,20 +187,29 @@ class AEC(AECEnv):
         )
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What this agent knows, in or out of its turn, also once the game is over."""
-        if not self._session.generator:
-            raise UserError(NO_GAME)
+        """What this agent knows, in or out of its turn, also once the game is over.
+
+        UserError for a name that no agent has, and before the first game.
+        """
+        self._session.check_begun()
         observation, mask = self._session.observe(seat_of(agent, self.possible_agents))
         if self.terminations.get(agent, True):
             mask[:] = 0  # also after an illegal action has ended the game
         return {"observation": observation, "action_mask": mask}
 
     def worlds(self) -> Worlds:
-        """What the agent selected may imagine, for policies that search."""
+        """What the agent selected may imagine, for policies that search.
+
+        UserError if no game is in progress.
+        """
         return worlds_of(self._session, self._session.mover)
 
     def state(self) -> NDArray[np.float32]:
-        """What all agents know, one after the other, (S * N,): for critics, never for policies."""
+        """What all agents know, one after the other, (S * N,): for critics, never for policies.
+
+        UserError before the first game.
+        """
+        self._session.check_begun()
         seats = np.arange(self.variant.seats)
         out = np.empty((len(seats), self.variant.observation.size), np.float32)
         everyone = np.repeat(self._session.games, len(seats))
@@ -215,12 +220,14 @@ class AEC(AECEnv):
         """The table: "human" prints it, "ansi" returns text, "rgb_array" an image.
 
         It is as `seat` sees it, else as `render_seat` does; without either all cards are open.
+        UserError for a seat that is not there, and before the first game.
         """
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
             return None
-        asked = self.render_seat if seat is None else seat
-        seen_by = checked_render_seat(asked, self.variant.seats)
+        self._session.check_begun()
+        wanted = self.render_seat if seat is None else seat
+        seen_by = checked_render_seat(wanted, self.variant.seats)
         return frame(self.variant, self._session.state(), self.render_mode, seen_by)
 
     def _repr_svg_(self) -> str | None:
@@ -248,8 +255,19 @@ class AEC(AECEnv):
         return deepcopy(self)
 
     def record(self) -> Record:
-        """The game so far, to be saved and replayed."""
+        """The game so far, to be saved and replayed.
+
+        UserError before the first game, and for one that began from a given position.
+        """
         return record_of(self._session)
+
+
+def check_none(agent: str, over: bool, action: Any) -> None:
+    """UserError unless the action is None just when the game is over for the agent."""
+    if over and action is not None:
+        raise UserError(f"the game is over; {agent} can only step with None")
+    if not over and action is None:
+        raise UserError(f"{agent} is to move and must choose an action; None is for the end")
 
 
 def seat_of(agent: Any, agents: list[str]) -> int:

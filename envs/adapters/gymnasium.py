@@ -24,13 +24,12 @@ from hanamachi.rendering.frames import (
     RENDER_MODES,
     Frame,
     checked_render_mode,
-    checked_render_seat,
     frame,
 )
 from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
-from hanamachi.sessions.session import Session, checked_seed
+from hanamachi.sessions.session import NO_GAME, Session, checked_render_seat, checked_seed
 from hanamachi.sessions.states import checked_state
 from hanamachi.sessions.worlds import Worlds, worlds_of
 
@@ -49,7 +48,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     that a game's rewards are all there. `seat` may be "random": each game then draws it, with the
     game's generator. The opponent, a policy or its name, plays with `np_random`. An illegal action
     raises IllegalAction, unless `illegal_reward` is given: then it ends the game and brings the
-    learner this much.
+    learner this much, and what came before its first decision.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
@@ -65,6 +64,12 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         render_seat: int | None = None,
         **options: Any,
     ) -> None:
+        """`game` is the id of a variant, and `options` are its own, such as starter=0.
+
+        `render` shows what the seat `render_seat` sees, by default all cards. Raises UserError for
+        an id, an option, a seat, a reward or a render mode that does not exist, and for an opponent
+        that cannot play the game.
+        """
         self._session = Session(variant(game, **options))
         self.seat_wanted = checked_seat(seat, self.variant.seats)
         self.opponent_wanted = opponent
@@ -78,6 +83,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.seat = 0  # of the learner in this game
         self._earlier = 0.0  # what the learner has earned before its first decision
         self._over = True  # until the first reset
+        self._forfeited = False
         self._mask = np.zeros(self.variant.actions.size, np.int8)
 
     @property
@@ -98,7 +104,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if "state" in given and checked_state(self.variant, given["state"])["mover"] == OVER:
             raise UserError(NOTHING_LEFT)
         self._session.begin(seed, given)  # first, as it refuses what does not fit
-        self._over = True  # until the opponent has played
+        self._over, self._forfeited = True, False  # until the opponent has played
         super().reset(seed=seed)
         self._take_seat()
         while self._session.mover == OVER:
@@ -107,7 +113,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             self._session.begin()
             self._take_seat()
         self._over = False
-        return self._seen()
+        return self._look()
 
     def _take_seat(self) -> None:
         wanted, seats = self.seat_wanted, self.variant.seats
@@ -116,9 +122,15 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self._earlier = self._others_play()
 
     def step(self, action: Any) -> Transition:
-        """The learner's action, and all that happens up to its next decision or the end."""
+        """The learner's action, and all that happens up to its next decision or the end.
+
+        Returns the observation, (N,) float32; the reward; whether the game is over; False, as no
+        game is truncated; and the info with the action mask, (A,) int8. Raises IllegalAction, and
+        leaves the game as it was, unless `illegal_reward` is given; UserError for what is no whole
+        number, or if no game is in progress.
+        """
         if self._over:
-            raise UserError("no game is in progress; call reset() to begin one")
+            raise UserError(NO_GAME)
         if self._session.mover != self.seat:
             raise UserError(OPPONENT_FAILED)
         try:
@@ -130,15 +142,15 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         reward = self._earlier + self._session.rewards()[self.seat] + self._others_play()
         self._earlier = 0.0
         self._over = self._session.mover == OVER
-        observation, info = self._seen()
+        observation, info = self._look()
         return observation, reward, self._over, False, info
 
     def _forfeit(self, reward: float) -> Transition:
         """The game ends here for the learner, who may do nothing more."""
-        self._over = True
-        observation, info = self._seen()
+        self._over = self._forfeited = True
+        observation, info = self._look()
         self._mask[:] = 0
-        return observation, reward, True, False, info
+        return observation, self._earlier + reward, True, False, info
 
     def _others_play(self) -> float:
         """Up to the learner's turn or the end; returns what it brings the learner."""
@@ -149,14 +161,17 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             reward += self._session.rewards()[self.seat]
         return reward
 
-    def _seen(self) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def _look(self) -> tuple[NDArray[np.float32], dict[str, Any]]:
         observation, self._mask = self._session.observe(self.seat)
         if self.render_mode == "human":
             self.render()
         return observation, {"action_mask": self._mask}
 
     def worlds(self) -> Worlds:
-        """What the learner may imagine; policies that search need `with_worlds(env.worlds())`."""
+        """What the learner may imagine; policies that search need `with_worlds(env.worlds())`.
+
+        UserError if no game is in progress.
+        """
         return worlds_of(self._session, self.seat)
 
     def action_masks(self) -> NDArray[np.int8]:
@@ -167,13 +182,16 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """The table: "human" prints it, "ansi" returns text, "rgb_array" an image.
 
         It is as `seat` sees it, else as `render_seat` does; without either all cards are open.
+        UserError for a seat that is not there, and before the first game.
         """
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
             return None
-        asked = self.render_seat if seat is None else seat
-        seen_by = checked_render_seat(asked, self.variant.seats)
-        return frame(self.variant, self._session.state(), self.render_mode, seen_by)
+        self._session.check_begun()
+        wanted = self.render_seat if seat is None else seat
+        seen_by = checked_render_seat(wanted, self.variant.seats)
+        table = self.variant, self._session.state(), self.render_mode, seen_by
+        return frame(*table, forfeited=self._forfeited)
 
     def _repr_svg_(self) -> str | None:
         """The table for a notebook, open as in `render`."""
@@ -184,7 +202,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         close_if_named(self.opponent_wanted, self.opponent)
 
     def record(self) -> Record:
-        """The game so far, to be saved and replayed."""
+        """The game so far, to be saved and replayed.
+
+        UserError before the first game, and for one that began from a given position.
+        """
         return record_of(self._session)
 
 

@@ -22,7 +22,7 @@ from hanamachi.adapters.text import ScriptedModel, Step, TextGame
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
 from hanamachi.sessions.opponent_protocol import checked_seat
-from hanamachi.sessions.session import checked_seed
+from hanamachi.sessions.session import NO_GAME, checked_seed
 
 LONGEST = 100_000  # characters of a prompt
 CHARACTERS = frozenset(string.printable + "·■▲▼○●")  # of prompts
@@ -84,7 +84,7 @@ class TextEnv(gymnasium.Env[str, str]):
     def step(self, action: str) -> Transition:
         """The seat's reply, and all that happens up to its next prompt or the end."""
         if self._over:
-            raise UserError("no game is in progress; call reset() to begin one")
+            raise UserError(NO_GAME)
         if self.game.session.mover != self.seat:
             raise UserError(OPPONENT_FAILED)
         step = self.game.step(action)

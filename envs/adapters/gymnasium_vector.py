@@ -23,7 +23,7 @@ from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import GAMES_AT_ONCE, THREADS
-from hanamachi.rendering.frames import Frame, checked_render_mode, checked_render_seat, frame
+from hanamachi.rendering.frames import Frame, checked_render_mode, frame
 from hanamachi.sessions.learner_games import (
     AgainstOpponent,
     LearnerGames,
@@ -32,7 +32,15 @@ from hanamachi.sessions.learner_games import (
 )
 from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.policy_checks import checked_actions
-from hanamachi.sessions.session import SEEDS, checked_mapping, checked_seeds, whole_number
+from hanamachi.sessions.session import (
+    NO_GAME,
+    SEEDS,
+    checked_flag,
+    checked_mapping,
+    checked_render_seat,
+    checked_seeds,
+    whole_number,
+)
 from hanamachi.sessions.worlds import Worlds
 
 Infos = dict[str, Any]
@@ -91,7 +99,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.render_mode = checked_render_mode(render_mode, self.metadata["render_modes"])
         self.render_seat = checked_render_seat(render_seat, self.variant.seats)
         self.dtype = checked_dtype(dtype)
-        self.copy = copy
+        self.copy = checked_flag(copy, "copy")
         self._check_memory()
         self.single_observation_space = space_of(self.variant.observation, self.dtype)
         self.single_action_space = spaces.Discrete(self.variant.actions.size)
@@ -101,7 +109,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._begun = False
         self._shown = self._new_arrays()
         masks = self._shown.masks  # actions are checked against these
-        self._masks = masks.copy() if copy or not self._resets_at_once else masks
+        self._masks = masks.copy() if self.copy or not self._resets_at_once else masks
 
     def _make_games(self, seat: int | str, threads: int | None) -> None:
         """Make the games, and choose what a step does with those that are over."""
@@ -157,18 +165,18 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._play.seed(seeded, seeds)
         if everywhere and first is not None:
             self._play.seed_random_play(self.np_random)
-        shown = self._arrays()
+        arrays = self._arrays()
         self._begun = self._begun and not everywhere  # if the opponent fails, nothing has begun
-        self._play.reset(rows, shown, self.np_random)
+        self._play.reset(rows, arrays, self.np_random)
         self._begun = True
-        self._show(shown)
-        return shown.observations, self._infos()
+        self._show(arrays)
+        return arrays.observations, self._infos()
 
     def _rows_to_reset(self, options: Any) -> NDArray[np.int64]:
         """The numbers of the games to begin; UserError for options that do not fit."""
-        asked = dict(checked_mapping(options))
-        mask = asked.pop("reset_mask", None)
-        if known_options(asked):
+        given = dict(checked_mapping(options))
+        mask = given.pop("reset_mask", None)
+        if known_options(given):
             raise UserError("reset takes no options but reset_mask for many games at once")
         if mask is None:
             return np.arange(self.num_envs)
@@ -205,11 +213,11 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         """The arrays that the next step fills."""
         return self._new_arrays() if self.copy else self._shown
 
-    def _show(self, shown: Shown) -> None:
+    def _show(self, arrays: Shown) -> None:
         """Hand these arrays to the caller; actions are checked against a copy of the masks."""
-        self._shown = shown
-        if self._masks is not shown.masks:
-            self._masks[:] = shown.masks
+        self._shown = arrays
+        if self._masks is not arrays.masks:
+            self._masks[:] = arrays.masks
         if not self._resets_at_once:
             self._masks[games_over(self._play.games)] = 1  # what is chosen there is ignored
 
@@ -223,7 +231,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
     def _check_begun(self) -> None:
         if not self._begun:
-            raise UserError("no game is in progress; call reset() to begin")
+            raise UserError(NO_GAME)
         if self.autoreset_mode is not AutoresetMode.DISABLED:
             return
         over = games_over(self._play.games)
@@ -236,13 +244,19 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], Infos]:
-        """An action in every game, and all that happens up to the learner's next decision."""
+        """An action in every game, (B,), and all that happens up to the learner's next decision.
+
+        Returns observations, (B, N) of `dtype`; rewards, (B,) float64; which games have ended, (B,)
+        bool; as many False, as no game is truncated; and infos. Raises IllegalAction, and leaves
+        all games as they were, if an action is not legal; UserError for actions of another shape or
+        type, if no game is in progress, and under DISABLED if one is over.
+        """
         self._check_begun()
         chosen = checked_actions(actions, self._masks, "the learner")
-        shown = self._arrays()
-        self._step(chosen, shown, self.np_random)
-        self._show(shown)
-        observations, _, rewards, terminated, _ = shown
+        arrays = self._arrays()
+        self._step(chosen, arrays, self.np_random)
+        self._show(arrays)
+        observations, _, rewards, terminated, _ = arrays
         ended = self._final_infos() if self._resets_at_once and terminated.any() else {}
         return (
             observations,
@@ -253,7 +267,12 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         )
 
     def worlds(self) -> Worlds:
-        """What the learners may imagine; policies that search need `with_worlds(env.worlds())`."""
+        """What the learners may imagine; policies that search need `with_worlds(env.worlds())`.
+
+        UserError before the first reset. Nothing can be imagined of a game that is over.
+        """
+        if not self._begun:
+            raise UserError(NO_GAME)
         return Worlds(self.variant, self._play.games, self._play.learners["seat"])
 
     # --- Infos and pictures
@@ -282,7 +301,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             gymnasium.logger.warn('render() shows nothing; choose render_mode="ansi" or another')
             return None
         if not self._begun:
-            raise UserError("no game is in progress; call reset() to begin")
+            raise UserError(NO_GAME)
         return tuple(
             frame(self.variant, game, self.render_mode, self.render_seat)
             for game in self._play.games

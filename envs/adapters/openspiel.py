@@ -15,7 +15,9 @@ With an id and options as everywhere else: `load("hanamikoji", cards=(2, 4), max
 
 Parameters are the variant, the number of players where variants differ in it, and all options. As
 OpenSpiel cuts its texts at commas, a list is written [2 3 4]; as a parameter has one type there,
-the variant decides where a number is -1 or a word is null, so that starter=-1 is "random".
+the variant decides where a number is -1 or a word is null, so that starter=-1 is "random". What
+not every variant has is -1 or null unless it is given, and true or false is then written yes or no:
+"python_geishas_road(variant=geishas_road:advanced,counter_own=no)".
 
 An observation is the engine's. The information-state string is all that a seat has done and seen
 since the game began (history.py). The tensor holds the observation as it is, and as it was at the
@@ -35,7 +37,8 @@ import numpy as np
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Game, Variant
 from hanamachi.errors import UserError, missing_extra, unknown
-from hanamachi.games.registry import GAMES, variant
+from hanamachi.games.registry import GAMES
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.sessions.history import Moment, changes
 from hanamachi.sessions.session import chances_of
 
@@ -52,17 +55,26 @@ PLAYERS = {CHANCE: pyspiel.PlayerId.CHANCE, OVER: pyspiel.PlayerId.TERMINAL}
 
 def load(id: str, /, **options: Any) -> "SpielGame":
     """The OpenSpiel game of a variant; UserError for an id or an option that does not exist."""
-    game = variant(id, **options).game
-    said = {name: spelled(v) for name, v in options.items() if v != game.variants[id][name]}
-    if None in said.values():
-        raise UserError(f"OpenSpiel knows no None; choose a variant of which {options} is true")
+    game = make_variant(id, **options).game
+    unsaid = defaults(game)
+    said = {
+        name: word_of(value) if isinstance(unsaid[name], str) else value
+        for name, value in options.items()
+        if value != game.variants[id][name]
+    }
+    for name, value in said.items():
+        if value is None:
+            raise UserError(f"OpenSpiel knows no None: choose a variant in which {name} is None")
     loaded: SpielGame = pyspiel.load_game(short_name(game), {"variant": id, **said})
     return loaded
 
 
 # --- Parameters
 
+MISSING = object()  # stands where a variant has no such option
 NUMBER = re.compile(r"-?[0-9]+")
+WORDS = {True: "yes", False: "no"}  # OpenSpiel takes "true" for no word
+TRUTHS = {word: value for value, word in WORDS.items()}
 
 
 def short_name(game: Game) -> str:
@@ -74,10 +86,15 @@ def spelled(value: Any) -> Any:
     return f"[{' '.join(map(str, value))}]" if isinstance(value, list | tuple) else value
 
 
+def word_of(value: Any) -> Any:
+    """A value as a parameter holds it that is a word."""
+    return WORDS[value] if isinstance(value, bool) else spelled(value)
+
+
 def read(value: Any) -> Any:
     """What a parameter means; a list may have commas where OpenSpiel has let them through."""
     if not isinstance(value, str) or not value.startswith("["):
-        return value
+        return TRUTHS.get(value, value)
     words = value.strip("[]").replace(",", " ").split()
     return tuple(int(word) if NUMBER.fullmatch(word) else word for word in words)
 
@@ -86,29 +103,31 @@ def defaults(game: Game) -> dict[str, Any]:
     """The parameters of a game; their defaults mean that it is as the variant has it."""
     every = [{**options, **game.fixed.get(id, {})} for id, options in game.variants.items()]
     names = dict.fromkeys(name for options in every for name in options)
-    values = {name: {options[name] for options in every if name in options} for name in names}
+    values = {name: [options.get(name, MISSING) for options in every] for name in names}
     return {"variant": "null", **{name: default(name, values[name]) for name in names}}
 
 
-def default(name: str, values: set[Any]) -> Any:
-    """The value that all variants share; -1 or null if there is none of the parameter's type."""
+def default(name: str, values: list[Any]) -> Any:
+    """The value that all variants have; -1 or null, by the parameter's type, if there is none."""
     number = name == "starter" or any(type(value) is int for value in values)
-    shared = spelled(values.pop()) if len(values) == 1 else None
+    shared = spelled(values[0]) if len(set(values)) == 1 else None
     if number:
         return shared if type(shared) is int else -1
     return "null" if shared is None else shared
 
 
-def chosen(game: Game, parameters: dict[str, Any]) -> Variant:
+def chosen(game: Game, said: dict[str, Any]) -> Variant:
     """The rule set that parameters mean; UserError if they do not fit together."""
-    unsaid = defaults(game)
-    said = {name: read(value) for name, value in parameters.items() if value != unsaid[name]}
-    fixed = {name: said.pop(name) for name in said.keys() - game.options - {"variant"}}
+    options = {name: read(value) for name, value in said.items()}
+    fixed = {name: options.pop(name) for name in options.keys() - game.options - {"variant"}}
     ids = [id for id in game.variants if fixed.items() <= game.fixed.get(id, {}).items()]
-    id = said.pop("variant", ids[0] if ids else str(fixed))
+    words = ", ".join(f"{name}={value}" for name, value in fixed.items())
+    id = options.pop("variant", ids[0] if ids else words)
+    if id in game.variants and id not in ids:
+        raise UserError(f"the variant {id} clashes with {words}: leave out one of the two")
     if id not in ids:
         raise unknown(f"variant of {game.title}", id, ids or game.variants)
-    return variant(id, **said)
+    return make_variant(id, **options)
 
 
 # --- The game
@@ -118,18 +137,20 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
     """A rule set as OpenSpiel's algorithms want it."""
 
     def __init__(self, game: Game, kind: pyspiel.GameType, parameters: dict[str, Any]) -> None:
-        said = {name: spelled(value) for name, value in parameters.items()}
-        rule_set = chosen(game, said)
-        length = rule_set.length
+        unsaid = defaults(game)
+        given = {name: spelled(value) for name, value in parameters.items()}
+        said = {name: value for name, value in given.items() if value != unsaid[name]}
+        variant = chosen(game, said)
+        length = variant.length
         rounds = length.rounds or MOST_ROUNDS
-        super().__init__(kind, facts(rule_set, rounds * length.decisions), said)
-        self.variant = rule_set
+        super().__init__(kind, facts(variant, rounds * length.decisions), said)
+        self.variant = variant
         self.rounds_told = min(rounds, ROUNDS_TOLD)
         self.chances = rounds * length.chances
-        games = rule_set.new(np.zeros(1, np.uint64))
-        kernels.start_one(rule_set.rule_set, games[0])
-        nothing = (0.0,) * rule_set.seats
-        self.beginning = Moment(rule_set, games, rounds * length.decisions, nothing)
+        games = variant.new(np.zeros(1, np.uint64))
+        kernels.start_one(variant.rule_set, games[0])
+        nothing = (0.0,) * variant.seats
+        self.beginning = Moment(variant, games, rounds * length.decisions, nothing)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return pyspiel.load_game, (self.get_type().short_name, self.get_parameters())
@@ -151,15 +172,15 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         return Observer(self, wanted.perfect_recall)
 
 
-def facts(rule_set: Variant, longest: int) -> pyspiel.GameInfo:
+def facts(variant: Variant, longest: int) -> pyspiel.GameInfo:
     """What depends on the options."""
-    together = rule_set.game.cooperative
+    together = variant.game.cooperative
     return pyspiel.GameInfo(
-        num_distinct_actions=rule_set.actions.size,
-        max_chance_outcomes=int(rule_set.rule_set.max_outcomes),
-        num_players=rule_set.seats,
+        num_distinct_actions=variant.actions.size,
+        max_chance_outcomes=int(variant.rule_set.max_outcomes),
+        num_players=variant.seats,
         min_utility=0.0 if together else -1.0,
-        max_utility=float(rule_set.best_score) if together else 1.0,
+        max_utility=float(variant.best_score) if together else 1.0,
         utility_sum=None if together else 0.0,
         max_game_length=longest,
     )
@@ -234,7 +255,7 @@ class Observer:
 
 def kind_of(game: Game) -> pyspiel.GameType:
     """What holds for all rule sets of a game."""
-    kinds, seats = pyspiel.GameType, [variant(id).seats for id in game.variants]
+    kinds, seats = pyspiel.GameType, [make_variant(id).seats for id in game.variants]
     together = game.cooperative
     return kinds(
         short_name=short_name(game),

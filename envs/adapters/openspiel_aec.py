@@ -21,9 +21,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv
 
-from hanamachi.adapters.aec import NO_GAME, seat_of
+from hanamachi.adapters.aec import check_none, seat_of
 from hanamachi.errors import IllegalAction, UserError, missing_extra, shown
-from hanamachi.sessions.session import checked_mapping, checked_seed
+from hanamachi.sessions.session import NO_GAME, checked_mapping, checked_seed, whole_number
 
 try:
     import pyspiel
@@ -52,7 +52,7 @@ class OpenSpielAEC(AECEnv):
         self.metadata = {"name": str(self.game), "render_modes": [], "is_parallelizable": False}
         self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players())]
         self.agents: list[str] = []
-        self.observation_spaces = {agent: self._seen() for agent in self.possible_agents}
+        self.observation_spaces = {agent: self._observed() for agent in self.possible_agents}
         self.action_spaces = {
             agent: spaces.Discrete(self.game.num_distinct_actions())
             for agent in self.possible_agents
@@ -60,7 +60,7 @@ class OpenSpielAEC(AECEnv):
         self.np_random = np.random.default_rng()  # chance
         self.position: Any = None  # until the first reset
 
-    def _seen(self) -> spaces.Dict:
+    def _observed(self) -> spaces.Dict:
         """OpenSpiel declares no bounds of a tensor's entries."""
         size = tensor_size(self.game)
         return spaces.Dict(
@@ -102,14 +102,15 @@ class OpenSpielAEC(AECEnv):
         if not self.agents:
             raise UserError(NO_GAME)
         agent = self.agent_selection
+        check_none(agent, self.terminations[agent], action)
         if self.terminations[agent]:
-            self._was_dead_step(action)
+            self._was_dead_step(None)
             return
-        legal = self.position.legal_actions()
-        if action not in legal:
+        number, legal = whole_number(action, "an action"), self.position.legal_actions()
+        if number not in legal:
             choices = ", ".join(map(str, legal))
-            raise IllegalAction(f"{agent} may not take action {action} now; legal are {choices}")
-        self.position.apply_action(int(action))
+            raise IllegalAction(f"{agent} may not take action {number} now; legal are {choices}")
+        self.position.apply_action(number)
         self._cumulative_rewards[agent] = 0.0
         self._follow()
 

@@ -70,6 +70,6 @@ def many_games(
 
 def checked_game(game: str, variants: list[str]) -> str:
     """The id of the variant to play; UserError if this id of Gymnasium stands for others."""
-    if game in VARIANTS and game not in variants:
+    if isinstance(game, str) and game in VARIANTS and game not in variants:
         raise UserError(f"{game} is {gymnasium_id(game)}; this id is for {' and '.join(variants)}")
     return game

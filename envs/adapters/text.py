@@ -17,13 +17,19 @@ import numpy as np
 from hanamachi.adapters.aec import ILLEGAL_REWARD
 from hanamachi.adapters.requests import Asked, opponent_for
 from hanamachi.engine.game import OVER
-from hanamachi.errors import UserError, shown, unknown
+from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import variant
-from hanamachi.sessions.events import asked
+from hanamachi.sessions.events import render_part
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
 from hanamachi.sessions.replies import action_named, retries_of
-from hanamachi.sessions.session import Session, whole_number
+from hanamachi.sessions.session import (
+    NO_GAME,
+    Session,
+    checked_flag,
+    checked_seed,
+    seat_number,
+)
 from hanamachi.sessions.views import choices
 
 Message = dict[str, str]  # "role" and "content", as chat APIs have them
@@ -59,15 +65,20 @@ class TextGame:
         "deductions" (also what the seat can work out of the cards that it has not seen) or "memory"
         (both, and all that the seat has heard since the game began). `illegal` says what a reply
         without a legal action leads to: "retry:N" asks again, N times, then the seat forfeits;
-        "forfeit" ends the game at -1 for the seat; "random" plays a random legal action.
+        "forfeit" does so at once; "random" plays a random legal action. A seat that forfeits ends
+        the game with a return of -1, opponents with 1, and partners with 0.
         `legal_list` adds all legal actions to each prompt. Raises UserError for other settings.
         """
         if prompt not in PROMPTS:
             raise unknown("prompt", prompt, PROMPTS)
         self.retries = retries_of(illegal)
         self.variant = variant(id, **options)
-        self.prompt, self.illegal, self.legal_list = prompt, illegal, legal_list
-        self.seed = seed
+        self.prompt, self.illegal, self.legal_list = (
+            prompt,
+            illegal,
+            checked_flag(legal_list, "legal_list"),
+        )
+        self.seed = None if seed is None else checked_seed(seed)
         self.session = Session(self.variant)
         self.forfeited = False
 
@@ -98,7 +109,7 @@ class TextGame:
         progress.
         """
         if self.over:
-            raise UserError("no game is in progress; call reset() to begin one")
+            raise UserError(NO_GAME)
         seat = self.session.mover
         self._tell(seat, "assistant", reply if isinstance(reply, str) else "")
         try:
@@ -155,8 +166,9 @@ class TextGame:
 
     def messages(self, seat: int) -> list[Message]:
         """All that a seat was told and has replied, as chat APIs take it; the rules come first."""
-        self._check_begun(seat)
-        return [{"role": "system", "content": rules_prompt(self.variant, seat)}, *self.talk[seat]]
+        seat = self._seat_in_game(seat)
+        rules = {"role": "system", "content": rules_prompt(self.variant, seat)}
+        return [rules, *(message.copy() for message in self.talk[seat])]
 
     def _ask(self) -> str:
         """The prompt of the seat to move, which is also the next message to it."""
@@ -171,27 +183,25 @@ class TextGame:
 
     def turn(self, seat: int) -> str:
         """What a seat reads at its turn: events, table, deductions and legal actions."""
-        self._check_begun(seat)
+        seat = self._seat_in_game(seat)
         return turn_prompt(self.session.history(), seat, self.prompt, self.legal_list)
 
     def result(self) -> str:
         """How the game ended, or stands."""
-        self._check_begun(0)
+        self.session.check_begun()
         if self.forfeited:
             return f"player {self.session.mover} has forfeited the game by illegal replies"
-        return str(asked(self.variant, "status")(self.variant, self.session.games[0], None))
+        return str(render_part(self.variant, "status")(self.variant, self.session.games[0], None))
 
-    def _check_begun(self, seat: int) -> None:
-        if not self.session.generator:
-            raise UserError("no game is in progress; call reset() to begin one")
-        if not 0 <= whole_number(seat, "a seat") < self.variant.seats:
-            raise UserError(f"a seat must be from 0 to {self.variant.seats - 1}, not {shown(seat)}")
+    def _seat_in_game(self, seat: Any) -> int:
+        self.session.check_begun()
+        return seat_number(seat, self.variant.seats)
 
     # --- Replies
 
     def legal(self) -> dict[int, str]:
-        """The legal actions of the seat to move, in words."""
-        return choices(self.session, self.session.mover)
+        """The legal actions of the seat to move, in words; none once the game is over."""
+        return {} if self.over else choices(self.session, self.session.mover)
 
     def parse(self, reply: str) -> int:
         """The legal action that a reply names, as `replies.action_named` finds it.
@@ -199,7 +209,7 @@ class TextGame:
         UserError, which says what to write, if it names none.
         """
         if not (legal := self.legal()):
-            raise UserError("no game is in progress; call reset() to begin one")
+            raise UserError(NO_GAME)
         return action_named(reply, legal, self.variant.actions.words)
 
 

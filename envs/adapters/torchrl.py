@@ -23,6 +23,7 @@ from gymnasium.vector.utils import batch_space
 
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.errors import UserError, shown
+from hanamachi.sessions.session import checked_mapping
 
 Observations = dict[str, Any]
 
@@ -58,17 +59,24 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
         seen = games.single_observation_space
         self.single_observation_space = spaces.Dict({"observation": seen, "action_mask": legal})
         self.observation_space = batch_space(self.single_observation_space, games.num_envs)
+        self._begun = False
         self._over = np.zeros(games.num_envs, np.bool_)  # games that wait for reset
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, Any]]:
-        """Begin all games, or go on with those of "reset_mask", (B,) bool."""
-        asked = (options or {}).get("reset_mask")
-        if asked is None:
+        """Begin all games, or go on with those of "reset_mask", (B,) bool, that have ended.
+
+        UserError for a mask of other games, or with a seed, as those games have begun already.
+        """
+        mask = checked_mapping(options).get("reset_mask")
+        if mask is None or not self._begun:
             observations, infos = self.env.reset(seed=seed, options=options)
             self._now = {"observation": observations, "action_mask": infos["action_mask"]}
-        elif not np.array_equal(asked, self._over) or not self._over.any():
+            self._begun = True
+        elif seed is not None:
+            raise UserError("the games after those that ended have begun: leave out the seed")
+        elif not np.array_equal(mask, self._over) or not self._over.any():
             raise UserError("reset_mask must be true for the games that have ended, and no others")
         self._over[:] = False
         return self._now, {}
@@ -85,7 +93,7 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
     def _shown(self, infos: dict[str, Any]) -> Observations:
         if not self._over.any():
             return self._now
-        shown = {name: rows.copy() for name, rows in self._now.items()}
-        shown["observation"][self._over] = np.stack(infos["final_obs"][self._over])
-        shown["action_mask"][self._over] = 1
-        return shown
+        seen = {name: rows.copy() for name, rows in self._now.items()}
+        seen["observation"][self._over] = np.stack(infos["final_obs"][self._over])
+        seen["action_mask"][self._over] = 1
+        return seen

@@ -137,7 +137,7 @@ def load_environment(game: str = "hanamikoji", **settings: Any) -> WordsEnv:
     """
     own = {name: value for name, value in settings.items() if name in WordsConfig.model_fields}
     options = {name: value for name, value in settings.items() if name not in own}
-    options |= checked_mapping(own.pop("options", {}))
+    options |= checked_mapping(own.pop("options", {}), "options")
     if "id" in own:
         raise UserError("the id of these tasks is fixed: leave out id")
     taskset = WordsConfig(id=ID, game=game, options=options, **own)

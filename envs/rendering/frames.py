@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError, shown, unknown
+from hanamachi.errors import unknown
 from hanamachi.rendering.canvas import Canvas
 from hanamachi.rendering.pixels import pixels
 from hanamachi.rendering.svg import svg
 
 RENDER_MODES = ("human", "ansi", "rgb_array")
+FORFEITED = "an illegal action has ended the game"
 
 Frame = str | NDArray[np.uint8] | None
 
@@ -24,22 +25,25 @@ def checked_render_mode(mode: str | None, known: Sequence[str] = RENDER_MODES) -
     raise unknown("render mode", mode, known)
 
 
-def checked_render_seat(seat: Any, seats: int) -> int | None:
-    """The seat whose view is shown; None for the open table."""
-    if seat is None or (type(seat) is int and 0 <= seat < seats):
-        return seat
-    raise UserError(f"a seat to render must be None or from 0 to {seats - 1}, not {shown(seat)}")
-
-
-def frame(variant: Variant, game: np.record, mode: str, seat: int | None = None) -> Frame:
+def frame(
+    variant: Variant,
+    game: np.record,
+    mode: str,
+    seat: int | None = None,
+    *,
+    forfeited: bool = False,
+) -> Frame:
     """The table as a seat sees it: printed, as text, or as an image (H, W, 3) uint8.
 
-    Without a seat hidden cards are shown, too.
+    Without a seat hidden cards are shown, too. Text says whether the game was forfeited, which the
+    table does not tell.
     """
     module: Any = variant.game.render()
     if mode == "rgb_array":
         return pixels(module.drawing(variant, game, seat))
     text: str = module.text(variant, game, seat)
+    if forfeited:
+        text += f"\n{FORFEITED}"
     if mode == "ansi":
         return text
     print_anywhere(text)

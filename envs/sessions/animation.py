@@ -1,26 +1,28 @@
 """A saved game as an animation."""
 
+import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import MOVE_SECONDS
 from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
-from hanamachi.sessions.events import asked
+from hanamachi.sessions.events import render_part
 from hanamachi.sessions.saved_games import Record, positions
 from hanamachi.storage.files import write_whole
+from hanamachi.storage.reading import checked_path
 
 KINDS = (".svg", ".gif")
 PAUSE = 4  # a scored table is shown so much longer
 GIF_WIDTH = 800  # pixels
 
 
-def animate(record: Record, path: Path, seconds: float = 1.0) -> None:
+def animate(record: Record, path: str | os.PathLike[str], seconds: float = 1.0) -> None:
     """Write a game as an animation, one move every `seconds`: SVG or GIF, by the name of the file.
 
     All cards are open. Raises UserError for another kind of file, for more than MOVE_SECONDS,
     or if Pillow is missing for GIF.
     """
+    path = checked_path(path)
     kind = path.suffix.lower()
     if not 0 < seconds <= MOVE_SECONDS:
         raise UserError(f"a move takes up to {MOVE_SECONDS} seconds, not {shown(seconds)}")
@@ -37,7 +39,7 @@ def animate(record: Record, path: Path, seconds: float = 1.0) -> None:
 def scenes(record: Record, seconds: float) -> Iterator[Scene]:
     """The table after the deal and after each move, and each round's end before the next round."""
     variant, render, before = record.variant, record.variant.game.render(), None
-    round_end = asked(variant, "round_end_drawing")
+    round_end = render_part(variant, "round_end_drawing")
     for number, (position, happened) in enumerate(positions(record)):
         words = happened.replace("player_", "player ")
         if before is not None:

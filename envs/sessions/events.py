@@ -80,13 +80,13 @@ class History:
 
 def hear(variant: Variant, event: Event, seat: int | None) -> Iterator[Heard]:
     """What a seat hears of an event: words of what was done, then of what came of it."""
-    heard = asked(variant, "heard")(variant, event.before, event.by, event.number, seat)
+    heard = render_part(variant, "heard")(variant, event.before, event.by, event.number, seat)
     for place, words in enumerate(heard):
         by = event.by if event.by != CHANCE and place == 0 else None
         yield Heard(by, words, event.decision)
 
 
-def asked(variant: Variant, name: str) -> Callable[..., Any]:
+def render_part(variant: Variant, name: str) -> Callable[..., Any]:
     """What a game says of itself under this name; simple games leave it to `plain`."""
     own: Callable[..., Any] = getattr(variant.game.render(), name, None) or getattr(plain, name)
     return own

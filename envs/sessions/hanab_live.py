@@ -15,7 +15,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.hanabi.actions import Move
 from hanamachi.games.hanabi.rules import CLUE, DISCARD, PLAY
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import DEAL
 from hanamachi.sessions.saved_games import Record
 
@@ -69,26 +69,26 @@ def read_hanab_live(content: Mapping[str, Any]) -> Record:
     Raises UserError if it is of a variant that is not played here, or not in this form. Whether
     the rules allow its actions shows when it is replayed.
     """
-    rule_set = variant_of(content)
-    deck = [card_of(rule_set, card) for card in listed(content, "deck")]
-    check_deck(rule_set, deck)
-    hands = Hands(rule_set.seats, int(rule_set.rule_set.hand_size), len(deck))
+    variant = variant_of(content)
+    deck = [card_of(variant, card) for card in listed(content, "deck")]
+    check_deck(variant, deck)
+    hands = Hands(variant.seats, int(variant.rule_set.hand_size), len(deck))
     if hands.drawn > len(deck):
         raise UserError(f"the hands need {hands.drawn} cards, but the deck has {len(deck)}")
-    numbers = {move: number for number, move in enumerate(rule_set.actions.moves)}
+    numbers = {move: number for number, move in enumerate(variant.actions.moves)}
     actions = []
     for step in steps(content):
-        move = move_of(rule_set, hands, step)
+        move = move_of(variant, hands, step)
         if move not in numbers:
             raise UserError(f"{shown(dict(step))} is no action of this game")
         actions.append(numbers[move])
         hands.next_player()
-    return Record(rule_set, START, tuple(deck[: hands.drawn]), tuple(actions))
+    return Record(variant, START, tuple(deck[: hands.drawn]), tuple(actions))
 
 
-def check_deck(rule_set: Variant, deck: Sequence[int]) -> None:
+def check_deck(variant: Variant, deck: Sequence[int]) -> None:
     """UserError unless the deck has each card as often as the game."""
-    rules = rule_set.rule_set
+    rules = variant.rule_set
     whole, given = rules["copies"][: rules["cards"]], np.bincount(deck, minlength=rules["cards"])
     if not np.array_equal(given, whole):
         raise UserError(f"the deck must hold all {whole.sum()} cards of the game, each as often")
@@ -106,11 +106,11 @@ def variant_of(content: Mapping[str, Any]) -> Variant:
     for option in UNKNOWN:
         if settings.get(option):
             raise UserError(f"games with the option {option} are not played here")
-    usual = variant(f"hanabi:{players}p").options["hand_size"]
+    usual = make_variant(f"hanabi:{players}p").options["hand_size"]
     more = bool(settings.get("oneExtraCard")) - bool(settings.get("oneLessCard"))
     empty = bool(settings.get("emptyClues", False))
     options = {**VARIANTS[name], "starter": 0, "allow_empty_hints": empty}
-    return variant(f"hanabi:{players}p", hand_size=usual + more, **options)
+    return make_variant(f"hanabi:{players}p", hand_size=usual + more, **options)
 
 
 def listed(content: Mapping[str, Any], name: str) -> list[Any]:
@@ -130,21 +130,21 @@ def steps(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield step
 
 
-def card_of(rule_set: Variant, card: Any) -> int:
+def card_of(variant: Variant, card: Any) -> int:
     """A card's number; older games call its suit "suit"."""
-    tables = rule_set.rule_set
+    tables = variant.rule_set
     if isinstance(card, dict):
         suit, rank = card.get("suitIndex", card.get("suit")), card.get("rank")
         if is_number(suit, 0, int(tables.suits) - 1) and is_number(rank, 1, int(tables.ranks)):
-            return our_suit(rule_set, suit) * int(tables.ranks) + rank - 1
+            return our_suit(variant, suit) * int(tables.ranks) + rank - 1
     raise UserError(f"{shown(card)} is no card of this deck")
 
 
-def our_suit(rule_set: Variant, suit: int) -> int:
-    return SUITS[suit] if rule_set.options["colours"] == 5 else suit
+def our_suit(variant: Variant, suit: int) -> int:
+    return SUITS[suit] if variant.options["colours"] == 5 else suit
 
 
-def move_of(rule_set: Variant, hands: Hands, step: Mapping[str, Any]) -> Move | None:
+def move_of(variant: Variant, hands: Hands, step: Mapping[str, Any]) -> Move | None:
     """The move of an action, which is carried out; None if there is no such move."""
     kind, target, value = (step.get(name) for name in ("type", "target", "value"))
     if kind in (PLAYS, DISCARDS):
@@ -154,12 +154,12 @@ def move_of(rule_set: Variant, hands: Hands, step: Mapping[str, Any]) -> Move | 
         slot = held.index(target)
         hands.take(slot)
         return Move(PLAY if kind == PLAYS else DISCARD, slot)
-    suits, ranks = int(rule_set.rule_set.suits), int(rule_set.rule_set.ranks)
-    if not is_number(target, 0, rule_set.seats - 1):
+    suits, ranks = int(variant.rule_set.suits), int(variant.rule_set.ranks)
+    if not is_number(target, 0, variant.seats - 1):
         return None
-    offset = (target - hands.player) % rule_set.seats
+    offset = (target - hands.player) % variant.seats
     if kind == TELLS_SUIT and is_number(value, 0, suits - 1):
-        return Move(CLUE, offset=offset, trait=our_suit(rule_set, value))
+        return Move(CLUE, offset=offset, trait=our_suit(variant, value))
     if kind == TELLS_RANK and is_number(value, 1, ranks):
         return Move(CLUE, offset=offset, trait=suits + value - 1)
     return None
@@ -177,35 +177,35 @@ def hanab_live(record: Record) -> dict[str, Any]:
 
     Raises UserError for other games, and for options that the site does not have.
     """
-    rule_set = record.variant
-    name, settings = settings_of(rule_set)
+    variant = record.variant
+    name, settings = settings_of(variant)
     starter, cards = starter_and_cards(record)
-    players, hand_size = rule_set.seats, int(rule_set.rule_set.hand_size)
+    players, hand_size = variant.seats, int(variant.rule_set.hand_size)
     hands = [cards[seat * hand_size :][:hand_size] for seat in range(players)]
     in_turn = [card for seat in range(players) for card in hands[(starter + seat) % players]]
     drawn = in_turn + cards[players * hand_size :]
-    deck = drawn + undrawn(rule_set, drawn)
+    deck = drawn + undrawn(variant, drawn)
     table = Hands(players, hand_size, len(deck))
     return {
         "players": [f"player {(starter + seat) % players}" for seat in range(players)],
-        "deck": [card_there(rule_set, card) for card in deck],
-        "actions": [step_of(rule_set, table, action) for action in record.actions],
+        "deck": [card_there(variant, card) for card in deck],
+        "actions": [step_of(variant, table, action) for action in record.actions],
         "options": {"variant": name, **settings},
     }
 
 
-def settings_of(rule_set: Variant) -> tuple[str, dict[str, Any]]:
+def settings_of(variant: Variant) -> tuple[str, dict[str, Any]]:
     """The variant and the options there."""
-    if rule_set.game.name != "hanabi":
-        raise UserError(f"hanab.live has games of Hanabi only, not of {rule_set.game.title}")
-    options = rule_set.options
+    if variant.game.name != "hanabi":
+        raise UserError(f"hanab.live has games of Hanabi only, not of {variant.game.title}")
+    options = variant.options
     rest = {"max_clues": 8, "max_errors": 3, "ranks": 5, "strikeout_score": "zero"}
     for option, usual in rest.items():
         if options[option] != usual:
             raise UserError(f"hanab.live has no option {option}={options[option]}")
     suits = {name: options[name] for name in ("colours", "multicolour")}
     names = [name for name, chosen in VARIANTS.items() if chosen == suits]
-    more = options["hand_size"] - variant(rule_set.id).options["hand_size"]
+    more = options["hand_size"] - make_variant(variant.id).options["hand_size"]
     sizes: dict[int, dict[str, Any]] = {0: {}, 1: {"oneExtraCard": True}, -1: {"oneLessCard": True}}
     if not names or more not in sizes:
         raise UserError("hanab.live has no variant with these suits, or with hands of this size")
@@ -222,31 +222,31 @@ def starter_and_cards(record: Record) -> tuple[int, list[int]]:
     return starter, list(record.chance)
 
 
-def undrawn(rule_set: Variant, drawn: Sequence[int]) -> list[int]:
-    copies = rule_set.rule_set.copies.tolist()
+def undrawn(variant: Variant, drawn: Sequence[int]) -> list[int]:
+    copies = variant.rule_set.copies.tolist()
     for card in drawn:
         copies[card] -= 1
     return [card for card, left in enumerate(copies) for _ in range(left)]
 
 
-def card_there(rule_set: Variant, card: int) -> dict[str, int]:
-    suit, rank = divmod(card, int(rule_set.rule_set.ranks))
-    return {"suitIndex": suit_there(rule_set, suit), "rank": rank + 1}
+def card_there(variant: Variant, card: int) -> dict[str, int]:
+    suit, rank = divmod(card, int(variant.rule_set.ranks))
+    return {"suitIndex": suit_there(variant, suit), "rank": rank + 1}
 
 
-def suit_there(rule_set: Variant, suit: int) -> int:
-    return SUITS.index(suit) if rule_set.options["colours"] == 5 else suit
+def suit_there(variant: Variant, suit: int) -> int:
+    return SUITS.index(suit) if variant.options["colours"] == 5 else suit
 
 
-def step_of(rule_set: Variant, hands: Hands, action: int) -> dict[str, int]:
+def step_of(variant: Variant, hands: Hands, action: int) -> dict[str, int]:
     """An action there, which is carried out."""
-    move, suits = rule_set.actions.moves[action], int(rule_set.rule_set.suits)
+    move, suits = variant.actions.moves[action], int(variant.rule_set.suits)
     if move.kind != CLUE:
         step = {"type": PLAYS if move.kind == PLAY else DISCARDS, "target": hands.take(move.slot)}
     else:
-        target = (hands.player + move.offset) % rule_set.seats
+        target = (hands.player + move.offset) % variant.seats
         of_suit = move.trait < suits
-        value = suit_there(rule_set, move.trait) if of_suit else move.trait - suits + 1
+        value = suit_there(variant, move.trait) if of_suit else move.trait - suits + 1
         step = {"type": TELLS_SUIT if of_suit else TELLS_RANK, "target": target, "value": value}
     hands.next_player()
     return step

@@ -17,7 +17,7 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.engine.layout import Layout
 from hanamachi.engine.rounds import scored_round
 from hanamachi.errors import IllegalAction
-from hanamachi.sessions.session import possible_outcomes
+from hanamachi.sessions.session import legal_in, possible_outcomes
 
 NONE = -1  # in place of the event that led to a moment: it is the first
 
@@ -62,10 +62,7 @@ class Moment:
 
     def legal(self) -> list[int]:
         """What the seat to move may do."""
-        mask = np.zeros((1, self.variant.actions.size), np.int8)
-        kernels.masks(self.variant.rule_set, self.games, mask)
-        actions: list[int] = np.flatnonzero(mask).tolist()
-        return actions
+        return legal_in(self.variant, self.games)
 
     def after(self, event: int) -> "Moment":
         """What follows an action of the mover or an outcome of chance.

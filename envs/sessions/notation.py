@@ -19,7 +19,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,9 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError, shown
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import RECORD_BYTES
-from hanamachi.sessions.events import Event, asked
+from hanamachi.sessions.events import Event, render_part
 from hanamachi.sessions.hanab_live import hanab_live, is_hanab_live, read_hanab_live
 from hanamachi.sessions.saved_games import (
     Record,
@@ -40,10 +39,10 @@ from hanamachi.sessions.saved_games import (
     replay,
     save,
 )
-from hanamachi.sessions.session import let_chance_happen, possible_outcomes
-from hanamachi.storage.files import write_whole
+from hanamachi.sessions.session import legal_in, let_chance_happen, possible_outcomes
+from hanamachi.storage.files import utf8, write_whole
 from hanamachi.storage.plain_yaml import parse_yaml
-from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
 GENERATOR = re.compile(r"generator\s+(\S+)")
 PLAYER = re.compile(r"player\s+(\d{1,3})\s*:\s*(.*)")
@@ -66,34 +65,35 @@ def notation(record: Record) -> str:
     return "\n".join(lines) + "\n"
 
 
-def head(rule_set: Variant) -> str:
+def head(variant: Variant) -> str:
     """The variant, and its options where they differ from its own."""
-    usual = variant(rule_set.id).options
+    usual = make_variant(variant.id).options
     options = [
         f"{name}={json.dumps(value, separators=(',', ':'))}"
-        for name, value in rule_set.options.items()
+        for name, value in variant.options.items()
         if value != usual[name]
     ]
-    return " ".join([rule_set.id, *options])
+    return " ".join([variant.id, *options])
 
 
-def outcome(rule_set: Variant, event: Event) -> str:
-    name: str = asked(rule_set, "outcome_name")(rule_set, event.before, event.number)
+def outcome(variant: Variant, event: Event) -> str:
+    name: str = render_part(variant, "outcome_name")(variant, event.before, event.number)
     return name
 
 
-def write_game(record: Record, path: Path | str) -> None:
+def write_game(record: Record, path: str | os.PathLike[str]) -> None:
     """Write a game in the form that the file's name asks for.
 
     NAME.txt is notation, NAME.hanab.json the JSON of hanab.live, and NAME.json a saved game. Raises
     UserError for another name, or if the file cannot be written.
     """
-    path = Path(path)
-    if path.suffix == ".json" and path.stem.endswith(".hanab"):
+    path = checked_path(path)
+    name = path.name.lower()
+    if name.endswith(".hanab.json"):
         text = json.dumps(hanab_live(record)) + "\n"
-    elif path.suffix == ".json":
+    elif name.endswith(".json"):
         return save(record, path)
-    elif path.suffix == ".txt":
+    elif name.endswith(".txt"):
         text = notation(record)
     else:
         raise UserError(f"a game is written as .txt, .json or .hanab.json, not as {path.name}")
@@ -112,12 +112,16 @@ def load_game(path: str | os.PathLike[str]) -> Record:
         raise UserError(f"{path} is no game that can be replayed: {error}") from None
 
 
-def read_game(text: bytes, most: int | None = None) -> Record:
+def read_game(text: bytes | str, most: int | None = None) -> Record:
     """A game in any form: as saved here, in notation, or in the JSON of hanab.live.
 
     Raises UserError if it is none of them, or if the rules do not allow it; and, before anything is
     played, if it has more than `most` actions.
     """
+    if isinstance(text, str):
+        text = utf8(text)
+    if not isinstance(text, bytes):
+        raise UserError(f"a game to read must be text or its bytes, not {shown(text)}")
     if not text.lstrip().startswith(b"{"):
         return read_notation(text.decode(errors="replace"), most)
     content = parse_json(text)
@@ -142,11 +146,11 @@ def read_notation(text: str, most: int | None = None) -> Record:
     if not lines:
         raise UserError("there is no game; its first line must name a variant, such as hanamikoji")
     (_, first), *others = lines
-    rule_set, generator = variant_in(first), 1
+    variant, generator = variant_in(first), 1
     if others and (found := GENERATOR.fullmatch(others[0][1])):
         generator, others = generator_state(found[1]), others[1:]
     check_length([line for _, line in others if not line.startswith("(")], most)
-    return played(rule_set, generator, others)
+    return played(variant, generator, others)
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
@@ -160,7 +164,7 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
 def variant_in(line: str) -> Variant:
     id, *settings = line.split()
     options: dict[str, Any] = {}
-    known = variant(id).options
+    known = make_variant(id).options
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
@@ -168,58 +172,56 @@ def variant_in(line: str) -> Variant:
         if name in options or name not in known:  # before anything is made of the value
             raise UserError(f"{shown(name)} is given twice, or is no option of {shown(id)}")
         options[name] = parse_yaml(value, f"the value of {name}")
-    return variant(id, **options)
+    return make_variant(id, **options)
 
 
-def played(rule_set: Variant, generator: int, lines: Iterable[tuple[int, str]]) -> Record:
+def played(variant: Variant, generator: int, lines: Iterable[tuple[int, str]]) -> Record:
     """The game that these lines lead to, from the start."""
-    games, chance, actions = rule_set.new(np.zeros(1, np.uint64)), [], []
+    games, chance, actions = variant.new(np.zeros(1, np.uint64)), [], []
     games["rng"] = generator
-    kernels.start_one(rule_set.rule_set, games[0])
+    kernels.start_one(variant.rule_set, games[0])
     for number, line in lines:
         try:
             if line.startswith("("):
-                chance += [bring(rule_set, games, name) for name in names_in(line)]
+                chance += [bring(variant, games, name) for name in names_in(line)]
             else:
-                chance += let_chance_happen(rule_set, games)
-                actions.append(act(rule_set, games, line))
+                chance += let_chance_happen(variant, games)
+                actions.append(act(variant, games, line))
         except UserError as error:
             raise UserError(f"line {number}: {error}") from None
-    chance += let_chance_happen(rule_set, games)
-    return Record(rule_set, generator, tuple(chance), tuple(actions))
+    chance += let_chance_happen(variant, games)
+    return Record(variant, generator, tuple(chance), tuple(actions))
 
 
 def names_in(line: str) -> list[str]:
     return [name.strip() for name in line.strip("()").split(",") if name.strip()]
 
 
-def bring(rule_set: Variant, games: NDArray[Any], name: str) -> int:
+def bring(variant: Variant, games: NDArray[Any], name: str) -> int:
     """Let chance bring the outcome of this name; returns its number."""
     if games["mover"][0] != CHANCE:
         raise UserError(f"{shown(name)} stands in brackets, but chance does not decide here")
-    possible = possible_outcomes(rule_set, games)
-    name_of = asked(rule_set, "outcome_name")
-    found = [number for number in possible if name_of(rule_set, games[0], number) == name.lower()]
+    possible = possible_outcomes(variant, games)
+    name_of = render_part(variant, "outcome_name")
+    found = [number for number in possible if name_of(variant, games[0], number) == name.lower()]
     if not found:
         raise UserError(f"chance cannot bring {shown(name)} here")
-    kernels.draw_one(rule_set.rule_set, games[0])  # each outcome uses one random number
-    kernels.resolve_one(rule_set.rule_set, games[0], found[0])
+    kernels.draw_one(variant.rule_set, games[0])  # each outcome uses one random number
+    kernels.resolve_one(variant.rule_set, games[0], found[0])
     return found[0]
 
 
-def act(rule_set: Variant, games: NDArray[Any], line: str) -> int:
+def act(variant: Variant, games: NDArray[Any], line: str) -> int:
     """Carry out the action that a line names; returns its number."""
     mover, (player, words) = int(games["mover"][0]), player_and_words(line)
     if mover == OVER:
         raise UserError(f"{shown(line)} comes after the end of the game")
     if player not in (None, mover):
         raise UserError(f"player {mover} is to move, not player {player}")
-    action = rule_set.actions.parse(words, games[0])
-    mask = np.zeros((1, rule_set.actions.size), np.int8)
-    kernels.masks(rule_set.rule_set, games, mask)
-    if not mask[0, action]:
+    action = variant.actions.parse(words, games[0])
+    if action not in legal_in(variant, games):
         raise UserError(f"player {mover} may not {shown(words)} here")
-    kernels.apply_one(rule_set.rule_set, games[0], action)
+    kernels.apply_one(variant.rule_set, games[0], action)
     return action
 
 

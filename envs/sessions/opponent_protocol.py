@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError, shown
+from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.sessions.policy_checks import memory_of
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.session import seat_number, whole_number
 
 FAR = 2**62  # no action has such a number
 
@@ -58,6 +58,7 @@ class RowByRow:
 
     def __init__(self, choose: Choose) -> None:
         self.choose = choose
+        self.name = getattr(choose, "__name__", type(choose).__name__)  # in messages
 
     def act(
         self,
@@ -66,12 +67,14 @@ class RowByRow:
         memory: NDArray[Any],
         rng: np.random.Generator,
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        chosen = [
-            whole_number(self.choose(*row), "an action of the opponent")
-            for row in zip(observation, mask, strict=True)
-        ]
-        in_range = [action if abs(action) < FAR else -1 for action in chosen]
-        return np.array(in_range, np.int64), memory
+        chosen = [self._chosen(*row) for row in zip(observation, mask, strict=True)]
+        return np.array(chosen, np.int64), memory
+
+    def _chosen(self, observation: NDArray[np.float32], mask: NDArray[np.int8]) -> int:
+        action = whole_number(self.choose(observation, mask), f"an action of {self.name}")
+        if abs(action) >= FAR:
+            raise IllegalAction(f"{self.name} chose action {shown(action)}, and there is none")
+        return action
 
 
 def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponent:
@@ -106,7 +109,6 @@ def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:
 
 def checked_seat(seat: Any, seats: int) -> int | str:
     """A seat number, or "random"."""
-    if (isinstance(seat, str) and seat == "random") or (type(seat) is int and 0 <= seat < seats):
-        chosen: int | str = seat
-        return chosen
-    raise UserError(f'seat must be "random" or from 0 to {seats - 1}, not {shown(seat)}')
+    if isinstance(seat, str) and seat == "random":
+        return seat
+    return seat_number(seat, seats, 'seat must be "random" or')

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 
 from hanamachi.engine.game import Variant
-from hanamachi.sessions.events import Heard, History, asked
+from hanamachi.sessions.events import Heard, History, render_part
 from hanamachi.sessions.replies import FORM
 from hanamachi.sessions.views import choices, seat_text
 
@@ -17,31 +17,31 @@ OPTIONS = "\n## Options"  # where a page of rules goes on for those who choose t
 MARK = re.compile("<!--.*?-->\n")  # around what is made from the code
 
 
-def rules_of(rule_set: Variant) -> str:
+def rules_of(variant: Variant) -> str:
     """RULES.md, the rules in prose; for a game without it, its title and what its options mean."""
-    game = rule_set.game
+    game = variant.game
     page = files(f"hanamachi.games.{game.name}") / "RULES.md"
     if page.is_file():
         return page.read_text("utf-8")
-    return f"# {game.title}\n{OPTIONS}\n\n{options_of(rule_set)}\n"
+    return f"# {game.title}\n{OPTIONS}\n\n{options_of(variant)}\n"
 
 
-def options_of(rule_set: Variant) -> str:
+def options_of(variant: Variant) -> str:
     """Each option of the game on a line, with its value and what it means."""
-    chosen, meaning = rule_set.options.items(), rule_set.game.options
+    chosen, meaning = variant.options.items(), variant.game.options
     return "\n".join(f"* {name}={value}: {meaning[name]}" for name, value in chosen)
 
 
-def rules_prompt(rule_set: Variant, seat: int) -> str:
+def rules_prompt(variant: Variant, seat: int) -> str:
     """The rules in prose, the options of this game, and who the reader is."""
-    prose = MARK.sub("", rules_of(rule_set).partition(OPTIONS)[0]).strip()
+    prose = MARK.sub("", rules_of(variant).partition(OPTIONS)[0]).strip()
     paragraphs = [p for p in prose.split("\n\n") if "rules.py" not in p]
     heading = (
-        f"## This game\n\nThis is {rule_set.id}, with {rule_set.seats} players, numbered from 0. "
+        f"## This game\n\nThis is {variant.id}, with {variant.seats} players, numbered from 0. "
         "Its options are below. Where they, or the table that you see at your turns, differ from "
         "the rules above, they count:"
     )
-    return "\n\n".join([*paragraphs, heading, options_of(rule_set), f"You are player {seat}."])
+    return "\n\n".join([*paragraphs, heading, options_of(variant), f"You are player {seat}."])
 
 
 def turn_prompt(history: History, seat: int, prompt: str, legal_list: bool = True) -> str:
@@ -56,7 +56,7 @@ def turn_prompt(history: History, seat: int, prompt: str, legal_list: bool = Tru
     title = "The game so far" if whole else "Since your last turn"
     parts = [f"{title}:\n{lines(heard)}" if heard else "", seat_text(history, seat)]
     if prompt != "bare":
-        deductions = asked(history.variant, "deductions")
+        deductions = render_part(history.variant, "deductions")
         parts.append(deductions(history.variant, history.games[0], seat))
     if legal_list:
         parts.append("Your legal actions:\n" + "\n".join(choices(history, seat).values()))

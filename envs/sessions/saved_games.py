@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from re import fullmatch
 from typing import Any
 
@@ -20,13 +19,13 @@ import numpy as np
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
-from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.errors import UserError, shown
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import RECORD_BYTES
 from hanamachi.sessions.events import History
-from hanamachi.sessions.session import Session, let_chance_happen
+from hanamachi.sessions.session import Session, let_chance_happen, whole_number
 from hanamachi.storage.files import write_whole
-from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
 FORMAT = 1
 KEYS = {"hanamachi_record", "variant", "options", "catalogue", "generator", "chance", "actions"}
@@ -48,16 +47,15 @@ class Record:
 
 def record_of(session: Session) -> Record:
     """The record of a game that was played from its start; UserError for any other."""
-    if not session.generator:
-        raise UserError("there is no game to save yet; call reset() to begin one")
+    session.check_begun()
     if not session.from_start:
         raise UserError("a game that began from a given position cannot be saved")
-    rule_set, games = session.variant, session.first_position()
-    happened = let_chance_happen(rule_set, games, session.deal)
+    variant, games = session.variant, session.first_position()
+    happened = let_chance_happen(variant, games, session.deal)
     for action in session.actions:
-        kernels.apply_one(rule_set.rule_set, games[0], action)
-        happened += let_chance_happen(rule_set, games, session.deal, len(happened))
-    return Record(rule_set, session.generator, tuple(happened), tuple(session.actions))
+        kernels.apply_one(variant.rule_set, games[0], action)
+        happened += let_chance_happen(variant, games, session.deal, len(happened))
+    return Record(variant, session.generator, tuple(happened), tuple(session.actions))
 
 
 def record_of_events(history: History) -> Record:
@@ -73,6 +71,8 @@ def record_of_events(history: History) -> Record:
 
 def replay(record: Record, moves: int | None = None) -> Session:
     """Play the game again, or its first moves; UserError if the rules do not allow it."""
+    if moves is not None and whole_number(moves, "moves") < 0:
+        raise UserError(f"moves must be 0 or more, the first ones, not {shown(moves)}")
     session = Session(record.variant)
     session.begin_dealt(record.generator, record.chance)
     for action in record.actions[:moves]:
@@ -111,7 +111,7 @@ def content_of(record: Record) -> dict[str, Any]:
 
 def save(record: Record, path: str | os.PathLike[str]) -> None:
     """Write a record as JSON; a file that is there is replaced whole or not at all."""
-    write_whole(Path(path), json.dumps(content_of(record)).encode() + b"\n")
+    write_whole(checked_path(path), json.dumps(content_of(record)).encode() + b"\n")
 
 
 def load(path: str | os.PathLike[str]) -> Record:
@@ -146,11 +146,11 @@ def parsed(content: dict[str, Any]) -> Record:
     id, options = content["variant"], content["options"]
     if not isinstance(id, str) or not isinstance(options, dict):
         raise UserError("it names no variant")
-    rule_set = variant(id, **options)
-    if content["catalogue"] != rule_set.actions.digest:
+    variant = make_variant(id, **options)
+    if content["catalogue"] != variant.actions.digest:
         raise UserError("its actions are numbered as in another version of hanamachi")
     chance, actions = numbers(content["chance"], "chance"), numbers(content["actions"], "actions")
-    return Record(rule_set, generator_state(content["generator"]), chance, actions)
+    return Record(variant, generator_state(content["generator"]), chance, actions)
 
 
 def numbers(value: Any, name: str) -> tuple[int, ...]:

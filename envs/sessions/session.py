@@ -6,6 +6,7 @@ a game with a given deal continues like the game in which chance brought the sam
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from operator import index
@@ -27,6 +28,7 @@ from hanamachi.rendering.frames import table_svg
 from hanamachi.sessions.events import History
 from hanamachi.sessions.states import State, checked_state, state_of
 
+NO_GAME = "no game is in progress; call reset() to begin one"
 SEEDS = 2**64  # seeds run from 0 to one less
 RESET_OPTIONS = ("deal", "state")
 POINTERS = {"_tables", "_rewards", "_advance_one"}  # of a session into its own arrays and code
@@ -42,7 +44,7 @@ class Session:
         self.games = variant.new(np.array([randbelow(SEEDS)], np.uint64))
         self.games["mover"] = OVER
         self.mover = OVER  # the seat to decide; OVER until begun
-        self.generator = 0  # the state of the game's generator when it began
+        self.generator = 0  # the state of the game's generator when it began, which is never 0
         self.from_start = False  # not so where a position was given
         self.deal: tuple[int, ...] = ()  # outcomes given for chance, in order
         self.dealt = 0  # how many of them have happened
@@ -89,6 +91,16 @@ class Session:
         if seed is not None:
             games["rng"] = self.variant.new(checked_seeds([seed]))["rng"]
         self._begin(games, checked_deal(options.get("deal", ())), "state" not in options)
+
+    @property
+    def begun(self) -> bool:
+        """Whether there has been a game, which may be over."""
+        return self.generator != 0
+
+    def check_begun(self) -> None:
+        """UserError before the first game."""
+        if not self.begun:
+            raise UserError(NO_GAME)
 
     def begin_dealt(self, generator: int, deal: Sequence[int]) -> None:
         """Begin the game that a state of the generator and a deal lead to."""
@@ -190,13 +202,12 @@ class Session:
 
     def get_state(self) -> State:
         """The same for others to keep; `begin` takes it. UserError before the first game."""
-        if not self.generator:
-            raise UserError("there is no position yet; call reset() to begin a game")
+        self.check_begun()
         return state_of(self.variant, self.games)
 
     def _repr_svg_(self) -> str | None:
         """The table for a notebook: all that `render` shows, and nothing before the first game."""
-        return table_svg(self.variant, self.games[0]) if self.generator else None
+        return table_svg(self.variant, self.games[0]) if self.begun else None
 
     # --- Copies
 
@@ -220,7 +231,7 @@ def new_arrays(variant: Variant) -> Observed:
 def refusal(session: Session, action: int) -> IllegalAction:
     """Why the session does not take this action."""
     if session.mover == OVER:
-        return IllegalAction("no game is in progress; call reset() to begin one")
+        return IllegalAction(NO_GAME)
     seat, actions = session.mover, session.variant.actions
     legal = int(session.observe(seat)[1].sum())
     if not 0 <= action < actions.size:
@@ -234,7 +245,7 @@ def refusal(session: Session, action: int) -> IllegalAction:
     )
 
 
-# --- Chance
+# --- What can happen
 
 
 def let_chance_happen(
@@ -274,6 +285,14 @@ def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
     return [outcome for outcome, _ in chances_of(variant, games)]
 
 
+def legal_in(variant: Variant, games: NDArray[Any]) -> list[int]:
+    """The legal actions of the seat to move in games[0]."""
+    mask = np.empty((1, variant.actions.size), np.int8)
+    kernels.masks(variant.rule_set, games, mask)
+    actions: list[int] = np.flatnonzero(mask).tolist()
+    return actions
+
+
 # --- Compiled
 
 
@@ -293,18 +312,38 @@ def advance_one(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[...,
 
 
 def whole_number(value: Any, what: str) -> int:
-    """An integer of Python or of numpy, as an int."""
-    try:
-        return index(value)
-    except TypeError:
-        raise UserError(f"{what} must be a whole number, not {shown(value)}") from None
+    """An integer of Python or of numpy, as an int; True and False are none."""
+    with suppress(TypeError):
+        if not isinstance(value, bool | np.bool_):
+            return index(value)
+    raise UserError(f"{what} must be a whole number, not {shown(value)}")
 
 
-def checked_mapping(options: Any) -> Mapping[str, Any]:
-    """The options of a reset; None stands for none."""
+def seat_number(seat: Any, seats: int, words: str = "a seat must be") -> int:
+    """A seat as an int; UserError, which begins with `words`, if there is no such seat."""
+    with suppress(UserError):
+        if 0 <= (number := whole_number(seat, "a seat")) < seats:
+            return number
+    raise UserError(f"{words} from 0 to {seats - 1}, not {shown(seat)}")
+
+
+def checked_render_seat(seat: Any, seats: int) -> int | None:
+    """The seat whose view is shown; None for the open table."""
+    return None if seat is None else seat_number(seat, seats, "a seat to render must be None or")
+
+
+def checked_flag(value: Any, name: str) -> bool:
+    """True or False, of Python or of numpy."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise UserError(f"{name} must be True or False, not {shown(value)}")
+
+
+def checked_mapping(options: Any, what: str = "the options of reset") -> Mapping[str, Any]:
+    """Options by their names; None stands for none."""
     if options is None or isinstance(options, Mapping):
         return options or {}
-    raise UserError(f"the options of reset must be a dict, not {shown(options)}")
+    raise UserError(f"{what} must be a dict, not {shown(options)}")
 
 
 def checked_seeds(seeds: Iterable[Any]) -> NDArray[np.uint64]:

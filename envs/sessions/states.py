@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import VARIANTS
 
 KEY = token_bytes(16)  # of the seals of this process and of those that it forks
@@ -30,7 +30,9 @@ class State:
 
     @property
     def record(self) -> np.record:
-        """The numpy record of the game, read-only."""
+        """The numpy record of the game, read-only; UserError if the variant does not exist."""
+        if self.variant not in VARIANTS:
+            raise unknown("game", self.variant, VARIANTS)
         record: np.record = np.frombuffer(self.data, VARIANTS[self.variant].record)[0]
         return record
 

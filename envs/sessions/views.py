@@ -15,11 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.rendering.svg import picture_of_pieces, svg
-from hanamachi.sessions.events import History, asked
-from hanamachi.sessions.session import Session
+from hanamachi.sessions.events import History, render_part
+from hanamachi.sessions.session import Session, legal_in
 
 
 class Position(Protocol):
@@ -40,7 +39,7 @@ def view_of(history: History, seat: int | None, near: int | None = None) -> dict
     - "table": what lies where, different for each game.
     """
     variant, game = history.variant, history.games[0]
-    lying = plain(asked(variant, "table")(variant, game, seat, near))
+    lying = plain(render_part(variant, "table")(variant, game, seat, near))
     return {**situation_of(history, seat), "table": lying}
 
 
@@ -68,8 +67,8 @@ def situation_of(history: History, seat: int | None) -> dict[str, Any]:
         "seat": seat,
         "mover": None if over else mover,
         "over": bool(over),
-        "headline": asked(variant, "headline")(variant, game),
-        "status": asked(variant, "status")(variant, game, seat),
+        "headline": render_part(variant, "headline")(variant, game),
+        "status": render_part(variant, "status")(variant, game, seat),
         "legal": legal,
         "pieces": pieces,
         "events": [{"by": heard.by, "words": heard.words} for heard in events],
@@ -81,17 +80,15 @@ def choices(position: Position, seat: int | None) -> dict[int, str]:
     variant, games = position.variant, position.games
     if games["mover"][0] != seat:
         return {}
-    mask = np.empty((1, variant.actions.size), np.int8)
-    kernels.masks(variant.rule_set, games, mask)
     describe, game = variant.actions.describe, games[0]
-    return {action: describe(action, game) for action in np.flatnonzero(mask).tolist()}
+    return {action: describe(action, game) for action in legal_in(variant, games)}
 
 
 def legal_actions(
     position: Position, seat: int | None
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """The actions of a seat in its turn, and what the pieces that make them up are called."""
-    legal, labels, pieces_of = [], {}, asked(position.variant, "pieces")
+    legal, labels, pieces_of = [], {}, render_part(position.variant, "pieces")
     for action, words in choices(position, seat).items():
         pieces = pieces_of(position.variant, position.games[0], action)
         labels.update(pieces)
@@ -101,13 +98,15 @@ def legal_actions(
 
 def seat_text(position: Position, seat: int | None, near: int | None = None) -> str:
     """The table as text, in at most 80 columns."""
-    return str(asked(position.variant, "text")(position.variant, position.games[0], seat, near))
+    return str(
+        render_part(position.variant, "text")(position.variant, position.games[0], seat, near)
+    )
 
 
 def seat_picture(position: Position, seat: int | None, near: int | None = None) -> str:
     """The table as SVG; each piece is a group with its name, `data-piece`, and a label."""
     variant = position.variant
-    drawing = asked(variant, "drawing")(variant, position.games[0], seat, near)
+    drawing = render_part(variant, "drawing")(variant, position.games[0], seat, near)
     whose = "" if seat is None else f" as player {seat} sees it"
     return picture_of_pieces(drawing, f"the table of {variant.game.title}{whose}")
 
@@ -118,7 +117,7 @@ def round_end_picture(history: History, seat: int | None) -> str | None:
     With None, if the last action has ended one.
     """
     variant = history.variant
-    round_end = asked(variant, "round_end_drawing")
+    round_end = render_part(variant, "round_end_drawing")
     for event in reversed([event for event in history.events if event.by != CHANCE]):
         if (drawing := round_end(variant, event.before, event.number, seat)) is not None:
             return svg(drawing, f"the table of {variant.game.title} at the end of the round")

@@ -11,17 +11,17 @@ mistakes, not against cheating; a policy that is not trusted must run in another
 Notation: B games, K worlds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import Variant
+from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.sessions.events import History
-from hanamachi.sessions.session import Session
+from hanamachi.sessions.session import NO_GAME, Session, checked_seeds, whole_number
 from hanamachi.sessions.views import view_of
 
 Histories = Callable[[int], History]  # of the game with this number
@@ -40,12 +40,10 @@ class Worlds:
         seats: ArrayLike,
         history: Histories | None = None,
     ) -> None:
-        """The true games, (B,), none of them over, and a seat in each, (B,).
+        """The true games, (B,), and a seat in each, (B,); nothing is told of one that is over.
 
         `history` gives the events of a row's game, where the owner of the games follows them.
         """
-        if (games["mover"] < 0).any():
-            raise UserError("no game is in progress; call reset() to begin one")
         self.variant = variant
         self._games = games
         self._seats = np.asarray(seats, np.int64)
@@ -57,8 +55,10 @@ class Worlds:
     def view(self, row: int) -> dict[str, Any]:
         """What the seat of a row may know, as `views.view_of` gives it.
 
-        UserError where nobody follows the events of the games, as in training and in searches.
+        UserError for a row that is not there or whose game is over, and where nobody follows the
+        events of the games, as in training and in searches.
         """
+        row = self._checked_row(row)
         return view_of(self.history(row), int(self._seats[row]))
 
     def history(self, row: int) -> History:
@@ -76,21 +76,34 @@ class Worlds:
         movers = self._games["mover"]
         return bool(((movers < 0) | (movers == self._seats)).all())
 
-    def sample(self, row: int, seeds: NDArray[np.uint64]) -> NDArray[Any]:
-        """Games (K,) that the seat of a row cannot tell from its own, one for each seed.
+    def _checked_row(self, row: Any) -> int:
+        number = whole_number(row, "the row of a game")
+        if not 0 <= number < len(self):
+            raise UserError(f"these are worlds of {len(self)} games, from row 0, not {shown(row)}")
+        if self._games["mover"][number] < 0:
+            raise UserError(
+                f"the game in row {number} is over, so that nothing can be imagined of it; ask "
+                "about the others, or begin another game"
+            )
+        return number
+
+    def sample(self, row: int, seeds: Iterable[Any]) -> NDArray[Any]:
+        """Games (K,) that the seat of a row cannot tell from its own, one for each seed, (K,).
 
         Each is dealt by `redeal`, with the generator that its seed gives. UserError for a row that
-        is not there.
+        is not there or whose game is over, and for a seed that is none.
         """
-        if not 0 <= row < len(self):
-            raise UserError(f"these are worlds of {len(self)} games, from row 0, not {shown(row)}")
+        row = self._checked_row(row)
         self.variant.needs("redeal", "search")
-        worlds = self.variant.new(seeds)
+        listed = seeds if isinstance(seeds, np.ndarray) else checked_seeds(seeds)
+        worlds = self.variant.new(np.asarray(listed, np.uint64))
         true = self._games[row : row + 1]
         kernels.worlds(self.variant.rule_set, true, int(self._seats[row]), worlds)
         return worlds
 
 
 def worlds_of(session: Session, seat: int) -> Worlds:
-    """A single game, as one of its seats knows it."""
+    """A single game, as one of its seats knows it; UserError unless it is in progress."""
+    if session.mover == OVER:
+        raise UserError(NO_GAME)
     return Worlds(session.variant, session.games, [seat], lambda row: session.history())

@@ -29,15 +29,21 @@ def replacing(
 ) -> Iterator[BufferedWriter]:
     """A file to write that takes the place of `path` only if nothing goes wrong.
 
-    UserError if `path` is a folder, or its folder is a file.
+    It has the permissions of the file that was there. A link stands for its file, and stays.
+    UserError if `path` is a folder, a pipe or a device, or its folder is a file.
     """
+    path = Path(os.path.realpath(path))
     check_folder(path.parent)
     if os.path.isdir(path):
         raise UserError(f"{path} is a folder: name a file")
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path} is no regular file, and would be replaced: name another")
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = aside_of(path)
     try:
         with aside.open("xb") as file:
+            if path.exists():
+                shutil.copymode(path, aside)
             yield file
             file.flush()
             os.fsync(file.fileno())

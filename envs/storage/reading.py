@@ -6,12 +6,13 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.limits import DIGITS, NESTING
 
 
 def read_bounded(path: str | os.PathLike[str], largest: int) -> bytes:
     """The content of a regular file; UserError if there is none, or more than `largest` bytes."""
+    checked_path(path)
     try:
         with open(path, "rb", opener=opened_at_once) as file:
             if not S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -19,17 +20,15 @@ def read_bounded(path: str | os.PathLike[str], largest: int) -> bytes:
             content = file.read(largest + 1)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except UserError:
-        raise
-    except ValueError:  # an encoding has no such character, or the system does not take it
-        raise UserError(f"{path} cannot be read: no file can have this name") from None
     if len(content) > largest:
         raise UserError(f"{path} cannot be read: it has more than {largest:,} bytes")
     return content
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """The path; UserError if no file or folder can have this name."""
+    """The path; UserError unless it is a text or a Path that a file or folder can have."""
+    if not isinstance(path, str | os.PathLike):  # a number is an open file, which open() closes
+        raise UserError(f"a path must be a text or a Path, not {shown(path)}")
     if not may_name_a_file(path):
         raise UserError(f"no file can have the characters of the name {path}")
     return Path(path)

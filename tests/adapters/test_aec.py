@@ -359,6 +359,34 @@ def test_nobody_is_last_where_no_game_is_in_progress(observe):
             env.last(observe)
 
 
+def test_before_a_game_nothing_is_shown():
+    env = AEC("hanamikoji", render_mode="ansi")
+    for use in env.render, env.state, env.get_state, env.record, env.worlds:
+        with pytest.raises(UserError, match="call reset"):
+            use()
+    env.reset(seed=1)
+    for use in env.render, env.state, env.get_state, env.record, env.worlds:
+        use()
+
+
+def test_true_is_no_number():
+    env = AEC("hanamikoji")
+    with pytest.raises(UserError, match="whole number"):
+        env.reset(seed=True)
+    env.reset(seed=1)
+    for action in True, np.True_:
+        with pytest.raises(UserError, match="whole number"):
+            env.step(action)
+
+
+def test_numbers_may_be_of_numpy():
+    three = hanabi_v0.raw_env(players=np.int64(3), render_mode="ansi", render_seat=np.int64(2))
+    three.reset(seed=1)
+    assert three.render() == three.render(np.int32(2)) != three.render(np.uint8(1))
+    with pytest.raises(UserError, match="from 0 to 2"):
+        three.render(np.int64(3))
+
+
 def test_an_agent_observes_after_the_end_but_not_before_a_game():
     env = AEC("hanamikoji", **SMALL)
     with pytest.raises(UserError, match="call reset"):

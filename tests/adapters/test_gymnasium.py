@@ -200,6 +200,10 @@ def met(opponent):
             "the opponent plays hanabi:5p and cannot play hanabi:2p",
         ),
         (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
+        (lambda: SeatEnv("hanamikoji", render_mode="ansi").render(), "call reset"),
+        (lambda: SeatEnv("hanamikoji", seat=True), "from 0 to 1, not True"),
+        (lambda: met(lambda *_: 10**30), "<lambda> chose action 1000"),
+        (lambda: gymnasium.make(NAME, game=["x"]), "no game"),
         (lambda: SeatEnv("hanamikoji", illegal_reward="lots"), "finite number"),
         (lambda: SeatEnv("hanamikoji", illegal_reward=10**400), "finite number"),
         (
@@ -225,6 +229,12 @@ def test_a_mistake_gets_one_sentence(call, sentence):
 
 
 ODD_SEEDS = [-1, 2**64, 10**5_000, 1.5, "3", float("nan"), [1]]
+
+
+def test_a_seat_may_be_a_number_of_numpy():
+    env = SeatEnv("hanamikoji", seat=np.int64(1))
+    env.reset(seed=1)
+    assert env.seat == 1
 
 
 @pytest.mark.parametrize("seed", ODD_SEEDS, ids=range(len(ODD_SEEDS)))
@@ -350,6 +360,31 @@ def test_after_an_opponent_has_failed_in_a_reset_no_game_is_in_progress():
         env.reset(seed=2)
     with pytest.raises(UserError, match="call reset"):
         env.step(env.action_masks().argmax())
+
+
+def test_what_came_before_the_first_decision_comes_with_a_forfeit():
+    def plays_a_card(observation, mask):
+        return 5
+
+    env = SeatEnv("hanabi:2p", seat=1, starter=0, opponent=plays_a_card, illegal_reward=-1)
+    met = set()
+    for seed in range(10):
+        env.reset(seed=seed)
+        points = env.unwrapped._session.games["rewards"][0, 1]
+        assert env.step(499)[1] == points - 1
+        met.add(float(points))
+    assert met == {0.0, 1.0}
+
+
+def test_a_game_that_was_forfeited_is_shown_as_over():
+    env = SeatEnv("hanamikoji", illegal_reward=-1, render_mode="ansi")
+    env.reset(seed=1)
+    before = env.render()
+    env.step(499)
+    assert env.render().splitlines()[:-1] == before.splitlines()
+    assert "ended" in env.render().splitlines()[-1]
+    env.reset(seed=1)
+    assert env.render() == before
 
 
 def test_an_illegal_action_may_cost_the_game_instead():

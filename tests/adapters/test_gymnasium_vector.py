@@ -81,6 +81,9 @@ def begun():
             "the opponent plays hanabi:2p and cannot play hanabi:5p",
         ),
         (lambda: VectorSeatEnv("hanamikoji", 0), "num_envs .* not 0"),
+        (lambda: VectorSeatEnv("hanamikoji", True), "num_envs .* not True"),
+        (lambda: VectorSeatEnv("hanamikoji", copy="no"), "copy must be True or False"),
+        (lambda: VectorSeatEnv("hanamikoji").worlds(), "call reset"),
         (lambda: VectorSeatEnv("hanamikoji", dtype=np.int16), "float32 or int8, not .*int16"),
         (lambda: VectorSeatEnv("hanamikoji", dtype=np.zeros(3)), "float32 or int8"),
         (lambda: VectorSeatEnv("hanamikoji", render_mode=np.zeros(3)), "no render mode"),
@@ -377,6 +380,22 @@ def test_arrays_of_earlier_steps_are_filled_again_only_on_request(opponent):
     again, as_seen = played(False)
     same(tuple(then), tuple(as_seen))
     assert all(step[0] is again[0][0] for step in again)
+
+
+def test_games_in_progress_have_worlds_while_others_are_over():
+    envs = VectorSeatEnv("hanabi:2p", 8, autoreset_mode="NextStep")
+    envs.reset(seed=1)
+    over = np.zeros(8, bool)
+    while not over.any():
+        *_, over, _, _ = envs.step(envs.sample_actions())
+    worlds = envs.worlds()
+    for row in range(8):
+        if over[row]:
+            with pytest.raises(UserError, match=f"row {row} is over"):
+                worlds.sample(row, [1, 2])
+        else:
+            assert len(worlds.sample(row, [1, 2])) == 2
+    assert not over.all()
 
 
 def test_actions_can_only_be_sampled_in_a_game():

@@ -354,12 +354,29 @@ def test_parameters_alone_choose_the_variant():
         ("python_hanamikoji(variant=hanamikoji:two)", "did you mean hanamikoji"),
         ("python_geishas_road(rounds=1)", "no option of"),
         ("python_hanabi(players=6)", "no variant of Hanabi"),
-        ("python_hanabi(players=3,variant=hanabi:2p)", "no variant of Hanabi"),
+        ("python_hanabi(players=3,variant=hanabi:2p)", "leave out"),
+        ("python_geishas_road(rounds=2,instant_win=4)", "no option of geishas_road:2021"),
+        ("python_geishas_road(counter_own=yes)", "no option of"),
+        ("python_hanamikoji(fifth_suit=moon)", "no option of hanamikoji"),
     ],
 )
 def test_parameters_that_do_not_fit_are_refused_in_one_sentence(game, sentence):
     with pytest.raises(UserError, match=sentence):
         pyspiel.load_game(game)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_true_and_false_reach_the_variants_that_have_the_option(value):
+    game = load("geishas_road:advanced", counter_own=value, tiebreaker_alone_wins=value)
+    again = pyspiel.load_game(str(game)).variant
+    assert again is variant("geishas_road:advanced", counter_own=value, tiebreaker_alone_wins=value)
+
+
+def test_a_games_string_names_no_option_that_was_not_given():
+    for name in ("hanamikoji", "geishas_road", "hanabi"):
+        assert str(pyspiel.load_game(f"python_{name}")) == f"python_{name}()"
+    given = "python_geishas_road(rounds=2,variant=geishas_road:standard)"
+    assert str(pyspiel.load_game(given)) == given
 
 
 def test_what_openspiel_cannot_say_is_refused():

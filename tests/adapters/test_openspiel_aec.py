@@ -92,10 +92,23 @@ def test_an_illegal_action_leaves_the_game_as_it_was():
     env = OpenSpielAEC("leduc_poker")
     env.reset(seed=0)
     before = env.position.history()
-    for action in 0, 3, None:  # nothing to fold to yet
+    for action in 0, 3:  # nothing to fold to yet
         with pytest.raises(IllegalAction, match=r"player_0 may not take action .* legal are 1, 2"):
             env.step(action)
+    for action in 1.0, True, np.array([1, 2]), "1", None:
+        with pytest.raises(UserError, match="action"):
+            env.step(action)
     assert env.position.history() == before
+
+
+def test_after_the_end_only_none_is_left():
+    env = OpenSpielAEC("kuhn_poker")
+    env.reset(seed=0)
+    env.step(0)
+    env.step(np.int64(0))
+    with pytest.raises(UserError, match="only step with None"):
+        env.step(0)
+    env.step(None)
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])

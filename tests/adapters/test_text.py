@@ -226,6 +226,8 @@ def test_an_illegal_reply_can_be_a_random_action_the_same_for_a_seed():
         {"illegal": "retry:-1"},
         {"illegal": 2},
         {"deck": 3},
+        {"seed": "x"},
+        {"legal_list": "no"},
     ],
 )
 def test_settings_that_do_not_exist_are_refused(settings):
@@ -323,9 +325,25 @@ def test_what_needs_a_game_says_so_before_there_is_one():
     assert game.reset() == TextGame("hanamikoji", seed=5).reset()
 
 
-@pytest.mark.parametrize("seat", [-1, 2, 4, None, "0"])
+@pytest.mark.parametrize("seat", [-1, 2, 4, None, "0", True])
 def test_nobody_reads_for_a_seat_that_is_not_there(seat):
     game = begun("hanabi:2p")
     for call in (game.turn, game.messages):
         with pytest.raises(UserError, match="seat"):
             call(seat)
+
+
+def test_messages_belong_to_whoever_asked_for_them():
+    game = begun()
+    seat = game.session.mover
+    told = game.messages(seat)
+    told[1]["content"] = "something else"
+    assert game.messages(np.int64(seat))[1]["content"] != "something else"
+
+
+def test_after_a_forfeit_nothing_is_legal():
+    game = begun(illegal="forfeit")
+    game.step("no idea")
+    assert game.legal() == {}
+    with pytest.raises(UserError, match="call reset"):
+        game.parse("secret 5")

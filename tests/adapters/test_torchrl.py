@@ -61,7 +61,30 @@ def test_for_torchrl_takes_only_batches():
             for_torchrl(other)
 
 
-@pytest.mark.parametrize("mask", [np.ones(2, bool), [True, True], np.zeros(2, bool)], ids=str)
+def test_for_torchrl_begins_all_games_with_a_mask_of_all():
+    made = {"num_envs": 2, "max_rounds": 1}
+    games, other = (
+        for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", **made)) for _ in range(2)
+    )
+    shown, _ = games.reset(seed=1, options={"reset_mask": np.ones(2, bool)})
+    same, _ = other.reset(seed=1)
+    for name, rows in shown.items():
+        np.testing.assert_array_equal(rows, same[name])
+    terminated = np.zeros(2, bool)
+    while not terminated.any():
+        shown, _, terminated, _, _ = games.step(shown["action_mask"].argmax(1))
+    with pytest.raises(UserError, match="leave out the seed"):
+        games.reset(seed=1, options={"reset_mask": terminated})
+    games.reset(options={"reset_mask": terminated})
+
+
+def test_for_torchrl_takes_options_by_name_alone():
+    games = for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=2))
+    with pytest.raises(UserError, match="dict"):
+        games.reset(options=["reset_mask"])
+
+
+@pytest.mark.parametrize("mask", [[True, True], np.zeros(2, bool)], ids=str)
 def test_for_torchrl_begins_all_games_first(mask):
     games = for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=2))
     with pytest.raises(UserError, match="reset_mask"):

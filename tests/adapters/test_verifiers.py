@@ -105,6 +105,11 @@ def test_settings_that_do_not_fit_are_refused(wrong: dict[str, Any]) -> None:
         load_environment("hanamikoji", **wrong)
 
 
+def test_options_that_are_no_dict_are_called_options() -> None:
+    with pytest.raises(UserError, match=r"^options must be"):
+        load_environment("hanamikoji", options=3)
+
+
 def test_options_may_be_given_together_or_one_by_one() -> None:
     together, one_by_one = (
         load_environment("hanamikoji", **given)

@@ -55,6 +55,11 @@ def test_a_gif_holds_every_scene(tmp_path: Path) -> None:
     assert (gif.n_frames, gif.width, gif.info["loop"]) == (4, 800, 0)
 
 
+def test_a_path_may_be_text(tmp_path: Path) -> None:
+    animate(played("hanamikoji", 1), f"{tmp_path}/game.svg")
+    assert (tmp_path / "game.svg").is_file()
+
+
 @pytest.mark.parametrize("name", ["game.mp4", "game", "game.svg/game.svg"])
 def test_what_cannot_be_written_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "game.svg").touch()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import hanamachi
 from hanamachi import UserError
 from hanamachi.sessions.hanab_live import hanab_live
-from hanamachi.sessions.notation import notation, read_game, read_notation
+from hanamachi.sessions.notation import load_game, notation, read_game, read_notation, write_game
 from hanamachi.sessions.saved_games import record_of, replay, save
 from hanamachi.sessions.session import Session
 
@@ -106,3 +106,18 @@ def test_an_action_after_the_end_is_refused():
     text = notation(record_of(played("hanamikoji", max_rounds=1)))
     with pytest.raises(UserError, match="end of the game"):
         read_notation(text + "secret 5")
+
+
+@pytest.mark.parametrize("name", ["game.TXT", "game.Json", "game.hanab.JSON"])
+def test_the_form_of_a_file_does_not_depend_on_the_case_of_its_name(name, tmp_path):
+    record = record_of(played("hanabi:2p", moves=10))
+    write_game(record, tmp_path / name)
+    write_game(record, tmp_path / name.lower())
+    assert load_game(tmp_path / name) == load_game(str(tmp_path / name.lower()))
+    assert (tmp_path / name).read_bytes() == (tmp_path / name.lower()).read_bytes()
+
+
+def test_a_game_is_read_from_text_or_bytes():
+    assert read_game("hanamikoji") == read_game(b"hanamikoji")
+    with pytest.raises(UserError, match="text"):
+        read_game(None)

@@ -232,3 +232,17 @@ def test_a_record_may_be_written_by_hand():
     record = env.record()
     written = Record(variant("hanamikoji"), record.generator, (), record.actions)
     assert replay(written).get_state() == env.get_state()
+
+
+@pytest.mark.parametrize("moves", [-1, 1.5, True])
+def test_only_a_number_of_first_moves_is_replayed(moves):
+    record = played().record()
+    with pytest.raises(UserError, match="moves"):
+        replay(record, moves)
+
+
+@pytest.mark.parametrize("path", [None, 5], ids=str)
+def test_only_texts_and_paths_name_a_saved_game(path):
+    for use in load, lambda path: save(played().record(), path):
+        with pytest.raises(UserError, match="path"):
+            use(path)

@@ -56,6 +56,11 @@ def test_a_state_never_changes():
         state.record["clues"] = 0
 
 
+def test_a_state_of_a_variant_that_does_not_exist_has_no_record():
+    state = replace(begun().get_state(), variant="hanabi:9p")
+    assert "hanabi:9p" in refusal(lambda: state.record)
+
+
 def test_a_state_goes_to_every_game_of_the_same_variant_and_options():
     state = begun("hanabi:2p", **SMALL).get_state()
     for other in (AEC("hanabi:2p", **SMALL), AEC("hanabi:2p", ranks=3, colours=2)):

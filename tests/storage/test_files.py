@@ -153,7 +153,36 @@ def test_what_is_saved_has_the_permissions_of_any_new_file(kind, tmp_path):
     assert path.stat().st_mode == plain.stat().st_mode
 
 
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other permissions")
+def test_a_file_keeps_its_permissions_when_it_is_replaced(tmp_path):
+    path = tmp_path / "saved"
+    path.touch(0o600)
+    write_file(path, b"second")
+    assert (path.stat().st_mode & 0o777, path.read_bytes()) == (0o600, b"second")
+
+
 # --- What stands in the place of a save
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_to_a_file_stays_one_and_its_file_is_written(there, tmp_path):
+    real, link = tmp_path / "real", tmp_path / "elsewhere" / "link"
+    if there:
+        real.write_bytes(b"first")
+    link.parent.mkdir()
+    link.symlink_to(real)
+    write_file(link, b"second")
+    assert (link.is_symlink(), real.read_bytes()) == (True, b"second")
+    assert [*link.parent.iterdir()] == [link]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such pipes")
+def test_a_pipe_in_the_place_of_a_file_is_named_and_kept(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(UserError, match="regular file"):
+        write_whole(path, b"content")
+    assert path.is_fifo()
 
 
 def test_a_link_to_a_folder_stays_one_and_its_folder_is_replaced_again_and_again(tmp_path):

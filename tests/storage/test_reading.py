@@ -6,7 +6,7 @@ import pytest
 
 from hanamachi.errors import UserError
 from hanamachi.limits import DIGITS, MESSAGE, NESTING
-from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
 pytestmark = pytest.mark.uncompiled
 
@@ -46,6 +46,20 @@ def test_what_cannot_be_opened_is_refused_in_a_sentence(name, tmp_path):
         read_bounded(f"{tmp_path}/{name}", 100)
     assert len(str(error.value)) <= MESSAGE
     assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("path", [None, 5, True, b"file"], ids=str)
+def test_only_texts_and_paths_name_a_file(path):
+    for use in checked_path, lambda path: read_bounded(path, 100):
+        with pytest.raises(UserError, match="path"):
+            use(path)
+
+
+def test_an_open_file_is_neither_read_nor_closed(tmp_path):
+    with open(tmp_path / "file", "w+b") as file:
+        with pytest.raises(UserError):
+            read_bounded(file.fileno(), 100)
+        file.write(b"still open")
 
 
 def nested(levels):

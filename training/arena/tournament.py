@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError, process_killed
+from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
@@ -38,6 +38,7 @@ from hanamachi.training.evaluation.matches import (
 )
 from hanamachi.training.evaluation.pairings import Plan, Watch, check_games, play_pairing
 from hanamachi.training.evaluation.saved_parts import SavedParts
+from hanamachi.training.failures import process_killed
 
 GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
 LIMITS = Limits(seconds=1.0, memory=1024, waits=True, cpu=3600)

@@ -5,14 +5,14 @@ import re
 from rich.text import Text
 
 from hanamachi.engine.game import Variant
-from hanamachi.sessions.events import asked
+from hanamachi.sessions.events import render_part
 
 
 class CardColours:
     """Turns words into words in colour: names of cards, and the lines of the human's own seat."""
 
     def __init__(self, variant: Variant) -> None:
-        self.inks: dict[str, str] = asked(variant, "inks")(variant)
+        self.inks: dict[str, str] = render_part(variant, "inks")(variant)
         names = "|".join(sorted(map(re.escape, self.inks), key=len, reverse=True))
         self.names = re.compile(rf"(?<![\w-])({names})\d?(?![\w-])" if names else "(?!)")
 

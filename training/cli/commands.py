@@ -18,8 +18,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hanamachi.errors import UserError, missing_extra, missing_package, shown
+from hanamachi.errors import UserError, missing_extra, shown
 from hanamachi.limits import LINE, MOVE_SECONDS, WORKERS
+from hanamachi.training.failures import missing_package
 
 if TYPE_CHECKING:
     from hanamachi.engine.game import Variant

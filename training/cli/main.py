@@ -14,15 +14,9 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
-from hanamachi.errors import (
-    UserError,
-    is_out_of_memory,
-    missing_extra,
-    missing_package,
-    shortened,
-    shown,
-)
+from hanamachi.errors import UserError, missing_extra, shortened, shown
 from hanamachi.storage.reading import may_name_a_file
+from hanamachi.training.failures import is_out_of_memory, missing_package
 
 MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
 STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}

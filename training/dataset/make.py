@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from hanamachi.engine.threads import default_threads
-from hanamachi.errors import UserError, process_killed, shown
+from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import THREADS
 from hanamachi.sessions.session import whole_number
@@ -33,6 +33,7 @@ from hanamachi.training.dataset.record import record
 from hanamachi.training.evaluation.deals import Play
 from hanamachi.training.evaluation.pairings import Mapper
 from hanamachi.training.evaluation.saved_parts import claim
+from hanamachi.training.failures import process_killed
 from hanamachi.training.ownership import LOCK, locked
 
 ABOUT, DATA, CARD = "dataset.json", "data", "README.md"

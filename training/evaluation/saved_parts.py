@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.errors import UserError, differences, listed
+from hanamachi.errors import UserError, listed
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
 from hanamachi.storage.files import check_folder, creating, replacing
 from hanamachi.storage.reading import parse_json, read_bounded
 from hanamachi.training.evaluation.deals import Failure, Part
+from hanamachi.training.failures import differences
 
 ABOUT = "evaluation.json"
 

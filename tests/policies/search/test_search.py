@@ -134,8 +134,8 @@ def test_worlds_are_for_games_in_progress():
     variant = make_variant("hanamikoji")
     games = variant.new(np.arange(1, dtype=np.uint64))
     games["mover"] = -2
-    with pytest.raises(UserError, match="reset"):
-        Worlds(variant, games, [0])
+    with pytest.raises(UserError, match="row 0 is over"):
+        Worlds(variant, games, [0]).sample(0, [1])
 
 
 # --- Budgets
