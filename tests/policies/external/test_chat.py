@@ -102,7 +102,7 @@ def test_nobody_at_the_address_is_said_at_once() -> None:
     before = time.monotonic()
     with pytest.raises(Unavailable, match="start the server"):
         ask(chat(gone, wait=60.0))
-    assert time.monotonic() - before < 5
+    assert time.monotonic() - before < 30  # the shortest wait
 
 
 # --- Waits
