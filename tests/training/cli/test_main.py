@@ -32,19 +32,6 @@ from hanamachi.training.exact import report
 
 
 @pytest.fixture
-def hanamachi(capsys):
-    """Runs a command in this process; returns its exit code, stdout and stderr."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main([str(argument) for argument in arguments])
-        return (ended.value.code, *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
 def saved_game(tmp_path):
     """A record of three actions, and the words of the first."""
     session = Session(variant("hanamikoji"))
