@@ -762,19 +762,19 @@ def assert_one_sentence(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edition", "mode", "sentence"),
+    ("edition", "mode", "word"),
     [
-        (2021, "standard", "the edition of 2021 has no modes; leave out mode='standard'"),
-        (2022, None, "name the mode of the 2022 edition: introductory, standard, advanced"),
-        (2022, "advance", "did you mean advanced?"),
-        (2020, None, "edition must be 2021 or 2022, not 2020"),
+        (2021, "standard", "mode='standard'"),
+        (2022, None, "introductory, standard, advanced"),
+        (2022, "advance", "advanced"),
+        (2020, None, "not 2020"),
     ],
 )
-def test_an_edition_has_its_own_modes(edition: int, mode: Any, sentence: str) -> None:
+def test_an_edition_has_its_own_modes(edition: int, mode: Any, word: str) -> None:
     for make in (geishas_road_v0.env, geishas_road_v0.raw_env):
         with pytest.raises(UserError) as error:
             make(edition=edition, mode=mode)
-        assert_one_sentence(str(error.value), sentence)
+        assert_one_sentence(str(error.value), word)
 
 
 def test_editions_and_modes_are_the_four_ids() -> None:

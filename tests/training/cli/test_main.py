@@ -524,10 +524,9 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(package, comma
     code = f"import sys; sys.modules['{package}'] = None; "
     code += f"from hanamachi.training.cli.main import main; main({command.split()})"
     done = process("-c", code, cwd=ROOT)
-    assert done.returncode == 2
-    assert done.stderr == (
-        f"hanamachi: {package} is not installed; run: pip install 'hanamachi[train]'\n"
-    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert package in done.stderr
+    assert "pip install 'hanamachi[train]'" in done.stderr
 
 
 EXTRAS = (  # but for pydantic, which newer versions of typer bring
