@@ -1,6 +1,7 @@
-"""Which files are left out where the system is not POSIX, and which files run first."""
+"""Which files run, and first; and what tests of many folders ask for by name."""
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     order = [*LONGEST, None, *LAST]  # None stands for all other files
     places = {here / name if name else None: place for place, name in enumerate(order)}
     items.sort(key=lambda item: places.get(item.path, places[None]))
+
+
+@pytest.fixture(scope="module")
+def on_one_thread() -> Iterator[None]:
+    """PyTorch leaves all processors but one to the other tests."""
+    from hanamachi.training.learner.shards import one_thread_each
+
+    with one_thread_each():
+        yield
+
+
+@pytest.fixture
+def hanamachi(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command in this process; returns its exit code, stdout and stderr."""
+    from hanamachi.training.cli import main as cli
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main([str(argument) for argument in arguments])
+        return (ended.value.code, *capsys.readouterr())
+
+    return run

@@ -185,11 +185,6 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         SeatEnv("hanamikoji", seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
 
 
-def met(opponent):
-    """A game that this opponent begins."""
-    return SeatEnv("hanamikoji", seat=1, starter=0, opponent=opponent).reset(seed=1)
-
-
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

@@ -35,6 +35,11 @@ def compared(a, b, number):
     )
 
 
+@kernel
+def word_from(numbers, begin):
+    return words.word_at(numbers, begin)
+
+
 def word_of(numbers):
     return words.word_at(np.array(numbers, np.int8), 0)
 
@@ -84,3 +89,11 @@ def test_a_word_is_equal_to_negative_numbers_too(numbers):
         equal = words.equal(word_of(numbers), number)
         assert numbers_of(equal) == [x == number for x in numbers]
     assert [words.number_at(word_of(numbers), i) for i in range(BYTES)] == numbers
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-128, 127), min_size=BYTES, max_size=20), st.randoms())
+def test_a_word_holds_eight_neighbouring_numbers(numbers, random):
+    begin = random.randrange(len(numbers) - BYTES + 1)
+    word = word_from(np.array(numbers, np.int8), begin)
+    assert numbers_of(word) == numbers[begin : begin + BYTES]

@@ -5,20 +5,36 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import harness
 import pytest
 from campaign import section
-from harness import ACCEPTED, FAILED, MEMORY, REFUSED, Case, Target, outcomes, place_of_cases
+from harness import (
+    ACCEPTED,
+    FAILED,
+    MEMORY,
+    REFUSED,
+    Case,
+    Outcome,
+    Target,
+    outcomes,
+    place_of_cases,
+)
 from root import ROOT
 from samples import WHOLE
 from targets import TARGETS
 
 from hanamachi.errors import UserError
+from hanamachi.limits import MESSAGE
 
 SEED = 1
 SHARE = 1.0 if WHOLE else 0.0005  # of the cases of each target
@@ -72,22 +88,69 @@ def take_memory() -> None:
     b"." * (MEMORY + (50 << 20))
 
 
+def say(message: str) -> None:
+    """Refuse in words that no UserError has by itself."""
+    error = UserError("no")
+    error.args = (message,)
+    raise error
+
+
+def spin() -> None:
+    begin = time.process_time()
+    while time.process_time() < begin + 1.1 * harness.SECONDS:
+        pass
+
+
+def sleep() -> None:
+    time.sleep(10)
+
+
 def work() -> None:
     pass
 
 
-USES = [refuse, fail, make_noise, die, take_memory, work, take_memory, work]
-NUMBERS = {Random(str(Case("any", 0, number))).random(): number for number in range(len(USES))}
-ANY = Target(lambda rng, folder: NUMBERS[rng.random()], lambda number: USES[number](), len(USES))
+FAULTS = {
+    "KeyError": fail,
+    "noise: Warning": make_noise,
+    "the process ended with": die,
+    "message of 0 characters": partial(say, ""),
+    f"message of {MESSAGE + 1} characters": partial(say, "x" * (MESSAGE + 1)),
+    "message of 1 characters": partial(say, "\0"),
+    "large": take_memory,
+}
+
+
+def judged(*uses: Callable[[], None]) -> list[Outcome]:
+    """What becomes of a case of each of these uses, one after the other."""
+    cases = [Case("any", 0, number) for number in range(len(uses))]
+    drawn = {Random(str(case)).random(): use for case, use in zip(cases, uses, strict=True)}
+    target = Target(lambda rng, folder: drawn[rng.random()], lambda use: use(), len(uses))
+    with place_of_cases() as place:
+        found = list(outcomes({"any": target}, cases, place))
+    assert [outcome.case for outcome in found] == cases
+    return found
 
 
 def test_each_fault_is_found_by_its_case_and_the_next_cases_still_run():
-    cases = [Case("any", 0, number) for number in range(len(USES))]
-    with place_of_cases() as place:
-        found = list(outcomes({"any": ANY}, cases, place))
-    assert [outcome.case for outcome in found] == cases
-    failing = [FAILED, FAILED, FAILED, FAILED, ACCEPTED, FAILED, ACCEPTED]
-    assert [o.verdict for o in found] == [REFUSED, *failing]
+    refused, *found = judged(refuse, *(use for fault in FAULTS.values() for use in (fault, work)))
+    assert refused.verdict == REFUSED
+    assert [outcome.verdict for outcome in found] == [FAILED, ACCEPTED] * len(FAULTS)
+    for outcome, words in zip(found[::2], FAULTS, strict=True):
+        assert outcome.words.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "fault", "words"),
+    [
+        ("SECONDS", 0.1, spin, "slow"),
+        ("ASLEEP", 1, sleep, f"the process ended with {-signal.SIGALRM}"),
+    ],
+)
+def test_a_case_that_takes_too_long_is_found_too(limit, most, fault, words, monkeypatch):
+    monkeypatch.setattr(harness, limit, most)
+    found = judged(fault, work)
+    assert [outcome.verdict for outcome in found] == [FAILED, ACCEPTED]
+    assert found[0].words.startswith(words)
 
 
 def test_the_name_of_a_case_names_it():

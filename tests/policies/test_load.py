@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from environments import first_legal
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
@@ -12,10 +13,6 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 
 RULE_POLICIES = ("random", "greedy", "expert")
-
-
-def first_legal(observation, mask):
-    return int(mask.argmax())
 
 
 def always_zero(observation, mask):

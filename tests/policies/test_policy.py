@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from environments import first_legal
 from samples import UNCOMPILED, WHOLE, sample
 
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
@@ -361,10 +362,6 @@ def test_rule_policies_keep_their_order_where_rounds_are_limited(case):
 
 
 # --- A user's own
-
-
-def first_legal(observation, mask):
-    return int(mask.argmax())
 
 
 class NoName(Policy):

@@ -299,9 +299,6 @@ def test_three_geisha_do_not_win_at_once() -> None:
     assert table.game.winner == N
 
 
-SETS = {(1, 2): 1, (1, 3): 4, (2, 2): 1, (3, 3): 3, (4, 4): 6, (5, 5): 10}
-
-
 @cache
 def best_sets(guests: tuple[int, ...]) -> int:
     """Every partition tried: the first guest alone, or in each set that it can be part of."""
@@ -378,15 +375,29 @@ def test_collecting_may_be_declined_under_its_option_only() -> None:
 
 
 def test_returns_are_counted_anew_in_round_two() -> None:
-    table = dealt(INTRODUCTORY, "blue1 blue2 pink1", "red1 red2 red3", actions=("competition",))
-    table.game.round_number = 2
-    table.game.steps[BLUE] = 3  # two steps short of home
-    table.game.row[:] = [4, 3, 3, 2, 2], [2, 3, 4, 4, 0]
-    table.follow([("draw", "blue4"), ("play", "competition pink1 blue2 | blue1 blue4")])
-    table.play("take pink1 blue2")
-    assert (table.game.returns[BLUE], table.game.prestige[BLUE]) == (1, 4)
+    table = dealt(INTRODUCTORY, "blue1 blue3 pink1", "red1 red2 red3", actions=("competition",))
+    table.follow([("draw", "blue4"), ("play", "competition blue1 blue4 | blue3 pink1")])
+    table.follow([("play", "take blue1 blue4"), ("play", "play blue1 first")])
+    assert (table.game.returns[BLUE], table.game.steps[BLUE]) == (1, 3)  # two short of home
+    table.follow([("draw", "red4"), ("play", "competition red1 red4 | red2 red3")])
+    table.play("take red1 red4")
+    settle(table)
+    assert table.game.round_number == 2
+    table.set_out()  # the rows begin with 2 and 3
+    table.draw("blue1 blue2 pink1")
+    table.draw("red1 red2 red3")
+    table.follow([("play", "begin"), ("draw", "blue4")])
+    table.follow([("play", "competition pink1 blue2 | blue1 blue4"), ("play", "take pink1 blue2")])
+    assert (table.game.returns[BLUE], table.game.prestige[BLUE]) == (1, 2)
     table.play("play blue1 first")
-    assert (table.game.returns[BLUE], table.game.prestige[BLUE]) == (2, 4 + 2)
+    assert (table.game.returns[BLUE], table.game.prestige[BLUE]) == (2, 2 + 3)
+
+
+@pytest.mark.parametrize(("id", "steps"), [(EDITION_2021, 0), (INTRODUCTORY, 2), (ADVANCED, 2)])
+def test_between_rounds_geisha_go_home_in_2021_and_stay_in_2022(id: str, steps: int) -> None:
+    table = scored(id, [3, 0, 0, 0, 3], [0, 0, 0, 0, 4])  # yellow was led 3 + 4 houses on
+    assert table.game.round_number == 2
+    assert table.game.steps.tolist() == [0, 0, 0, 0, steps]
 
 
 # --- Counteroffer and Hidden Offer
@@ -751,19 +762,19 @@ def assert_one_sentence(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edition", "mode", "sentence"),
+    ("edition", "mode", "word"),
     [
-        (2021, "standard", "the edition of 2021 has no modes; leave out mode='standard'"),
-        (2022, None, "name the mode of the 2022 edition: introductory, standard, advanced"),
-        (2022, "advance", "did you mean advanced?"),
-        (2020, None, "edition must be 2021 or 2022, not 2020"),
+        (2021, "standard", "mode='standard'"),
+        (2022, None, "introductory, standard, advanced"),
+        (2022, "advance", "advanced"),
+        (2020, None, "not 2020"),
     ],
 )
-def test_an_edition_has_its_own_modes(edition: int, mode: Any, sentence: str) -> None:
+def test_an_edition_has_its_own_modes(edition: int, mode: Any, word: str) -> None:
     for make in (geishas_road_v0.env, geishas_road_v0.raw_env):
         with pytest.raises(UserError) as error:
             make(edition=edition, mode=mode)
-        assert_one_sentence(str(error.value), sentence)
+        assert_one_sentence(str(error.value), word)
 
 
 def test_editions_and_modes_are_the_four_ids() -> None:

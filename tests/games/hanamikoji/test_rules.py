@@ -378,6 +378,12 @@ def test_the_printed_catalogue_is_the_one_in_use() -> None:
     assert printed("catalogue") == "\n".join(rows)
 
 
-def test_every_option_is_explained() -> None:
-    options = {row.split("|")[1].strip(" `") for row in printed("options").splitlines()[2:]}
-    assert options == set(hanamachi.games.hanamikoji.OPTIONS)
+def test_every_option_is_explained_with_its_default() -> None:
+    cells = [[cell.strip() for cell in row.split("|")] for row in printed("options").splitlines()]
+    defaults = {row[1].strip("`"): row[2].strip("`") for row in cells[2:]}
+    assert defaults.keys() == hanamachi.games.hanamikoji.OPTIONS.keys()
+    for name, value in make_variant("hanamikoji:eight_suits").options.items():
+        written = "all four" if name == "actions" else str(value)
+        if name != "cards":  # those of the eight suits are others
+            assert defaults[name] == (f'"{value}"' if isinstance(value, str) else written)
+    assert defaults["cards"] == str(make_variant("hanamikoji").options["cards"])

@@ -25,10 +25,11 @@ from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import with_partners
-from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
+
+pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 GAMES = ("hanabi:2p", "hanabi:3p:multicolour")
 NAMES = feature_names(make_variant("hanabi:2p"))
@@ -48,12 +49,6 @@ SETTINGS = {
     "evaluation": {"every": 1_024, "games": 20, "final_games": 20, "final_opponents": ["expert"]},
     "save_every": 256,
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_one_thread():
-    with one_thread_each():
-        yield
 
 
 @pytest.fixture(params=GAMES)

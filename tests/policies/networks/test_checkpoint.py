@@ -35,7 +35,6 @@ from hanamachi.policies.networks.network import Network, checkpoint_of, for_vari
 from hanamachi.policies.networks.onnx_policy import load_onnx
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.cli import main as cli
-from hanamachi.training.learner.shards import one_thread_each
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 ROAD = {"colours": 2, "item_values": (1, 2, 3, 4), "actions": ("reveal", "gift"), "rounds": 1}
@@ -50,12 +49,6 @@ MUTATIONS = sample(2_000, 0.3)
 ON_THE_COMMAND_LINE = sample(100, 0.05)
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 LONG_ENOUGH = bytes(100_000)  # to hold the network
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_one_thread():
-    with one_thread_each():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -643,6 +636,8 @@ import sys
 import hanamachi
 from hanamachi.policies import load_policy
 from hanamachi.policies.export import export
+
+pytestmark = pytest.mark.usefixtures("on_one_thread")
 env = hanamachi.make("hanamikoji")
 env.reset(seed=0)
 observation = env.observe(env.agent_selection)

@@ -11,16 +11,11 @@ from hanamachi.errors import UserError
 from hanamachi.policies.networks.legal_softmax import by_loops, by_matrices, drawn_by_search
 from hanamachi.training.benchmark.training import learning, quiet_learner
 from hanamachi.training.config import Config
-from hanamachi.training.learner.shards import one_thread_each
+
+pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 VERSIONS = [by_loops, by_matrices]
 DECISIONS, ACTIONS, ENTRIES = 1100, 50, 37
-
-
-@pytest.fixture(autouse=True)
-def on_one_thread():
-    with one_thread_each():
-        yield
 
 
 @pytest.fixture

@@ -40,19 +40,12 @@ from hanamachi.policies.policy import sample as draw
 from hanamachi.sessions.players import observe
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
-from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.run import train
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 POSITIONS = sample(10_000, 0.02)
 CLOSE = 1e-5
 CHANGES = sample(2_000, 0.1)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_one_thread():
-    with one_thread_each():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +166,8 @@ for name in ("torch", "safetensors", "onnx", "stable_baselines3", "pydantic", "t
 import gymnasium
 import hanamachi
 from hanamachi.policies import load_policy
+
+pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 for spec in (sys.argv[1], f"search:improve:{sys.argv[1]}:worlds=2"):
     env = gymnasium.make(

@@ -16,18 +16,13 @@ from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.tabular import TabularPolicy
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import match
-from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.run import train
+
+pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 HANABI = {"colours": 2, "ranks": 2, "hand_size": 2}
 HUGE = 1e37  # finite, but not its products
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_one_thread():
-    with one_thread_each():
-        yield
 
 
 @pytest.fixture(autouse=True)

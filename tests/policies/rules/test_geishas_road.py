@@ -26,4 +26,5 @@ def test_the_chance_of_enough_geisha_counts_them_and_writes_nowhere_else(wanted)
 
 def test_expert_plays_where_more_geisha_are_wanted_than_there_are():
     options = {"colours": 2, "instant_win": 5, "actions": ("reveal", "gift")}
-    assert evaluate(["expert", "random"], "geishas_road:standard", games=20, **options).results
+    evaluation = evaluate(["expert", "random"], "geishas_road:standard", games=100, **options)
+    assert evaluation.results[0].rate[0, 1] > 0.7  # nine in ten

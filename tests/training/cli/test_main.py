@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from functools import partial
 
 import pytest
+import typer
 from root import ROOT
 
 from hanamachi.games.registry import GAMES, VARIANTS, variant
@@ -23,22 +25,10 @@ from hanamachi.training import benchmark
 from hanamachi.training.arena import grade
 from hanamachi.training.benchmark import engine, kernel
 from hanamachi.training.cli import main as cli
-from hanamachi.training.evaluation import schedule
+from hanamachi.training.cli.commands import app
+from hanamachi.training.evaluation import pairings
 from hanamachi.training.exact import SMALL as SMALL_VERSIONS
 from hanamachi.training.exact import report
-
-
-@pytest.fixture
-def hanamachi(capsys):
-    """Runs a command in this process; returns its exit code, stdout and stderr."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main([str(argument) for argument in arguments])
-        return (ended.value.code, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture
@@ -166,7 +156,7 @@ def test_a_file_in_the_place_of_a_folder_is_named_before_the_work(
     (tmp_path / "bots").mkdir()
     (tmp_path / "afile").write_text("theirs")
     for module, work in (
-        (report, "tree_of"), (grade, "tree_of"), (benchmark, "run"), (schedule, "play_part"),
+        (report, "tree_of"), (grade, "tree_of"), (benchmark, "run"), (pairings, "play_part"),
     ):  # fmt: skip
         monkeypatch.setattr(module, work, must_not_happen)
     for out in ("afile", "afile/deeper"):
@@ -418,8 +408,8 @@ def test_play_says_before_the_first_move_that_it_cannot_record(
 def test_without_arguments_the_help_is_shown(hanamachi):
     code, out, _ = hanamachi()
     assert code == 0
-    for command in ("train", "evaluate", "exploit", "play", "replay", "games", "benchmark"):
-        assert command in out
+    for command in typer.main.get_command(app).commands:
+        assert re.search(rf"^\W*{command} ", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["train", "evaluate", "play", "benchmark"])
@@ -534,10 +524,9 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(package, comma
     code = f"import sys; sys.modules['{package}'] = None; "
     code += f"from hanamachi.training.cli.main import main; main({command.split()})"
     done = process("-c", code, cwd=ROOT)
-    assert done.returncode == 2
-    assert done.stderr == (
-        f"hanamachi: {package} is not installed; run: pip install 'hanamachi[train]'\n"
-    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert package in done.stderr
+    assert "pip install 'hanamachi[train]'" in done.stderr
 
 
 EXTRAS = (  # but for pydantic, which newer versions of typer bring
@@ -616,11 +605,12 @@ cli.main(["games"])
 """
 
 
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX has these signals")
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_signal_that_comes_while_python_cleans_up_is_not_lost(name, code):
     program = [sys.executable, "-c", SIGNAL_WHILE_CLEANING_UP.format(name=name)]
     hear = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
-    done = subprocess.run(program, capture_output=True, text=True, timeout=20, preexec_fn=hear)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, preexec_fn=hear)
     assert done.returncode == code
     assert len(done.stderr.splitlines()) == 1
 

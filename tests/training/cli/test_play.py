@@ -1,7 +1,6 @@
 """Playing against a policy in the terminal: pleasant, patient, and open about everything after."""
 
 import sys
-import time
 from collections import Counter
 from itertools import pairwise
 
@@ -475,9 +474,9 @@ def test_in_a_terminal_a_whole_game_is_played_and_recorded(terminal):
 def test_in_a_terminal_interrupting_saves_and_ends_with_130(terminal):
     child, record = terminal()
     child.expect("> ")
-    time.sleep(0.5)  # the prompt is shown a moment before the terminal listens
     child.sendintr()
-    child.expect("interrupted")
+    while child.expect(["interrupted", pexpect.TIMEOUT], timeout=2):
+        child.sendintr()  # the prompt was shown a moment before the terminal listened
     child.expect(pexpect.EOF)
     child.wait()
     assert child.exitstatus == 130

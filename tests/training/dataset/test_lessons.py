@@ -14,8 +14,9 @@ from hanamachi.training.config import Config
 from hanamachi.training.dataset import load
 from hanamachi.training.dataset.lessons import discounted, features_of, lessons
 from hanamachi.training.evaluation.matches import versus
-from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.run import train
+
+pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 RUN = {
     "clone": {"steps": 2_000},
@@ -23,12 +24,6 @@ RUN = {
     "evaluation": {"games": 20, "opponents": ["random"], "final_games": 20,
                    "final_opponents": ["random"]},
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True, scope="module")
-def on_one_thread():
-    with one_thread_each():
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from hanamachi.games.registry import variant
 from hanamachi.policies import load_policy
 from hanamachi.sessions.players import SeatedPlayer, step, turns_of
 from hanamachi.training import evaluate
-from hanamachi.training.cli import main as cli
 from hanamachi.training.dataset import load, make
 from hanamachi.training.dataset.columns import in_units
 from hanamachi.training.dataset.figures import figures_in
@@ -125,15 +123,8 @@ def own_folder(tmp_path, monkeypatch):
     sys.modules.pop("mine", None)
 
 
-def hanamachi(words, capsys):
-    """Runs a command in this process; returns its exit code and stderr."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(shlex.split(words))
-    return ended.value.code, capsys.readouterr().err
-
-
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
-def test_a_killed_command_goes_on_to_the_same_bytes(own_folder, capsys):
+def test_a_killed_command_goes_on_to_the_same_bytes(own_folder, hanamachi):
     killed = subprocess.run(
         [sys.executable, "-m", "hanamachi", *COMMAND.split(), "killed"],
         env={**os.environ, "KILLED_AT": "300"}, capture_output=True, check=False,
@@ -144,26 +135,26 @@ def test_a_killed_command_goes_on_to_the_same_bytes(own_folder, capsys):
     assert 1 < len(kept) < 4
     (own_folder / "killed" / "data" / ".train-00001-of-00003.parquet.0123abcd.new").touch()
     for out in ("killed", "whole"):
-        assert hanamachi(f"{COMMAND} {out}", capsys)[0] == 0
+        assert hanamachi(*f"{COMMAND} {out}".split())[0] == 0
     assert content(own_folder / "killed") == content(own_folder / "whole")
     assert kept.items() <= content(own_folder / "whole").items()
 
 
-def test_two_processes_write_the_same_bytes_as_one(own_folder, capsys):
+def test_two_processes_write_the_same_bytes_as_one(own_folder, hanamachi):
     for out, processes in (("one", 1), ("two", 2)):
-        assert hanamachi(f"{COMMAND} {out} --processes {processes}", capsys)[0] == 0
+        assert hanamachi(*f"{COMMAND} {out} --processes {processes}".split())[0] == 0
     assert content(own_folder / "one") == content(own_folder / "two")
     assert len(content(own_folder / "one")) == 5
 
 
-def test_it_can_be_made_again_without_playing_and_another_is_refused(own_folder, capsys):
-    assert "delete" not in hanamachi(f"{COMMAND} out", capsys)[1]
-    code, said = hanamachi(f"{COMMAND} out", capsys)
+def test_it_can_be_made_again_without_playing_and_another_is_refused(own_folder, hanamachi):
+    assert "delete" not in hanamachi(*f"{COMMAND} out".split())[2]
+    code, _, said = hanamachi(*f"{COMMAND} out".split())
     assert code == 0
     assert "delete out" in said
     (own_folder / "mine.py").write_text(MINE + "\n")
     for more in ("", "--seed 1", "--games 41", "--set starter=0"):
-        code, said = hanamachi(f"{COMMAND} out {more}", capsys)
+        code, _, said = hanamachi(*f"{COMMAND} out {more}".split())
         assert (code, said.count("\n")) == (2, 1)
 
 
@@ -217,11 +208,11 @@ def test_a_lack_of_memory_or_of_a_right_is_no_damage(tmp_path, monkeypatch):
         figures_in(file)
 
 
-def test_ctrl_c_says_how_to_go_on(own_folder, capsys):
+def test_ctrl_c_says_how_to_go_on(own_folder, hanamachi):
     (own_folder / "mine.py").write_text(
         "def first(variant):\n    return stop\ndef stop(*seen):\n    raise KeyboardInterrupt\n"
     )
-    code, said = hanamachi(f"{COMMAND} out", capsys)
+    code, _, said = hanamachi(*f"{COMMAND} out".split())
     assert (code, said.count("\n")) == (130, 1)
     assert f"{COMMAND} out" in said
 
@@ -256,12 +247,12 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(how, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_without_pyarrow_it_says_how_to_install_it(tmp_path, monkeypatch, capsys):
+def test_without_pyarrow_it_says_how_to_install_it(tmp_path, monkeypatch, hanamachi):
     for name in [name for name in sys.modules if name.startswith("hanamachi.training.dataset")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     command = f"dataset hanamikoji --policy random --out {tmp_path / 'out'}"
-    code, said = hanamachi(command, capsys)
+    code, _, said = hanamachi(*command.split())
     assert (code, said.count("\n")) == (2, 1)
     assert "hanamachi[data]" in said
 

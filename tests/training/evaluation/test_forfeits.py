@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from environments import last_legal
 from rich.console import Console
 
 from hanamachi.errors import IllegalAction, UserError
@@ -22,10 +23,6 @@ GAME = variant("hanamikoji", **SMALL)
 TEAM = {"colours": 2, "ranks": 3, "hand_size": 2}
 RANDOM = RandomPolicy(GAME)
 DEALS = np.arange(20, dtype=np.uint64)
-
-
-def last_legal(observation, mask):
-    return int(np.flatnonzero(mask)[-1])
 
 
 def sometimes(observation):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from environments import last_legal
 from rich.console import Console
 
 from hanamachi.errors import UserError
@@ -34,10 +35,6 @@ from hanamachi.training.evaluation.matches import (
 ONE_ROUND = make_variant("hanamikoji", max_rounds=1)
 TOGETHER = make_variant("hanabi:3p", colours=2, ranks=3, hand_size=2)
 POLICIES = ["random", "greedy"]
-
-
-def last_legal(observation, mask):
-    return int(np.flatnonzero(mask)[-1])
 
 
 class Watching(Policy):

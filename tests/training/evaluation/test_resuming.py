@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -24,7 +23,6 @@ from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search.improve import Improve
 from hanamachi.storage import reading
 from hanamachi.training import evaluate
-from hanamachi.training.cli import main as cli
 from hanamachi.training.evaluation import progress, saved_parts
 from hanamachi.training.evaluation.progress import ShowGames
 
@@ -33,10 +31,6 @@ GAMES = 8
 SMALL = {"max_rounds": 1}
 TOGETHER = {"colours": 2, "ranks": 3, "hand_size": 2}
 PARTS = 12  # of three pairings
-
-
-def first_legal(observation, mask):
-    return int(mask.argmax())
 
 
 def evaluated(out=None, policies=POLICIES, games=GAMES, **how):
@@ -265,15 +259,8 @@ def own_folder(tmp_path, monkeypatch):
     sys.modules.pop("mine", None)
 
 
-def hanamachi(words, capsys):
-    """Runs a command in this process; returns its exit code and stderr."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(shlex.split(words))
-    return ended.value.code, capsys.readouterr().err
-
-
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
-def test_a_killed_command_goes_on_to_the_same_file(own_folder, capsys):
+def test_a_killed_command_goes_on_to_the_same_file(own_folder, hanamachi):
     killed = subprocess.run(
         [sys.executable, "-m", "hanamachi", *COMMAND.split(), "--out", "killed"],
         env={**os.environ, "KILLED_AT": "700"}, capture_output=True, check=False,
@@ -283,27 +270,27 @@ def test_a_killed_command_goes_on_to_the_same_file(own_folder, capsys):
     assert kept, "it was killed before any part was played"
     assert not (own_folder / "killed" / "evaluation.json").exists()
     for out in ("killed", "whole"):
-        assert hanamachi(f"{COMMAND} --out {out}", capsys)[0] == 0
+        assert hanamachi(*f"{COMMAND} --out {out}".split())[0] == 0
     results = [own_folder / out / "evaluation.json" for out in ("killed", "whole")]
     assert results[0].read_bytes() == results[1].read_bytes()
 
 
-def test_a_finished_command_prints_again_and_another_is_refused(own_folder, capsys):
-    assert "delete" not in hanamachi(f"{COMMAND} --out out", capsys)[1]
-    code, said = hanamachi(f"{COMMAND} --out out --matrix", capsys)
+def test_a_finished_command_prints_again_and_another_is_refused(own_folder, hanamachi):
+    assert "delete" not in hanamachi(*f"{COMMAND} --out out".split())[2]
+    code, _, said = hanamachi(*f"{COMMAND} --out out --matrix".split())
     assert code == 0
     assert "delete out/games" in said
-    code, said = hanamachi(f"{COMMAND} --out out --seed 1", capsys)
+    code, _, said = hanamachi(*f"{COMMAND} --out out --seed 1".split())
     assert (code, said.count("\n")) == (2, 1)
     assert "seed was 0 and is 1" in said
 
 
 @pytest.mark.parametrize("kind", ["json", "csv", "html", "png"])
-def test_a_result_that_something_else_wrote_is_not_replaced(kind, own_folder, capsys):
+def test_a_result_that_something_else_wrote_is_not_replaced(kind, own_folder, hanamachi):
     theirs = own_folder / "out" / f"evaluation.{kind}"
     theirs.parent.mkdir()
     theirs.write_text("theirs")
-    code, said = hanamachi(f"{COMMAND} --out out", capsys)
+    code, _, said = hanamachi(*f"{COMMAND} --out out".split())
     assert (code, said.count("\n")) == (2, 1)
     assert f"evaluation.{kind}" in said
     assert [path.read_text() for path in theirs.parent.iterdir()] == ["theirs"]
@@ -324,12 +311,12 @@ def test_of_two_evaluations_that_claim_a_folder_at_once_one_is_refused(tmp_path,
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_ctrl_c_says_how_to_go_on(kept, own_folder, capsys):
+def test_ctrl_c_says_how_to_go_on(kept, own_folder, hanamachi):
     (own_folder / "mine.py").write_text(
         "def first(variant):\n    return stop\ndef stop(*seen):\n    raise KeyboardInterrupt\n"
     )
     command = COMMAND + " --out out" * kept
-    code, said = hanamachi(command, capsys)
+    code, _, said = hanamachi(*command.split())
     assert (code, said.count("\n")) == (130, 1)
     assert (command in said) == kept
     assert "--out" in said

@@ -22,7 +22,6 @@ from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
 from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence
-from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, owned
@@ -62,12 +61,6 @@ HANABI = SETTINGS | {
     "network": {"hidden": [32], "features": ["convention"]},
     "clone": {"steps": 1_000},
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def on_one_thread():
-    with one_thread_each():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -401,6 +394,8 @@ def test_a_policy_with_illegal_wishes_cannot_be_cloned(tmp_path, monkeypatch):
 ILLEGAL = """
 import numpy as np
 from hanamachi.policies.policy import Policy
+
+pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 class Blind(Policy):
     name = "blind"

@@ -15,9 +15,10 @@ from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import versus
 from hanamachi.training.learner.distillation import Distillation, Searching
-from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.run import train
+
+pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 SEARCHING = SETTINGS | {
     "distillation": {"share": 0.5, "worlds": 2, "tried": 3},
@@ -35,12 +36,6 @@ RUN = SEARCHING | {
         "final_opponents": ["random"],
     },
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def on_one_thread():
-    with one_thread_each():
-        yield
 
 
 def searching(**changes):

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from environments import last_legal
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.classic import connect_four_v3, tictactoe_v3
@@ -196,10 +197,6 @@ def test_one_thread_and_two_play_the_same(variant, monkeypatch):
 
 
 # --- Guests
-
-
-def last_legal(observation, mask):
-    return int(np.flatnonzero(mask)[-1])
 
 
 class Counting(Policy):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from samples import sample
-from serving import HUMAN, Client, served
+from serving import HUMAN, Client
 
 from hanamachi.engine.game import CHANCE, Variant
 from hanamachi.errors import UserError
@@ -32,12 +32,6 @@ class Pair(NamedTuple):
     seat: int
     one: Record
     other: Record
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with served(tmp_path_factory.mktemp("data")) as found:
-        yield found
 
 
 # --- Games that a seat cannot tell apart

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
 from socket import create_connection
@@ -12,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from serving import HUMAN, Client, Seat, served
+from serving import HUMAN, Client, Seat
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import hanamachi.training.serve.hall as hall_limits
@@ -59,12 +58,6 @@ IMPOSSIBLE = [
     '{"type": "step", "number": NUMBER}',
     '{"type": "new"}',
 ]
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with served(tmp_path_factory.mktemp("data")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from serving import HUMAN, Client, served
+from serving import HUMAN, Client
 
 import hanamachi
 from hanamachi.games.registry import variant
@@ -25,12 +24,6 @@ from hanamachi.sessions.session import Session
 from hanamachi.training.serve import app
 
 GAMES = ["hanamikoji:three_rounds", "geishas_road:standard", "hanabi:2p"]
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with served(tmp_path_factory.mktemp("data")) as found:
-        yield found
 
 
 def game_of(id: str, policy: str = "expert", most: int = 1000) -> Record:

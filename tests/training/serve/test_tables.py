@@ -1,24 +1,17 @@
 """Games at the tables, from the first deal to the last card, by the sockets of their seats."""
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from serving import HUMAN, Client, served
+from serving import HUMAN, Client
 
 import hanamachi
 from hanamachi.games.registry import variant
 
 GAMES = ["hanamikoji:three_rounds", "geishas_road:2021", "hanabi:2p"]  # one of each family
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with served(tmp_path_factory.mktemp("data")) as found:
-        yield found
 
 
 def played(seat: Any, rng: np.random.Generator) -> Any:
