@@ -197,7 +197,10 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         (lambda: SeatEnv("hanamikoji").step(0), "call reset"),
         (lambda: SeatEnv("hanamikoji", render_mode="ansi").render(), "call reset"),
         (lambda: SeatEnv("hanamikoji", seat=True), "from 0 to 1, not True"),
-        (lambda: met(lambda *_: 10**30), "<lambda> chose action 1000"),
+        (
+            lambda: SeatEnv("hanamikoji", seat=1, starter=0, opponent=lambda *_: 10**30).reset(),
+            "<lambda> chose action 1000",
+        ),
         (lambda: gymnasium.make(NAME, game=["x"]), "no game"),
         (lambda: SeatEnv("hanamikoji", illegal_reward="lots"), "finite number"),
         (lambda: SeatEnv("hanamikoji", illegal_reward=10**400), "finite number"),
