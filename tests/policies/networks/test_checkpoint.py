@@ -36,6 +36,8 @@ from hanamachi.policies.networks.onnx_policy import load_onnx
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.cli import main as cli
 
+pytestmark = pytest.mark.usefixtures("on_one_thread")
+
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 ROAD = {"colours": 2, "item_values": (1, 2, 3, 4), "actions": ("reveal", "gift"), "rounds": 1}
 OTHER_OPTIONS = [
@@ -636,8 +638,6 @@ import sys
 import hanamachi
 from hanamachi.policies import load_policy
 from hanamachi.policies.export import export
-
-pytestmark = pytest.mark.usefixtures("on_one_thread")
 env = hanamachi.make("hanamikoji")
 env.reset(seed=0)
 observation = env.observe(env.agent_selection)

@@ -42,6 +42,8 @@ from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.run import train
 
+pytestmark = pytest.mark.usefixtures("on_one_thread")
+
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 POSITIONS = sample(10_000, 0.02)
 CLOSE = 1e-5
@@ -166,8 +168,6 @@ for name in ("torch", "safetensors", "onnx", "stable_baselines3", "pydantic", "t
 import gymnasium
 import hanamachi
 from hanamachi.policies import load_policy
-
-pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 for spec in (sys.argv[1], f"search:improve:{sys.argv[1]}:worlds=2"):
     env = gymnasium.make(

@@ -27,6 +27,8 @@ from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, owned
 from hanamachi.training.run import train
 
+pytestmark = pytest.mark.usefixtures("on_one_thread")
+
 GAME = {
     "game": "hanamikoji",
     "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
@@ -394,8 +396,6 @@ def test_a_policy_with_illegal_wishes_cannot_be_cloned(tmp_path, monkeypatch):
 ILLEGAL = """
 import numpy as np
 from hanamachi.policies.policy import Policy
-
-pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 class Blind(Policy):
     name = "blind"
