@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
@@ -430,8 +431,7 @@ def play(
     from hanamachi.training.cli.colours import CardColours
     from hanamachi.training.cli.play import Contest, play
 
-    if record and record.exists():
-        raise UserError(f"{record} is there already: move it, or name another file")
+    refuse_existing(record)
     variant = make_variant(game, **assignments(options))
     policy = opponent_for(variant, opponent)
     contest = Contest(variant, policy, seat, seed)
@@ -446,7 +446,7 @@ def play(
     finally:
         if record:
             save(record_of(contest.session), record)
-            say(f"The game is saved; hanamachi replay {record} shows it again.")
+            say(f"The game is saved; hanamachi replay {quote(str(record))} shows it again.")
 
 
 @app.command()
@@ -525,6 +525,7 @@ def replay(
         refuse_unused(context, {"--out", "--seconds", "--all"}, "--web opens the browser")
     elif out:
         refuse_unused(context, {"--all"}, "--out writes a file and prints nothing")
+        refuse_existing(out)
     else:
         refuse_unused(context, {"--seconds"}, "only a file written with --out takes time")
     record = load_game(file)
@@ -677,6 +678,12 @@ def exploit_exactly(
     show(found.as_json(), report.tables(found), as_json)
     if out:
         written(report.write(found, out))
+
+
+def refuse_existing(file: Path | None) -> None:
+    """UserError if a file that a command would write is there, whoever wrote it."""
+    if file and file.exists():
+        raise UserError(f"{file} is there already: move it, or name another file")
 
 
 def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None:
