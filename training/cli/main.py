@@ -24,7 +24,7 @@ from hanamachi.errors import (
 )
 from hanamachi.storage.reading import may_name_a_file
 
-MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
+UNREAD, MISTAKE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 SOON = 0.01  # seconds
 RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
@@ -121,6 +121,8 @@ def run(command: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # click's end; as of head, which has all
+            return UNREAD
         if ended.code in (TERMINATED, signal.SIGTERM):  # Ray's handler gives the signal's number
             return TERMINATED
         if isinstance(ended.code, str):
