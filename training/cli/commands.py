@@ -747,7 +747,8 @@ def written(*paths: Path) -> None:
 
 def note(words: str) -> None:
     """Say something apart from results, which may be read by a program."""
-    print(words, file=sys.stderr)
+    if sys.stderr:  # None if it is closed: then print would write to stdout
+        print(words, file=sys.stderr)
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
