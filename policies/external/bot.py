@@ -191,6 +191,8 @@ class Bot:
 
 def said_by(answer: bytes) -> str:
     """The start of what a bot said, for a message."""
+    if not answer:
+        return "; it said nothing"
     text = answer[: 4 * SHOWN].decode(errors="backslashreplace")
     return f"; it said {printable(text[:SHOWN])}{'...' if len(text) > SHOWN else ''}"
 

@@ -84,6 +84,8 @@ def play_tournament(
     """
     programs, passed_over = bots_in(folder)
     players = entrants(programs, others, variant, limits)
+    if len(players) == 1 and not variant.game.cooperative:
+        raise UserError("one player only: add a bot, or a policy with --with")
     (play,) = chosen_plays(None, variant)
     pairings = pairings_of_all(players, variant, [play])
     check_games(games, seed, variant)
