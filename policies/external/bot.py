@@ -229,7 +229,13 @@ def started(command: list[str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(command, bufsize=0, start_new_session=True, **pipes)
     except OSError as error:
-        raise UserError(f"cannot be started: {error.strerror}: {command[0]}") from None
+        name = command[0]
+        here = (
+            ""
+            if os.sep in name or not Path(name).is_file()
+            else (f"; for a program in this folder write process:./{name}")
+        )
+        raise UserError(f"cannot be started: {error.strerror}: {name}{here}") from None
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> list[IO[bytes]]:

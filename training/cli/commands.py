@@ -36,6 +36,8 @@ app = typer.Typer(
 )
 console = Console()
 
+LONGEST_LINE = 100 * LINE  # characters that are passed over to find the end of a line
+
 GameId = Annotated[str, typer.Argument(metavar="GAME", help="Id of a game; see hanamachi games.")]
 GameOption = Annotated[
     str | None,
@@ -797,10 +799,17 @@ def ask(prompt: str) -> str:
 
 
 def line_of(stream: TextIO | None, prompt: str) -> str:
-    """A line of a file, if there is one; EOFError after its last, and where a line is too long."""
+    """A line of a file; EOFError after its last, or where a line seems to have no end.
+
+    One that is too long is passed over: UserError.
+    """
     print(prompt, end="", flush=True)
     line = stream.readline(LINE + 1) if stream else ""
-    if not line or len(line) > LINE:
+    if stream and len(line) > LINE and not line.endswith("\n"):
+        if stream.readline(LONGEST_LINE).endswith("\n"):
+            raise UserError(f"a line has at most {LINE:,} characters")
+        raise EOFError
+    if not line:
         raise EOFError
     return line.removesuffix("\n")
 
