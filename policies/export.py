@@ -9,8 +9,8 @@ from hanamachi.policies.load import ONNX, is_checkpoint, load_policy
 def export(spec: str, out: Path | None = None) -> Path:
     """Write the checkpoint that `spec` names as an ONNX file; returns its path.
 
-    Without `out` the file is written to the current folder, and replaces none. UserError if `spec`
-    is not a checkpoint, or if the name of the file does not end in .onnx.
+    Without `out` the file is written to the current folder. UserError if `spec` is not a
+    checkpoint, if the name of the file does not end in .onnx, or if the file is there already.
     """
     from hanamachi.policies.networks.compiled_policy import CompiledPolicy
     from hanamachi.policies.networks.onnx_export import write_onnx
@@ -22,7 +22,7 @@ def export(spec: str, out: Path | None = None) -> Path:
     path = out or Path(policy.name.replace(":", "-") + ONNX)
     if path.suffix != ONNX:
         raise UserError(f"the name of an ONNX file must end in {ONNX}, and {path.name} does not")
-    if out is None and path.exists():  # of the many checkpoints whose folder is called policy
-        raise UserError(f"{path} is there already: move it, or name a file with out (--out)")
+    if path.exists():
+        raise UserError(f"{path} is there already: move it, or name another with out (--out)")
     write_onnx(policy.checkpoint, path)
     return path

@@ -35,9 +35,10 @@ def _fixed(name: str, value: Any) -> Any:
     listed = isinstance(value, list | tuple)
     values = value if listed else (value,)
     if not all(isinstance(v, int | float | str | None) for v in values):
+        from_numpy = any(type(v).__module__ == "numpy" for v in values)
+        kind = ", of Python and not of numpy" if from_numpy else ""
         raise UserError(
-            f"{name} must be a number, a text or a list of them, of Python and not of numpy, "
-            f"not {shown(value)}"
+            f"{name} must be a number, a text or a list of them{kind}, not {shown(value)}"
         )
     return tuple(values) if listed else value
 

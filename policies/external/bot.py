@@ -191,6 +191,8 @@ class Bot:
 
 def said_by(answer: bytes) -> str:
     """The start of what a bot said, for a message."""
+    if not answer:
+        return "; it said nothing"
     text = answer[: 4 * SHOWN].decode(errors="backslashreplace")
     return f"; it said {printable(text[:SHOWN])}{'...' if len(text) > SHOWN else ''}"
 
@@ -227,7 +229,13 @@ def started(command: list[str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(command, bufsize=0, start_new_session=True, **pipes)
     except OSError as error:
-        raise UserError(f"cannot be started: {error.strerror}: {command[0]}") from None
+        name = command[0]
+        here = (
+            ""
+            if os.sep in name or not Path(name).is_file()
+            else (f"; for a program in this folder write process:./{name}")
+        )
+        raise UserError(f"cannot be started: {error.strerror}: {name}{here}") from None
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> list[IO[bytes]]:

@@ -236,4 +236,7 @@ def checked(chances: Chances, legal: dict[int, str]) -> Chances:
     """The probabilities, if they are a distribution over the legal actions; else UserError."""
     mask = np.zeros((1, len(chances)), np.int8)
     mask[0, list(legal)] = 1
-    return checked_distribution(chances[None], mask, "it")[0]
+    try:
+        return checked_distribution(chances[None], mask, "it")[0]
+    except UserError as error:  # whose sentence goes on after the bot's name
+        raise UserError(str(error).removeprefix("it ")) from None

@@ -43,7 +43,8 @@ def digest(bot: Path) -> str:
     """What changes if a bot changes: by the content of its file, or of those in its folder."""
     content = sha256()
     for file in files_of(bot):
-        content.update(os.fsencode(file.name) + file.read_bytes())
+        for part in (os.fsencode(file.name), file.read_bytes()):
+            content.update(b"%d:" % len(part) + part)  # so that no name runs into a content
     return content.hexdigest()[:DIGITS]
 
 

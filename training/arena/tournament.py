@@ -6,17 +6,14 @@ played. A match has the same number and the same deals whenever it is played, so
 Swiss rounds counts in more rounds, too.
 """
 
-import multiprocessing
 import os
-import signal
-import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
@@ -38,7 +35,7 @@ from hanamachi.training.evaluation.matches import (
 )
 from hanamachi.training.evaluation.pairings import Plan, Watch, check_games, play_pairing
 from hanamachi.training.evaluation.saved_parts import SavedParts
-from hanamachi.training.failures import process_killed
+from hanamachi.training.workers import in_worker, worker_pool
 
 GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
 LIMITS = Limits(seconds=1.0, memory=1024, waits=True, cpu=3600)
@@ -87,6 +84,8 @@ def play_tournament(
     """
     programs, passed_over = bots_in(folder)
     players = entrants(programs, others, variant, limits)
+    if len(players) == 1 and not variant.game.cooperative:
+        raise UserError("one player only: add a bot, or a policy with --with")
     (play,) = chosen_plays(None, variant)
     pairings = pairings_of_all(players, variant, [play])
     check_games(games, seed, variant)
@@ -207,7 +206,7 @@ class Director:
 def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, Part]]:
     """The matches, in the order in which they end; UserError if a process was killed."""
     try:
-        for match in as_completed([pool.submit(play_in_worker, sent(job)) for job in jobs]):
+        for match in as_completed([pool.submit(in_worker, play_match, sent(job)) for job in jobs]):
             yield match.result()
     except BrokenExecutor:
         raise process_killed() from None
@@ -230,14 +229,6 @@ def sent(job: Job) -> Job:
     return number, replace(match, players=players), plan
 
 
-def play_in_worker(job: Job) -> tuple[int, Part]:
-    """`play_match`; a signal ends the process, which would else take the next match."""
-    try:
-        return play_match(job)
-    except SystemExit as ended:
-        os._exit(int(ended.code or 0))
-
-
 def play_match(job: Job) -> tuple[int, Part]:
     """The number of a match, and what came out of it; afterwards its bots have ended."""
     number, match, plan = job
@@ -253,33 +244,3 @@ def put_away(player: Policy) -> None:
     """End the processes of a bot."""
     if isinstance(player, ProcessPolicy):
         player.close()
-
-
-@contextmanager
-def worker_pool(processes: int) -> Iterator[Executor | None]:
-    """Processes that play, or None for one; where they are stopped, so are their bots."""
-    if processes == 1:
-        yield None
-        return
-    others = multiprocessing.active_children()
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, spawn, end_by_exception) as pool:
-        try:
-            yield pool
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in multiprocessing.active_children():
-                if worker not in others:
-                    worker.terminate()
-            raise
-
-
-def end_by_exception() -> None:
-    """Let a signal end a worker as an exception does; Ctrl-C is for the process that started it."""
-
-    def leave(number: int, frame: Any) -> NoReturn:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        sys.exit(128 + number)
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, leave)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
@@ -35,6 +36,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 console = Console()
+
+LONGEST_LINE = 100 * LINE  # characters that are passed over to find the end of a line
 
 GameId = Annotated[str, typer.Argument(metavar="GAME", help="Id of a game; see hanamachi games.")]
 GameOption = Annotated[
@@ -431,8 +434,7 @@ def play(
     from hanamachi.training.cli.colours import CardColours
     from hanamachi.training.cli.play import Contest, play
 
-    if record and record.exists():
-        raise UserError(f"{record} is there already: move it, or name another file")
+    refuse_existing(record)
     variant = make_variant(game, **assignments(options))
     policy = opponent_for(variant, opponent)
     contest = Contest(variant, policy, seat, seed)
@@ -447,7 +449,7 @@ def play(
     finally:
         if record:
             save(record_of(contest.session), record)
-            say(f"The game is saved; hanamachi replay {record} shows it again.")
+            say(f"The game is saved; hanamachi replay {quote(str(record))} shows it again.")
 
 
 @app.command()
@@ -526,6 +528,7 @@ def replay(
         refuse_unused(context, {"--out", "--seconds", "--all"}, "--web opens the browser")
     elif out:
         refuse_unused(context, {"--all"}, "--out writes a file and prints nothing")
+        refuse_existing(out)
     else:
         refuse_unused(context, {"--seconds"}, "only a file written with --out takes time")
     record = load_game(file)
@@ -680,6 +683,12 @@ def exploit_exactly(
         written(report.write(found, out))
 
 
+def refuse_existing(file: Path | None) -> None:
+    """UserError if a file that a command would write is there, whoever wrote it."""
+    if file and file.exists():
+        raise UserError(f"{file} is there already: move it, or name another file")
+
+
 def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None:
     """UserError if one of these options, which the command would ignore, was given."""
     for option in context.command.params:
@@ -741,7 +750,8 @@ def written(*paths: Path) -> None:
 
 def note(words: str) -> None:
     """Say something apart from results, which may be read by a program."""
-    print(words, file=sys.stderr)
+    if sys.stderr:  # None if it is closed: then print would write to stdout
+        print(words, file=sys.stderr)
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
@@ -790,10 +800,17 @@ def ask(prompt: str) -> str:
 
 
 def line_of(stream: TextIO | None, prompt: str) -> str:
-    """A line of a file, if there is one; EOFError after its last, and where a line is too long."""
+    """A line of a file; EOFError after its last, or where a line seems to have no end.
+
+    One that is too long is passed over: UserError.
+    """
     print(prompt, end="", flush=True)
     line = stream.readline(LINE + 1) if stream else ""
-    if not line or len(line) > LINE:
+    if stream and len(line) > LINE and not line.endswith("\n"):
+        if stream.readline(LONGEST_LINE).endswith("\n"):
+            raise UserError(f"a line has at most {LINE:,} characters")
+        raise EOFError
+    if not line:
         raise EOFError
     return line.removesuffix("\n")
 

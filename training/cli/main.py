@@ -18,7 +18,7 @@ from hanamachi.errors import UserError, missing_extra, shortened, shown
 from hanamachi.storage.reading import may_name_a_file
 from hanamachi.training.failures import is_out_of_memory, missing_package
 
-MISTAKE, INTERRUPTED, TERMINATED = 2, 130, 143
+UNREAD, MISTAKE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 SOON = 0.01  # seconds
 RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = run(lambda: answer(given or ["--help"]))
     if code in STOPPED:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
-        print(f"hanamachi: {STOPPED[code]}{how_to_resume(given)}", file=sys.stderr)
+        tell(f"{STOPPED[code]}{how_to_resume(given)}")
     sys.exit(code)
 
 
@@ -98,6 +98,12 @@ def answer(arguments: Sequence[str]) -> Any:
     for argument in arguments:
         if not may_name_a_file(argument):
             raise UserError(f"no argument can hold the characters of {argument}")
+        option, equals, value = argument.partition("=")
+        if not argument or (option.startswith("--") and equals and not value):
+            raise UserError(
+                f"{option or 'an argument'} is empty: leave it out, or give it a value, such as . "
+                "for the current folder"
+            )
     sys.path.append(os.getcwd())  # to import a user's own module:factory from there
     return app()(arguments, prog_name="hanamachi", standalone_mode=False)
 
@@ -115,6 +121,8 @@ def run(command: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # click's end; as of head, which has all
+            return UNREAD
         if ended.code in (TERMINATED, signal.SIGTERM):  # Ray's handler gives the signal's number
             return TERMINATED
         if isinstance(ended.code, str):
@@ -141,8 +149,13 @@ def how_to_resume(given: Sequence[str]) -> str:
 
 
 def complain(words: str) -> int:
-    print(f"hanamachi: {shortened(words)}", file=sys.stderr)
+    tell(shortened(words))
     return MISTAKE
+
+
+def tell(words: str) -> None:
+    if sys.stderr:  # None if it is closed: then print would write to stdout
+        print(f"hanamachi: {words}", file=sys.stderr)
 
 
 def sentence(error: Exception) -> str:

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from hanamachi.training.evaluation.pairings import Mapper
 from hanamachi.training.evaluation.saved_parts import claim
 from hanamachi.training.failures import process_killed
 from hanamachi.training.ownership import LOCK, locked
+from hanamachi.training.workers import in_worker, worker_pool
 
 ABOUT, DATA, CARD = "dataset.json", "data", "README.md"
 ORPHANED = 1  # exit code of a process whose parent is gone
@@ -129,15 +130,12 @@ def mapper_of(processes: int) -> Iterator[Mapper]:
         yield map
         return
     threads = max(1, default_threads() // processes)
-    spawn = multiprocessing.get_context("spawn")  # a fork would copy locks of running threads
-    with ProcessPoolExecutor(processes, spawn, begin_process, (threads,)) as pool:
+    with worker_pool(processes, partial(begin_process, threads)) as pool:
+        assert pool
         try:
-            yield pool.map
+            yield lambda work, jobs: pool.map(partial(in_worker, work), jobs)
         except BrokenExecutor:
             raise process_killed() from None
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def begin_process(threads: int) -> None:

@@ -215,7 +215,7 @@ def evaluate(
     check_games(games, seed, variant)
     check_judge(judge)
     if replays and not out:
-        raise UserError("replays are kept in the folder of the results; name one with out")
+        raise UserError("replays are kept in the folder of the results; name one with out (--out)")
     pairings = (
         pairings_against(policies, opponents, variant, plays)
         if opponents

@@ -33,7 +33,6 @@ class SavedParts:
     ) -> None:
         """The arguments are those of `claim`."""
         self.folder = folder
-        self.whole = results[0].parent if results else folder  # what must go to begin again
         claim(folder / ABOUT, about, "an evaluation", results)
 
     def read(self, pairing: int) -> list[Part]:
@@ -42,7 +41,7 @@ class SavedParts:
         parts = [self._part(file) for file in sorted(folder.glob("[0-9]*.npz"))]
         deals = [deal for part in parts for deal in part.deals.tolist()]
         if len(set(deals)) < len(deals):  # as of two processes with parts of different sizes
-            raise damaged(folder, self.whole)
+            raise damaged(folder)
         return parts
 
     def _part(self, file: Path) -> Part:
@@ -56,7 +55,7 @@ class SavedParts:
         except MemoryError:
             raise
         except Exception as error:  # a damaged archive can raise anything
-            raise damaged(file, self.whole) from error
+            raise damaged(file) from error
 
     def write(self, pairing: int, part: Part) -> None:
         arrays = part._asdict()
@@ -96,8 +95,10 @@ def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Pat
         with suppress(FileExistsError), creating(file) as writing:  # another may be faster
             writing.write(text.encode())
     if found := changes(parsed(file), json.loads(text)):
-        what_to_do = "name another folder, or delete this one"
         holder = results[0].parent if results else file.parent
+        own = file if file.parent == holder and results else file.parent  # the rest may be a user's
+        names = ", ".join(each.name for each in (own, *results))
+        what_to_do = f"name another folder, or delete these: {names}"
         raise UserError(listed(f"{holder} holds {kind} that differs ({what_to_do}): ", found))
 
 
@@ -140,13 +141,20 @@ def there_already(result: Path) -> UserError:
     return UserError(f"{result} is there already: move it, or name another folder")
 
 
-def parsed(file: Path) -> Any:
+def parsed(file: Path) -> dict[str, Any]:
+    """What `claim` wrote to a file; UserError if something else did."""
     content = read_bounded(file, RESULTS_BYTES)
     try:
-        return parse_json(content)
-    except UserError as error:
-        raise damaged(file, file.parent) from error
+        found = parse_json(content)
+    except UserError:
+        found = None
+    if not isinstance(found, dict) or "hanamachi" not in found:
+        raise UserError(
+            f"{file} is there already, damaged or of something else: move it, or name another "
+            "folder"
+        )
+    return found
 
 
-def damaged(file: Path, folder: Path) -> UserError:
-    return UserError(f"{file} is damaged: delete {folder}, and begin again")
+def damaged(file: Path) -> UserError:
+    return UserError(f"{file} is damaged: delete it, and begin again with the same command")

@@ -1,0 +1,78 @@
+"""No command replaces a file of the user's, or asks for a folder of the user's to be deleted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
+from hanamachi.policies import export as exporting
+from hanamachi.sessions.saved_games import record_of, save
+from hanamachi.sessions.session import Session
+from hanamachi.training.arena.bots import digest
+from hanamachi.training.cli import main as cli
+from hanamachi.training.evaluation.saved_parts import claim
+
+
+def code_of(*words: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(word) for word in words])
+    return int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "notes.json", "notes.svg"])
+def test_replay_replaces_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    session = Session(variant("hanamikoji"))
+    session.begin(5)
+    save(record_of(session), tmp_path / "game.json")
+    (tmp_path / name).write_text("mine")
+    assert code_of("replay", tmp_path / "game.json", "--out", tmp_path / name) == 2
+    assert name in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_export_replaces_no_file(tmp_path: Path) -> None:
+    file = tmp_path / "agent.onnx"
+    file.write_text("mine")
+    with pytest.raises(UserError, match="already"):
+        exporting.export("hanamikoji", file)
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("content", ['{"mine": 1}', "[]", "mine"])
+def test_a_file_that_something_else_wrote_is_not_to_be_deleted(
+    tmp_path: Path, content: str
+) -> None:
+    file = tmp_path / "dataset.json"
+    file.write_text(content)
+    with pytest.raises(UserError, match="move it") as refused:
+        claim(file, {"seed": 1}, "a dataset")
+    assert "delete" not in str(refused.value)
+
+
+def test_only_files_of_the_other_results_are_to_be_deleted(tmp_path: Path) -> None:
+    file = tmp_path / "dataset.json"
+    claim(file, {"seed": 1}, "a dataset", [tmp_path / "data"])
+    with pytest.raises(UserError, match=r"delete these: dataset\.json, data\b"):
+        claim(file, {"seed": 2}, "a dataset", [tmp_path / "data"])
+    assert json.loads(file.read_text())["seed"] == 1
+
+
+def test_the_digest_of_a_bot_tells_its_name_from_its_content(tmp_path: Path) -> None:
+    (tmp_path / "ab").write_text("c")
+    (tmp_path / "a").write_text("bc")
+    assert digest(tmp_path / "ab") != digest(tmp_path / "a")
+
+
+def test_a_reader_that_leaves_ends_a_command_quietly(capsys: pytest.CaptureFixture[str]) -> None:
+    def as_click_does() -> None:
+        try:
+            raise BrokenPipeError
+        except OSError:
+            raise SystemExit(1) from None
+
+    assert cli.run(as_click_does) == 1
+    assert capsys.readouterr().err == ""

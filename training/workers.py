@@ -1,0 +1,74 @@
+"""Processes that work for this one and end when it is stopped."""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, NoReturn, TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def worker_pool(
+    processes: int, begin: Callable[[], None] | None = None
+) -> Iterator[Executor | None]:
+    """Processes that first call `begin`, or None for one; an exception here terminates them."""
+    if processes <= 1:
+        yield None
+        return
+    others = multiprocessing.active_children()
+    spawn = multiprocessing.get_context("spawn")  # a fork would copy locks of running threads
+    with ProcessPoolExecutor(processes, spawn, begin_worker, (begin,)) as pool:
+        try:
+            with interrupts_held():
+                pool.submit(int)  # starts all processes, which inherit that interrupts are held
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in multiprocessing.active_children():
+                if worker not in others:
+                    worker.terminate()
+            raise
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits until the end, where the platform can hold it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def begin_worker(begin: Callable[[], None] | None) -> None:
+    """Let a signal end a worker as an exception does; Ctrl-C is for the process that started it."""
+
+    def leave(number: int, frame: Any) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # bots that a worker starts would inherit the mask
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGTERM, leave)
+    if begin:
+        begin()
+
+
+def in_worker(work: Callable[[Job], Result], job: Job) -> Result:
+    """`work` of a job; a signal ends the process, which would else take the next job."""
+    try:
+        return work(job)
+    except SystemExit as ended:
+        if ended.code == 128 + signal.SIGTERM:
+            os._exit(ended.code)
+        raise
