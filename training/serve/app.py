@@ -137,8 +137,13 @@ def bound(host: str, port: int) -> sockets.socket:
     except (OSError, OverflowError, UnicodeError) as error:  # of a name that no host can have
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number and number > 0 else error
-        other = "; choose another port with --port" if number == errno.EADDRINUSE else ""
-        raise UserError(f"cannot listen at {host}, port {port}: {reason}{other}") from None
+        other = (
+            "choose another port with --port"
+            if number in (errno.EADDRINUSE, errno.EACCES)
+            else "name an address of this computer with --host"
+        )
+        where = f"{shown(host)}, port {port}"
+        raise UserError(f"cannot listen at {where}: {reason}; {other}") from None
     listening.set_inheritable(False)
     return listening
 
