@@ -316,8 +316,10 @@ class Hall:
                 if once:
                     break
         except Exception as error:  # of a policy of the user, which may be anything
-            log.exception("a policy failed")
-            room.failed = str(UserError(f"player {table.session.mover} did not move: {error}"))
+            mover = table.session.mover
+            known = isinstance(error, UserError)
+            log.warning("player %d did not move: %s", mover, error, exc_info=not known)
+            room.failed = failure(mover)
         finally:
             room.moving = None
         await self._tell(room)
@@ -348,6 +350,11 @@ def read(store: Store, id: str) -> Record | None:
 
 def refusal(words: str) -> dict[str, Any]:
     return {"type": "refused", "words": words}
+
+
+def failure(mover: int) -> str:
+    """What browsers may read: the error itself may name paths, addresses or what a bot wrote."""
+    return f"player {mover} did not move; the log of the server says why"
 
 
 def check_seats(chosen: Variant, wanted: Opening) -> None:

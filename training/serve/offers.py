@@ -4,13 +4,18 @@ A browser sends names from this list. They are looked up here and nowhere else, 
 can name a path, a module or a model.
 """
 
+import os
+import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.policies.external.process import PROCESS
 from hanamachi.policies.load import (
+    SEARCH,
     agent_for,
     knows_its_game,
     load_policy,
@@ -19,6 +24,7 @@ from hanamachi.policies.load import (
     usual,
 )
 from hanamachi.policies.rules.registry import NAMES, rule_policies_for
+from hanamachi.policies.search.search import split_spec
 
 HUMAN = "human"
 BUDGETS = 32, 128  # worlds of a search for one move
@@ -101,8 +107,24 @@ def is_quick(spec: str) -> bool:
 
 
 def name_there(spec: str, id: str) -> str | None:
-    """What the policy calls itself in a game, without paths, or None if it cannot play it."""
+    """What browsers call the policy in a game, or None if it cannot play it."""
     try:
-        return load_policy(spec, id).name.replace("/", " ").replace(":", " ")
+        return public_name(spec, load_policy(spec, id).name)
     except UserError:
         return None
+
+
+def public_name(spec: str, own: str) -> str:
+    """The name of a policy without paths; `own` is what it calls itself.
+
+    Of a file or folder two parts stay, as many checkpoints are called "policy" in their runs.
+    """
+    if spec.startswith(PROCESS):
+        return " ".join(Path(word).name for word in shlex.split(spec.removeprefix(PROCESS)))
+    if spec.startswith(SEARCH):
+        kind, blueprint, settings = split_spec(spec)
+        parts = ["search", kind, public_name(blueprint, blueprint), settings]
+        return " ".join(filter(None, parts))
+    if knows_its_game(spec) and not names_an_agent(spec):
+        return "/".join(Path(os.path.abspath(spec)).parts[-2:])
+    return own.replace("/", " ").replace(":", " ")
