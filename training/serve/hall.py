@@ -184,6 +184,7 @@ class Hall:
             "options": dict(chosen.options),
             "catalogue": chosen.actions.digest,
             "seats": wanted.seats,
+            "policies": self.policies.offers.versions(wanted.seats),
         }
         all_keys = keys if watch is None else {watch: None}
         in_use = self.rooms.keys() | self._coming.keys()
@@ -236,6 +237,11 @@ class Hall:
         chosen = variant(opened["variant"], **opened["options"])
         if opened["catalogue"] != chosen.actions.digest:
             raise UserError("this game was begun with another version of hanamachi")
+        if opened["policies"] != self.policies.offers.versions(opened["seats"]):
+            raise UserError(
+                "this game was begun with other policies: name the same ones, in the same order, "
+                "when you start the server"
+            )
         room = await self._room_of(id, chosen, tuple(opened["seats"]))
         await self.quick.run(room.table.take_up)
         return room

@@ -6,7 +6,7 @@ can name a path, a module or a model.
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from hanamachi.policies.load import (
 )
 from hanamachi.policies.rules.registry import NAMES, rule_policies_for
 from hanamachi.policies.search.search import split_spec
+from hanamachi.training.evaluation.fingerprints import fingerprint
 
 HUMAN = "human"
 BUDGETS = 32, 128  # worlds of a search for one move
@@ -36,6 +37,7 @@ class Offers:
     def __init__(self, named: Sequence[str] = ()) -> None:
         """`named` are policies of the command line; UserError if one of them plays no game."""
         self._by_variant = {id: ours(variant(id)) for id in VARIANTS}
+        self._versions: dict[str, str] = {}  # what tells policies of the same name apart
         for number, spec in enumerate(named, 1):
             self._add(spec, number)
 
@@ -47,7 +49,9 @@ class Offers:
             raise UserError(f"{spec} plays none of the games")
         for id, name in names.items():
             if spec not in self._by_variant[id]:
-                self._by_variant[id][f"{name} (policy {number})"] = spec
+                numbered = f"{name} (policy {number})"
+                self._by_variant[id][numbered] = spec
+                self._versions[numbered] = f"{spec} {fingerprint(spec)}"
 
     def policies(self, id: str) -> Mapping[str, str]:
         """Names -> what `load_policy` takes; UserError for an unknown game."""
@@ -63,6 +67,10 @@ class Offers:
         if with_people and name in not_with_people(variant(id)):
             raise UserError(f"{name} plays by a convention that people cannot follow")
         return known[name]
+
+    def versions(self, names: Iterable[str]) -> dict[str, str]:
+        """What changes if another policy of the command line comes to have one of these names."""
+        return {name: self._versions[name] for name in names if name in self._versions}
 
     def as_json(self) -> list[dict[str, Any]]:
         return [self._game(variant(id)) for id in VARIANTS]
