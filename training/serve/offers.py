@@ -6,6 +6,7 @@ can name a path, a module or a model.
 
 import os
 import shlex
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import VARIANTS, variant
-from hanamachi.policies.external.process import PROCESS
+from hanamachi.policies.external.bot import START
+from hanamachi.policies.external.process import PROCESS, load_process
 from hanamachi.policies.load import (
     SEARCH,
     agent_for,
@@ -47,6 +49,8 @@ class Offers:
         if not names:
             load_policy(spec, ids[0])  # says why
             raise UserError(f"{spec} plays none of the games")
+        if spec.startswith(PROCESS):
+            check_bot(spec, names)
         for id, name in names.items():
             if spec not in self._by_variant[id]:
                 numbered = f"{name} (policy {number})"
@@ -112,6 +116,22 @@ def not_with_people(chosen: Variant) -> list[str]:
 def is_quick(spec: str) -> bool:
     """Whether a policy answers in milliseconds: the rule policies and the agents that ship."""
     return spec in NAMES or names_an_agent(spec)
+
+
+def check_bot(spec: str, ids: Iterable[str]) -> None:
+    """UserError unless a bot becomes ready in one of these games; it need not know the others."""
+    began = time.monotonic()
+    for id in ids:
+        bot = load_process(spec, variant(id))
+        try:
+            return bot.start()
+        except UserError as error:
+            refusal = error
+        finally:
+            bot.close()
+        if time.monotonic() - began > START:  # it hangs, and may do so in every game
+            break
+    raise refusal
 
 
 def name_there(spec: str, id: str) -> str | None:

@@ -7,6 +7,7 @@ import pytest
 
 from hanamachi.errors import UserError
 from hanamachi.training.serve.app import bound
+from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.store import FILE, Store
 
 
@@ -32,3 +33,15 @@ def test_a_file_is_no_folder_for_tables(tmp_path: Path) -> None:
 def test_a_host_must_be_an_address_of_this_computer(host: str) -> None:
     with pytest.raises(UserError, match="address of this computer"):
         bound(host, 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+def test_a_bot_must_start_in_one_of_the_games(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be started"):
+        Offers([f"process:{tmp_path / 'nosuch'}"])
+    bot = tmp_path / "bot.sh"
+    bot.write_text(
+        """#!/bin/sh\nread hello\ncase "$hello" in *hanabi*) echo '{"type":"ready"}';; esac"""
+    )
+    bot.chmod(0o700)
+    assert "bot.sh (policy 1)" in Offers([f"process:{bot}"]).policies("hanabi:2p")
