@@ -20,11 +20,12 @@ class Unsure(Policy):
 
     name = "unsure"
     fails = False
+    error = ValueError("I do not know")
     may_move = threading.Event()
 
     def distribution(self, observation: Any, mask: Any, memory: Any) -> Any:
         if type(self).fails:
-            raise ValueError("I do not know")
+            raise self.error
         self.may_move.wait()
         return uniform(mask), None, memory
 
@@ -95,11 +96,8 @@ def test_a_policy_that_hangs_holds_up_no_other_table(client: Client) -> None:
 def test_why_a_policy_failed_is_for_the_log_alone(
     client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(*given: Any) -> Any:
-        raise UserError("nothing at /home/me")
-
+    monkeypatch.setattr(Unsure, "error", UserError("nothing at /home/me"))
     with client.sit(client.table(GAME, HUMAN, NAME)["keys"]["0"]) as seat:
-        monkeypatch.setattr(Unsure, "distribution", lost)
         assert "/home/me" not in stuck(seat)["failed"]
     (record,) = [each for each in caplog.records if each.name == "hanamachi.serve"]
     assert "/home/me" in record.getMessage()
