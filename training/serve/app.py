@@ -149,7 +149,7 @@ def bound(host: str, port: int) -> sockets.socket:
             if number in (errno.EADDRINUSE, errno.EACCES)
             else "name an address of this computer with --host"
         )
-        where = f"{shown(host)}, port {port}"
+        where = f"{host or repr(host)}, port {port}"
         raise UserError(f"cannot listen at {where}: {reason}; {other}") from None
     listening.set_inheritable(False)
     return listening
