@@ -58,6 +58,8 @@ def read_figures(data: Path, names: Sequence[str]) -> Figures:
 
 
 def figures_in(file: Path) -> Figures:
+    if file.is_dir():
+        raise UserError(f"{file} is a folder: delete it, and make the dataset again")
     with file.open("rb") as opened:
         try:
             return Figures(**json.loads(pq.read_schema(opened).metadata[KEY]))

@@ -43,6 +43,11 @@ from hanamachi.sessions.saved_games import Record
 from hanamachi.storage.user_folders import data_folder
 from hanamachi.training.evaluation.review import WORLDS
 from hanamachi.training.serve import replays
+from hanamachi.training.serve.connections import (
+    Complaints,
+    WholeRequests,
+    allow_many_connections,
+)
 from hanamachi.training.serve.hall import Connection, Full, Hall, Room, refusal
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
@@ -100,6 +105,7 @@ def serve(
     sys.setswitchinterval(SWITCH)
     offers, store = Offers(policies), Store(data or data_folder())
     listening = bound(host, port)
+    allow_many_connections()
     hall = Hall(store, offers)
     server = uvicorn.Server(settings(application(hall, [host])))
     ready(address_of(listening) + (shelved(store, record) if record else ""))
@@ -118,6 +124,7 @@ def settings(app: ASGIApp) -> uvicorn.Config:
     """How uvicorn runs the app; nothing is logged that holds a key."""
     return uvicorn.Config(
         app,
+        http=WholeRequests,
         ws="websockets-sansio",
         ws_max_size=LARGEST,
         ws_per_message_deflate=False,
@@ -137,8 +144,13 @@ def bound(host: str, port: int) -> sockets.socket:
     except (OSError, OverflowError, UnicodeError) as error:  # of a name that no host can have
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number and number > 0 else error
-        other = "; choose another port with --port" if number == errno.EADDRINUSE else ""
-        raise UserError(f"cannot listen at {host}, port {port}: {reason}{other}") from None
+        other = (
+            "choose another port with --port"
+            if number in (errno.EADDRINUSE, errno.EACCES)
+            else "name an address of this computer with --host"
+        )
+        where = f"{host or repr(host)}, port {port}"
+        raise UserError(f"cannot listen at {where}: {reason}; {other}") from None
     listening.set_inheritable(False)
     return listening
 
@@ -171,6 +183,7 @@ def application(hall: Hall, hosts: Iterable[str] = ()) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_exception_handler(Complaints())
         yield
         hall.close()
 

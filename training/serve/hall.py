@@ -184,6 +184,7 @@ class Hall:
             "options": dict(chosen.options),
             "catalogue": chosen.actions.digest,
             "seats": wanted.seats,
+            "policies": self.policies.offers.versions(wanted.seats),
         }
         all_keys = keys if watch is None else {watch: None}
         in_use = self.rooms.keys() | self._coming.keys()
@@ -236,6 +237,11 @@ class Hall:
         chosen = variant(opened["variant"], **opened["options"])
         if opened["catalogue"] != chosen.actions.digest:
             raise UserError("this game was begun with another version of hanamachi")
+        if opened["policies"] != self.policies.offers.versions(opened["seats"]):
+            raise UserError(
+                "this game was begun with other policies: name the same ones, in the same order, "
+                "when you start the server"
+            )
         room = await self._room_of(id, chosen, tuple(opened["seats"]))
         await self.quick.run(room.table.take_up)
         return room
@@ -316,8 +322,10 @@ class Hall:
                 if once:
                     break
         except Exception as error:  # of a policy of the user, which may be anything
-            log.exception("a policy failed")
-            room.failed = str(UserError(f"player {table.session.mover} did not move: {error}"))
+            mover = table.session.mover
+            known = isinstance(error, UserError)
+            log.warning("player %d did not move: %s", mover, error, exc_info=not known)
+            room.failed = failure(mover)
         finally:
             room.moving = None
         await self._tell(room)
@@ -348,6 +356,11 @@ def read(store: Store, id: str) -> Record | None:
 
 def refusal(words: str) -> dict[str, Any]:
     return {"type": "refused", "words": words}
+
+
+def failure(mover: int) -> str:
+    """What browsers may read: the error itself may name paths, addresses or what a bot wrote."""
+    return f"player {mover} did not move; the log of the server says why"
 
 
 def check_seats(chosen: Variant, wanted: Opening) -> None:

@@ -4,13 +4,20 @@ A browser sends names from this list. They are looked up here and nowhere else, 
 can name a path, a module or a model.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+import shlex
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.policies.external.bot import START
+from hanamachi.policies.external.process import PROCESS, load_process
 from hanamachi.policies.load import (
+    SEARCH,
     agent_for,
     knows_its_game,
     load_policy,
@@ -19,6 +26,8 @@ from hanamachi.policies.load import (
     usual,
 )
 from hanamachi.policies.rules.registry import NAMES, rule_policies_for
+from hanamachi.policies.search.search import split_spec
+from hanamachi.training.evaluation.fingerprints import fingerprint
 
 HUMAN = "human"
 BUDGETS = 32, 128  # worlds of a search for one move
@@ -30,6 +39,7 @@ class Offers:
     def __init__(self, named: Sequence[str] = ()) -> None:
         """`named` are policies of the command line; UserError if one of them plays no game."""
         self._by_variant = {id: ours(variant(id)) for id in VARIANTS}
+        self._versions: dict[str, str] = {}  # what tells policies of the same name apart
         for number, spec in enumerate(named, 1):
             self._add(spec, number)
 
@@ -39,9 +49,13 @@ class Offers:
         if not names:
             load_policy(spec, ids[0])  # says why
             raise UserError(f"{spec} plays none of the games")
+        if spec.startswith(PROCESS):
+            check_bot(spec, names)
         for id, name in names.items():
             if spec not in self._by_variant[id]:
-                self._by_variant[id][f"{name} (policy {number})"] = spec
+                numbered = f"{name} (policy {number})"
+                self._by_variant[id][numbered] = spec
+                self._versions[numbered] = f"{spec} {fingerprint(spec)}"
 
     def policies(self, id: str) -> Mapping[str, str]:
         """Names -> what `load_policy` takes; UserError for an unknown game."""
@@ -57,6 +71,10 @@ class Offers:
         if with_people and name in not_with_people(variant(id)):
             raise UserError(f"{name} plays by a convention that people cannot follow")
         return known[name]
+
+    def versions(self, names: Iterable[str]) -> dict[str, str]:
+        """What changes if another policy of the command line comes to have one of these names."""
+        return {name: self._versions[name] for name in names if name in self._versions}
 
     def as_json(self) -> list[dict[str, Any]]:
         return [self._game(variant(id)) for id in VARIANTS]
@@ -100,9 +118,41 @@ def is_quick(spec: str) -> bool:
     return spec in NAMES or names_an_agent(spec)
 
 
+def check_bot(spec: str, ids: Iterable[str]) -> None:
+    """UserError unless a bot becomes ready in one of these games; it need not know the others."""
+    began = time.monotonic()
+    for id in ids:
+        bot = load_process(spec, variant(id))
+        try:
+            return bot.start()
+        except UserError as error:
+            refusal = error
+        finally:
+            bot.close()
+        if time.monotonic() - began > START:  # it hangs, and may do so in every game
+            break
+    raise refusal
+
+
 def name_there(spec: str, id: str) -> str | None:
-    """What the policy calls itself in a game, without paths, or None if it cannot play it."""
+    """What browsers call the policy in a game, or None if it cannot play it."""
     try:
-        return load_policy(spec, id).name.replace("/", " ").replace(":", " ")
+        return public_name(spec, load_policy(spec, id).name)
     except UserError:
         return None
+
+
+def public_name(spec: str, own: str) -> str:
+    """The name of a policy without paths; `own` is what it calls itself.
+
+    Of a file or folder two parts stay, as many checkpoints are called "policy" in their runs.
+    """
+    if spec.startswith(PROCESS):
+        return " ".join(Path(word).name for word in shlex.split(spec.removeprefix(PROCESS)))
+    if spec.startswith(SEARCH):
+        kind, blueprint, settings = split_spec(spec)
+        parts = ["search", kind, public_name(blueprint, blueprint), settings]
+        return " ".join(filter(None, parts))
+    if knows_its_game(spec) and not names_an_agent(spec):
+        return "/".join(Path(os.path.abspath(spec)).parts[-2:])
+    return own.replace("/", " ").replace(":", " ")

@@ -215,4 +215,5 @@ def cannot_open(folder: Path, error: Exception) -> str:
     if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
         return f"another server keeps its games in {folder}; choose another folder with --data"
     reason = getattr(error, "strerror", None) or error
-    return f"games cannot be kept in {folder}: {reason}"
+    away = f"move {FILE} away, or " if (folder / FILE).exists() else ""
+    return f"games cannot be kept in {folder}: {reason}; {away}choose another folder with --data"

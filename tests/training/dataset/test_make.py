@@ -277,3 +277,9 @@ def test_a_process_that_is_killed_ends_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match="was killed"):
         make("hanamikoji", ["killer:make"], 40, tmp_path / "out", processes=2)
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path):
+    (tmp_path / "train-00000-of-00001.parquet").mkdir()
+    with pytest.raises(UserError, match="is a folder"):
+        figures_in(tmp_path / "train-00000-of-00001.parquet")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from serving import HUMAN, Client, Seat, served
 
+from hanamachi.errors import UserError
 from hanamachi.policies.policy import Policy, uniform
 
 GAME, NAME = "hanamikoji", "unsure (policy 1)"
@@ -19,11 +20,12 @@ class Unsure(Policy):
 
     name = "unsure"
     fails = False
+    error = ValueError("I do not know")
     may_move = threading.Event()
 
     def distribution(self, observation: Any, mask: Any, memory: Any) -> Any:
         if type(self).fails:
-            raise ValueError("I do not know")
+            raise self.error
         self.may_move.wait()
         return uniform(mask), None, memory
 
@@ -59,7 +61,7 @@ def stuck(seat: Seat) -> Any:
 def test_a_policy_that_failed_can_be_asked_again(client: Client) -> None:
     with client.sit(client.table(GAME, HUMAN, NAME)["keys"]["0"]) as seat:
         position = stuck(seat)
-        assert "I do not know" in position["failed"]
+        assert "did not move" in position["failed"]
         Unsure.fails = False
         seat.send(type="step", number=position["number"])
         moved = seat.position(position["number"] + 1)
@@ -89,3 +91,14 @@ def test_a_policy_that_hangs_holds_up_no_other_table(client: Client) -> None:
         with client.sit(other["keys"]["0"]) as elsewhere:
             assert elsewhere.position()["view"]["legal"]
         Unsure.may_move.set()
+
+
+def test_why_a_policy_failed_is_for_the_log_alone(
+    client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Unsure, "error", UserError("nothing at /home/me"))
+    with client.sit(client.table(GAME, HUMAN, NAME)["keys"]["0"]) as seat:
+        assert "/home/me" not in stuck(seat)["failed"]
+    (record,) = [each for each in caplog.records if each.name == "hanamachi.serve"]
+    assert "/home/me" in record.getMessage()
+    assert not record.exc_info

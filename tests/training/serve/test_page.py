@@ -383,8 +383,8 @@ def test_a_policy_that_failed_can_be_asked_again(tmp_path: Path) -> None:
     try:
         with browsers(running.address) as (browser,):
             browser.open()
-            name = spec.replace("/", " ").replace(":", " ")
-            keys = open_table(browser, "hanamikoji", "human", f"{name} (policy 1)")
+            name = f"{Path(sys.executable).name} bot.py (policy 1)"
+            keys = open_table(browser, "hanamikoji", "human", name)
             browser.open(f"#seat={keys['0']}")
             until(lambda: browser.elements(FAILURE) or act(browser), "the failure")
             browser.button("Ask again").click()

@@ -1,0 +1,48 @@
+"""What browsers read of a policy tells it from others, and names no folder of the user."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from serving import HUMAN, served
+
+from hanamachi.policies.load import agent_folder
+from hanamachi.policies.networks.checkpoint import CONFIG
+from hanamachi.training.serve.offers import public_name
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("/home/me/runs/b/policy", "b/policy"),
+        ("/home/me/runs/b/best.onnx", "b/best.onnx"),
+        ("search:improve:/home/me/runs/b/policy:worlds=4", "search improve b/policy worlds=4"),
+        ("search:improve:greedy", "search improve greedy"),
+        ("process:'/home/me/my bots/bad.pl' hang", "bad.pl hang"),
+        ("process:/usr/bin/python /home/me/bot.py", "python bot.py"),
+    ],
+)
+def test_a_name_shows_no_path(spec: str, name: str) -> None:
+    assert public_name(spec, "policy") == name
+
+
+def test_a_checkpoint_is_called_after_its_run_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run").mkdir()
+    monkeypatch.chdir(tmp_path / "run")
+    assert public_name(f"policy{os.sep}", "policy") == "run/policy"
+
+
+def test_a_table_goes_on_with_the_same_policies_alone(tmp_path: Path) -> None:
+    shutil.copytree(agent_folder("hanamikoji"), tmp_path / "a" / "policy")
+    policies = [str(tmp_path / "a" / "policy")]
+    with served(tmp_path / "data", policies) as client:
+        key = client.table("hanamikoji", HUMAN, "a/policy (policy 1)")["keys"]["0"]
+    with served(tmp_path / "data", policies) as client, client.sit(key) as seat:
+        assert seat.position()["view"]["legal"]
+    with (tmp_path / "a" / "policy" / CONFIG).open("a") as config:
+        config.write("\n")
+    with served(tmp_path / "data", policies) as client, client.sit(key) as seat:
+        assert "other policies" in seat.until("refused")["words"]
