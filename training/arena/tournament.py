@@ -35,6 +35,7 @@ from hanamachi.training.evaluation.matches import (
 )
 from hanamachi.training.evaluation.pairings import Plan, Watch, check_games, play_pairing
 from hanamachi.training.evaluation.saved_parts import SavedParts
+from hanamachi.training.failures import process_killed
 from hanamachi.training.workers import in_worker, worker_pool
 
 GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
