@@ -237,7 +237,7 @@ class Hall:
         chosen = variant(opened["variant"], **opened["options"])
         if opened["catalogue"] != chosen.actions.digest:
             raise UserError("this game was begun with another version of hanamachi")
-        if opened["policies"] != self.policies.offers.versions(opened["seats"]):
+        if opened.get("policies", {}) != self.policies.offers.versions(opened["seats"]):
             raise UserError(
                 "this game was begun with other policies: name the same ones, in the same order, "
                 "when you start the server"
