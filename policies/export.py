@@ -22,7 +22,7 @@ def export(spec: str, out: Path | None = None) -> Path:
     path = out or Path(policy.name.replace(":", "-") + ONNX)
     if path.suffix != ONNX:
         raise UserError(f"the name of an ONNX file must end in {ONNX}, and {path.name} does not")
-    if path.exists():
+    if path.is_file():
         raise UserError(f"{path} is there already: move it, or name another with out (--out)")
     write_onnx(policy.checkpoint, path)
     return path

@@ -105,7 +105,7 @@ def described(results: Results) -> dict[str, Any]:
 def section(found: Mapping[str, Any]) -> str:
     """What the page on reliability shows of the results."""
     return (
-        f"Of {found['date']}: hanamachi {found['version']}, Python {found['python']}, "
+        f"Run on {found['date']} with hanamachi {found['version']}, Python {found['python']}, "
         f"{found['machine']}.\n\n{table(found['targets'])}\n"
     )
 

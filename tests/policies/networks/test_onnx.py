@@ -272,7 +272,7 @@ def test_an_export_without_a_name_replaces_no_other(checkpoint, tmp_path, monkey
     assert command("export", checkpoint) == 2
     assert "--out" in capsys.readouterr().err
     assert (tmp_path / "policy.onnx").read_text() == "of another run"
-    assert command("export", checkpoint, "--out", "policy.onnx") == 0
+    assert command("export", checkpoint, "--out", "other.onnx") == 0
 
 
 def test_an_export_that_fails_leaves_what_was_there(checkpoint, tmp_path):

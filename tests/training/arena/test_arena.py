@@ -343,7 +343,7 @@ def test_mistakes_end_in_a_sentence(bots: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="same name"):
         play(bots, tmp_path / "out", others=["random", "random"])
     (bots / "last.py").unlink()
-    with pytest.raises(UserError, match="two"):
+    with pytest.raises(UserError, match="one player"):
         play(bots, tmp_path / "out")
 
 
