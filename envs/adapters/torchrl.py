@@ -65,7 +65,7 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, Any]]:
-        """Begin all games, or go on with those of "reset_mask", (B,) bool, that have ended.
+        """Begin all games, or new ones in the rows of "reset_mask", (B,) bool, that are over.
 
         UserError for a mask of other games, or with a seed, as those games have begun already.
         """

@@ -40,7 +40,7 @@ class Worlds:
         seats: ArrayLike,
         history: Histories | None = None,
     ) -> None:
-        """The true games, (B,), and a seat in each, (B,); nothing is told of one that is over.
+        """The true games, (B,), and a seat in each, (B,); a row whose game is over has no worlds.
 
         `history` gives the events of a row's game, where the owner of the games follows them.
         """

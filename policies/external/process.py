@@ -238,5 +238,5 @@ def checked(chances: Chances, legal: dict[int, str]) -> Chances:
     mask[0, list(legal)] = 1
     try:
         return checked_distribution(chances[None], mask, "it")[0]
-    except UserError as error:  # whose sentence goes on after the bot's name
+    except UserError as error:  # its sentence follows the bot's name
         raise UserError(str(error).removeprefix("it ")) from None

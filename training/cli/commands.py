@@ -147,7 +147,7 @@ def evaluate(
     judge: Annotated[
         int,
         typer.Option(
-            help="Let a search estimate what moves lose, in so many worlds, at least 2; slow."
+            help="Let a search estimate what moves lose, in this many worlds, 2 or more; slow."
         ),
     ] = 0,
     out: Annotated[
