@@ -61,9 +61,9 @@ PAGE = """# What search is worth
 Search at decision time strengthens policies in competitive games, and some teams of Hanabi.
 This page says by how much, as measured by `scripts/search.py` on {processors}. A search has one
 thread for each decision, and as many games run at once as there are processors. Policies that
-compete play each deal twice with the seats exchanged; a draw counts half. They sample their
-actions if their policy is stochastic. Intervals are of 95 %. The seconds are the wall time of a
-game. [How strong](strength.md#thinking-ahead) explains the searches. [The
+compete play each deal twice with the seats exchanged; a draw counts half. A policy samples its
+actions if it is stochastic. Intervals are of 95 %. The seconds are the wall time of a game.
+[How strong](strength.md#thinking-ahead) explains the searches. [The
 leaderboard](leaderboard.md) has those over the package's agents.
 
 ## By the time for a decision

@@ -223,7 +223,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
     def sample_actions(self) -> NDArray[np.int64]:
         """A legal action of every learner, (B,), drawn uniformly by `np_random`."""
-        self._check_begun()
+        self._check_none_over()
         actions = np.empty(self.num_envs, np.int64)
         uniform = self.np_random.random(self.num_envs)
         self._play.parallel_for(kernels.pick, self._masks, uniform, actions)
@@ -232,6 +232,10 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def _check_begun(self) -> None:
         if not self._begun:
             raise UserError(NO_GAME)
+
+    def _check_none_over(self) -> None:
+        """UserError where the caller must begin another game first."""
+        self._check_begun()
         if self.autoreset_mode is not AutoresetMode.DISABLED:
             return
         over = games_over(self._play.games)
@@ -251,7 +255,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         all games as they were, if an action is not legal; UserError for actions of another shape or
         type, if no game is in progress, and under DISABLED if one is over.
         """
-        self._check_begun()
+        self._check_none_over()
         chosen = checked_actions(actions, self._masks, "the learner")
         arrays = self._arrays()
         self._step(chosen, arrays, self.np_random)
@@ -271,8 +275,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
         UserError before the first reset. Nothing can be imagined of a game that is over.
         """
-        if not self._begun:
-            raise UserError(NO_GAME)
+        self._check_begun()
         return Worlds(self.variant, self._play.games, self._play.learners["seat"])
 
     # --- Infos and pictures
@@ -300,8 +303,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing; choose render_mode="ansi" or another')
             return None
-        if not self._begun:
-            raise UserError(NO_GAME)
+        self._check_begun()
         return tuple(
             frame(self.variant, game, self.render_mode, self.render_seat)
             for game in self._play.games

@@ -73,11 +73,8 @@ class TextGame:
             raise unknown("prompt", prompt, PROMPTS)
         self.retries = retries_of(illegal)
         self.variant = variant(id, **options)
-        self.prompt, self.illegal, self.legal_list = (
-            prompt,
-            illegal,
-            checked_flag(legal_list, "legal_list"),
-        )
+        self.prompt, self.illegal = prompt, illegal
+        self.legal_list = checked_flag(legal_list, "legal_list")
         self.seed = None if seed is None else checked_seed(seed)
         self.session = Session(self.variant)
         self.forfeited = False

@@ -230,12 +230,10 @@ def started(command: list[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, bufsize=0, start_new_session=True, **pipes)
     except OSError as error:
         name = command[0]
-        here = (
-            ""
-            if os.sep in name or not Path(name).is_file()
-            else (f"; for a program in this folder write process:./{name}")
-        )
-        raise UserError(f"cannot be started: {error.strerror}: {name}{here}") from None
+        words = f"cannot be started: {error.strerror}: {name}"
+        if os.sep not in name and Path(name).is_file():
+            words += f"; for a program in this folder write process:./{name}"
+        raise UserError(words) from None
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> list[IO[bytes]]:

@@ -333,7 +333,7 @@ def test_nobody_reads_for_a_seat_that_is_not_there(seat):
             call(seat)
 
 
-def test_messages_belong_to_whoever_asked_for_them():
+def test_changing_messages_changes_no_later_prompt():
     game = begun()
     seat = game.session.mover
     told = game.messages(seat)

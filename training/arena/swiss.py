@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hanamachi.errors import UserError, shown
 from hanamachi.sessions.session import whole_number
 
-FEWEST_ROUNDS = 2  # rounds, so that everybody has an opponent
+FEWEST_ROUNDS = 2  # so that everybody has an opponent
 
 Pair = tuple[int, int]  # of players, the lower number first
 

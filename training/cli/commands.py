@@ -684,7 +684,7 @@ def exploit_exactly(
 
 
 def refuse_existing(file: Path | None) -> None:
-    """UserError if a file that a command would write is there, whoever wrote it."""
+    """UserError if a file that a command would write is there already."""
     if file and file.exists():
         raise UserError(f"{file} is there already: move it, or name another file")
 

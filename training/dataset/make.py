@@ -96,7 +96,7 @@ def play_missing(recipe: Recipe, data: Path, processes: int, watch: Watch | None
     left = sum(len(games_of(recipe, i)) for i in missing)
     if watch:
         watch.begin(recipe.games, recipe.games - left)
-    with mapper_of(min(processes, len(missing))) as mapper:
+    with mapper_of(max(1, min(processes, len(missing)))) as mapper:
         for games in mapper(partial(write_file, recipe, data), missing):
             if watch:
                 watch.advance(games)
@@ -126,14 +126,10 @@ def games_of(recipe: Recipe, number: int) -> np.ndarray[Any, np.dtype[np.int64]]
 @contextmanager
 def mapper_of(processes: int) -> Iterator[Mapper]:
     """Works like `map`, in other processes if there are to be several."""
-    if processes <= 1:
-        yield map
-        return
     threads = max(1, default_threads() // processes)
     with worker_pool(processes, partial(begin_process, threads)) as pool:
-        assert pool
         try:
-            yield lambda work, jobs: pool.map(partial(in_worker, work), jobs)
+            yield (lambda work, jobs: pool.map(partial(in_worker, work), jobs)) if pool else map
         except BrokenExecutor:
             raise process_killed() from None
 

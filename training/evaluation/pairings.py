@@ -17,7 +17,7 @@ from hanamachi.training.evaluation.saved_parts import SavedParts
 
 Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many processors
 
-FEWEST_GAMES = 2  # games, for an interval
+FEWEST_GAMES = 2  # for an interval
 BATCH = 8192  # games played at the same time
 SEEDS = 2**62  # to choose from; the deals of the seeds above are those of datasets
 STREAMS = 2**63  # seeds in all, each with two streams of random numbers
@@ -86,10 +86,8 @@ def play_pairing(pairing: Pairing, number: int, kept: list[Part], plan: Plan) ->
     missing = np.setdiff1d(deals, joined(kept).deals) if kept else deals
     batch = min(plan.batch, MANY_GAMES if plan.judge else GAMES)  # a judge searches
     most = pairing.games_at_once(batch) // pairing.games_a_deal
-    play, parts = (
-        partial(play_part, pairing, plan.seed, plan.strict, plan.judge),
-        list(kept),
-    )
+    play = partial(play_part, pairing, plan.seed, plan.strict, plan.judge)
+    parts = list(kept)
     for part in plan.mapper(play, divided(missing, most)):
         if plan.saved and all(failure.started for failure in part.failures):
             plan.saved.write(number, part)

@@ -51,11 +51,12 @@ class Offers:
             raise UserError(f"{spec} plays none of the games")
         if spec.startswith(PROCESS):
             check_bot(spec, names)
+        version = f"{spec} {fingerprint(spec)}"
         for id, name in names.items():
             if spec not in self._by_variant[id]:
                 numbered = f"{name} (policy {number})"
                 self._by_variant[id][numbered] = spec
-                self._versions[numbered] = f"{spec} {fingerprint(spec)}"
+                self._versions[numbered] = version
 
     def policies(self, id: str) -> Mapping[str, str]:
         """Names -> what `load_policy` takes; UserError for an unknown game."""

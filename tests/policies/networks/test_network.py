@@ -1,4 +1,4 @@
-"""What networks are told of the actions is enough to tell them apart."""
+"""What networks read about actions is enough to tell these apart."""
 
 import numpy as np
 import pytest
