@@ -1,6 +1,7 @@
 """A language model as a policy: what it is told, what its replies do, and what it costs."""
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chat_servers import (
+    Body,
     ChatServer,
     Wrong,
     chat_server,
@@ -179,15 +181,20 @@ def test_an_empty_reply_is_illegal() -> None:
 # --- Requests
 
 
-def test_several_requests_run_at_once(tmp_path: Path) -> None:
-    with chat_server(first_legal, seconds=0.05) as server:
-        for parallel, cache in ((1, "one"), (4, "four")):
-            server.most_at_once = 0
-            played_first = model(server, settings=f"&parallel={parallel}&cache={tmp_path / cache}")
-            sessions = [begun(played_first, seed) for seed in range(4)]
-            games = np.concatenate([session.games for session in sessions])
-            ask_all(played_first, sessions, games)
-            assert server.most_at_once == parallel
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_several_requests_run_at_once(parallel: int, tmp_path: Path) -> None:
+    all_there = threading.Barrier(parallel, timeout=30)
+
+    def reply(body: Body) -> str:
+        all_there.wait()
+        return first_legal(body)
+
+    with chat_server(reply, seconds=0.05) as server:
+        played_first = model(server, settings=f"&parallel={parallel}&cache={tmp_path / 'replies'}")
+        sessions = [begun(played_first, seed) for seed in range(4)]
+        games = np.concatenate([session.games for session in sessions])
+        ask_all(played_first, sessions, games)
+        assert server.most_at_once == parallel
 
 
 def ask_all(policy: Any, sessions: list[Session], games: Any) -> None:
