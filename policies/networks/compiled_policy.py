@@ -2,8 +2,9 @@
 
 Most entries of an observation and half of the units of a hidden layer are 0, and only a few of the
 actions are legal: the loops pass over the others. So a single decision takes some microseconds,
-where calls of matrix products take longer than the products. The result for a row depends on
-nothing but the row.
+where calls of matrix products take longer than the products. Of many decisions, four at a time
+share each pass through the weights, as loading those takes longer than the sums. Sums are added in
+the order of the inputs, so that the result for a row depends on nothing but the row.
 
 Notation: B decisions, A actions, N entries of an observation, I of them for the trunk, K entries of
 a query or key, R roles, H entities with D entries each.
@@ -95,8 +96,11 @@ class CompiledPolicy(Trained):
 
 # --- Compiled loops
 
+ROWS = 4  # decisions that share a pass through the weights
 # the terms of a sum may be added in any order, so that vector instructions can be used
 compiled = partial(kernel, fastmath={"reassoc", "contract", "nsz"})
+# in the order of the inputs, so that a 0 changes nothing
+in_order = partial(kernel, fastmath={"contract", "nsz"})
 
 
 @compiled
@@ -107,36 +111,59 @@ def decide(
     widest = 0
     for size in network.sizes:
         widest = max(widest, size)
-    h, outputs = np.empty(widest, np.float32), np.empty(widest, np.float32)
+    h, outputs = np.empty((ROWS, widest), np.float32), np.empty((ROWS, widest), np.float32)
     query, used = np.empty(network.keys.shape[1], np.float32), np.empty(widest + 1, np.int64)
     last = len(network.sizes) - 2
-    for b in range(len(observations)):
-        observation = observations[b]
-        for i in range(len(network.entries)):
-            h[i] = observation[network.entries[i]] * network.scale[i]
+    for first in range(0, len(observations), ROWS):
+        rows = min(ROWS, len(observations) - first)
+        for row in range(rows):
+            for i in range(len(network.entries)):
+                h[row, i] = observations[first + row, network.entries[i]] * network.scale[i]
         start = 0
         for layer in range(last):
-            start = add_layer(network, layer, start, h, used, outputs)
-            for j in range(network.sizes[layer + 1]):
-                h[j] = np.float32(0) if outputs[j] <= 0 else outputs[j]  # a NaN stays one
-        add_layer(network, last, start, h, used, outputs)
-        write_query(network, observation, h, outputs, query)
-        softmax(network, observation, masks[b], query, outputs, probabilities[b])
-        values[b] = outputs[network.sizes[last + 1] - 1]
+            start = add_layer(network, layer, start, rows, h, used, outputs)
+            for row in range(rows):
+                for j in range(network.sizes[layer + 1]):  # a NaN stays one
+                    h[row, j] = np.float32(0) if outputs[row, j] <= 0 else outputs[row, j]
+        add_layer(network, last, start, rows, h, used, outputs)
+        for row in range(rows):
+            b, read = first + row, outputs[row]
+            write_query(network, observations[b], h[row], read, query)
+            softmax(network, observations[b], masks[b], query, read, probabilities[b])
+            values[b] = read[network.sizes[last + 1] - 1]
 
 
-@compiled
+@in_order
 def add_layer(
-    network: Network, layer: int, start: int, inputs: Floats, used: Integers, outputs: Floats
+    network: Network,
+    layer: int,
+    start: int,
+    rows: int,
+    inputs: Floats,
+    used: Integers,
+    outputs: Floats,
 ) -> int:
-    """Write the outputs of a layer; returns where the next one begins.
+    """Write the outputs of a layer for some rows; returns where the next one begins."""
+    n, m = network.sizes[layer], network.sizes[layer + 1]
+    weights = network.layers[start : start + n * m].reshape(n, m)
+    for row in range(rows):
+        for j in range(m):  # a loop, as to copy slices takes seconds to compile
+            outputs[row, j] = network.layers[start + n * m + j]
+    if rows == ROWS:
+        add_four_rows(weights, inputs, used, outputs)
+    else:
+        for row in range(rows):
+            add_row(weights, inputs[row], used, outputs[row])
+    return start + n * m + m
+
+
+@in_order
+def add_row(weights: Floats, inputs: Floats, used: Integers, outputs: Floats) -> None:
+    """Add the weighted inputs to the outputs.
 
     Four inputs at a time, so that outputs are loaded and stored a quarter as often.
     """
-    n, m = network.sizes[layer], network.sizes[layer + 1]
-    weights = network.layers[start : start + n * m].reshape(n, m)
-    for j in range(m):  # a loop, as to copy slices takes seconds to compile
-        outputs[j] = network.layers[start + n * m + j]
+    n, m = weights.shape
     count = 0
     for i in range(n):
         used[count] = i
@@ -145,13 +172,40 @@ def add_layer(
         a, b, c, d = used[i], used[i + 1], used[i + 2], used[i + 3]
         x, y, z, w = inputs[a], inputs[b], inputs[c], inputs[d]
         for j in range(m):
-            outputs[j] += (
-                x * weights[a, j] + y * weights[b, j] + z * weights[c, j] + w * weights[d, j]
-            )
+            total = outputs[j] + x * weights[a, j] + y * weights[b, j]
+            outputs[j] = total + z * weights[c, j] + w * weights[d, j]
     for i in range(count - count % 4, count):
         for j in range(m):
             outputs[j] += inputs[used[i]] * weights[used[i], j]
-    return start + n * m + m
+
+
+@in_order
+def add_four_rows(weights: Floats, inputs: Floats, used: Integers, outputs: Floats) -> None:
+    """The same for four rows. Each weight is loaded once for all, and two inputs at a time."""
+    n, m = weights.shape
+    in_1, in_2, in_3, in_4 = inputs[0], inputs[1], inputs[2], inputs[3]
+    out_1, out_2, out_3, out_4 = outputs[0], outputs[1], outputs[2], outputs[3]
+    count = 0
+    for i in range(n):
+        used[count] = i
+        count += (in_1[i] != 0) | (in_2[i] != 0) | (in_3[i] != 0) | (in_4[i] != 0)
+    for i in range(0, count - 1, 2):
+        a, b = used[i], used[i + 1]
+        x_1, x_2, x_3, x_4 = in_1[a], in_2[a], in_3[a], in_4[a]
+        y_1, y_2, y_3, y_4 = in_1[b], in_2[b], in_3[b], in_4[b]
+        for j in range(m):
+            v, w = weights[a, j], weights[b, j]
+            out_1[j] = out_1[j] + x_1 * v + y_1 * w
+            out_2[j] = out_2[j] + x_2 * v + y_2 * w
+            out_3[j] = out_3[j] + x_3 * v + y_3 * w
+            out_4[j] = out_4[j] + x_4 * v + y_4 * w
+    if count % 2:
+        a = used[count - 1]
+        for j in range(m):
+            out_1[j] += in_1[a] * weights[a, j]
+            out_2[j] += in_2[a] * weights[a, j]
+            out_3[j] += in_3[a] * weights[a, j]
+            out_4[j] += in_4[a] * weights[a, j]
 
 
 @compiled
