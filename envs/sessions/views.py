@@ -10,6 +10,7 @@ Two positions that a seat cannot tell apart give the same view, text and picture
 all that is hidden is shown, too, from the side of the seat `near`.
 """
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -132,7 +133,7 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]
