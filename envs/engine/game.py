@@ -486,7 +486,8 @@ class Variant:
     def understands(self, other: "Variant") -> bool:
         """Whether observations and action numbers mean the same in both."""
         return (
-            self.game.name == other.game.name
+            isinstance(other, Variant)
+            and self.game.name == other.game.name
             and self.actions.digest == other.actions.digest
             and self.observation.digest == other.observation.digest
         )
@@ -513,12 +514,14 @@ class Variant:
 
     @property
     def best_score(self) -> int:
-        """The most points that the players of a cooperative game can make."""
+        """The most points that the players of a cooperative game can make; UserError in others."""
+        self.needs("best_score", "a score of all players together")
         assert self.game.best_score
         return self.game.best_score(self.rule_set)
 
     def lost(self, games: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of these cooperative games, all ended, were lost, (B,)."""
+        """Which of these cooperative games, all ended, were lost, (B,); UserError for others."""
+        self.needs("lost", "a loss of all players together")
         assert self.game.lost
         return self.game.lost(self.rule_set, games)
 

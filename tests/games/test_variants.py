@@ -31,6 +31,7 @@ def test_variants_differ_in_their_game_or_their_options():
     chosen = variant("hanabi:2p")
     assert chosen == variant("hanabi:2p", max_clues=8)
     assert chosen not in {variant("hanabi:3p"), variant("hanabi:2p", max_clues=7), "hanabi:2p"}
+    assert not chosen.understands("hanabi:2p")
 
 
 @pytest.mark.parametrize("copied", [lambda chosen: chosen, *COPIES])
