@@ -5,7 +5,7 @@ Notation: S seats, A actions, N entries of an observation.
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import gymnasium.logger
 import numpy as np
@@ -32,6 +32,8 @@ from hanamachi.sessions.states import State
 from hanamachi.sessions.worlds import Worlds, worlds_of
 
 ILLEGAL_REWARD = -1.0
+
+S = TypeVar("S")
 
 
 def make(
@@ -105,10 +107,10 @@ class AEC(AECEnv):
         )
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        return self.observation_spaces[agent]
+        return space_of(agent, self.observation_spaces)
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        return self.action_spaces[agent]
+        return space_of(agent, self.action_spaces)
 
     # --- Play
 
@@ -119,7 +121,7 @@ class AEC(AECEnv):
         "state", a position from `get_state` to start from. Raises UserError if they do not fit;
         other options are ignored with a warning, as PettingZoo's own test gives one.
         """
-        self._session.begin(seed, known_options(options) if options else None)
+        self._session.begin(seed, None if options is None else known_options(options))
         self.agents = self.possible_agents[:]
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
@@ -276,6 +278,14 @@ def seat_of(agent: Any, agents: list[str]) -> int:
         return agents.index(agent)
     except ValueError:
         raise unknown("agent", agent, agents) from None
+
+
+def space_of(agent: Any, spaces: Mapping[str, S]) -> S:
+    """The space of an agent; UserError for a name that no agent has."""
+    try:
+        return spaces[agent]
+    except (KeyError, TypeError):
+        raise unknown("agent", agent, spaces) from None
 
 
 class Referee(wrappers.OrderEnforcingWrapper):

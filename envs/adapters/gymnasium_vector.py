@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from hanamachi.adapters.boxes import batch_box, box
-from hanamachi.adapters.requests import Asked, known_options, opponent_for
+from hanamachi.adapters.requests import Asked, close_if_named, known_options, opponent_for
 from hanamachi.engine import kernels
 from hanamachi.engine.kernels import Shown
 from hanamachi.engine.layout import LARGEST, Layout
@@ -93,6 +93,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             )
         self.variant = variant(game, **options)
         self.num_envs = checked_size(num_envs)
+        self.opponent_wanted = opponent
         self.opponent = opponent_for(opponent, self.variant)
         self.autoreset_mode = checked_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -277,6 +278,10 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         """
         self._check_begun()
         return Worlds(self.variant, self._play.games, self._play.learners["seat"])
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the processes of an opponent that was given by its name, such as a bot."""
+        close_if_named(self.opponent_wanted, self.opponent)
 
     # --- Infos and pictures
 

@@ -62,6 +62,10 @@ class TextEnvironment(Environment[Reply, Prompt, State]):
         self._state.step_count += 1
         return Prompt(prompt=prompt, reward=reward, done=over, **info)
 
+    def close(self) -> None:
+        """End the processes of an opponent, such as a bot; the server calls it with the session."""
+        self.env.close()
+
     @property
     def state(self) -> State:
         """The episode's id, and how many replies it had."""

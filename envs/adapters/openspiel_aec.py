@@ -21,7 +21,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv
 
-from hanamachi.adapters.aec import check_none, seat_of
+from hanamachi.adapters.aec import check_none, seat_of, space_of
 from hanamachi.errors import IllegalAction, UserError, missing_extra, shown
 from hanamachi.sessions.session import NO_GAME, checked_mapping, checked_seed, whole_number
 
@@ -71,10 +71,10 @@ class OpenSpielAEC(AECEnv):
         )
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        return self.observation_spaces[agent]
+        return space_of(agent, self.observation_spaces)
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        return self.action_spaces[agent]
+        return space_of(agent, self.action_spaces)
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin a game; without a seed it keeps the generator of the last one.

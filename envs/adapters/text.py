@@ -17,7 +17,7 @@ import numpy as np
 from hanamachi.adapters.aec import ILLEGAL_REWARD
 from hanamachi.adapters.requests import Asked, opponent_for
 from hanamachi.engine.game import OVER
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
 from hanamachi.sessions.events import render_part
 from hanamachi.sessions.players import SeatedPlayer, turn_of
@@ -222,7 +222,9 @@ class ScriptedModel:
     def __init__(
         self, policy: Asked, game: TextGame, rng: np.random.Generator | None = None
     ) -> None:
-        """A policy or its name; `rng` draws its actions."""
+        """A policy or its name; `rng` draws its actions. UserError if it cannot play the game."""
+        if not isinstance(game, TextGame):
+            raise UserError(f"a model replies in a TextGame, not in {shown(game)}")
         self.game = game
         self.rng = rng or np.random.default_rng()
         self.player = SeatedPlayer(opponent_for(policy, game.variant), game.variant, games=1)

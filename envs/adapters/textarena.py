@@ -53,7 +53,8 @@ class TextArenaEnv(ta.Env):
         """The reply of the player to move. Returns whether the game is over, and the info."""
         player, state = self.state.current_player_id, self.state
         step = self.game.step(action)
-        state.add_observation(action, ACTION, from_id=player, to_id=player)
+        said = action if isinstance(action, str) else ""
+        state.add_observation(said, ACTION, from_id=player, to_id=player)
         state.game_info[player]["turn_count"] += 1
         state.step_info = {"illegal": step.info["illegal"]}
         if step.done:

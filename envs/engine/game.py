@@ -18,12 +18,13 @@ import inspect
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
-from types import FunctionType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import PART, inline
 from hanamachi.engine.layout import LARGEST, Layout
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 
 CHANCE = -1  # `mover` while chance decides
 OVER = -2  # `mover` once the game has ended
@@ -326,17 +327,29 @@ class Actions(ABC):
         """It changes whenever an action number changes its meaning."""
         return sha256(repr(self.moves).encode()).hexdigest()
 
+    def move(self, action: int, game: np.record | None = None) -> Any:
+        """The move of this number; UserError if there is none, or if `game` is no record."""
+        if not (game is None or isinstance(game, np.record)):
+            raise UserError(f"a game must be None or the record of one, not {shown(game)}")
+        with suppress(TypeError):
+            if not isinstance(action, bool | np.bool_) and 0 <= operator.index(action) < self.size:
+                return self.moves[action]
+        raise UserError(f"there is no action {shown(action)}: they run from 0 to {self.size - 1}")
+
     @abstractmethod
     def describe(self, action: int, game: np.record | None = None) -> str:
-        """The action in the rulebook's words."""
+        """The action in the rulebook's words; UserError as for `move`, which finds it."""
 
     def parse(self, text: str, game: np.record | None = None) -> int:
         """The action that `describe` gives these words; UserError if none."""
-        wanted = self.words(text)
-        for action in range(self.size):
-            if self.words(self.describe(action, game)) == wanted:
-                return action
-        raise UserError(f"{text!r} is no move of this game; write it as the list of choices does")
+        if isinstance(text, str):
+            wanted = self.words(text)
+            for action in range(self.size):
+                if self.words(self.describe(action, game)) == wanted:
+                    return action
+        raise UserError(
+            f"{shown(text)} is no move of this game; write it as the list of choices does"
+        )
 
     def words(self, text: str) -> Any:
         """What makes two descriptions equal."""
@@ -359,7 +372,7 @@ class NamedActions(Actions):
         self.kinds = len(names)
 
     def describe(self, action: int, game: np.record | None = None) -> str:
-        return str(self.moves[action].name)
+        return str(self.move(action, game).name)
 
 
 class Length(NamedTuple):
@@ -419,9 +432,13 @@ class Game:
         return import_module(own if find_spec(own) else "hanamachi.rendering.plain")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variant:
-    """One rule set, ready to play: a game, its options, and the tables derived from them."""
+    """One rule set, ready to play: a game, its options, and the tables derived from them.
+
+    All who ask for a variant share it, so its options and tables are read-only. Variants of the
+    same id with the same options are equal.
+    """
 
     id: str
     game: Game = field(repr=False)
@@ -429,6 +446,22 @@ class Variant:
     rule_set: np.record = field(repr=False)
     actions: Actions = field(repr=False)
     observation: Layout = field(repr=False)
+
+    def __post_init__(self) -> None:
+        tables = np.frombuffer(self.rule_set.tobytes(), self.game.rule_set_dtype)[0]
+        object.__setattr__(self, "rule_set", tables)
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Variant) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is made from the fields again, as a read-only mapping cannot be pickled."""
+        fields = self.id, self.game, dict(self.options), self.rule_set
+        return Variant, (*fields, self.actions, self.observation)
 
     @cached_property
     def rule_set_array(self) -> NDArray[Any]:
@@ -453,7 +486,8 @@ class Variant:
     def understands(self, other: "Variant") -> bool:
         """Whether observations and action numbers mean the same in both."""
         return (
-            self.game.name == other.game.name
+            isinstance(other, Variant)
+            and self.game.name == other.game.name
             and self.actions.digest == other.actions.digest
             and self.observation.digest == other.observation.digest
         )
@@ -480,12 +514,14 @@ class Variant:
 
     @property
     def best_score(self) -> int:
-        """The most points that the players of a cooperative game can make."""
+        """The most points that the players of a cooperative game can make; UserError in others."""
+        self.needs("best_score", "a score of all players together")
         assert self.game.best_score
         return self.game.best_score(self.rule_set)
 
     def lost(self, games: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of these cooperative games, all ended, were lost, (B,)."""
+        """Which of these cooperative games, all ended, were lost, (B,); UserError for others."""
+        self.needs("lost", "a loss of all players together")
         assert self.game.lost
         return self.game.lost(self.rule_set, games)
 

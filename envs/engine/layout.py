@@ -7,6 +7,8 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.errors import unknown
+
 LARGEST = 127  # of an int8
 
 
@@ -71,8 +73,11 @@ class Layout:
         return np.repeat(self.segment_units, [s.size for s in self.segments])
 
     def slice(self, name: str) -> slice:
-        """Where the segment of this name lies."""
-        index = [s.name for s in self.segments].index(name)
+        """Where the segment of this name lies; UserError if there is none."""
+        names = [s.name for s in self.segments]
+        if name not in names:
+            raise unknown("segment", name, names)
+        index = names.index(name)
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     @cached_property

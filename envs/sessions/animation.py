@@ -7,7 +7,7 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import MOVE_SECONDS
 from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
 from hanamachi.sessions.events import render_part
-from hanamachi.sessions.saved_games import Record, positions
+from hanamachi.sessions.saved_games import Record, check_record, positions
 from hanamachi.storage.files import write_whole
 from hanamachi.storage.reading import checked_path
 
@@ -22,6 +22,7 @@ def animate(record: Record, path: str | os.PathLike[str], seconds: float = 1.0) 
     All cards are open. Raises UserError for another kind of file, for more than MOVE_SECONDS,
     or if Pillow is missing for GIF.
     """
+    check_record(record)
     path = checked_path(path)
     kind = path.suffix.lower()
     if not 0 < seconds <= MOVE_SECONDS:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, Variant
 from hanamachi.engine.records import copied
+from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.rendering import plain
 
 
@@ -47,7 +48,15 @@ class History:
         self._add_chance()
 
     def add(self, action: int) -> None:
-        """The seat to move has taken this action, and chance has done its part."""
+        """The seat to move has taken this action, and chance has done its part.
+
+        UserError, and nothing is added, for what is no action, or not legal now.
+        """
+        self.variant.actions.move(action)
+        mask = np.empty((1, self.variant.actions.size), np.int8)
+        kernels.masks(self.variant.rule_set, self.games, mask)
+        if not mask[0, action]:
+            raise IllegalAction(f"action {action} cannot come now; {mask.sum()} are legal")
         before = copied(self.games[0])
         self.events.append(Event(before, int(before.mover), action, self.decisions))
         kernels.apply_one(self.variant.rule_set, self.games[0], action)
@@ -64,7 +73,13 @@ class History:
             kernels.resolve_one(rule_set, self.games[0], outcome)
 
     def heard(self, seat: int | None, since: int = 0) -> list[Heard]:
-        """What a seat has heard of the events after the first `since` actions; None hears all."""
+        """What a seat has heard of the events after the first `since` actions; None hears all.
+
+        UserError for a seat that is not there.
+        """
+        seats = self.variant.seats
+        if seat not in (None, *range(seats)):
+            raise UserError(f"a seat must be None or from 0 to {seats - 1}, not {shown(seat)}")
         known = self._heard.setdefault(seat, [])
         for event in self.events[len(known) :]:
             known.append(list(hear(self.variant, event, seat)))

@@ -17,7 +17,7 @@ from hanamachi.games.hanabi.actions import Move
 from hanamachi.games.hanabi.rules import CLUE, DISCARD, PLAY
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import DEAL
-from hanamachi.sessions.saved_games import Record
+from hanamachi.sessions.saved_games import Record, record_of, replay
 
 PLAYS, DISCARDS, TELLS_SUIT, TELLS_RANK, ENDS = range(5)  # types of actions there
 SUITS = (0, 2, 3, 4, 1, 5)  # ours, by the number that a suit has there
@@ -69,6 +69,8 @@ def read_hanab_live(content: Mapping[str, Any]) -> Record:
     Raises UserError if it is of a variant that is not played here, or not in this form. Whether
     the rules allow its actions shows when it is replayed.
     """
+    if not isinstance(content, Mapping):
+        raise UserError(f"a game of hanab.live is a JSON object, not {shown(content)}")
     variant = variant_of(content)
     deck = [card_of(variant, card) for card in listed(content, "deck")]
     check_deck(variant, deck)
@@ -175,8 +177,10 @@ def is_number(value: Any, low: int, high: int) -> TypeGuard[int]:
 def hanab_live(record: Record) -> dict[str, Any]:
     """A game of Hanabi as the site's JSON; cards that nobody drew lie at the end of the deck.
 
-    Raises UserError for other games, and for options that the site does not have.
+    Raises UserError for other games, for options that the site does not have, and if the rules do
+    not allow the game.
     """
+    record = record_of(replay(record))
     variant = record.variant
     name, settings = settings_of(variant)
     starter, cards = starter_and_cards(record)

@@ -53,7 +53,7 @@ PLAYER = re.compile(r"player\s+(\d{1,3})\s*:\s*(.*)")
 
 def notation(record: Record) -> str:
     """A game as text, which `read_notation` reads back without loss."""
-    variant, events = record.variant, replay(record).history().events
+    events, variant = replay(record).history().events, record.variant
     lines = [head(variant), f"generator {record.generator:#018x}"]
     for by, group in groupby(events, key=lambda event: event.by):
         if by == CHANCE:
@@ -142,6 +142,8 @@ def read_notation(text: str, most: int | None = None) -> Record:
 
     A game of more than `most` actions is refused before it is played.
     """
+    if not isinstance(text, str):
+        raise UserError(f"notation is text, not {shown(text)}")
     lines = list(lines_of(text))
     if not lines:
         raise UserError("there is no game; its first line must name a variant, such as hanamikoji")

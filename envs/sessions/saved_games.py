@@ -23,7 +23,7 @@ from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import RECORD_BYTES
 from hanamachi.sessions.events import History
-from hanamachi.sessions.session import Session, let_chance_happen, whole_number
+from hanamachi.sessions.session import SEEDS, Session, let_chance_happen, whole_number
 from hanamachi.storage.files import write_whole
 from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
@@ -39,6 +39,17 @@ class Record:
     generator: int  #: the state of the game's random generator at its start
     chance: tuple[int, ...]  #: what chance brought, in order
     actions: tuple[int, ...]  #: what the seats chose, in order
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.variant, Variant):
+            raise UserError(f"a record holds a variant, not {shown(self.variant)}")
+        if type(self.generator) is not int or not 0 < self.generator < SEEDS:
+            raise UserError(
+                f"a state of a generator is from 1 to 2**64 - 1, not {shown(self.generator)}"
+            )
+        for name, part in (("chance", self.chance), ("actions", self.actions)):
+            if not isinstance(part, tuple) or not all(type(number) is int for number in part):
+                raise UserError(f"{name} must be a tuple of whole numbers, not {shown(part)}")
 
     def _repr_svg_(self) -> str | None:
         """The table for a notebook, as the game left it."""
@@ -69,8 +80,15 @@ def record_of_events(history: History) -> Record:
 # --- Replay
 
 
+def check_record(record: Any) -> None:
+    """UserError for anything but a record."""
+    if not isinstance(record, Record):
+        raise UserError(f"give a game that record() or load() has returned, not {shown(record)}")
+
+
 def replay(record: Record, moves: int | None = None) -> Session:
     """Play the game again, or its first moves; UserError if the rules do not allow it."""
+    check_record(record)
     if moves is not None and whole_number(moves, "moves") < 0:
         raise UserError(f"moves must be 0 or more, the first ones, not {shown(moves)}")
     session = Session(record.variant)
@@ -98,6 +116,7 @@ def positions(record: Record) -> Iterator[tuple[np.record, str]]:
 
 def content_of(record: Record) -> dict[str, Any]:
     """A record as a JSON object."""
+    check_record(record)
     return {
         "hanamachi_record": FORMAT,
         "variant": record.variant.id,

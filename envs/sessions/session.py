@@ -40,6 +40,8 @@ class Session:
     """One game of a variant; `games` (1,) holds its record, always the same array."""
 
     def __init__(self, variant: Variant) -> None:
+        if not isinstance(variant, Variant):
+            raise UserError(f"a session plays what hanamachi.variant returns, not {shown(variant)}")
         self.variant = variant
         self.games = variant.new(np.array([randbelow(SEEDS)], np.uint64))
         self.games["mover"] = OVER
@@ -148,11 +150,15 @@ class Session:
         return rewards
 
     def observe(self, seat: int) -> Observed:
-        """A seat's observation, (N,), and its action mask, (A,): zeros out of its turn."""
-        if seat == self.mover:
+        """A seat's observation, (N,), and its action mask, (A,): zeros out of its turn.
+
+        UserError for a seat that is not there.
+        """
+        number = seat if type(seat) is int else whole_number(seat, "a seat")
+        if number == self.mover:
             return self._observation.copy(), self._mask.copy()
         arrays = new_arrays(self.variant)
-        self._advance(LOOK, seat, *arrays)
+        self._advance(LOOK, seat_number(number, self.variant.seats), *arrays)
         return arrays
 
     def _advance(self, *arguments: Any) -> int:
@@ -348,7 +354,11 @@ def checked_mapping(options: Any, what: str = "the options of reset") -> Mapping
 
 def checked_seeds(seeds: Iterable[Any]) -> NDArray[np.uint64]:
     """Seeds as an array, (B,)."""
-    numbers = [whole_number(seed, "a seed") for seed in seeds]
+    try:
+        listed = list(seeds)
+    except TypeError:
+        raise UserError(f"seeds must be in a list, not {shown(seeds)}") from None
+    numbers = [whole_number(seed, "a seed") for seed in listed]
     for number in numbers:
         if not 0 <= number < SEEDS:
             raise UserError(f"a seed must be from 0 to 2**64 - 1, not {shown(number)}")

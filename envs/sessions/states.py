@@ -30,10 +30,12 @@ class State:
 
     @property
     def record(self) -> np.record:
-        """The numpy record of the game, read-only; UserError if the variant does not exist."""
-        if self.variant not in VARIANTS:
+        """The numpy record of the game, read-only; UserError if the state is of no game."""
+        if not isinstance(self.variant, str) or self.variant not in VARIANTS:
             raise unknown("game", self.variant, VARIANTS)
-        record: np.record = np.frombuffer(self.data, VARIANTS[self.variant].record)[0]
+        dtype = VARIANTS[self.variant].record
+        check_size(self.data, dtype, self.variant)
+        record: np.record = np.frombuffer(self.data, dtype)[0]
         return record
 
 
@@ -57,14 +59,19 @@ def checked_state(variant: Variant, state: Any) -> NDArray[Any]:
     if state.digest != variant.digest:
         raise mismatch(variant, state)
     dtype = variant.game.record
-    if not isinstance(state.data, bytes) or len(state.data) != dtype.itemsize:
-        raise UserError(f"a state of {variant.id} holds {dtype.itemsize} bytes")
+    check_size(state.data, dtype, variant.id)
     games = np.frombuffer(bytearray(state.data), dtype)
     if "valid" not in variant.game.functions:
         check_seal(variant, state)
     elif not kernels.is_valid(variant.rule_set_array, games):
         raise UserError(f"the state given is no position that the rules of {variant.id} lead to")
     return games
+
+
+def check_size(data: Any, dtype: np.dtype[Any], id: str) -> None:
+    """UserError unless the data are the bytes of one game."""
+    if not isinstance(data, bytes) or len(data) != dtype.itemsize:
+        raise UserError(f"a state of {id} holds {dtype.itemsize} bytes")
 
 
 def mismatch(variant: Variant, state: State) -> UserError:

@@ -10,15 +10,17 @@ Two positions that a seat cannot tell apart give the same view, text and picture
 all that is hidden is shown, too, from the side of the seat `near`.
 """
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.errors import UserError, shown
 from hanamachi.rendering.svg import picture_of_pieces, svg
 from hanamachi.sessions.events import History, render_part
-from hanamachi.sessions.session import Session, legal_in
+from hanamachi.sessions.session import Session, checked_render_seat, legal_in
 
 
 class Position(Protocol):
@@ -29,8 +31,9 @@ class Position(Protocol):
 
 
 def seat_view(session: Session, seat: int | None, near: int | None = None) -> dict[str, Any]:
-    """What a seat may know, as `view_of` gives it."""
-    return view_of(session.history(), seat, near)
+    """What a seat may know, as `view_of` gives it; UserError for a seat that is not there."""
+    seats = checked_seats(session, seat, near)
+    return view_of(session.history(), *seats)
 
 
 def view_of(history: History, seat: int | None, near: int | None = None) -> dict[str, Any]:
@@ -97,18 +100,31 @@ def legal_actions(
 
 
 def seat_text(position: Position, seat: int | None, near: int | None = None) -> str:
-    """The table as text, in at most 80 columns."""
-    return str(
-        render_part(position.variant, "text")(position.variant, position.games[0], seat, near)
-    )
+    """The table as text, in at most 80 columns; UserError for a seat that is not there."""
+    seats = checked_seats(position, seat, near)
+    return str(render_part(position.variant, "text")(position.variant, position.games[0], *seats))
 
 
 def seat_picture(position: Position, seat: int | None, near: int | None = None) -> str:
-    """The table as SVG; each piece is a group with its name, `data-piece`, and a label."""
+    """The table as SVG; each piece is a group with its name, `data-piece`, and a label.
+
+    UserError for a seat that is not there.
+    """
+    seat, near = checked_seats(position, seat, near)
     variant = position.variant
     drawing = render_part(variant, "drawing")(variant, position.games[0], seat, near)
     whose = "" if seat is None else f" as player {seat} sees it"
     return picture_of_pieces(drawing, f"the table of {variant.game.title}{whose}")
+
+
+def checked_seats(
+    position: Position, seat: int | None, near: int | None
+) -> tuple[int | None, int | None]:
+    """Who sees the table, and from which side."""
+    if not hasattr(position, "games"):
+        raise UserError(f"what is seen is a Session or a History, not {shown(position)}")
+    seats = position.variant.seats
+    return checked_render_seat(seat, seats), checked_render_seat(near, seats)
 
 
 def round_end_picture(history: History, seat: int | None) -> str | None:
@@ -132,7 +148,7 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]

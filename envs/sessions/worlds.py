@@ -58,7 +58,6 @@ class Worlds:
         UserError for a row that is not there or whose game is over, and where nobody follows the
         events of the games, as in training and in searches.
         """
-        row = self._checked_row(row)
         return view_of(self.history(row), int(self._seats[row]))
 
     def history(self, row: int) -> History:
@@ -68,7 +67,7 @@ class Worlds:
                 "a policy that plays from views can play matches and single games; it cannot be "
                 "searched, cloned or trained, nor play in vector environments"
             )
-        return self._history(row)
+        return self._history(self._checked_row(row))
 
     @property
     def due(self) -> bool:
@@ -95,8 +94,8 @@ class Worlds:
         """
         row = self._checked_row(row)
         self.variant.needs("redeal", "search")
-        listed = seeds if isinstance(seeds, np.ndarray) else checked_seeds(seeds)
-        worlds = self.variant.new(np.asarray(listed, np.uint64))
+        made_here = isinstance(seeds, np.ndarray) and (seeds.ndim, seeds.dtype) == (1, np.uint64)
+        worlds = self.variant.new(seeds if made_here else checked_seeds(seeds))
         true = self._games[row : row + 1]
         kernels.worlds(self.variant.rule_set, true, int(self._seats[row]), worlds)
         return worlds

@@ -565,3 +565,11 @@ def test_all_agents_may_act_at_once_where_a_library_wants_it(id):
         seen, rewards, _, _, _ = parallel.step({a: mask.argmax() for a, mask in masks.items()})
         assert rewards == turns.rewards
     assert all(turns.terminations.values())
+
+
+@pytest.mark.parametrize("agent", ["player_2", "", 0, None, [], {}, ("player_0",)], ids=repr)
+def test_only_an_agent_has_spaces(agent):
+    env = AEC("hanamikoji")
+    for space in (env.observation_space, env.action_space):
+        with pytest.raises(UserError, match="no agent"):
+            space(agent)

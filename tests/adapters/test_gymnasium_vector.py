@@ -458,3 +458,28 @@ def test_games_that_have_not_begun_are_not_shown():
 def test_many_tables_are_not_printed():
     with pytest.raises(UserError, match="render mode"):
         VectorSeatEnv("hanamikoji", 2, render_mode="human")
+
+
+CLOSES = """
+from pathlib import Path
+from hanamachi.policies.policy import RandomPolicy
+
+class Closes(RandomPolicy):
+    def close(self):
+        Path(__file__).with_name("closed").touch(exist_ok=False)
+"""
+
+
+def test_an_opponent_given_by_its_name_is_closed_once(tmp_path, monkeypatch):
+    (tmp_path / "closes.py").write_text(CLOSES, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    envs = VectorSeatEnv("hanamikoji", 2, opponent="closes:Closes")
+    for _ in range(2):
+        envs.close()
+        assert (tmp_path / "closed").exists()
+
+
+def test_the_policy_of_its_user_stays_open():
+    policy = load_policy("random", "hanamikoji")
+    policy.close = pytest.fail
+    VectorSeatEnv("hanamikoji", 2, opponent=policy).close()

@@ -249,3 +249,11 @@ def test_a_game_that_is_loaded_and_made_turn_based_is_taken():
     while not all(env.terminations.values()):
         env.step(env.position.legal_actions()[0])
     assert sum(env.rewards.values()) == 0
+
+
+@pytest.mark.parametrize("agent", ["player_2", "", 0, None, [], {}, ("player_0",)], ids=repr)
+def test_only_an_agent_has_spaces(agent):
+    env = OpenSpielAEC("leduc_poker")
+    for space in (env.observation_space, env.action_space):
+        with pytest.raises(UserError, match="no agent"):
+            space(agent)

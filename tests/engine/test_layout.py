@@ -9,6 +9,7 @@ from samples import sample
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.engine.layout import LARGEST, Layout, Segment
+from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 
@@ -61,3 +62,10 @@ def test_fractions_count_as_finely_as_there_is_room():
         Segment("lead", 1, -5, 5, "expected", fraction=True),
     )
     assert Layout(parts).units.tolist() == [1, 1, 1, 127, 25]
+
+
+def test_a_segment_is_found_by_its_name_alone():
+    layout = make_variant("hanamikoji").observation
+    for name in ("my hands", 0, None):
+        with pytest.raises(UserError, match="no segment"):
+            layout.slice(name)

@@ -217,7 +217,7 @@ class Catalogue(Actions):
 
         A card in brackets lies face down and is the seat's own; "?3" is the foe's in place 3.
         """
-        move = self.moves[action]
+        move = self.move(action, game)
         if move.kind <= HIDDEN_COUNTEROFFER:
             return self._lays_down(move, game)
         if move.kind == TAKE_CARD:

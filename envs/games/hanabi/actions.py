@@ -100,7 +100,7 @@ class Catalogue(Actions):
 
         Without it, "player +2" is the second one clockwise.
         """
-        move = self.moves[action]
+        move = self.move(action, game)
         if move.kind != CLUE:
             return f"{('discard', 'play')[move.kind]} card {move.slot + 1}"
         return f"tell {self._told(move, game)} about {self.traits[move.trait]}"

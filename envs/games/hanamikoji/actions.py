@@ -97,7 +97,7 @@ class Catalogue(Actions):
 
     def describe(self, action: int, game: np.record | None = None) -> str:
         """The action in words; an answer to a Competition names its cards if the game is given."""
-        move = self.moves[action]
+        move = self.move(action, game)
         if move.kind == TAKE_CARD:
             return f"take {self._cards(move.cards)}"
         if move.kind == TAKE_PAIR:
