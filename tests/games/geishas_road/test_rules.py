@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from geishas_road_positions import GeishasRoad, GeishasRoadHistories
+from messages import assert_one_sentence
 from positions import legal, masked, observed
 from samples import sample
 
@@ -711,55 +712,6 @@ def test_cards_of_an_offer_may_come_in_any_order() -> None:
 
 # --- Options
 
-WRONG = {
-    "starter must be 'random' or 0 or 1, not 2": (STANDARD, {"starter": 2}),
-    "colours must be a whole number from 2 to 5, not 6": (STANDARD, {"colours": 6}),
-    "item_values must list 1 to 6 whole numbers from 1 to 9": (STANDARD, {"item_values": (0, 1)}),
-    "item_values must be different and ascend, not (2, 1)": (STANDARD, {"item_values": (2, 1)}),
-    "use 20 cards but there are only 15": (EDITION_2021, {"item_values": (1, 2, 3)}),
-    "use 8 cards but there are only 6": (
-        ADVANCED, {"colours": 2, "item_values": (1, 2, 3), "actions": ("reveal", "gift")},
-    ),
-    "prestige_tokens must list 5 to 10 whole numbers": (STANDARD, {"prestige_tokens": (2,) * 4}),
-    "prestige_tokens must list 4 to 8 whole numbers": (
-        INTRODUCTORY, {"colours": 4, "item_values": (1, 2, 3, 4, 5), "prestige_tokens": (1,) * 9},
-    ),
-    "instant_win must be more than half of the 5 geisha, not 2": (STANDARD, {"instant_win": 2}),
-    "instant_win must be more than half of the 4 geisha, not 2": (
-        STANDARD, {"colours": 4, "item_values": (1, 2, 3, 4, 5), "instant_win": 2},
-    ),
-    "rounds must be a whole number from 1 to 100, not 0": (STANDARD, {"rounds": 0}),
-    "base must list 1 to 100 whole numbers from 0 to 9, not ()": (STANDARD, {"base": ()}),
-    "light must list 0 to 5 whole numbers from 0 to 9": (EDITION_2021, {"light": (1,) * 6}),
-    "start_marker must be 'choose' or 'random'": (EDITION_2021, {"start_marker": "none"}),
-    "rounds_to_win must be a whole number from 1 to 100": (EDITION_2021, {"rounds_to_win": 0}),
-    "loser_picks_starter must be 'after_deal' or": (STANDARD, {"loser_picks_starter": "never"}),
-    "tiebreaker_alone_wins must be True or False, not 1": (STANDARD, {"tiebreaker_alone_wins": 1}),
-    "decline_collecting must be True or False": (STANDARD, {"decline_collecting": "no"}),
-    "counteroffer_shares must be 'swap' or 'keep'": (ADVANCED, {"counteroffer_shares": "both"}),
-    "can_counter_hidden must be True or False": (ADVANCED, {"can_counter_hidden": None}),
-    "counter_own must be True or False": (ADVANCED, {"counter_own": 1}),
-    "did you mean gift?": (ADVANCED, {"actions": ("gifts",)}),
-    "there is no option of geishas_road:introductory 'decline_collecting'": (
-        INTRODUCTORY, {"decline_collecting": True},
-    ),
-    "there is no option of geishas_road:2021 'rounds'": (EDITION_2021, {"rounds": 2}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("sentence", WRONG)
-def test_a_wrong_option_gets_one_sentence(sentence: str) -> None:
-    id, options = WRONG[sentence]
-    with pytest.raises(UserError) as error:
-        make_variant(id, **options)
-    assert_one_sentence(str(error.value), sentence)
-
-
-def assert_one_sentence(text: str, expected: str) -> None:
-    assert expected in text
-    assert "\n" not in text
-    assert ". " not in text
-
 
 @pytest.mark.parametrize(
     ("edition", "mode", "word"),
@@ -774,7 +726,7 @@ def test_an_edition_has_its_own_modes(edition: int, mode: Any, word: str) -> Non
     for make in (geishas_road_v0.env, geishas_road_v0.raw_env):
         with pytest.raises(UserError) as error:
             make(edition=edition, mode=mode)
-        assert_one_sentence(str(error.value), word)
+        assert_one_sentence(error.value, word)
 
 
 def test_editions_and_modes_are_the_four_ids() -> None:

@@ -385,31 +385,6 @@ def test_actions_are_numbered_by_slot_then_colours_then_ranks(players: int, size
 
 # --- Options
 
-WRONG = {
-    "starter must be 'random' or 0 or 1, not 2": ("hanabi:2p", {"starter": 2}),
-    "starter must be 'random' or 0 or 1 or 2 or 3, not True": ("hanabi:4p", {"starter": True}),
-    "multicolour must be 'none' or 'five' or 'ten', not 6": ("hanabi:2p", {"multicolour": 6}),
-    "max_clues must be a whole number from 1 to 8, not 9": ("hanabi:2p", {"max_clues": 9}),
-    "max_errors must be a whole number from 1 to 3, not 0": ("hanabi:2p", {"max_errors": 0}),
-    "allow_empty_hints must be True or False, not 1": ("hanabi:2p", {"allow_empty_hints": 1}),
-    "strikeout_score must be 'zero' or 'fireworks', not 0": ("hanabi:3p", {"strikeout_score": 0}),
-    "colours must be a whole number from 1 to 5, not 6": ("hanabi:2p", {"colours": 6}),
-    "ranks must be a whole number from 1 to 5, not 0": ("hanabi:2p", {"ranks": 0}),
-    "hand_size must be a whole number from 1 to 5, not 6": ("hanabi:5p", {"hand_size": 6}),
-    "5 hands of 4 need 20 cards but there are only 10": ("hanabi:5p", {"colours": 1}),
-    "there is no option of hanabi:2p 'players'": ("hanabi:2p", {"players": 3}),
-}
-
-
-@pytest.mark.parametrize("sentence", WRONG)
-def test_a_wrong_option_gets_one_sentence(sentence: str) -> None:
-    id, options = WRONG[sentence]
-    with pytest.raises(UserError) as error:
-        variant(id, **options)
-    assert sentence in str(error.value)
-    assert "\n" not in str(error.value)
-    assert ". " not in str(error.value)
-
 
 @pytest.mark.parametrize("players", HAND_SIZES)
 def test_an_environment_for_each_number_of_players(players: int) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import assert_one_sentence
 from samples import UNCOMPILED, WHOLE, sample
 from searching import answers, midgame
 
@@ -100,7 +101,7 @@ def test_a_search_plays_in_a_pettingzoo_environment():
 def test_a_search_that_cannot_be_is_refused_with_one_sentence(spec, named):
     with pytest.raises(UserError, match=named) as refusal:
         load_policy(spec, game="hanamikoji")
-    assert "\n" not in str(refusal.value)
+    assert_one_sentence(refusal.value)
 
 
 def test_a_kind_that_is_not_for_the_game_is_refused():
