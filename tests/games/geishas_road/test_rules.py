@@ -286,6 +286,23 @@ def test_a_tied_game_goes_by_tiebreakers_then_to_the_last_starter(
     assert (table.game.mover, table.game.winner) == (OVER, winner)
 
 
+@pytest.mark.parametrize(("round_number", "worth"), [(1, 1), (2, 2)])
+def test_a_geisha_is_worth_one_in_round_one_and_two_in_round_two(
+    round_number: int, worth: int
+) -> None:
+    state = {"round_number": round_number, "marker": NOBODYS, "chooser": A}
+    table = scored(INTRODUCTORY, [3, 0, 0, 0, 3], [0, 3, 3, 0, 4], **state)
+    assert table.game.points.tolist() == [worth, 3 * worth]
+
+
+def test_the_points_of_both_rounds_decide_the_game() -> None:
+    """T-G22-3 goes on: A wins round two by less than the four points that B has carried over."""
+    state = {"round_number": 2, "points": [7, 11], "marker": NOBODYS, "chooser": A}
+    table = scored(INTRODUCTORY, [3, 3, 0, 0, 5], [0, 0, 3, 3, 4], **state)
+    assert table.game.points.tolist() == [7 + 6, 11 + 4]
+    assert (table.game.mover, table.game.winner) == (OVER, B)
+
+
 @pytest.mark.parametrize("round_number", [1, 2])
 def test_four_geisha_win_at_once_whatever_the_points(round_number: int) -> None:
     state = {"marker": NOBODYS, "prestige": [0, 0, 0, 0, 8], "points": [0, 20]}

@@ -12,7 +12,7 @@ from rules_pages import printed
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError
-from hanamachi.games.hanamikoji.rules import ACTIONS, COMPETITION, NONE, TAKE_PAIR
+from hanamachi.games.hanamikoji.rules import ACTIONS, NONE, TAKE_PAIR
 from hanamachi.games.registry import variant as make_variant
 
 pytestmark = pytest.mark.uncompiled
@@ -143,6 +143,44 @@ def charm(state: tuple[int, ...], seat: int) -> int:
 # --- A round
 
 
+def test_all_geisha_are_neutral_at_first() -> None:
+    assert Hanamikoji().game.marker.tolist() == [N] * 7
+
+
+@pytest.mark.parametrize("starter", [A, B])
+def test_the_starter_is_dealt_to_first_and_draws_first(starter: int) -> None:
+    table = Hanamikoji(starter=starter)
+    table.draw("2a 2a 2b 2b 2c 2c  3a 3a 3a 3b 3b 3b  5")
+    assert table.game.hand[starter].tolist() == [2, 2, 2, 0, 0, 0, 1]
+    assert table.game.hand[1 - starter].tolist() == [0, 0, 0, 3, 3, 0, 0]
+    assert table.game.mover == starter
+    table.play("secret 5")
+    table.draw("5")
+    assert table.game.mover == 1 - starter
+
+
+@pytest.mark.parametrize("starter", [A, B])
+def test_the_other_player_begins_the_next_round(starter: int) -> None:
+    table = Hanamikoji(starter=starter)
+    for begins in (starter, 1 - starter):
+        assert table.game.starter == begins
+        table.follow(table.round(TIES, TIES))
+    assert (table.game.round_number, table.game.starter) == (3, starter)
+
+
+def test_a_secret_counts_for_its_owner() -> None:
+    table = Hanamikoji(actions=("secret",), max_rounds=2)
+    table.follow([("draw", "5"), ("play", "secret 5"), ("draw", "4"), ("play", "secret 4")])
+    assert table.game.marker.tolist() == [N, N, N, N, N, B, A]
+
+
+def test_a_trade_off_counts_for_nobody() -> None:
+    table = Hanamikoji(actions=("trade_off",), max_rounds=2)
+    table.draw("5 4  5")
+    table.follow([("play", "trade-off 5 5"), ("draw", "4"), ("play", "trade-off 4 4")])
+    assert (table.game.round_number, table.game.marker.tolist()) == (2, [N] * 7)
+
+
 def test_an_offer_is_divided_at_once_and_answered_without_a_draw() -> None:
     table = Hanamikoji()
     table.draw("2a 3a 3b 4 4 5  2a 2b 2b 3a 5 5  2c")
@@ -170,10 +208,10 @@ def test_two_equal_pairs_are_one_choice() -> None:
 
 def test_each_tile_is_used_once() -> None:
     table = Hanamikoji()
-    table.follow(table.round(TIES, TIES)[:7])  # both have used their Competition
-    used = table.actions.kind == COMPETITION
-    assert not table.mask()[used].any()
-    assert table.mask()[~used].any()
+    table.draw("2a 2a 3a 3a 4 4  2b 2b 3b 3b 5 5  4")
+    table.follow([("play", "secret 4"), ("draw", "5"), ("play", "secret 5"), ("draw", "4")])
+    kinds = {words.split()[0] for words in table.choices()}  # with cards for any of them
+    assert kinds == {"trade-off", "gift", "competition"}
 
 
 @pytest.fixture(scope="module")
