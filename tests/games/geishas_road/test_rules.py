@@ -105,6 +105,19 @@ def test_returns_are_landings_not_laps(
     assert (table.game.returns[BLUE], table.game.prestige[BLUE]) == (returns, prestige)
 
 
+@pytest.mark.parametrize("starter", [A, B])
+def test_the_starter_takes_a_marker_first_and_the_other_one_of_the_rest(starter: int) -> None:
+    table = GeishasRoad(EDITION_2021, starter=starter, actions=("reveal",))
+    assert (table.game.phase, table.game.mover) == (PICK_MARKER, starter)
+    markers = table.choices()
+    assert len(markers) == 5
+    table.play("take the marker of red")
+    assert table.game.mover == 1 - starter
+    assert table.choices() == [words for words in markers if words != "take the marker of red"]
+    table.play("take the marker of blue")
+    assert table.game.marker.tolist() == [N, starter, 1 - starter, N, N]
+
+
 # From home, pink, red, blue and green come home twice and yellow once.
 EVERY_RETURN = [
     ("draw", "pink1 pink2 pink3 pink4 blue1 blue2"),
@@ -243,6 +256,29 @@ def test_two_cards_may_collect_one_after_the_other_at_different_houses() -> None
     assert table.game.marker.tolist() == [B, N, N, N, N]
     assert table.game.collected.tolist() == [[0] * 5, [0, 2, 0, 0, 0]]
     assert (table.game.phase, table.game.mover) == (PUT_IN_ORDER, A)  # the other pair
+
+
+@pytest.mark.parametrize(
+    ("id", "pair", "asked"),
+    [
+        (EDITION_2021, "pink1 pink2", True),  # of one colour
+        (EDITION_2021, "pink3 red3", True),  # both bring their geisha home
+        (EDITION_2021, "pink3 red4", False),
+        (STANDARD, "blue2 green1", True),  # both collect at yellow's house
+        (STANDARD, "blue2 green2", False),
+        (STANDARD, "blue3 green2", False),
+    ],
+)
+def test_the_order_of_two_cards_is_asked_where_it_may_matter(
+    id: str, pair: str, asked: bool
+) -> None:  # A-G23
+    first, second = pair.split()
+    table = dealt(id, f"{pair} yellow3", "pink4 red1 red2", actions=("competition",))
+    table.game.steps[:2] = 2  # three short of home
+    table.follow([("draw", "yellow4"), ("play", f"competition {pair} | yellow3 yellow4")])
+    table.play(f"take {pair}")
+    orders = [f"play {first} first", f"play {second} first"]
+    assert (table.game.phase == PUT_IN_ORDER and table.choices() == orders) == asked
 
 
 def test_a_return_brings_the_far_end_token_of_the_full_geisha_row() -> None:
