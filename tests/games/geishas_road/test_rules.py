@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from geishas_road_positions import GeishasRoad, GeishasRoadHistories
 from messages import assert_one_sentence
-from positions import legal, masked, observed
+from positions import Table, legal, masked, observed
 from samples import sample
 
 from hanamachi import geishas_road_v0
@@ -17,6 +17,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.geishas_road.rules import (
     ANSWER,
     DRAW,
+    LAY_TOKENS,
     NONE,
     PICK_MARKER,
     PICK_STARTER,
@@ -116,6 +117,23 @@ def test_the_starter_takes_a_marker_first_and_the_other_one_of_the_rest(starter:
     assert table.choices() == [words for words in markers if words != "take the marker of red"]
     table.play("take the marker of blue")
     assert table.game.marker.tolist() == [N, starter, 1 - starter, N, N]
+
+
+@pytest.mark.parametrize(
+    ("id", "options"), [(EDITION_2021, {"start_marker": "random"}), (INTRODUCTORY, {})]
+)
+def test_by_lot_each_player_draws_one_of_the_markers_that_are_left(
+    id: str, options: dict[str, Any]
+) -> None:
+    table = Table(id, **options)
+    while table.game.phase == LAY_TOKENS:
+        table.bring(table.outcomes()[0][0])
+    assert table.outcomes() == [(colour, pytest.approx(1 / 5)) for colour in range(5)]
+    table.bring(RED)
+    left = [PINK, BLUE, GREEN, YELLOW]
+    assert table.outcomes() == [(colour, pytest.approx(1 / 4)) for colour in left]
+    table.bring(BLUE)
+    assert table.game.marker.tolist() == [N, A, B, N, N]
 
 
 # From home, pink, red, blue and green come home twice and yellow once.
