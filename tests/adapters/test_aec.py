@@ -15,6 +15,7 @@ from environments import (
     every,
     play,
 )
+from messages import assert_one_sentence
 from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils import turn_based_aec_to_parallel, wrappers
 from pettingzoo.utils.env_logger import EnvLogger
@@ -417,7 +418,7 @@ def test_an_agent_observes_after_the_end_but_not_before_a_game():
 def test_a_mistake_gets_one_sentence(call, sentence):
     with pytest.raises(UserError, match=sentence) as error:
         call()
-    assert "\n" not in str(error.value)
+    assert_one_sentence(error.value)
 
 
 def test_an_unknown_reset_option_is_ignored_with_a_warning():

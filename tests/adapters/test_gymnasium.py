@@ -24,6 +24,7 @@ from environments import (
 )
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import RecordEpisodeStatistics, RecordVideo
+from messages import assert_one_sentence
 
 import hanamachi
 from hanamachi import IllegalAction, UserError
@@ -223,7 +224,7 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
 def test_a_mistake_gets_one_sentence(call, sentence):
     with pytest.raises(UserError, match=sentence) as error:
         call()
-    assert "\n" not in str(error.value)
+    assert_one_sentence(error.value)
 
 
 ODD_SEEDS = [-1, 2**64, 10**5_000, 1.5, "3", float("nan"), [1]]

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from positions import legal, outcomes, random_session
+from positions import random_session, replayed
 from samples import UNCOMPILED, sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.game import OVER, Variant
 from hanamachi.games.registry import variant as make_variant
 
 VARIANTS = {
@@ -107,23 +107,7 @@ def test_a_redealt_world_has_a_legal_past_that_leads_to_it(variant: Variant) -> 
             worlds = variant.new(np.arange(WORLDS, dtype=np.uint64))
             kernels.worlds(variant.rule_set, game, int(game["mover"][0]), worlds)
             for world in worlds:
-                relived(variant, world)
-
-
-def relived(variant: Variant, world: np.record) -> None:
-    """Play the round of a world again, checking every event."""
-    game = np.array([world], variant.game.record)[0]
-    kernels.rewind_one(variant.rule_set, game)
-    event = kernels.next_event_of(variant.rule_set, world, game)
-    while event >= 0:
-        if game.mover == CHANCE:
-            assert event in dict(outcomes(variant, game))
-            kernels.resolve_one(variant.rule_set, game, event)
-        else:
-            assert legal(variant, game)[event]
-            kernels.apply_one(variant.rule_set, game, event)
-        event = kernels.next_event_of(variant.rule_set, world, game)
-    assert game == world
+                assert replayed(variant, world) == world
 
 
 @every_variant

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from messages import assert_one_sentence
 
 from hanamachi import UserError, variant
 from hanamachi.engine import game, kernels
@@ -57,10 +58,7 @@ def test_it_is_played(simple):
 def test_what_needs_a_missing_function_names_it(simple, lacking, call):
     with pytest.raises(UserError) as refusal:
         call(simple)
-    message = str(refusal.value)
-    assert lacking in message
-    assert simple.game.name in message
-    assert len(message) <= 300
+    assert_one_sentence(refusal.value, lacking, simple.game.name)
 
 
 def test_without_pictures_each_seat_shows_what_it_observes():

@@ -13,13 +13,13 @@ from altered_states import (
     pool,
     real_play,
 )
+from messages import assert_one_sentence
 from samples import UNCOMPILED, sample
 
 import hanamachi
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError
-from hanamachi.limits import MESSAGE
 from hanamachi.sessions.states import checked_state
 
 IDS = [f"{variant.id}-{variant.digest[:6]}" for variant in RULE_SETS]
@@ -58,7 +58,7 @@ def was_accepted(variant: Variant, how: str, row: np.ndarray, picture: bool) -> 
     if not kernels.is_valid(variant.rule_set_array, row):
         with pytest.raises(UserError, match=variant.id) as refusal:
             checked_state(variant, state)
-        assert len(str(refusal.value)) <= MESSAGE
+        assert_one_sentence(refusal.value)
         return False
     try:
         assert_playable(variant, state, seed=int(row["rng"][0] % 2**32), picture=picture)

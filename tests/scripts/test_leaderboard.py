@@ -39,8 +39,7 @@ def test_a_stopped_tournament_goes_on_and_leaves_only_its_results(tmp_path):
     everybody = script["players"](GAME, {}, [])
     whole = script["tournament"](GAME, everybody, 2, tmp_path)
     kept = tmp_path / "leaderboard.games" / GAME / "games"
-    pairings = [folder for folder in kept.iterdir() if folder.is_dir()]
-    shutil.rmtree(pairings[0])
+    shutil.rmtree(min(folder for folder in kept.iterdir() if folder.is_dir()))
     assert leaderboard(tmp_path).startswith(f"played: {GAME}\n")
     results = json.loads((tmp_path / "leaderboard.json").read_text(encoding="utf-8"))
     assert results[GAME]["tournament"] == json.loads(json.dumps(whole))

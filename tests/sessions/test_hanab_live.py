@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from messages import assert_one_sentence
 
 import hanamachi
 from hanamachi import UserError
@@ -126,7 +127,7 @@ def test_a_game_that_was_broken_off_is_read_up_to_there() -> None:
 def test_what_is_no_game_is_refused_in_one_sentence(change: dict[str, Any]) -> None:
     with pytest.raises(UserError) as refused:
         read_hanab_live({**example(), **change})
-    assert len(str(refused.value)) <= 300
+    assert_one_sentence(refused.value)
 
 
 def test_the_sites_commented_example_of_each_action_is_no_legal_game() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from messages import assert_one_sentence
 
 import hanamachi
 from hanamachi import UserError
@@ -92,14 +93,14 @@ def test_games_of_every_form_are_read(tmp_path):
 def test_what_cannot_be_played_names_its_line(text, line):
     with pytest.raises(UserError, match=line) as refused:
         read_game(text.encode())
-    assert len(str(refused.value)) <= 300
+    assert_one_sentence(refused.value)
 
 
 @given(st.text(max_size=200) | st.binary(max_size=200))
 def test_any_other_text_is_refused_in_one_sentence(text):
     with pytest.raises(UserError) as refused:
         read_game(text if isinstance(text, bytes) else text.encode())
-    assert len(str(refused.value)) <= 300
+    assert_one_sentence(refused.value)
 
 
 def test_an_action_after_the_end_is_refused():

@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from messages import assert_one_sentence
 
 import hanamachi
 from hanamachi import UserError
@@ -13,7 +14,6 @@ from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.engine import game as engine_game
 from hanamachi.engine import kernels
-from hanamachi.limits import MESSAGE
 from hanamachi.sessions import states
 from hanamachi.sessions.states import checked_state, state_of
 
@@ -30,8 +30,7 @@ def refusal(call):
     """The sentence with which it is refused."""
     with pytest.raises(UserError) as error:
         call()
-    assert len(str(error.value)) <= MESSAGE
-    return str(error.value)
+    return assert_one_sentence(error.value)
 
 
 @pytest.mark.parametrize(

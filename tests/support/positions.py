@@ -72,6 +72,29 @@ def outcomes(variant: Variant, game: np.record) -> list[tuple[int, float]]:
     return list(zip(numbers[:n].tolist(), chances[:n].tolist(), strict=True))
 
 
+# --- Played again
+
+
+def events_of_round(variant: Variant, game: np.record, earlier: np.record) -> Iterator[int]:
+    """Every event of the round of `game`, before it happens in `earlier`, a copy of the game."""
+    kernels.rewind_one(variant.rule_set, earlier)
+    while (event := kernels.next_event_of(variant.rule_set, game, earlier)) >= 0:
+        yield event
+        carry_out = kernels.resolve_one if earlier.mover == CHANCE else kernels.apply_one
+        carry_out(variant.rule_set, earlier, event)
+
+
+def replayed(variant: Variant, game: np.record) -> np.record:
+    """Where the events of the round of `game` lead; the rules must allow each of them."""
+    earlier = copied(game)
+    for event in events_of_round(variant, game, earlier):
+        if earlier.mover == CHANCE:
+            assert event in dict(outcomes(variant, earlier))
+        else:
+            assert legal(variant, earlier)[event]
+    return earlier
+
+
 # --- At random
 
 

@@ -1,10 +1,8 @@
 """The pages of Geisha's Road: their tables are those in use."""
 
-from pathlib import Path
-
 import pytest
+from rules_pages import printed
 
-import hanamachi
 from hanamachi import geishas_road_v0
 from hanamachi.games import geishas_road
 from hanamachi.games.registry import variant
@@ -31,22 +29,10 @@ CHOICES = (
 )
 
 
-def printed(name: str) -> str:
-    """The part of RULES.md between the marks of this name."""
-    text = (Path(hanamachi.games.geishas_road.__file__).parent / "RULES.md").read_text(
-        encoding="utf-8"
-    )
-    return text.split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->")[0].strip()
-
-
 def numbers(kind: int) -> list[str]:
     """The action numbers of a kind in each rule set."""
     firsts = [(v.actions.first[kind], v.actions.first[kind + 1]) for v in VARIANTS]
     return [f"{first}-{end - 1}" if first < end else "" for first, end in firsts]
-
-
-def test_the_printed_observation_is_the_one_in_use() -> None:
-    assert printed("observation") == ADVANCED.observation.markdown()
 
 
 def test_the_printed_catalogue_is_the_one_in_use() -> None:
@@ -59,17 +45,7 @@ def test_the_printed_catalogue_is_the_one_in_use() -> None:
         ends = (actions.first[kind], actions.first[kind + 1] - 1)
         words = [f"`{actions.describe(action).replace('|', '/')}`" for action in ends]
         rows.append(f"| {' | '.join([choice, *numbers(kind), *words])} |")
-    assert printed("catalogue") == "\n".join(rows)
-
-
-def test_every_option_is_explained_with_its_default() -> None:
-    cells = [[cell.strip() for cell in row.split("|")] for row in printed("options").splitlines()]
-    defaults = {row[1].strip("`"): row[2].strip("`") for row in cells[2:]}
-    assert defaults.keys() == geishas_road.OPTIONS.keys()
-    known = {name: value for v in geishas_road.VARIANTS.values() for name, value in v.items()}
-    for name, value in known.items():
-        written = "all four" if name == "actions" else str(value).replace("'", '"')
-        assert defaults[name] == (f'"{value}"' if isinstance(value, str) else written)
+    assert printed("geishas_road", "catalogue") == "\n".join(rows)
 
 
 def test_the_page_of_the_environment_has_its_tables() -> None:

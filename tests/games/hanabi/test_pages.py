@@ -1,16 +1,15 @@
 """The pages of Hanabi: their tables are those in use."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rules_pages import printed, rules_page
 
-import hanamachi
 from hanamachi import hanabi_v0
 from hanamachi.engine.game import Variant
-from hanamachi.games.hanabi import DEFAULTS, HAND_SIZES, OPTIONS, VARIANTS
+from hanamachi.games.hanabi import OPTIONS, VARIANTS
 from hanamachi.games.hanabi.render import LETTERS
 from hanamachi.games.hanabi.rules import CLUE, DISCARD, PLAY
 from hanamachi.games.hanabi.view import RATINGS
@@ -18,16 +17,11 @@ from hanamachi.games.registry import variant
 
 pytestmark = pytest.mark.uncompiled
 
-RULES = (Path(hanamachi.games.hanabi.__file__).parent / "RULES.md").read_text(encoding="utf-8")
+RULES = rules_page("hanabi")
 PAGE = hanabi_v0.__doc__ or ""
 BY_ID = {id: variant(id) for id in VARIANTS}
 BASIC, MULTICOLOUR = list(BY_ID.values())[:4], list(BY_ID.values())[4:]
 TWO_PLAYERS = BASIC[0]
-
-
-def printed(name: str) -> str:
-    """The part of RULES.md between the marks of this name."""
-    return RULES.split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->")[0].strip()
 
 
 def kinds_of_actions(variant: Variant) -> list[NDArray[np.int64]]:
@@ -39,10 +33,6 @@ def kinds_of_actions(variant: Variant) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(which) for which in chosen]
 
 
-def test_the_printed_observation_is_the_one_in_use() -> None:
-    assert printed("observation") == TWO_PLAYERS.observation.markdown()
-
-
 def test_the_printed_catalogue_is_the_one_in_use() -> None:
     rows = [
         "| id | discard | play | tell a colour | tell a rank | actions | entries observed |",
@@ -51,7 +41,7 @@ def test_the_printed_catalogue_is_the_one_in_use() -> None:
     for id, v in BY_ID.items():
         numbers = " | ".join(f"{kind[0]}-{kind[-1]}" for kind in kinds_of_actions(v))
         rows.append(f"| `{id}` | {numbers} | {v.actions.size} | {v.observation.size} |")
-    assert printed("catalogue") == "\n".join(rows)
+    assert printed("hanabi", "catalogue") == "\n".join(rows)
 
 
 @pytest.mark.parametrize("id", BY_ID)
@@ -71,24 +61,12 @@ def test_the_printed_formula_gives_the_number_of_every_clue(id: str) -> None:
         assert words in RULES
 
 
-def test_every_option_is_explained_with_its_default() -> None:
-    cells = [[cell.strip() for cell in row.split("|")] for row in printed("options").splitlines()]
-    printed_defaults = {row[1].strip("`"): row[2].replace("`", "") for row in cells[2:]}
-    written = {
-        name: f'"{value}"' if isinstance(value, str) else str(value)
-        for name, value in DEFAULTS.items()
-    }
-    assert printed_defaults == written | {"hand_size": "5 or 4"}
-    assert printed_defaults.keys() == OPTIONS.keys()
-    assert HAND_SIZES == {2: 5, 3: 5, 4: 4, 5: 4}
-
-
 def test_the_printed_ratings_are_those_of_the_table() -> None:
     rows, low = ["| points | rating |", "|---|---|"], 0
     for most, rating in RATINGS:
         rows.append(f"| {low} to {most} | {rating} |".replace(f"{most} to {most}", f"{most}"))
         low = most + 1
-    assert printed("ratings") == "\n".join(rows)
+    assert printed("hanabi", "ratings") == "\n".join(rows)
 
 
 def test_every_suit_is_named_with_its_letter() -> None:

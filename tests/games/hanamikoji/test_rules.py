@@ -1,19 +1,18 @@
 """Hanamikoji's rules: scoring, winning, options, the catalogue of actions, and RULES.md."""
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hanamikoji_positions import Hanamikoji, HanamikojiHistories
 from numpy.typing import NDArray
+from rules_pages import printed
 
-import hanamachi.games.hanamikoji
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError
-from hanamachi.games.hanamikoji.rules import ACTIONS, COMPETITION, NONE, TAKE_PAIR
+from hanamachi.games.hanamikoji.rules import ACTIONS, NONE, TAKE_PAIR
 from hanamachi.games.registry import variant as make_variant
 
 pytestmark = pytest.mark.uncompiled
@@ -144,6 +143,44 @@ def charm(state: tuple[int, ...], seat: int) -> int:
 # --- A round
 
 
+def test_all_geisha_are_neutral_at_first() -> None:
+    assert Hanamikoji().game.marker.tolist() == [N] * 7
+
+
+@pytest.mark.parametrize("starter", [A, B])
+def test_the_starter_is_dealt_to_first_and_draws_first(starter: int) -> None:
+    table = Hanamikoji(starter=starter)
+    table.draw("2a 2a 2b 2b 2c 2c  3a 3a 3a 3b 3b 3b  5")
+    assert table.game.hand[starter].tolist() == [2, 2, 2, 0, 0, 0, 1]
+    assert table.game.hand[1 - starter].tolist() == [0, 0, 0, 3, 3, 0, 0]
+    assert table.game.mover == starter
+    table.play("secret 5")
+    table.draw("5")
+    assert table.game.mover == 1 - starter
+
+
+@pytest.mark.parametrize("starter", [A, B])
+def test_the_other_player_begins_the_next_round(starter: int) -> None:
+    table = Hanamikoji(starter=starter)
+    for begins in (starter, 1 - starter):
+        assert table.game.starter == begins
+        table.follow(table.round(TIES, TIES))
+    assert (table.game.round_number, table.game.starter) == (3, starter)
+
+
+def test_a_secret_counts_for_its_owner() -> None:
+    table = Hanamikoji(actions=("secret",), max_rounds=2)
+    table.follow([("draw", "5"), ("play", "secret 5"), ("draw", "4"), ("play", "secret 4")])
+    assert table.game.marker.tolist() == [N, N, N, N, N, B, A]
+
+
+def test_a_trade_off_counts_for_nobody() -> None:
+    table = Hanamikoji(actions=("trade_off",), max_rounds=2)
+    table.draw("5 4  5")
+    table.follow([("play", "trade-off 5 5"), ("draw", "4"), ("play", "trade-off 4 4")])
+    assert (table.game.round_number, table.game.marker.tolist()) == (2, [N] * 7)
+
+
 def test_an_offer_is_divided_at_once_and_answered_without_a_draw() -> None:
     table = Hanamikoji()
     table.draw("2a 3a 3b 4 4 5  2a 2b 2b 3a 5 5  2c")
@@ -171,10 +208,10 @@ def test_two_equal_pairs_are_one_choice() -> None:
 
 def test_each_tile_is_used_once() -> None:
     table = Hanamikoji()
-    table.follow(table.round(TIES, TIES)[:7])  # both have used their Competition
-    used = table.actions.kind == COMPETITION
-    assert not table.mask()[used].any()
-    assert table.mask()[~used].any()
+    table.draw("2a 2a 3a 3a 4 4  2b 2b 3b 3b 5 5  4")
+    table.follow([("play", "secret 4"), ("draw", "5"), ("play", "secret 5"), ("draw", "4")])
+    kinds = {words.split()[0] for words in table.choices()}  # with cards for any of them
+    assert kinds == {"trade-off", "gift", "competition"}
 
 
 @pytest.fixture(scope="module")
@@ -285,34 +322,6 @@ def test_words_that_name_no_action_are_refused() -> None:
 
 # --- Options
 
-WRONG = {
-    "starter must be 'random' or 0 or 1, not 2": {"starter": 2},
-    "starter must be 'random' or 0 or 1, not True": {"starter": True},
-    "limit_rule must be": {"limit_rule": "geisha"},
-    "max_rounds must be None or from 1 to 1000, not 0": {"max_rounds": 0},
-    "max_rounds must be None or from 1 to 1000, not 2.5": {"max_rounds": 2.5},
-    "cards must list the items of 1 to 7 geisha": {"cards": (1,) * 8},
-    "together at most 21": {"cards": (11, 11)},
-    "each at least 1": {"cards": (2, 0, 4)},
-    "not 'all'": {"cards": "all"},
-    "actions must list at least one action": {"actions": ()},
-    "did you mean gift?": {"actions": ("gifts",)},
-    "each action may be listed once": {"actions": ("gift", "gift")},
-    "use 20 cards but there are only 9": {"cards": (2, 3, 4), "max_rounds": 1},
-    "nobody can win": {"cards": (2, 3, 4), "actions": ("secret",)},
-    "did you mean max_rounds?": {"max_round": 3},
-    "there is no option of hanamikoji 'fifth_suit'": {"fifth_suit": "star"},
-}
-
-
-@pytest.mark.parametrize("sentence", WRONG)
-def test_a_wrong_option_gets_one_sentence(sentence: str) -> None:
-    with pytest.raises(UserError) as error:
-        make_variant("hanamikoji", **WRONG[sentence])
-    assert sentence in str(error.value)
-    assert "\n" not in str(error.value)
-    assert ". " not in str(error.value)
-
 
 def test_a_wrong_id_gets_the_nearest_right_one() -> None:
     with pytest.raises(UserError, match=r"did you mean hanamikoji:three_rounds\?"):
@@ -350,16 +359,6 @@ def test_small_versions_deal_one_card_less_for_each_tile(
 # --- RULES.md
 
 
-def printed(name: str) -> str:
-    """The part of RULES.md between the marks of this name."""
-    text = (Path(hanamachi.games.hanamikoji.__file__).parent / "RULES.md").read_text()
-    return text.split(f"<!-- {name} -->")[1].split(f"<!-- end of {name} -->")[0].strip()
-
-
-def test_the_printed_observation_is_the_one_in_use() -> None:
-    assert printed("observation") == make_variant("hanamikoji").observation.markdown()
-
-
 def test_the_printed_catalogue_is_the_one_in_use() -> None:
     actions = make_variant("hanamikoji").actions
     rows = ["| numbers | count | choice | first | last |", "|---|---|---|---|---|"]
@@ -375,15 +374,4 @@ def test_the_printed_catalogue_is_the_one_in_use() -> None:
         first, last = actions.first[kind], actions.first[kind + 1] - 1
         words = [f"`{actions.describe(action).replace('|', '/')}`" for action in (first, last)]
         rows.append(f"| {first}-{last} | {last - first + 1} | {choice} | {words[0]} | {words[1]} |")
-    assert printed("catalogue") == "\n".join(rows)
-
-
-def test_every_option_is_explained_with_its_default() -> None:
-    cells = [[cell.strip() for cell in row.split("|")] for row in printed("options").splitlines()]
-    defaults = {row[1].strip("`"): row[2].strip("`") for row in cells[2:]}
-    assert defaults.keys() == hanamachi.games.hanamikoji.OPTIONS.keys()
-    for name, value in make_variant("hanamikoji:eight_suits").options.items():
-        written = "all four" if name == "actions" else str(value)
-        if name != "cards":  # those of the eight suits are others
-            assert defaults[name] == (f'"{value}"' if isinstance(value, str) else written)
-    assert defaults["cards"] == str(make_variant("hanamikoji").options["cards"])
+    assert printed("hanamikoji", "catalogue") == "\n".join(rows)

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from messages import assert_one_sentence
 
 import hanamachi
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_text import TextEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.errors import UserError
-from hanamachi.limits import MESSAGE
 from hanamachi.policies.external.bot import Bot, Limits
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.load import knows_its_game, load_policy
@@ -250,8 +250,7 @@ def play_on(policy: ProcessPolicy, session: Session) -> None:
 def assert_fails_in_one_sentence(policy: ProcessPolicy, why: str) -> None:
     with pytest.raises(UserError, match=f"^the bot .*{why}") as caught:
         play_on(policy, begun(2))  # some are found out at the next question
-    assert len(str(caught.value)) <= MESSAGE
-    assert str(caught.value).isprintable()
+    assert_one_sentence(caught.value)
 
 
 @pytest.mark.parametrize(("code", "why"), HOSTILE.values(), ids=HOSTILE)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from feature_names import feature_names
 from hanabi_positions import set_up
+from messages import assert_one_sentence
 from samples import sample
 
 from hanamachi.engine import kernels
@@ -386,8 +387,8 @@ def test_a_checkpoint_whose_features_were_changed_is_refused(checkpoint, feature
     (checkpoint / "config.json").write_text(json.dumps(config))
     with pytest.raises(UserError) as refused:
         load_policy(str(checkpoint))
-    assert str(refused.value).startswith(f"the checkpoint {checkpoint} cannot be loaded: ")
-    assert str(refused.value).isprintable()
+    sentence = assert_one_sentence(refused.value)
+    assert sentence.startswith(f"the checkpoint {checkpoint} cannot be loaded: ")
 
 
 def test_a_run_does_not_start_from_other_features(checkpoint):

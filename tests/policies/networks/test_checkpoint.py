@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from messages import assert_one_sentence
 from plain_network import plain_network
 from safetensors.torch import load_file, save
 from samples import sample
@@ -96,10 +97,7 @@ def folder(whole, tmp_path):
 def refusal(folder, game=None, **options):
     with pytest.raises(UserError) as refused:
         load_policy(str(folder), game, **options)
-    text = str(refused.value)
-    assert text
-    assert text.isprintable()
-    return text
+    return assert_one_sentence(refused.value)
 
 
 # --- Whole checkpoints

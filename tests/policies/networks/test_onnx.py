@@ -18,6 +18,7 @@ import onnx
 import onnxruntime
 import pytest
 import torch
+from messages import assert_one_sentence
 from onnx import TensorProto, helper, numpy_helper
 from samples import sample
 
@@ -294,9 +295,7 @@ def test_the_same_checkpoint_gives_the_same_file(checkpoint, exported, tmp_path)
 def refusal(file, game=None, **options):
     with pytest.raises(UserError) as refused:
         load_policy(str(file), game, **options)
-    text = str(refused.value)
-    assert text.isprintable()
-    return text
+    return assert_one_sentence(refused.value)
 
 
 def changed(file, change, **config):

@@ -140,3 +140,9 @@ def test_worlds_are_drawn_again_as_often_as_is_due() -> None:
     shares = np.array([0.05, 0.5, 0.0, 0.45])
     drawn = np.bincount(resampled(shares, 1000, np.random.default_rng(0)), minlength=4)
     assert abs(drawn - 1000 * shares).max() <= 1
+
+
+def test_a_world_that_is_due_less_than_once_comes_by_chance() -> None:
+    rng, shares = np.random.default_rng(0), np.array([0.25, 0.75])
+    drawn = [resampled(shares, 1, rng).item() for _ in range(2_000)]
+    assert np.mean(drawn) == pytest.approx(0.75, abs=0.04)  # four standard errors

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import assert_one_sentence
 from samples import UNCOMPILED, WHOLE, sample
 from searching import answers, midgame
 
@@ -16,7 +17,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search import budget
 from hanamachi.policies.search.budget import Budget
-from hanamachi.policies.search.playout import play_out
+from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.sessions.players import observe
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.evaluation.matches import interval, match
@@ -100,7 +101,7 @@ def test_a_search_plays_in_a_pettingzoo_environment():
 def test_a_search_that_cannot_be_is_refused_with_one_sentence(spec, named):
     with pytest.raises(UserError, match=named) as refusal:
         load_policy(spec, game="hanamikoji")
-    assert "\n" not in str(refusal.value)
+    assert_one_sentence(refusal.value)
 
 
 def test_a_kind_that_is_not_for_the_game_is_refused():
@@ -226,6 +227,15 @@ def test_a_judge_ends_games_where_a_round_begins():
     np.testing.assert_allclose(np.abs(earned), np.where(terminated, 1, 0.25)[:, None].repeat(2, 1))
     starter = games["mover"][~terminated].astype(np.int64)
     assert (earned[~terminated][np.arange(len(starter)), starter] > 0).all()
+    assert (earned.sum(1) == 0).all()
+
+
+def test_a_gap_has_the_standard_error_of_its_mean():
+    results = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, -2.0]])  # of 4 worlds, 2 actions
+    for ddof, deviation in ((0, np.sqrt(0.75)), (1, 1.0)):
+        gaps, errors = gap_to_best(results, ddof)
+        assert gaps.tolist() == [0, 1.5]
+        assert errors == pytest.approx([0, deviation / 2])
 
 
 def test_games_of_the_same_luck_share_random_numbers():

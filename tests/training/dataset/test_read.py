@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from messages import assert_one_sentence
 from small_datasets import JUDGES, SMALL, content, made
 
 from hanamachi.errors import UserError
-from hanamachi.limits import MESSAGE
 from hanamachi.training.dataset import load
 from hanamachi.training.dataset.read import shipped_ids
 
@@ -70,8 +70,7 @@ def test_each_game_has_a_dataset_that_ships():
 def refused(dataset):
     with pytest.raises(UserError) as error:
         load(dataset)
-    assert len(str(error.value)) <= MESSAGE
-    return str(error.value)
+    return assert_one_sentence(error.value)
 
 
 @pytest.mark.parametrize("name", ["hanabi:5p", "runs/nowhere", "expert", "a\0b"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from environments import last_legal
+from messages import assert_one_sentence
 from rich.console import Console
 
 from hanamachi.errors import UserError
@@ -485,7 +486,7 @@ def test_mistakes_are_told_in_one_sentence(change, words):
     given = {"policies": POLICIES, "game": "hanamikoji", "games": 4} | change
     with pytest.raises(UserError, match=words) as mistake:
         evaluate(given.pop("policies"), given.pop("game"), **given)
-    assert "\n" not in str(mistake.value)
+    assert_one_sentence(mistake.value)
 
 
 def test_all_opponents_of_the_only_rule_policy_are_nobody(monkeypatch):

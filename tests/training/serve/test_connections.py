@@ -5,14 +5,13 @@ import errno
 import http.client
 import os
 import socket
-import time
 from pathlib import Path
 
 import pytest
 from serving import HUMAN, served
 
 from hanamachi.training.serve import connections
-from hanamachi.training.serve.connections import Complaints, allow_many_connections
+from hanamachi.training.serve.connections import Complaints, WholeRequests, allow_many_connections
 
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 HALF_BODY = (
@@ -46,14 +45,22 @@ def test_a_later_request_must_be_whole_too(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_seat_stays_connected_for_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    made: list[WholeRequests] = []
+    begin = WholeRequests.connection_made
+
+    def noted(self: WholeRequests, transport: asyncio.Transport) -> None:
+        made.append(self)
+        begin(self, transport)
+        assert self.patience
+
+    monkeypatch.setattr(WholeRequests, "connection_made", noted)
     with served(tmp_path) as client:
         key = client.table("hanamikoji", HUMAN, "random")["keys"]["0"]
         with client.sit(key) as seat:
-            position = seat.position()
-            time.sleep(0.3)
-            seat.send(type="hint", number=position["number"])
-            seat.until("hint")
+            seat.position()
+            assert made
+            assert made[-1].patience is None  # nothing is left that would close it
+            assert not made[-1].transport.is_closing()
 
 
 def test_that_nobody_can_connect_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
