@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from shutil import rmtree
 from time import perf_counter
@@ -40,6 +41,7 @@ from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats, normal_interval, rating_among
 from hanamachi.training.exploitation import (
+    ATTACK,
     EVEN,
     EXPLOITATION,
     Response,
@@ -69,14 +71,11 @@ a game that is lost, by the third error, counts 0.
 ## The agents
 
 {agents}
-The search looks ahead from the agent's decisions; in Hanabi it sits in one seat, with copies of the
-agent in the others, and its gain is beside the same games without search. The last column of the
-first table is a lower bound: a perfect opponent that knows the agent wins at least that often, and
-perhaps far more. It is the highest of the lower ends of the attackers' intervals, each of which is
-too high in 2.5 % of cases. The attackers thought for different times, so the bounds do not rank the
-agents. [How strong, how exploitable](strength.md) explains them. Results on this page and on the
-cards differ by their deals. Intervals of fewer than 200 games are rough: a single lost game of
-Hanabi moves them.
+The last column of the first table is a lower bound: a perfect opponent that knows the agent wins at
+least that often. The bounds do not rank the agents; [How strong, how
+exploitable](strength.md#the-agents) says how each was found. [What search is
+worth](value-of-search.md#over-the-agents) has what the agents gain by search. Results on this page
+and on the cards differ by their deals.
 
 {games}
 ## Published scores of Hanabi
@@ -242,18 +241,12 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
     rivals = [id for id in results if not VARIANTS[id].cooperative]
     teams = [id for id in results if VARIANTS[id].cooperative]
     if rivals:
-        against = (
-            f"against `{TEACHER}`",
-            "its own search against the agent",
-            "a perfect opponent, at least",
-        )
-        yield from heading("wins, per cent", *against)
+        yield from heading("wins, per cent", f"against `{TEACHER}`", "a perfect opponent, at least")
         yield from (rival(id, results[id]) for id in rivals)
     if rivals and teams:
         yield ""
     if teams:
-        alone = "with itself", f"`{TEACHER}` with itself"
-        yield from heading("mean score", *alone, "search in one seat adds", "in games")
+        yield from heading("mean score", "with itself", f"`{TEACHER}` with itself")
         at_home = ((agent, results[id]) for id in teams for agent in agents_of(id))
         yield from (team(agent, result) for agent, result in at_home if agent in met(result))
 
@@ -261,25 +254,37 @@ def overview(results: Mapping[str, Any]) -> Iterator[str]:
 def rival(id: str, result: Mapping[str, Any]) -> str:
     """The row of an agent that competes."""
     names, (play,) = result["tournament"]["policies"], result["tournament"]["results"]
-    searches = searches_against(id, result)
+    won = rate(play, names.index(id), names.index(TEACHER))
+    found = strongest_attacker(id, result)
+    return row(f"`{id}`", won, f"{100 * found.low:.1f}" if found else "")
+
+
+def strongest_attacker(id: str, result: Mapping[str, Any]) -> Row | Response | None:
+    """Whose interval begins highest, if it begins above what a copy of the agent wins."""
+    found: list[Row | Response] = [Row(**each) for each in searches_against(id, result)]
     file = agent_folder(id) / EXPLOITATION
-    attackers = [(each["low"], "its own search") for each in searches]
     if file.exists():
-        strongest = read_exploitation(file).strongest
-        attackers.append((strongest.low, in_words(strongest)))
-    bound, attacker = max(attackers, default=(0.0, ""))
-    return row(
-        f"`{id}`",
-        rate(play, names.index(id), names.index(TEACHER)),
-        *(map(span, searches) if searches else [""]),
-        f"{100 * bound:.1f}, by {attacker}" if bound > EVEN else "",
-    )
+        found.append(read_exploitation(file).strongest)
+    above = (each for each in found if each.low > EVEN)
+    return max(above, key=lambda each: each.low, default=None)
+
+
+def bounds(results: Mapping[str, Any]) -> Iterator[str]:
+    """The table of strength.md: the bound of each agent that competes, and who found it."""
+    yield from heading("agent", "a perfect opponent wins at least", "as this attacker", "wins")
+    for id, result in results.items():
+        if found := strongest_attacker(id, result):
+            bound = f"{100 * found.low:.1f} %"
+            yield row(
+                f"`{id}`", bound, in_words(found), f"{span(asdict(found))} of {found.games:,} games"
+            )
 
 
 def in_words(attacker: Row | Response) -> str:
     if isinstance(attacker, Response):
-        return "a trained response"
-    return f"a search with `{budget(attacker)}`"
+        return "the best trained response"
+    kind = "local best response" if ATTACK in attacker.policy else "its own search"
+    return f"{kind}, `{budget(attacker)}`"
 
 
 def searches_against(id: str, result: Mapping[str, Any]) -> list[Any]:
@@ -293,10 +298,7 @@ def team(agent: str, result: Mapping[str, Any]) -> str:
     alone = {
         s["policy"]: s for s in result["tournament"]["results"] if s["policy"] == s["partners"]
     }
-    found = result.get("search", {})
-    searched = found.get("partners") == agent
-    gain = [points(found["gain"], "+.2f"), f"{found['games']:,}"] if searched else ["", ""]
-    return row(f"`{agent}`", mean_score(alone[agent]), mean_score(alone[TEACHER]), *gain)
+    return row(f"`{agent}`", mean_score(alone[agent]), mean_score(alone[TEACHER]))
 
 
 def section(id: str, result: Mapping[str, Any]) -> str:
@@ -426,17 +428,6 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
     yield from heading("policy", *names)
     for a in names:
         yield row(f"`{a}`", *(f"{means[frozenset((a, b))]:.2f}" for b in names))
-    yield ""
-    if found := result.get("search"):
-        yield (
-            f"`{found['policy']}` in one seat and `{found['partners']}` in all others score "
-            f"{points(found['score'], '.2f')} in {found['games']:,} games. Beside the same games "
-            f"without search this is {points(found['gain'], '+.2f')}."
-        )
-
-
-def points(found: Mapping[str, float], form: str) -> str:
-    return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
 
 
 def reported(id: str) -> Iterator[str]:

@@ -5,7 +5,8 @@
 Every search meets the policy it starts from, or the one that is named; in Hanabi it plays with
 it. Each choice has one thread, and as many games are played at once as there are processors.
 Results are kept in search.json, so that a stopped script resumes, and make the page
-value-of-search.md with its curve.
+value-of-search.md with its curve. What the agents gain is on the page, too: leaderboard.py measures
+it, and keeps it in leaderboard.json.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
-from leaderboard import heading, points, row
+from leaderboard import heading, row, searches_against, span
 
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.load import load_policy
@@ -58,13 +59,27 @@ TENTH = [
 BESIDE = [Match("hanabi:2p", "search:single_agent:expert:worlds=512", "expert", 600)]
 PAGE = """# What search is worth
 
-Search at decision time strengthens policies in competitive games, and some teams of Hanabi.
-This page says by how much, as measured by `scripts/search.py` on {processors}. A search has one
-thread for each decision, and as many games run at once as there are processors. Policies that
-compete play each deal twice with the seats exchanged; a draw counts half. A policy samples its
-actions if it is stochastic. Intervals are of 95 %. The seconds are the wall time of a game.
-[How strong](strength.md#thinking-ahead) explains the searches. [The
-leaderboard](leaderboard.md) has those over the package's agents.
+[Search at decision time](thinking-ahead.md) strengthens policies in competitive games, and some
+teams of Hanabi. This page says by how much. Policies that compete play each deal twice with the
+seats exchanged; a draw counts half. A policy samples its actions if it is stochastic; teams of
+Hanabi play their most probable ones. Intervals are of 95 %.
+
+## Over the agents
+
+Each agent of the package with search, against itself without, as measured for [the
+leaderboard](leaderboard.md), which also has its games against others:
+
+{rivals}
+
+In Hanabi the search sits in one seat, with copies of the agent in the others. The gain is what it
+adds to the same games without search. Intervals of fewer than 200 games are rough: a single lost
+game moves them.
+
+{teams}
+
+The tables below are of policies written by hand, and were measured by `scripts/search.py` on
+{processors}. A search has one thread for each decision, and as many games run at once as there are
+processors. The seconds are the wall time of a game.
 
 ## By the time for a decision
 
@@ -138,9 +153,12 @@ def processes() -> int:
 # --- The page
 
 
-def page(results: Results) -> str:
+def page(results: Results, agents: Results) -> str:
+    """What this script measured, and what the leaderboard has of the agents with search."""
     processors = {result["processor"] for result in results.values()}
     return PAGE.format(
+        rivals="\n".join(over_rivals(agents)),
+        teams="\n".join(over_teams(agents)),
         processors=" and ".join(sorted(processors)),
         curve="\n".join(rates(results, CURVE)),
         tenth="\n".join(rates(results, TENTH)),
@@ -149,13 +167,28 @@ def page(results: Results) -> str:
     )
 
 
+def over_rivals(agents: Results) -> Iterator[str]:
+    yield from heading("search", "games", "wins against the agent, per cent")
+    for id, result in agents.items():
+        for found in searches_against(id, result):
+            yield row(f"`{found['policy']}`", f"{found['games']:,}", span(found))
+
+
+def over_teams(agents: Results) -> Iterator[str]:
+    yield from heading("search", "games", "score", "gain")
+    for result in agents.values():
+        found = result.get("search", {})
+        if "gain" in found:
+            means = points(found["score"], ".2f"), points(found["gain"], "+.2f")
+            yield row(f"`{found['policy']}`", f"{found['games']:,}", *means)
+
+
 def rates(results: Results, matches: Sequence[Match]) -> Iterator[str]:
     yield from heading("game", "search", "against", "games", "wins, per cent", "seconds a game")
     for match in matches:
         found = results[key(match)]
-        span = f"{100 * found['rate']:.1f} ({100 * found['low']:.1f} to {100 * found['high']:.1f})"
         names = match.game, f"`{match.search}`", f"`{match.other}`"
-        yield row(*names, f"{found['games']:,}", span, f"{found['seconds']:.1f}")
+        yield row(*names, f"{found['games']:,}", span(found), f"{found['seconds']:.1f}")
 
 
 def scores(results: Results, matches: Sequence[Match]) -> Iterator[str]:
@@ -166,6 +199,10 @@ def scores(results: Results, matches: Sequence[Match]) -> Iterator[str]:
         means = points(found, ".2f"), f"{gain['plain']:.2f}", points(gain, "+.2f")
         names = match.game, f"`{match.search}`", f"{found['games']:,}"
         yield row(*names, *means, f"{found['seconds']:.1f}")
+
+
+def points(found: Result, form: str) -> str:
+    return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
 
 
 def plot(results: Results, path: Path) -> None:
@@ -185,6 +222,11 @@ def key(match: Match) -> str:
     return f"{match.game}: {match.search} and {match.other}"
 
 
+def kept(data: Path) -> Results:
+    """What a file holds, if it is there."""
+    return json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
+
+
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the page and its data")
@@ -195,7 +237,7 @@ def parsed() -> argparse.Namespace:
 def main(given: argparse.Namespace) -> None:
     os.environ.update(ONE_THREAD)  # of every process
     data = given.out / "search.json"
-    results: Results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
+    results, agents = kept(data), kept(given.out / "leaderboard.json")
     with ProcessPoolExecutor(processes(), get_context("spawn")) as pool:
         for match in (*CURVE, *TENTH, *BESIDE):
             match = match._replace(games=given.each or match.games)
@@ -204,7 +246,7 @@ def main(given: argparse.Namespace) -> None:
                 results[name] = measure(match, pool.map)
                 write_json(results, data)
                 print(name, results[name], flush=True)
-    (given.out / PAGE_NAME).write_text(page(results), encoding="utf-8")
+    (given.out / PAGE_NAME).write_text(page(results, agents), encoding="utf-8")
     plot(results, given.out / "search.png")
 
 

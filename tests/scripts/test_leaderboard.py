@@ -68,6 +68,15 @@ def test_the_page_shows_what_was_measured():
     assert (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8") == page(results)
 
 
+def test_the_page_on_strength_has_the_bound_of_every_agent_that_competes():
+    results = json.loads((ROOT / "docs" / "leaderboard.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "strength.md").read_text(encoding="utf-8")
+    table = list(runpy.run_path(str(SCRIPT))["bounds"](results))
+    for game in results:
+        assert VARIANTS[game].cooperative or any(f"| `{game}` |" in line for line in table)
+    assert "\n".join(table) in page
+
+
 @pytest.mark.parametrize(("side", "legal", "timed"), [(0, 2, 1), (0, 1, 0), (1, 2, 0)])
 def test_only_choices_of_the_search_are_timed(side, legal, timed, monkeypatch):
     script = runpy.run_path(str(SCRIPT))

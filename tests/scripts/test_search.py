@@ -1,6 +1,6 @@
 """The page on what search is worth is what its script measured."""
 
-import json
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -19,10 +19,15 @@ def script(monkeypatch):
 
 
 def test_the_page_shows_what_was_measured(script):
-    results = json.loads((ROOT / "docs" / "search.json").read_text(encoding="utf-8"))
+    results, agents = (
+        script.kept(ROOT / "docs" / f"{name}.json") for name in ("search", "leaderboard")
+    )
     for match in (*script.CURVE, *script.TENTH, *script.BESIDE):
         assert results[script.key(match)]["games"] == match.games
-    assert (ROOT / "docs" / script.PAGE_NAME).read_text(encoding="utf-8") == script.page(results)
+    page = (ROOT / "docs" / script.PAGE_NAME).read_text(encoding="utf-8")
+    assert page == script.page(results, agents)
+    for agent in agents:
+        assert re.search(rf"\| `search:\w+:{agent}:worlds=\d+` \|", page)
 
 
 def test_every_search_is_measured_once_and_shown(script, monkeypatch, tmp_path, capsys):

@@ -54,7 +54,7 @@ def test_the_curve_has_every_evaluation_with_its_interval(out):
 
 
 def test_the_page_explains_every_curve(tmp_path):
-    page = (ROOT / "docs" / "train.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "runs.md").read_text(encoding="utf-8")
     table = page.split("| curve |")[1].split("\n\n")[0]
     drawn: set[str] = set()
     for name, changes in (
