@@ -48,6 +48,7 @@ from hanamachi.training.exploitation import (
     summary,
 )
 from hanamachi.training.provenance import processor
+from hanamachi.training.tables import heading, points, row, wins
 
 SEARCHES = {"hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
 BUDGET, TIMED = "worlds=16", "seconds=0.1"  # of the search that plays, and of one that is timed
@@ -271,7 +272,7 @@ def rival(id: str, result: Mapping[str, Any]) -> str:
     return row(
         f"`{id}`",
         rate(play, names.index(id), names.index(TEACHER)),
-        *(map(span, searches) if searches else [""]),
+        *(map(wins, searches) if searches else [""]),
         f"{100 * bound:.1f}, by {attacker}" if bound > EVEN else "",
     )
 
@@ -389,12 +390,6 @@ def rate(play: Mapping[str, Any], i: int, j: int) -> str:
     return percent(play["rate"][i][j], (play["high"][i][j] - play["low"][i][j]) / 2)
 
 
-def span(found: Mapping[str, Any]) -> str:
-    """A win rate of the search with its interval, which is lopsided after few games."""
-    rate, low, high = (100 * found[name] for name in ("rate", "low", "high"))
-    return f"{rate:.1f} ({low:.1f} to {high:.1f})"
-
-
 def half(found: Mapping[str, Any]) -> float:
     """Half the width of an interval."""
     return float(found["high"] - found["low"]) / 2
@@ -435,10 +430,6 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def points(found: Mapping[str, float], form: str) -> str:
-    return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
-
-
 def reported(id: str) -> Iterator[str]:
     """What others say of as many players with five suits."""
     if make_variant(id).options["multicolour"] == "none":
@@ -454,15 +445,6 @@ def published() -> str:
         cells = ("" if score is None else f"{score:g}" for score in scores)
         lines.append(row(f"[{name}]({source})", *cells))
     return "\n".join([*lines, ""])
-
-
-def heading(*names: str) -> Iterator[str]:
-    yield row(*names)
-    yield row(*("---" for _ in names))
-
-
-def row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def parsed() -> argparse.Namespace:

@@ -22,8 +22,8 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
-from leaderboard import heading, points, row
 
+from hanamachi.engine.threads import processors
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.load import load_policy
 from hanamachi.training.cli.main import run
@@ -33,6 +33,7 @@ from hanamachi.training.evaluation.matches import Row, TeamScore, team_score, ve
 from hanamachi.training.evaluation.pairings import Mapper, Plan, play_pairings
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.provenance import processor
+from hanamachi.training.tables import heading, points, row, wins
 
 PAGE_NAME = "value-of-search.md"  # the site itself writes a search.html
 SEED = 30_000  # of deals that no run plays
@@ -99,7 +100,7 @@ def measure(match: Match, mapper: Mapper) -> Result:
     """What came out of a match, and how many seconds a game took."""
     together, begun = VARIANTS[match.game].cooperative, perf_counter()
     result = asdict((with_partners if together else apart)(match, mapper))
-    taken = (perf_counter() - begun) * processes() / match.games
+    taken = (perf_counter() - begun) * processors() / match.games
     result |= {"game": match.game, "seconds": round(taken, 2), "processor": processor()}
     if together:
         plain = Match(match.game, match.other, match.other, PLAIN)
@@ -131,10 +132,6 @@ def difference(score: Result, plain: Result) -> dict[str, float]:
     return {"plain": plain["mean"], "mean": mean, "low": mean - half, "high": mean + half}
 
 
-def processes() -> int:
-    return os.cpu_count() or 1
-
-
 # --- The page
 
 
@@ -153,9 +150,8 @@ def rates(results: Results, matches: Sequence[Match]) -> Iterator[str]:
     yield from heading("game", "search", "against", "games", "wins, per cent", "seconds a game")
     for match in matches:
         found = results[key(match)]
-        span = f"{100 * found['rate']:.1f} ({100 * found['low']:.1f} to {100 * found['high']:.1f})"
         names = match.game, f"`{match.search}`", f"`{match.other}`"
-        yield row(*names, f"{found['games']:,}", span, f"{found['seconds']:.1f}")
+        yield row(*names, f"{found['games']:,}", wins(found), f"{found['seconds']:.1f}")
 
 
 def scores(results: Results, matches: Sequence[Match]) -> Iterator[str]:
@@ -196,7 +192,7 @@ def main(given: argparse.Namespace) -> None:
     os.environ.update(ONE_THREAD)  # of every process
     data = given.out / "search.json"
     results: Results = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
-    with ProcessPoolExecutor(processes(), get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processors(), get_context("spawn")) as pool:
         for match in (*CURVE, *TENTH, *BESIDE):
             match = match._replace(games=given.each or match.games)
             name = key(match)
