@@ -50,6 +50,7 @@ from hanamachi.training.exploitation import (
     summary,
 )
 from hanamachi.training.provenance import processor
+from hanamachi.training.tables import heading, row, wins
 
 SEARCHES = {"hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
 BUDGET, TIMED = "worlds=16", "seconds=0.1"  # of the search that plays, and of one that is timed
@@ -276,7 +277,7 @@ def bounds(results: Mapping[str, Any]) -> Iterator[str]:
         if found := strongest_attacker(id, result):
             bound = f"{100 * found.low:.1f} %"
             yield row(
-                f"`{id}`", bound, in_words(found), f"{span(asdict(found))} of {found.games:,} games"
+                f"`{id}`", bound, in_words(found), f"{wins(asdict(found))} of {found.games:,} games"
             )
 
 
@@ -391,12 +392,6 @@ def rate(play: Mapping[str, Any], i: int, j: int) -> str:
     return percent(play["rate"][i][j], (play["high"][i][j] - play["low"][i][j]) / 2)
 
 
-def span(found: Mapping[str, Any]) -> str:
-    """A win rate of the search with its interval, which is lopsided after few games."""
-    rate, low, high = (100 * found[name] for name in ("rate", "low", "high"))
-    return f"{rate:.1f} ({low:.1f} to {high:.1f})"
-
-
 def half(found: Mapping[str, Any]) -> float:
     """Half the width of an interval."""
     return float(found["high"] - found["low"]) / 2
@@ -445,15 +440,6 @@ def published() -> str:
         cells = ("" if score is None else f"{score:g}" for score in scores)
         lines.append(row(f"[{name}]({source})", *cells))
     return "\n".join([*lines, ""])
-
-
-def heading(*names: str) -> Iterator[str]:
-    yield row(*names)
-    yield row(*("---" for _ in names))
-
-
-def row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def parsed() -> argparse.Namespace:

@@ -23,8 +23,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
-from leaderboard import heading, row, searches_against, span
+from leaderboard import searches_against
 
+from hanamachi.engine.threads import processors
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.load import load_policy
 from hanamachi.training.cli.main import run
@@ -34,6 +35,7 @@ from hanamachi.training.evaluation.matches import Row, TeamScore, team_score, ve
 from hanamachi.training.evaluation.pairings import Mapper, Plan, play_pairings
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.provenance import processor
+from hanamachi.training.tables import heading, points, row, wins
 
 PAGE_NAME = "value-of-search.md"  # the site itself writes a search.html
 SEED = 30_000  # of deals that no run plays
@@ -78,7 +80,7 @@ game moves them.
 {teams}
 
 The tables below are of policies written by hand, and were measured by `scripts/search.py` on
-{processors}. A search has one thread for each decision, and as many games run at once as there are
+{machines}. A search has one thread for each decision, and as many games run at once as there are
 processors. The seconds are the wall time of a game.
 
 ## By the time for a decision
@@ -114,7 +116,7 @@ def measure(match: Match, mapper: Mapper) -> Result:
     """What came out of a match, and how many seconds a game took."""
     together, begun = VARIANTS[match.game].cooperative, perf_counter()
     result = asdict((with_partners if together else apart)(match, mapper))
-    taken = (perf_counter() - begun) * processes() / match.games
+    taken = (perf_counter() - begun) * processors() / match.games
     result |= {"game": match.game, "seconds": round(taken, 2), "processor": processor()}
     if together:
         plain = Match(match.game, match.other, match.other, PLAIN)
@@ -146,20 +148,16 @@ def difference(score: Result, plain: Result) -> dict[str, float]:
     return {"plain": plain["mean"], "mean": mean, "low": mean - half, "high": mean + half}
 
 
-def processes() -> int:
-    return os.cpu_count() or 1
-
-
 # --- The page
 
 
 def page(results: Results, agents: Results) -> str:
     """What this script measured, and what the leaderboard has of the agents with search."""
-    processors = {result["processor"] for result in results.values()}
+    machines = {result["processor"] for result in results.values()}
     return PAGE.format(
         rivals="\n".join(over_rivals(agents)),
         teams="\n".join(over_teams(agents)),
-        processors=" and ".join(sorted(processors)),
+        machines=" and ".join(sorted(machines)),
         curve="\n".join(rates(results, CURVE)),
         tenth="\n".join(rates(results, TENTH)),
         beside="\n".join(scores(results, BESIDE)),
@@ -171,7 +169,7 @@ def over_rivals(agents: Results) -> Iterator[str]:
     yield from heading("search", "games", "wins against the agent, per cent")
     for id, result in agents.items():
         for found in searches_against(id, result):
-            yield row(f"`{found['policy']}`", f"{found['games']:,}", span(found))
+            yield row(f"`{found['policy']}`", f"{found['games']:,}", wins(found))
 
 
 def over_teams(agents: Results) -> Iterator[str]:
@@ -188,7 +186,7 @@ def rates(results: Results, matches: Sequence[Match]) -> Iterator[str]:
     for match in matches:
         found = results[key(match)]
         names = match.game, f"`{match.search}`", f"`{match.other}`"
-        yield row(*names, f"{found['games']:,}", span(found), f"{found['seconds']:.1f}")
+        yield row(*names, f"{found['games']:,}", wins(found), f"{found['seconds']:.1f}")
 
 
 def scores(results: Results, matches: Sequence[Match]) -> Iterator[str]:
@@ -199,10 +197,6 @@ def scores(results: Results, matches: Sequence[Match]) -> Iterator[str]:
         means = points(found, ".2f"), f"{gain['plain']:.2f}", points(gain, "+.2f")
         names = match.game, f"`{match.search}`", f"{found['games']:,}"
         yield row(*names, *means, f"{found['seconds']:.1f}")
-
-
-def points(found: Result, form: str) -> str:
-    return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
 
 
 def plot(results: Results, path: Path) -> None:
@@ -238,7 +232,7 @@ def main(given: argparse.Namespace) -> None:
     os.environ.update(ONE_THREAD)  # of every process
     data = given.out / "search.json"
     results, agents = kept(data), kept(given.out / "leaderboard.json")
-    with ProcessPoolExecutor(processes(), get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processors(), get_context("spawn")) as pool:
         for match in (*CURVE, *TENTH, *BESIDE):
             match = match._replace(games=given.each or match.games)
             name = key(match)

@@ -26,8 +26,8 @@ def parallel_for(
     """Run `loop(rule_set, *rows)`, large batches on several threads.
 
     Arrays, and tuples of arrays, are cut along their first axis; other arguments are passed on.
-    `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors;
-    no thread gets fewer than `at_least` rows.
+    `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors
+    that this process may use; no thread gets fewer than `at_least` rows.
     """
     batch = len(rows[0])
     most = batch // at_least
@@ -58,7 +58,12 @@ def default_threads() -> int:
     wanted = os.environ.get("HANAMACHI_THREADS") or "0"
     if not wanted.isdecimal() or len(wanted) > DIGITS or int(wanted) > THREADS:
         raise UserError(f"HANAMACHI_THREADS must be a number up to {THREADS}, not {shown(wanted)}")
-    return int(wanted) or os.cpu_count() or 1
+    return int(wanted) or processors()
+
+
+def processors() -> int:
+    """How many this process may use, where the system tells; else how many there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @lru_cache(maxsize=8)

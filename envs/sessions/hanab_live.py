@@ -149,9 +149,11 @@ def our_suit(variant: Variant, suit: int) -> int:
 def move_of(variant: Variant, hands: Hands, step: Mapping[str, Any]) -> Move | None:
     """The move of an action, which is carried out; None if there is no such move."""
     kind, target, value = (step.get(name) for name in ("type", "target", "value"))
+    if not is_number(kind, PLAYS, TELLS_RANK):
+        return None
     if kind in (PLAYS, DISCARDS):
         held = hands.cards[hands.player]
-        if target not in held:
+        if not is_number(target, 0, hands.deck) or target not in held:
             raise UserError(f"player {hands.player} does not hold the card {shown(target)}")
         slot = held.index(target)
         hands.take(slot)

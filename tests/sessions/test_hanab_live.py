@@ -119,6 +119,8 @@ def test_a_game_that_was_broken_off_is_read_up_to_there() -> None:
         {"actions": [{"type": 2, "target": 1, "value": 5}]},
         {"actions": [{"type": 3, "target": 1, "value": 0}]},
         {"actions": [{"type": 7, "target": 1}]},
+        {"actions": [{"type": 0, "target": True}]},
+        {"actions": [{"type": False, "target": 0}]},
         {"actions": [{}]},
         {"actions": [17]},
         {"actions": None},

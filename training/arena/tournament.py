@@ -6,7 +6,6 @@ played. A match has the same number and the same deals whenever it is played, so
 Swiss rounds counts in more rounds, too.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hanamachi.engine.game import Variant
+from hanamachi.engine.threads import processors
 from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.process import ProcessPolicy
@@ -145,11 +145,6 @@ def named(spec: str, variant: Variant) -> Policy:
 
 
 # --- In several processes
-
-
-def processors() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Director:

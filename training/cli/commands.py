@@ -471,7 +471,7 @@ def serve(
     browse: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Play, watch and review games in the browser (extra: serve)."""
-    serve_table(policies or [], host, port, data, "The table is set", browse)
+    serve_table(policies or [], host, port, data, "Serving", browse)
 
 
 def serve_table(
@@ -490,7 +490,7 @@ def serve_table(
         raise missing_extra(missing_package(error), "serve") from None
 
     def ready(address: str) -> None:
-        say(f"{what} at {address}; Ctrl-C ends it.")
+        say(f"{what} at {address}. Press Ctrl-C to stop.")
         if browse:
             typer.launch(address)
 
@@ -534,7 +534,7 @@ def replay(
     record = load_game(file)
     if web:
         with TemporaryDirectory(prefix="hanamachi-") as folder:
-            serve_table([], "127.0.0.1", 0, Path(folder), "The game lies", True, record)
+            serve_table([], "127.0.0.1", 0, Path(folder), "Review this game", True, record)
         return
     if out:
         from hanamachi.sessions.animation import KINDS, animate

@@ -14,6 +14,7 @@ import socket as sockets
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,8 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if len(headers.getlist("host")) != 1 or not self._is_ours(host):
             return "open the page at the address that hanamachi serve has printed"
+        if headers.get("sec-fetch-site") == "cross-site" and scope["path"] != "/":
+            return "only the page of this server may ask for this"  # others may link to it
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE
         if origin is None:
             return "only the page of this server may ask for this" if changes else None
@@ -307,7 +310,6 @@ class Site:
     def __init__(self, hall: Hall) -> None:
         self.hall = hall
         self.reviews = Reviews(hall.slow)
-        self.markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
     # --- The page
 
@@ -320,13 +322,13 @@ class Site:
     # --- Games and tables
 
     async def games(self, request: Request) -> Response:
-        return JSONResponse({"games": self.hall.policies.offers.as_json()})
+        return JSONResponse({"games": self.hall.policies.offers.listed})
 
     async def rules(self, request: Request) -> Response:
         id = request.path_params["game"]
         if id not in VARIANTS:
             raise Refused(404, f"there is no game {shown(id)}")
-        return JSONResponse({"html": self.markdown.render(rules_of(variant(id)))})
+        return JSONResponse({"html": await self.hall.replays.run(rules_page, id)})
 
     async def open_table(self, request: Request) -> Response:
         wanted = opening_of(await body_of(request, REQUEST_BYTES))
@@ -402,7 +404,7 @@ class Site:
     async def _entered(self, key: str) -> tuple[Room, Connection]:
         place = await self.hall.place_of(key)
         if place is None:
-            raise UserError("this key opens no seat")
+            raise UserError("this link is not valid")
         return await self.hall.enter(place)
 
 
@@ -413,6 +415,13 @@ async def heard(socket: WebSocket) -> str | bytes:
         raise WebSocketDisconnect(message.get("code", ENDED))
     text: str | bytes = message.get("text") or message.get("bytes") or ""
     return text
+
+
+@cache
+def rules_page(id: str) -> str:
+    """The rules of a variant, as HTML."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    return str(markdown.render(rules_of(variant(id))))
 
 
 def page_file(name: str) -> Response:

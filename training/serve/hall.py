@@ -3,8 +3,9 @@
 Threads do the work, each one thing after another: one for moves and hints, which take milliseconds;
 one for games to look at; one for searches and reviews; and one for each policy of the user, which
 may wait for a program or a network. Tables are only changed in the first, so each message is
-carried out whole before the next one; the others only read a game in which a policy thinks, and in
-which nobody else can move meanwhile. A table that nobody looks at is left to the store.
+carried out whole before the next one. The others only read a game, whose events the first has
+completed, while a policy thinks; nobody else can move meanwhile, nor begin another game. A table
+that nobody looks at is left to the store.
 """
 
 import asyncio
@@ -87,7 +88,7 @@ class Room:
         self.table = table
         self.slow = slow  # seats of policies that may think for long, and where they do
         self.connections: set[Connection] = set()
-        self.moving: asyncio.Task[None] | None = None
+        self.moving: asyncio.Future[None] | None = None  # a policy, or on to another game
         self.failed: str | None = None
 
     def move_quickly(self, once: bool) -> None:
@@ -131,8 +132,22 @@ class Policies:
             if name != HUMAN
         }
         lanes = {seat: self.lane(spec) for seat, spec in specs.items()}
-        loaded = {seat: await load(lanes[seat], spec, chosen) for seat, spec in specs.items()}
+        loaded = {
+            seat: await self._loaded(seats[seat], lanes[seat], spec, chosen)
+            for seat, spec in specs.items()
+        }
         return loaded, {seat: lane for seat, lane in lanes.items() if lane is not self.quick}
+
+    async def _loaded(self, name: str, lane: Lane, spec: str, chosen: Variant) -> Policy:
+        """The policy; UserError without its path if it is one of the user's and fails to load."""
+        try:
+            return await load(lane, spec, chosen)
+        except Exception as error:  # of a file or a module, which may hold anything
+            if not self.offers.versions([name]):
+                raise
+            known = isinstance(error, UserError)
+            log.warning("%s cannot be loaded: %s", name, error, exc_info=not known)
+            raise UserError(f"{name} cannot be loaded; the server's log says why") from None
 
     async def warm_up(self, room: Room) -> None:
         """Let quick policies compile what they need before anybody waits for them."""
@@ -152,6 +167,8 @@ async def load(lane: Lane, spec: str, chosen: Variant) -> Policy:
 
 
 class Hall:
+    """All tables in use: it opens them, lets people in, and does what their messages say."""
+
     def __init__(self, store: Store, offers: Offers) -> None:
         self.store = store
         self.quick, self.replays, self.slow = Lane("quick"), Lane("replays"), Lane("slow")
@@ -280,7 +297,7 @@ class Hall:
         table, seat = room.table, connection.seat
         if isinstance(message, Act):
             if seat is None:
-                raise UserError("who watches has no seat to act in")
+                raise UserError("spectators cannot act")
             await self.quick.run(table.act, seat, message)
             await self._go_on(room)
         elif isinstance(message, Hint):
@@ -291,9 +308,20 @@ class Hall:
             self._let_policies_move(room, by_step=not table.people)
         else:
             assert isinstance(message, New)
-            await self.quick.run(table.again, room.failed is not None)
-            room.failed = None
+            await self._begin_again(room)
             await self._go_on(room)
+
+    async def _begin_again(self, room: Room) -> None:
+        """Another game, once at a time, and never while a policy thinks about the last one."""
+        check_rest(room)
+        room.moving = asyncio.ensure_future(
+            self.quick.run(room.table.again, room.failed is not None)
+        )
+        try:
+            await room.moving
+        finally:
+            room.moving = None
+        room.failed = None
 
     # --- Moves of policies
 
@@ -333,8 +361,8 @@ class Hall:
 
     async def _think_and_move(self, room: Room, lane: Lane) -> None:
         await self._tell(room)  # people see their own move while the policy thinks
-        action = await lane.run(room.table.choose)
-        await self.quick.run(room.table.play, action)
+        chosen = await lane.run(room.table.choose)
+        await self.quick.run(room.table.play, chosen)
 
     # --- What everybody sees
 
@@ -367,15 +395,19 @@ def check_seats(chosen: Variant, wanted: Opening) -> None:
     if len(wanted.seats) != chosen.seats:
         raise UserError(f"{chosen.id} has {chosen.seats} seats, not {len(wanted.seats)}")
     if wanted.seed is not None and wanted.seats.count(HUMAN) > 1:
-        raise UserError("a table of several people takes no seed: who chose it would know the deal")
+        raise UserError("leave out the seed: the player who sets it would know the cards")
 
 
 def check_step(room: Room, seat: int | None, number: int) -> None:
     if seat is not None and not room.failed:
         raise UserError("policies move by themselves where people play")
+    check_rest(room)
+    room.table.expect(number)
+
+
+def check_rest(room: Room) -> None:
     if room.moving:
         raise UserError("a policy is still thinking")
-    room.table.expect(number)
 
 
 def check_space(room: Room, seat: int | None, sockets: int) -> None:

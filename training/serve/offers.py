@@ -42,6 +42,7 @@ class Offers:
         self._versions: dict[str, str] = {}  # what tells policies of the same name apart
         for number, spec in enumerate(named, 1):
             self._add(spec, number)
+        self.listed = [self._game(variant(id)) for id in VARIANTS]  # what browsers get
 
     def _add(self, spec: str, number: int) -> None:
         ids = [load_policy(spec).variant.id] if knows_its_game(spec) else [*VARIANTS]
@@ -76,9 +77,6 @@ class Offers:
     def versions(self, names: Iterable[str]) -> dict[str, str]:
         """What changes if another policy of the command line comes to have one of these names."""
         return {name: self._versions[name] for name in names if name in self._versions}
-
-    def as_json(self) -> list[dict[str, Any]]:
-        return [self._game(variant(id)) for id in VARIANTS]
 
     def _game(self, chosen: Variant) -> dict[str, Any]:
         game, defaults = chosen.game, VARIANTS[chosen.id].variants[chosen.id]
@@ -144,12 +142,14 @@ def name_there(spec: str, id: str) -> str | None:
 
 
 def public_name(spec: str, own: str) -> str:
-    """The name of a policy without paths; `own` is what it calls itself.
+    """The name of a policy without paths or secrets; `own` is what it calls itself.
 
     Of a file or folder two parts stay, as many checkpoints are called "policy" in their runs.
     """
     if spec.startswith(PROCESS):
-        return " ".join(Path(word).name for word in shlex.split(spec.removeprefix(PROCESS)))
+        program, *arguments = shlex.split(spec.removeprefix(PROCESS))
+        script = [word for word in arguments[:1] if Path(word).is_file()]  # of an interpreter
+        return " ".join(Path(word).name for word in (program, *script))
     if spec.startswith(SEARCH):
         kind, blueprint, settings = split_spec(spec)
         parts = ["search", kind, public_name(blueprint, blueprint), settings]

@@ -21,6 +21,7 @@ from hanamachi.limits import REPLAYS, TABLES
 FILE = "tables.sqlite"
 FORMAT = 1
 IDLE = 7 * 86_400.0  # seconds after which a table makes room for a new one, if no other does
+UNPLAYED = 600.0  # the same of a table at which nobody has moved yet
 SCHEMA = """
 create table if not exists tables (id text primary key, opened text, touched real);
 create table if not exists keys (digest text primary key, at text, seat integer);
@@ -90,8 +91,12 @@ class Store:
             raise UserError(f"the server cannot keep this: {error}") from error
 
     def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._lock, closing(self._base.execute(query, values)) as found:
-            return found.fetchall()
+        """The rows that a query finds; UserError if the disk fails."""
+        try:
+            with self._lock, closing(self._base.execute(query, values)) as found:
+                return found.fetchall()
+        except sqlite3.Error as error:
+            raise UserError(f"the server cannot read its games: {error}") from error
 
     # --- Tables
 
@@ -105,7 +110,8 @@ class Store:
     ) -> None:
         """A new table and its first game; UserError if there are too many tables.
 
-        Tables that are not in use make room: those whose game is over first, then idle ones.
+        Tables that are not in use make room: first those at which nobody has moved for ten minutes
+        after they were opened, then those whose game is over, then idle ones.
         """
         with self._writing() as base:
             if count(base, "tables") >= TABLES:
@@ -131,12 +137,24 @@ class Store:
 
     # --- Events
 
-    def add_event(self, table: str, event: Event, memory: tuple[int, bytes] | None = None) -> None:
-        """An event, and what the policy in a seat remembers after it."""
+    def add_action(
+        self,
+        table: str,
+        event: Event,
+        memory: tuple[int, bytes] | None = None,
+        replay: tuple[str, str] | None = None,
+    ) -> None:
+        """An action, what the policy in a seat remembers after it, and all of a game that it ends.
+
+        `replay` is the id and the record of that game.
+        """
         with self._writing() as base:
             insert(base, table, event)
             if memory:
                 base.execute("replace into memories values (?, ?, ?)", (table, *memory))
+            if replay:
+                insert_replay(base, *replay)
+                insert(base, table, Event(event.game, event.number + 1, "end", replay[0]))
             touch(base, table)
 
     def begin_again(self, table: str, event: Event) -> None:
@@ -162,10 +180,7 @@ class Store:
     def add_replay(self, id: str, record: str) -> None:
         """A game to look at; the oldest makes room if there are too many."""
         with self._writing() as base:
-            base.execute("insert into replays values (?, ?, ?)", (id, record, time()))
-            if count(base, "replays") > REPLAYS:
-                oldest = "select id from replays order by made limit 1"
-                base.execute(f"delete from replays where id = ({oldest})")
+            insert_replay(base, id, record)
 
     def replay(self, id: str) -> str | None:
         rows = self._read("select record from replays where id = ?", id)
@@ -177,15 +192,24 @@ def insert(base: sqlite3.Connection, table: str, event: Event) -> None:
     base.execute("insert into events values (?, ?, ?, ?, ?)", row)
 
 
+def insert_replay(base: sqlite3.Connection, id: str, record: str) -> None:
+    base.execute("insert into replays values (?, ?, ?)", (id, record, time()))
+    if count(base, "replays") > REPLAYS:
+        oldest = "select id from replays order by made limit 1"
+        base.execute(f"delete from replays where id = ({oldest})")
+
+
 def touch(base: sqlite3.Connection, table: str) -> None:
     base.execute("update tables set touched = ? where id = ?", (time(), table))
 
 
 def forgettable(base: sqlite3.Connection, in_use: Set[str]) -> str:
     """The table that makes room for another one; UserError if none does."""
-    over = "select id from tables where id in (select at from events where kind = 'end')"
     idle = "select id from tables where touched < ?"
-    for query, values in ((over, ()), (idle, (time() - IDLE,))):
+    unplayed = f"{idle} and id not in (select at from events where game > 0 or number > 0)"
+    over = "select id from tables where id in (select at from events where kind = 'end')"
+    unplayed_since, idle_since = time() - UNPLAYED, time() - IDLE
+    for query, values in ((unplayed, (unplayed_since,)), (over, ()), (idle, (idle_since,))):
         for (id,) in base.execute(f"{query} order by touched", values):
             if id not in in_use:
                 found: str = id

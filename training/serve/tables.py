@@ -6,8 +6,9 @@ happens is written to the store before anybody hears of it.
 
 import json
 from collections.abc import Mapping, Sequence, Set
+from copy import deepcopy
 from secrets import randbelow, token_urlsafe
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,14 @@ KEY_BYTES = 24
 def new_key() -> str:
     """What nobody can guess."""
     return token_urlsafe(KEY_BYTES)
+
+
+class Choice(NamedTuple):
+    """What a policy plays after so many actions of a game, which may be another one meanwhile."""
+
+    game: int
+    number: int
+    action: int
 
 
 class Table:
@@ -61,6 +70,7 @@ class Table:
         """Deal a game; returns what `take_up` needs to deal it again."""
         self.session.begin(randbelow(SEEDS) if seed is None else seed)
         self.luck = randbelow(SEEDS) if seed is None else seed
+        self._complete_history()
         return {"generator": f"{self.session.generator:#018x}", "deal": [], "luck": self.luck}
 
     def again(self, given_up: bool = False) -> None:
@@ -91,7 +101,7 @@ class Table:
         self.game, self.luck = begun.game, begun.body["luck"]
         self.last_replay = begun.body.get("last")
         self._remember(self.store.memories(self.id))
-        self._end_if_over()
+        self._complete_history()
 
     def _remember(self, memories: Mapping[int, bytes]) -> None:
         for seat, content in memories.items():
@@ -137,36 +147,44 @@ class Table:
             raise UserError("this is not one of your legal actions")
         self._step(action)
 
-    def choose(self) -> int:
+    def choose(self) -> Choice:
         """What the policy in the seat to move plays; the same after a restart."""
+        game, number = self.game, len(self.session.actions)
         chances, _ = judgement(self.players[self.session.mover], self.session)
-        rng = np.random.default_rng((self.luck, len(self.session.actions)))
-        return choice(self.variant, chances, rng)
+        rng = np.random.default_rng((self.luck, number))
+        return Choice(game, number, choice(self.variant, chances, rng))
 
-    def play(self, action: int) -> None:
-        """A policy's move, as `choose` gave it."""
-        self._step(action)
+    def play(self, chosen: Choice) -> None:
+        """A policy's move, as `choose` gave it; UserError if the game has gone on since."""
+        if chosen[:2] != (self.game, len(self.session.actions)):
+            raise UserError("the game has gone on while the policy thought")
+        self._step(chosen.action)
 
     def _step(self, action: int) -> None:
-        """A legal action, written down first."""
+        """An action, written down first, and with it the end if it ends the game.
+
+        IllegalAction or UserError, and nothing has changed, if it is not legal or cannot be kept.
+        """
         seat, number = self.session.mover, len(self.session.actions) + 1
+        after = deepcopy(self.session)
+        after.step(action)
+        replay = (new_key(), text_of(record_of(after))) if after.mover == OVER else None
         memory = self.players[seat].memory[0, seat] if seat in self.players else np.empty(0)
-        kept = (seat, memory.tobytes()) if memory.size else None
-        self.store.add_event(self.id, Event(self.game, number, "act", action), kept)
+        remembered = (seat, memory.tobytes()) if memory.size else None
+        self.store.add_action(self.id, Event(self.game, number, "act", action), remembered, replay)
         self._carry_out(action)
-        self._end_if_over()
+        self._complete_history()
+        self.replay = replay and replay[0]
 
     def _carry_out(self, action: int) -> None:
         self.session.step(action)
         self.earned += self.session.rewards()
 
-    def _end_if_over(self) -> None:
-        """Once the game is over, everybody may look at all of it."""
-        if self.over and self.replay is None:
-            replay = kept(self.session, self.store)
-            number = len(self.session.actions) + 1
-            self.store.add_event(self.id, Event(self.game, number, "end", replay))
-            self.replay = replay
+    def _complete_history(self) -> None:
+        """Add what happened to the events, so that policies in other threads only read them."""
+        history = self.session.history()
+        for seat in (None, *range(self.variant.seats)):
+            history.heard(seat)
 
     # --- What a seat may know
 

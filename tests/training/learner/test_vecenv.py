@@ -1,5 +1,6 @@
 """Batches for learners: the games they show are the real ones, with each mover's own rewards."""
 
+import os
 import pickle
 from functools import partial
 
@@ -420,6 +421,17 @@ def test_a_number_of_threads_that_is_none_is_refused(wanted, monkeypatch):
     default_threads.cache_clear()
     with pytest.raises(UserError, match=rf"^HANAMACHI_THREADS must be a number .*, not '{wanted}'"):
         default_threads()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux limits processors")
+def test_there_are_as_many_threads_as_processors_that_may_be_used(monkeypatch):
+    monkeypatch.delenv("HANAMACHI_THREADS", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 3, 5})
+    default_threads.cache_clear()
+    try:
+        assert default_threads() == 3
+    finally:
+        default_threads.cache_clear()
 
 
 def test_unmodified_maskable_ppo_runs_on_it(env):

@@ -1,8 +1,11 @@
 """A policy that fails or hangs takes nothing from its table, nor from the others."""
 
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 from serving import HUMAN, Client, Seat, served
 
 from hanamachi.errors import UserError
+from hanamachi.policies.load import agent_folder
 from hanamachi.policies.policy import Policy, uniform
 
 GAME, NAME = "hanamikoji", "unsure (policy 1)"
@@ -82,6 +86,52 @@ def test_a_new_game_can_begin_where_a_policy_failed(client: Client) -> None:
         assert len(moves) == before["number"]
 
 
+@contextmanager
+def at_once(client: Client) -> Iterator[None]:
+    """What browsers send inside arrives before any of it changes a table."""
+    sent = threading.Event()
+    client.hall.quick._thread.submit(sent.wait)
+    try:
+        yield
+    finally:
+        client.get("/")  # so that all of it has arrived
+        sent.set()
+
+
+def after_all(seat: Seat) -> list[Any]:
+    """What a browser gets until all that it sent is answered."""
+    seat.send(type="nothing")
+    answers = [seat.next()]
+    while "type of message" not in answers[-1].get("words", ""):
+        answers.append(seat.next())
+    return answers[:-1]
+
+
+def test_a_game_is_given_up_once(client: Client) -> None:
+    table = client.table(GAME, HUMAN, NAME, options={"starter": 0})
+    with client.sit(table["keys"]["0"]) as seat, client.sit(table["keys"]["0"]) as twin:
+        before = stuck(seat)
+        with at_once(client):
+            seat.send(type="new")
+            twin.send(type="new")
+        answers = after_all(seat) + after_all(twin)
+        assert [each["type"] for each in answers].count("refused") == 1
+        assert seat.position()["game"] == before["game"] + 1
+
+
+def test_no_policy_is_asked_while_a_new_game_begins(client: Client) -> None:
+    table = client.table(GAME, HUMAN, NAME, options={"starter": 0})
+    with client.sit(table["keys"]["0"]) as seat, client.sit(table["keys"]["0"]) as twin:
+        before = stuck(seat)
+        with at_once(client):
+            seat.send(type="new")
+            client.get("/")
+            twin.send(type="step", number=before["number"])
+        assert any(each["type"] == "refused" for each in after_all(twin))
+        fresh = seat.position()
+        assert (fresh["game"], fresh["failed"]) == (before["game"] + 1, None)
+
+
 def test_a_policy_that_hangs_holds_up_no_other_table(client: Client) -> None:
     with client.sit(client.table(GAME, HUMAN, NAME)["keys"]["0"]) as seat:
         position = seat.position()
@@ -102,3 +152,18 @@ def test_why_a_policy_failed_is_for_the_log_alone(
     (record,) = [each for each in caplog.records if each.name == "hanamachi.serve"]
     assert "/home/me" in record.getMessage()
     assert not record.exc_info
+
+
+def test_why_a_policy_cannot_be_loaded_is_for_the_log_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copytree(agent_folder(GAME), tmp_path / "run" / "policy")
+    name = "run/policy (policy 1)"
+    with served(tmp_path / "data", [str(tmp_path / "run" / "policy")]) as client:
+        shutil.rmtree(tmp_path / "run")
+        answer = client.post("/api/tables", {"game": GAME, "seats": [HUMAN, name]})
+    assert answer.status == 400
+    assert answer.json["error"].startswith(name)
+    assert str(tmp_path) not in answer.json["error"]
+    (record,) = [each for each in caplog.records if each.name == "hanamachi.serve"]
+    assert str(tmp_path) in record.getMessage()

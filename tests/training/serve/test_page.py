@@ -240,6 +240,32 @@ def test_a_browser_that_finds_a_seat_full_waits_until_it_is_not(browser: Browser
     assert not any(notice.is_displayed() for notice in browser.elements(".notice"))
 
 
+def test_a_browser_has_one_connection_when_the_old_one_closes_late(browser: Browser) -> None:
+    browser.open()
+    script = """
+        const done = arguments[0];
+        const opened = [];
+        const Line = window.WebSocket;
+        window.WebSocket = class {
+          static OPEN = 1;
+          readyState = 2; // it closes
+          constructor() { opened.push(this); }
+          close() {}
+        };
+        import("/page/connection.js").then(({ Connection }) => {
+          const connection = new Connection("key", () => {}, () => {});
+          dispatchEvent(new Event("online"));
+          opened[0].onclose?.({ code: 1006 });
+          setTimeout(() => {
+            connection.close();
+            window.WebSocket = Line;
+            done(opened.length);
+          }, 600);
+        });
+    """
+    assert browser.driver.execute_async_script(script) == 2
+
+
 def test_a_second_click_opens_no_second_table(browser: Browser) -> None:
     browser.open()
     browser.element(".card .game")
@@ -416,6 +442,21 @@ def test_watching_can_run_pause_and_go_step_by_step(browser: Browser) -> None:
     until(lambda: over(browser), "the end")
 
 
+def test_nothing_can_run_before_the_first_position(browser: Browser) -> None:
+    browser.open()
+    script = """
+        const done = arguments[0];
+        import("/page/pacer.js").then(({ Pacer }) => {
+          const pacer = new Pacer(() => {});
+          const enabled = () => pacer.element.querySelectorAll("button:enabled").length;
+          const before = enabled();
+          pacer.moved(true);
+          done([before, enabled()]);
+        });
+    """
+    assert browser.driver.execute_async_script(script) == [0, 2]
+
+
 # --- Replay and review
 
 
@@ -455,6 +496,28 @@ def test_a_replay_that_was_left_changes_nothing_any_more(browser: Browser, game:
     assert not browser.elements(".slide")
     assert (browser.place, browser.driver.title) == ("#home", "Hanamachi")
     assert browser.script("return asked") == asked
+
+
+def test_a_replay_stops_when_the_server_does_not_answer(browser: Browser, game: str) -> None:
+    open_replay(browser, game)
+    browser.script("window.fetch = () => Promise.reject()")
+    browser.button("Play").click()
+    until(lambda: "does not answer" in browser.words(".status"), "what is wrong")
+    assert browser.button("Play")
+
+
+def test_an_old_request_that_fails_changes_nothing(browser: Browser, game: str) -> None:
+    open_replay(browser, game)
+    browser.script("""
+        const ask = window.fetch;
+        window.fetch = () => new Promise((_, reject) => (window.fail = reject));
+        document.querySelector("[aria-label='One move on']").click();
+        window.fetch = ask;
+        document.querySelector("[aria-label='One move on']").click();
+    """)
+    until(lambda: "move=2" in browser.place, "the second move")
+    browser.driver.execute_async_script("window.fail(); setTimeout(arguments[0], 50);")
+    assert "does not answer" not in browser.words(".status")
 
 
 def test_a_link_can_be_copied_where_browsers_have_no_clipboard(browser: Browser, game: str) -> None:

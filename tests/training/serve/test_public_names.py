@@ -19,12 +19,19 @@ from hanamachi.training.serve.offers import public_name
         ("/home/me/runs/b/best.onnx", "b/best.onnx"),
         ("search:improve:/home/me/runs/b/policy:worlds=4", "search improve b/policy worlds=4"),
         ("search:improve:greedy", "search improve greedy"),
-        ("process:'/home/me/my bots/bad.pl' hang", "bad.pl hang"),
-        ("process:/usr/bin/python /home/me/bot.py", "python bot.py"),
+        ("process:'/home/me/my bots/bad.pl' hang", "bad.pl"),
+        ("process:./bot.py --api-key sk-SECRET", "bot.py"),
+        ("process:/usr/bin/python sk-SECRET", "python"),
     ],
 )
-def test_a_name_shows_no_path(spec: str, name: str) -> None:
+def test_a_name_shows_no_path_and_no_argument(spec: str, name: str) -> None:
     assert public_name(spec, "policy") == name
+
+
+def test_a_script_of_an_interpreter_is_named(tmp_path: Path) -> None:
+    script = tmp_path / "bot.py"
+    script.touch()
+    assert public_name(f"process:/usr/bin/python {script} sk-SECRET", "policy") == "python bot.py"
 
 
 def test_a_checkpoint_is_called_after_its_run_from_every_folder(

@@ -18,8 +18,10 @@ import hanamachi.training.serve.hall as hall_limits
 import hanamachi.training.serve.store as store_limits
 from hanamachi.errors import UserError
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES
+from hanamachi.training.serve import app
 from hanamachi.training.serve.app import LARGEST, REFUSED, TRY_LATER, address_of, bound
-from hanamachi.training.serve.store import IDLE, Event, Store
+from hanamachi.training.serve.offers import Offers
+from hanamachi.training.serve.store import IDLE, UNPLAYED, Event, Store
 
 FAR = "9" * 30
 MALFORMED = [
@@ -249,6 +251,12 @@ def test_a_server_called_by_a_foreign_name_says_nothing(client: Client, host: st
         assert client.ask("GET", path, host=host).status == 403
 
 
+def test_another_site_may_link_to_the_page_and_ask_for_nothing(client: Client) -> None:
+    for path, status in (("/", 200), ("/api/games", 403), ("/api/rules/hanabi:2p", 403)):
+        assert client.ask("GET", path, sec_fetch_site="cross-site").status == status
+        assert client.ask("GET", path, sec_fetch_site="same-origin").status == 200
+
+
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "192.168.1.4:8020", "[::1]:8020"])
 def test_a_server_is_called_by_its_addresses(client: Client, host: str) -> None:
     assert client.ask("GET", "/api/games", host=host).status == 200
@@ -305,6 +313,16 @@ def test_every_answer_carries_a_strict_policy(client: Client) -> None:
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"
         assert "server" not in headers
+
+
+def test_what_anybody_may_ask_for_is_made_once(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "/api/rules/hanabi:3p"
+    before = client.get(path).json, client.get("/api/games").json
+    monkeypatch.setattr(app, "rules_of", None)
+    monkeypatch.setattr(Offers, "_game", None)
+    assert (client.get(path).json, client.get("/api/games").json) == before
 
 
 # --- Requests
@@ -380,7 +398,10 @@ def test_there_are_only_so_many_tables(client: Client, monkeypatch: pytest.Monke
 def test_tables_that_nobody_needs_make_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """First those whose game is over, then idle ones; never one at which somebody sits."""
+    """First those that nobody plays at, then those whose game is over, then idle ones.
+
+    Never one at which somebody sits.
+    """
     now = 0.0
     monkeypatch.setattr(store_limits, "TABLES", 4)
     monkeypatch.setattr(store_limits, "time", lambda: now)
@@ -393,16 +414,16 @@ def test_tables_that_nobody_needs_make_room(
     for id in ("used", "over", "again", "idle"):
         after_opening(id)
     for id in ("used", "over", "again"):
-        store.add_event(id, Event(0, 1, "end", "replay"))
+        store.add_action(id, Event(0, 1, "act", 0), replay=(f"replay of {id}", ""))
+    store.add_action("idle", Event(0, 1, "act", 0))
     now = IDLE + 1
     store.begin_again("again", Event(1, 0, "begin", {}))
     assert after_opening("one") == {"used", "again", "idle", "one"}
     assert after_opening("two") == {"used", "again", "one", "two"}
     with pytest.raises(UserError):
         after_opening("three")
-    now = 2 * IDLE + 2
-    for id in ("again", "one"):
-        store.touch(id)
+    now += UNPLAYED + 1
+    store.touch("one")
     assert after_opening("three") == {"used", "again", "one", "three"}
     store.close()
 

@@ -1,12 +1,12 @@
-// A seat's line to the server, which is taken up again whenever it breaks.
+// A seat's connection to the server, which is opened again whenever it breaks.
 
 const FIRST_PAUSE = 500; // milliseconds; each pause is twice as long as the one before
 const LONGEST_PAUSE = 15_000;
-const REFUSED = 4004; // the code of a closed line after which trying again is no use
+const REFUSED = 4004; // the code of a closed connection after which trying again is no use
 const TRY_LATER = 1013; // after which it is; the server has said why
 
 export class Connection {
-  /** `onMessage(message)` hears the server, `onState("open" | "lost" | "refused")` the line. */
+  /** `onMessage(message)` hears the server, `onState("open" | "lost" | "refused")` follows. */
   constructor(key, onMessage, onState) {
     this.key = key;
     this.onMessage = onMessage;
@@ -19,6 +19,7 @@ export class Connection {
   }
 
   open() {
+    if (this.socket) this.socket.onmessage = this.socket.onclose = null; // it may close only later
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(
       `${scheme}//${location.host}/ws?key=${encodeURIComponent(this.key)}`,
@@ -29,7 +30,7 @@ export class Connection {
     socket.onclose = (event) => this.lost(event.code);
   }
 
-  /** The line is open once a position comes: the server may refuse whoever connects. */
+  /** The connection is open once a position comes: the server may refuse whoever connects. */
   heard(message) {
     if (!this.seated && message.type === "position") {
       this.seated = true;
@@ -56,7 +57,7 @@ export class Connection {
     this.open();
   }
 
-  /** False when the line is down; nothing is kept for later, as the game may have moved on. */
+  /** False when the connection is lost; nothing is kept for later, as the game may have moved on. */
   send(message) {
     if (this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(JSON.stringify(message));

@@ -10,11 +10,11 @@ const SPEEDS = [
 ]; // milliseconds between moves
 
 export class Pacer {
-  /** `step()` asks for the next move; call `moved(more)` whenever there is a new position. */
+  /** `step()` asks for the next move; call `moved(more)` at the first and each new position. */
   constructor(step) {
     this.step = step;
     this.running = false;
-    this.more = true;
+    this.more = false;
     this.toggle = h("button", { type: "button", class: "main", onclick: () => this.turn() });
     this.once = h("button", { type: "button", onclick: () => this.stepOnce() }, "Step");
     this.speed = h(

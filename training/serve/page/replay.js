@@ -177,6 +177,8 @@ class Replay {
       const position = await ask(this.path(`/${this.at}?seat=${this.seat}`));
       if (asked === this.asked && !this.closed) this.show(position);
     } catch (error) {
+      if (asked !== this.asked || this.closed) return;
+      this.pacer.turn(false);
       this.status.textContent = error.message;
     }
   }

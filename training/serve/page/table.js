@@ -105,10 +105,10 @@ class Table {
     return h("section", { class: "panel watch" }, h("h2", {}, "Watch"), this.pacer.element);
   }
 
-  // --- The line
+  // --- The connection
 
   send(message) {
-    if (!this.connection.send(message)) this.refuse("the line is down, so nothing was sent");
+    if (!this.connection.send(message)) this.refuse("there is no connection, so nothing was sent");
   }
 
   /** A message that only counts in the position that is shown. */
@@ -118,7 +118,7 @@ class Table {
 
   line(state) {
     if (state === "open") this.takeUp();
-    if (state === "lost") this.say("The line to the server is lost. Trying again …");
+    if (state === "lost") this.say("Connection lost. Reconnecting …");
     if (state === "refused") this.status.textContent = "You are not at the table.";
     if (state !== "open" && this.pacer) this.pacer.turn(false);
   }
