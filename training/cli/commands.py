@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
 from shlex import quote
@@ -713,10 +712,10 @@ def ask_for_games(context: typer.Context, policies: Sequence[str]) -> None:
 def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:
     from hanamachi.training.arena.grade import check_place, grade, tables, write
 
-    check_place(out, small)
+    check_place(out, folder, small, **how)
     with console.status("the bots are asked about every position"):
         grades = grade(folder, small, **how)
-    show(asdict(grades), tables(grades), as_json)
+    show(grades.as_json(), tables(grades), as_json)
     written(*write(grades, out))
 
 
