@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hanamachi.errors import UserError
 from hanamachi.policies.load import ONNX, is_checkpoint, load_policy
+from hanamachi.storage.files import refuse_existing
 
 
 def export(spec: str, out: Path | None = None) -> Path:
@@ -22,7 +23,6 @@ def export(spec: str, out: Path | None = None) -> Path:
     path = out or Path(policy.name.replace(":", "-") + ONNX)
     if path.suffix != ONNX:
         raise UserError(f"the name of an ONNX file must end in {ONNX}, and {path.name} does not")
-    if path.is_file():
-        raise UserError(f"{path} is there already: move it, or name another with out (--out)")
+    refuse_existing(path)
     write_onnx(policy.checkpoint, path)
     return path

@@ -63,7 +63,7 @@ from hanamachi.training.exploitation import (
 )
 from hanamachi.training.run import refuse_begun, train
 
-# settings of the given config that every response takes over where they are no defaults
+# settings of the given config that every response takes over where they are named
 KEPT = "seed", "num_games", "device", "matmul_precision", "network", "critic", "save_every"
 SHORTER = 3  # a response that does not start from random weights learns a third as long
 # how a response learns differently from self-play: from more games before each update, because only
@@ -108,14 +108,14 @@ def exploit(
     """Train `seeds` responses to a policy in the runs `out`/1, `out`/2, ..., and measure them.
 
     The first response learns from `steps` decisions. `config` gives the settings of the learner and
-    the number of final games, where they differ from the defaults of a run; its steps, opponents
-    and starting point are ignored, as is what keeps self-play steady (magnet, past selves,
-    distillation). `game` and `options` replace those of `config`; a checkpoint plays its own game.
-    With `search`, such as "seconds=0.1", a search attacks too, in `search_games` games. The result
-    is also written to `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs
-    in `out` are resumed, and games that measured them are not played again. `watch` follows these
-    games. `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if
-    something does not fit.
+    the number of final games, those alone that it was made with; its steps, opponents and starting
+    point are ignored, as is what keeps self-play steady (magnet, past selves, distillation). `game`
+    and `options` replace those of `config`; a checkpoint plays its own game. With `search`, such as
+    "seconds=0.1", a search attacks too, in `search_games` games. The result is also written to
+    `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs in `out` are
+    resumed, and games that measured them are not played again. `watch` follows these games.
+    `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if something
+    does not fit.
     """
     if isinstance(policy, Policy):
         raise UserError(
@@ -186,8 +186,7 @@ def runs_against(
     spec: str, victim: Policy, config: Config | None, steps: int, seeds: int
 ) -> list[Config]:
     """The run of each response."""
-    # the file in a run's folder names every setting: its defaults are meant for self-play
-    given = config.model_dump(exclude_defaults=True) if config else {}
+    given = config.model_dump(exclude_unset=True) if config else {}
     first = from_scratch(spec, victim, given, steps)
     return [first, *(another(first, victim, given, number) for number in range(1, seeds))]
 

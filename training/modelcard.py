@@ -9,6 +9,7 @@ from hanamachi.policies.networks.description import digests
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.evaluation.learned import Learned, Result
 from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
+from hanamachi.training.provenance import RESUMED
 
 CARD = """---
 {metadata}---
@@ -162,9 +163,14 @@ def limits(config: Config, rows: Rows) -> str:
 
 
 def versions(run: Mapping[str, Any]) -> str:
-    """What a run was made with."""
-    known = {what: value for what, value in run.items() if what != "decisions"}
-    return ", ".join(f"{what} {value}" for what, value in known.items() if value is not None)
+    """What a run was made with, and what of it differed each time that it was resumed."""
+    known = {what: value for what, value in run.items() if what not in ("decisions", RESUMED)}
+    words = [together(known), *(f"{RESUMED} {together(each)}" for each in run.get(RESUMED, []))]
+    return "; ".join(words)
+
+
+def together(made_with: Mapping[str, Any]) -> str:
+    return ", ".join(f"{what} {value}" for what, value in made_with.items() if value is not None)
 
 
 def words_for(config: Config) -> Mapping[str, str]:

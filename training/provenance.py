@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ LIBRARIES = (
     "pgx",
     "jax",
 )
+RESUMED = "resumed with"  # in run.json, after what the run began with
 OF_A_RUN = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 
 
@@ -41,6 +43,16 @@ def of_run(config: Config) -> dict[str, Any]:
         "seed": config.seed,
         "revision": git_revision(),
     }
+
+
+def resumed_with(run: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of a run that goes on with what `now` describes.
+
+    What differs from its beginning is kept under RESUMED, once for each machine and version.
+    """
+    changed = {what: value for what, value in now.items() if run.get(what) != value}
+    known = run.get(RESUMED, [])
+    return {**run, RESUMED: [*known, changed]} if changed and changed not in known else dict(run)
 
 
 def device(config: Config) -> str:

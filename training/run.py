@@ -1,11 +1,11 @@
 """A run: from settings to an evaluated checkpoint.
 
 A run reads top to bottom: open the folder, build the learner, loop, export, final evaluation, card.
-Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision, machine, and
-at the end the decisions that the policy learned from), `resume.zip` (the last save, a file of
-stable-baselines3: load it only if you trust it), `policy/` (the checkpoint that is kept),
-`evaluation.json`, `tensorboard/`, `curve.png` and `report.html`. If the run clones a policy
-first, the clone is in `clone/`.
+Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision, machine, what
+of these differed when it was resumed, and at the end the decisions that the policy learned from),
+`resume.zip` (the last save, a file of stable-baselines3: load it only if you trust it), `policy/`
+(the checkpoint that is kept), `evaluation.json`, `tensorboard/`, `curve.png` and `report.html`. If
+the run clones a policy first, the clone is in `clone/`.
 While a process trains there, it holds `.lock`, and `.owner.json` describes it.
 """
 
@@ -14,16 +14,19 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from hanamachi.errors import UserError, listed
+from hanamachi.limits import RESULTS_BYTES
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import replacing
 from hanamachi.storage.plain_yaml import parse_yaml
+from hanamachi.storage.reading import parse_json, read_bounded
 from hanamachi.training import provenance
 from hanamachi.training.build import (
     check_device,
@@ -159,8 +162,22 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
         check_settings(begun, config)
     else:
         claim(out, config)
-    if not (out / "run.json").exists():
-        write_json(provenance.of_run(config), out / "run.json")
+    file, now = out / "run.json", provenance.of_run(config)
+    if not file.exists():
+        write_json(now, file)
+    elif not is_finished(out):
+        write_json(provenance.resumed_with(read_description(file), now), file)
+
+
+def read_description(file: Path) -> dict[str, Any]:
+    """What a run was made with, as its `run.json` says; UserError if it says nothing."""
+    try:
+        found = parse_json(read_bounded(file, RESULTS_BYTES))
+    except UserError:
+        found = None
+    if not isinstance(found, dict):
+        raise UserError(f"{file} is damaged: restore it, or delete it and resume the run")
+    return found
 
 
 def claim(out: Path, config: Config) -> None:
@@ -291,7 +308,7 @@ def write_results(config: Config, out: Path, decisions: int, policy: Policy, row
     from hanamachi.training.run_report import write_report
 
     check_owned(out)
-    run = json.loads((out / "run.json").read_text(encoding="utf-8")) | {"decisions": decisions}
+    run = read_description(out / "run.json") | {"decisions": decisions}
     write_json(run, out / "run.json")
     curve = read_curve(out / "tensorboard")
     with replacing(out / "policy" / PICTURE) as file:

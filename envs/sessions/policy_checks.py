@@ -127,15 +127,22 @@ def copies(
 def checked_distribution(probabilities: Any, masks: Masks, name: str) -> Floats:
     """Probabilities as float32, (B, A); UserError unless rows are distributions over `masks`."""
     rows = as_floats(probabilities, masks.shape, "probabilities", name)
+    if fault := fault_in(rows, masks):
+        raise UserError(f"{name} {fault}")
+    return rows
+
+
+def fault_in(rows: Floats, masks: Masks) -> str:
+    """What is wrong where a row, (B, A), is no distribution over `masks`, as said after a name."""
     row = faulty_row(rows, np.ascontiguousarray(masks, np.int8))
     if row == FINE:
-        return rows
+        return ""
     if not np.isfinite(rows[row]).all():
-        raise UserError(f"{name} gives probabilities that are not finite")
+        return "gives probabilities that are not finite"
     if (rows[row][masks[row] == 0] != 0).any():
-        raise UserError(f"{name} gives an illegal action a probability other than 0")
+        return "gives an illegal action a probability other than 0"
     total = rows[row].sum(dtype=np.float64)
-    raise UserError(f"{name} gives probabilities that are below 0 or sum to {total:g}, not to 1")
+    return f"gives probabilities that are below 0 or sum to {total:g}, not to 1"
 
 
 def checked_actions(actions: Any, masks: Masks, name: str) -> Actions:

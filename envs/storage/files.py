@@ -93,6 +93,12 @@ def write_whole(path: Path, content: bytes) -> None:
         raise UserError(f"cannot write {path}: no file can have this name") from None
 
 
+def refuse_existing(path: Path) -> None:
+    """UserError if a save would replace a file."""
+    if path.is_file():
+        raise UserError(f"{path} is there already: move it, or name another file")
+
+
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """A folder to fill that takes the place of the folder `path` only if nothing goes wrong.

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http.client import HTTPException, HTTPResponse
 from threading import Event
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Re
 
 from hanamachi.errors import Unavailable, UserError, shown
 from hanamachi.limits import REPLY_BYTES
+from hanamachi.policies.external.daemon_threads import in_time
 from hanamachi.storage.reading import parse_json
 
 Message = dict[str, str]  # "role" and "content"
@@ -116,11 +118,10 @@ class Chat:
         request = Request(f"{self.url.rstrip('/')}/chat/completions", body, headers)
         deadline = time.monotonic() + self.timeout
         try:
-            with self._opener().open(request, timeout=self.timeout) as response:
-                return reply_in(content_of(response, deadline))
+            opening = partial(self._opener().open, request, timeout=self.timeout)
+            return reply_in(content_of(in_time(opening, self.timeout), deadline))
         except HTTPError as error:
-            with error:
-                raise self._refused(error, key, deadline) from None
+            raise self._refused(error, key, deadline) from None
         except URLError as error:
             if isinstance(error.reason, TimeoutError | ConnectionResetError | BrokenPipeError):
                 raise Passing(words_of(error.reason)) from None
@@ -170,14 +171,19 @@ class Chat:
 
 def content_of(response: HTTPResponse | HTTPError, deadline: float) -> bytes:
     """The whole answer; TimeoutError if it comes too slowly, Passing if it is too long."""
-    content = b""
-    while part := response.read1(CHUNK):
-        content += part
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        if len(content) > REPLY_BYTES:
-            raise Passing(f"an answer of more than {REPLY_BYTES:,} bytes")
-    return content
+
+    def read() -> bytes:
+        content = b""
+        with response:
+            while part := response.read1(CHUNK):
+                content += part
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+                if len(content) > REPLY_BYTES:
+                    raise Passing(f"an answer of more than {REPLY_BYTES:,} bytes")
+        return content
+
+    return in_time(read, deadline - time.monotonic())
 
 
 def reply_in(content: bytes) -> Reply:

@@ -45,6 +45,18 @@ class DaemonThreads(Executor):
             del task  # what it needed is not kept until the next one comes
 
 
+def in_time(call: Callable[[], T], seconds: float) -> T:
+    """What a call returns or raises; TimeoutError, and the call goes on alone, if it takes longer.
+
+    No time limit of a socket does this: it begins anew with each byte that comes.
+    """
+    thread = DaemonThreads(1)
+    try:
+        return thread.submit(call).result(seconds)
+    finally:
+        thread.shutdown(wait=False)
+
+
 def do(future: Future[Any], call: Callable[[], Any]) -> None:
     """Carry a task out, unless it was cancelled."""
     if not future.set_running_or_notify_cancel():

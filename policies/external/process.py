@@ -27,7 +27,7 @@ from hanamachi.policies.external.protocol import (
 from hanamachi.policies.policy import Masks, Probabilities
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History
-from hanamachi.sessions.policy_checks import checked_distribution
+from hanamachi.sessions.policy_checks import fault_in
 from hanamachi.sessions.views import choices
 from hanamachi.sessions.worlds import Worlds
 
@@ -233,10 +233,12 @@ class SeatedBot:
 
 
 def checked(chances: Chances, legal: dict[int, str]) -> Chances:
-    """The probabilities, if they are a distribution over the legal actions; else UserError."""
+    """The probabilities, (A,), if they are a distribution over the legal actions; else UserError.
+
+    Its sentence follows the bot's name.
+    """
     mask = np.zeros((1, len(chances)), np.int8)
     mask[0, list(legal)] = 1
-    try:
-        return checked_distribution(chances[None], mask, "it")[0]
-    except UserError as error:  # its sentence follows the bot's name
-        raise UserError(str(error).removeprefix("it ")) from None
+    if fault := fault_in(chances[None], mask):
+        raise UserError(fault)
+    return chances

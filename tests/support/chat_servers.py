@@ -24,8 +24,10 @@ class Wrong(NamedTuple):
     headers: Mapping[str, str] = {}
     content: bytes = b"{}"
     seconds: float = 0.0  # before it comes
+    stall: float = 0.0  # seconds between its headers and its content
     cut: bool = False  # whether the connection ends in its middle
     drip: float = 0.0  # seconds before each byte
+    drip_header: float = 0.0  # seconds before each byte of one of its headers
 
 
 class ChatServer:
@@ -63,19 +65,27 @@ def chat_server(model: Callable[[Body], str], seconds: float = 0.0) -> Iterator[
         def send(self, what: Wrong) -> None:
             time.sleep(what.seconds)
             self.send_response(what.status)
+            if what.drip_header:
+                self.flush_headers()
+                self.drip(b"X-Slow: and of no use\r\n", what.drip_header)
             for name, value in {"Content-Length": str(len(what.content)), **what.headers}.items():
                 self.send_header(name, value)
             self.end_headers()
+            time.sleep(what.stall)
             if what.cut:
                 self.wfile.write(what.content[: len(what.content) // 2])
                 self.wfile.flush()
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            for byte in what.content if what.drip else ():
-                time.sleep(what.drip)
-                self.wfile.write(bytes([byte]))
-            if not what.drip:
+            if what.drip:
+                self.drip(what.content, what.drip)
+            else:
                 self.wfile.write(what.content)
+
+        def drip(self, content: bytes, seconds: float) -> None:
+            for byte in content:
+                time.sleep(seconds)
+                self.wfile.write(bytes([byte]))
 
         def log_message(self, *words: Any) -> None:
             """Nothing is logged."""

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-import yaml
 from rich.console import Console
 
 from hanamachi.errors import UserError
@@ -32,7 +31,6 @@ SETTINGS = {
     "save_every": 1_000,
 }
 CONFIG = Config.from_dict(SETTINGS)
-MEANT = {"game": "hanamikoji", "options": OPTIONS, "ppo": {"gamma": 0.9}}
 STEPS = 6_000
 ROLLOUT = 32 * 16  # decisions, of which a run makes whole ones
 MADE = 12 * ROLLOUT
@@ -127,17 +125,13 @@ def test_a_checkpoint_plays_its_own_game_whatever_game_the_settings_are_for(
     assert exploit("random", tmp_path / "other", 1, 1, config=other).options["max_rounds"] == 3
 
 
-def test_what_a_runs_file_names_is_not_all_meant_for_responses(victim):
-    whole = Config.from_dict(yaml.safe_load(Config.from_dict(MEANT).to_yaml()))
-    given, as_file = (
-        runs_against(str(victim), load_policy(str(victim)), config, 100, 3)
-        for config in (Config.from_dict(MEANT), whole)
-    )
-    assert as_file == given
-    first = as_file[0]
-    assert first.num_games == 1024
-    assert first.network.hidden == (32,)
-    assert (first.ppo.gamma, first.ppo.ent_coef) == (0.9, (0.3, 0.0))
+def test_settings_hold_for_responses_also_where_they_equal_a_runs_defaults(victim):
+    usual = Config(game="hanamikoji")
+    meant = {"critic": usual.critic, "ppo": {"gae_lambda": usual.ppo.gae_lambda}}
+    config = Config.from_dict({"game": "hanamikoji", "options": OPTIONS, **meant})
+    for run in runs_against(str(victim), load_policy(str(victim)), config, 100, 3):
+        assert (run.critic, run.ppo.gae_lambda) == (usual.critic, usual.ppo.gae_lambda)
+        assert (run.num_games, run.ppo.batch_size, run.network.hidden) == (1024, 512, (32,))
 
 
 def few(play_games):

@@ -40,6 +40,7 @@ from saved_runs import all_that_is_saved, assert_same
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint
+from hanamachi.training import provenance
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.cli import main as cli
@@ -47,7 +48,9 @@ from hanamachi.training.config import Config
 from hanamachi.training.learner.past import PastSelves, playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.shards import one_thread_each
+from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, OWNER, owned
+from hanamachi.training.provenance import RESUMED
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import WRITTEN, begin_run, train
 from hanamachi.training.sweep import result, sweep
@@ -603,6 +606,31 @@ def test_a_run_that_was_killed_before_it_was_described_can_be_resumed(tmp_path):
     (tmp_path / "run.json").unlink()
     begin_run(config, tmp_path, resume=True)
     assert (tmp_path / "run.json").exists()
+
+
+def test_a_run_names_every_machine_and_version_that_it_learned_with(tmp_path, monkeypatch):
+    config = Config(**SETTINGS)
+    begin_run(config, tmp_path, resume=False)
+    first = json.loads((tmp_path / "run.json").read_text())
+    assert RESUMED not in first
+    for processor in ("another one", "another one", first["processor"]):
+        monkeypatch.setattr(provenance, "processor", lambda name=processor: name)
+        begin_run(config, tmp_path, resume=True)
+    made = json.loads((tmp_path / "run.json").read_text())
+    assert made == {**first, RESUMED: [{"processor": "another one"}]}
+    assert "resumed with processor another one." in model_card(config, made, 0, [])
+    (tmp_path / "evaluation.json").write_text("[1]")  # the run is finished
+    monkeypatch.setattr(provenance, "processor", lambda: "a third")
+    begin_run(config, tmp_path, resume=True)
+    assert json.loads((tmp_path / "run.json").read_text()) == made
+
+
+def test_a_damaged_description_of_a_run_is_named(tmp_path):
+    config = Config(**SETTINGS)
+    begin_run(config, tmp_path, resume=False)
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(UserError, match=r"run\.json is damaged"):
+        begin_run(config, tmp_path, resume=True)
 
 
 def test_a_run_is_never_resumed_with_other_settings(settings, run, capsys):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Group
 from rich.text import Text
@@ -13,7 +14,7 @@ from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import utf8, write_whole
 from hanamachi.training.arena.bots import bots_in
-from hanamachi.training.arena.tournament import LIMITS, entrants, put_away
+from hanamachi.training.arena.tournament import LIMITS, conditions, entrants, put_away
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.saved_parts import keep_other_results, keep_what_is_there
@@ -44,8 +45,13 @@ class Grades:
     """The grades of all players, best first, and that of random play."""
 
     small: str
+    about: dict[str, Any]  #: who was graded, under which limits, with digests of their files
     grades: list[Grade]
     uniform: float
+
+    def as_json(self) -> dict[str, Any]:
+        grades = [asdict(each) for each in self.grades]
+        return {"small": self.small, **self.about, "grades": grades, "uniform": self.uniform}
 
 
 def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[str] = ()) -> Grades:
@@ -55,14 +61,20 @@ def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[st
     ways, is refused. UserError if there is no such version or nobody to grade, or if one of the
     others is a search.
     """
-    variant = version(small)
+    variant, about = version(small), about_players(folder, limits, others)
     players = entrants(bots_in(folder)[0], others, variant, limits)
     for player in players:
         refuse_search(player)
     tree = tree_of(variant)
     found = [graded(tree, player) for player in players]
     order = sorted(found, key=lambda each: (each.nash_conv is None, each.nash_conv))
-    return Grades(small, order, rounded(nash_conv(tree, tree.uniform)))
+    return Grades(small, about, order, rounded(nash_conv(tree, tree.uniform)))
+
+
+def about_players(folder: Path, limits: Limits, others: Sequence[str]) -> dict[str, Any]:
+    """What the grades depend on, besides the small version."""
+    programs, _ = bots_in(folder)
+    return {"players": [*programs, *others], **conditions(folder, programs, others, limits)}
 
 
 def version(small: str) -> Variant:
@@ -108,11 +120,16 @@ def tables(grades: Grades) -> Group:
     return Group(title, shown, Text(comparison(grades)))
 
 
-def check_place(out: Path, small: str) -> None:
-    """UserError if `write` would replace what is no page of grades, or cannot write there."""
+def check_place(
+    out: Path, folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[str] = ()
+) -> None:
+    """UserError if `write` would replace other grades or other files, or cannot write there.
+
+    The arguments after `out` are those of `grade`.
+    """
     version(small)  # a part of the names
     site, data = files(out, small)
-    keep_other_results(data, {"small": small})
+    keep_other_results(data, {"small": small, **about_players(folder, limits, others)})
     keep_what_is_there(data, [site])
 
 
@@ -127,5 +144,5 @@ def write(grades: Grades, out: Path) -> list[Path]:
     body = table(["", "player", "remark"], ["NashConv"], lines(grades))
     body += f"<p>{comparison(grades).capitalize()}. {MEANING}</p>"
     write_whole(site, utf8(page(f"{grades.small}: exact grades", body, "60rem")))
-    write_json(asdict(grades), data)
+    write_json(grades.as_json(), data)
     return [site, data]

@@ -6,7 +6,7 @@ played. A match has the same number and the same deals whenever it is played, so
 Swiss rounds counts in more rounds, too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -95,9 +95,7 @@ def play_tournament(
     names = [player.name for player in players]
     about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
     about |= {"policies": names, "opponents": [], "games": games, "seed": seed}
-    files = {name: digest(folder / name) for name in programs} | fingerprints(others)
-    how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
-    how |= {"files": files}
+    how = conditions(folder, programs, others, limits)
     saved = SavedParts(out / GAMES_FOLDER, {**about, **how}, results_in(out))
     plan = Plan(games, seed, strict=False, saved=saved)
     matches = keeping_games(pairings, out / REPLAYS)
@@ -106,6 +104,15 @@ def play_tournament(
     played = list(chain.from_iterable(each.matches for each in rounds))
     evaluation = evaluated(about, played, one_by_one=variant.game.cooperative)
     return Tournament(evaluation, rounds, limits, passed_over)
+
+
+def conditions(
+    folder: Path, programs: Iterable[str], others: Sequence[str], limits: Limits
+) -> dict[str, Any]:
+    """The limits of the bots, and what changes if the files of a player change."""
+    files = {name: digest(folder / name) for name in programs} | fingerprints(others)
+    how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
+    return {**how, "files": files}
 
 
 def results_in(out: Path) -> list[Path]:

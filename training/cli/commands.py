@@ -8,10 +8,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
 from shlex import quote
+from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
@@ -21,6 +21,7 @@ from rich.text import Text
 
 from hanamachi.errors import UserError, missing_extra, shown
 from hanamachi.limits import LINE, MOVE_SECONDS, WORKERS
+from hanamachi.training.cli.notes import note
 from hanamachi.training.failures import missing_package
 
 if TYPE_CHECKING:
@@ -360,8 +361,8 @@ def exploit(
     config: Annotated[
         Path | None,
         typer.Option(
-            help="YAML file with settings of the best responses. Settings that equal a run's "
-            "defaults are ignored: best responses have defaults of their own."
+            help="YAML file with settings of the best responses. Name only what is to differ from "
+            "their own defaults: a run's config.yaml names everything."
         ),
     ] = None,
     out: Annotated[
@@ -428,20 +429,26 @@ def play(
 ) -> None:
     """Play a game against a policy, or with it, in the terminal."""
     from hanamachi.games.registry import variant as make_variant
+    from hanamachi.policies.external.process import ProcessPolicy
     from hanamachi.policies.search.search import Search
     from hanamachi.policies.view_policy import ViewPolicy
     from hanamachi.sessions.saved_games import record_of, save
+    from hanamachi.storage.files import refuse_existing
     from hanamachi.training.cli.colours import CardColours
     from hanamachi.training.cli.play import Contest, play
 
-    refuse_existing(record)
+    if record:
+        refuse_existing(record)
     variant = make_variant(game, **assignments(options))
     policy = opponent_for(variant, opponent)
     contest = Contest(variant, policy, seat, seed)
+    if isinstance(policy, ProcessPolicy):
+        policy.start()  # fails now if it would fail in the game
     if not isinstance(policy, Search | ViewPolicy):  # whose hints take seconds
         contest.hint()  # compiles the policy's code before the first move
     if record:
         save(record_of(contest.session), record)  # fails now if it would fail after the game
+    note_if_narrow()
     say(f"{policy.name} plays in all other seats.")
     coloured = CardColours(variant)
     try:
@@ -522,6 +529,7 @@ def replay(
     """Step through a game, with all hands visible, or write it as an animation or as text."""
     from hanamachi.sessions.notation import load_game, write_game
     from hanamachi.sessions.saved_games import positions
+    from hanamachi.storage.files import refuse_existing
     from hanamachi.training.cli.play import round_end
 
     if web:
@@ -545,6 +553,7 @@ def replay(
             write_game(record, out)
         written(out)
         return
+    note_if_narrow()
     variant, before = record.variant, None
     for number, (position, words) in enumerate(positions(record)):
         prompt = f"[{number}/{len(record.actions)}] Enter continues, q quits "
@@ -683,12 +692,6 @@ def exploit_exactly(
         written(report.write(found, out))
 
 
-def refuse_existing(file: Path | None) -> None:
-    """UserError if a file that a command would write is there already."""
-    if file and file.exists():
-        raise UserError(f"{file} is there already: move it, or name another file")
-
-
 def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None:
     """UserError if one of these options, which the command would ignore, was given."""
     for option in context.command.params:
@@ -713,10 +716,10 @@ def ask_for_games(context: typer.Context, policies: Sequence[str]) -> None:
 def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:
     from hanamachi.training.arena.grade import check_place, grade, tables, write
 
-    check_place(out, small)
+    check_place(out, folder, small, **how)
     with console.status("the bots are asked about every position"):
         grades = grade(folder, small, **how)
-    show(asdict(grades), tables(grades), as_json)
+    show(grades.as_json(), tables(grades), as_json)
     written(*write(grades, out))
 
 
@@ -748,10 +751,13 @@ def written(*paths: Path) -> None:
         note(f"written: {path}")
 
 
-def note(words: str) -> None:
-    """Say something apart from results, which may be read by a program."""
-    if sys.stderr:  # None if it is closed: then print would write to stdout
-        print(words, file=sys.stderr)
+def note_if_narrow() -> None:
+    """Say that the lines of a table are longer than those of this terminal, if they are."""
+    from hanamachi.training.cli.play import WIDTH
+
+    columns = get_terminal_size().columns
+    if columns < WIDTH:
+        note(f"tables have up to {WIDTH} columns, and this terminal has {columns}: make it wider")
 
 
 def assignments(texts: Sequence[str] | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from hanamachi.errors import UserError, missing_extra, shortened, shown
 from hanamachi.storage.reading import may_name_a_file
+from hanamachi.training.cli.notes import note
 from hanamachi.training.failures import is_out_of_memory, missing_package
 
 UNREAD, MISTAKE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = run(lambda: answer(given or ["--help"]))
     if code in STOPPED:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
-        tell(f"{STOPPED[code]}{how_to_resume(given)}")
+        note(f"hanamachi: {STOPPED[code]}{how_to_resume(given)}")
     sys.exit(code)
 
 
@@ -149,13 +150,8 @@ def how_to_resume(given: Sequence[str]) -> str:
 
 
 def complain(words: str) -> int:
-    tell(shortened(words))
+    note(f"hanamachi: {shortened(words)}")
     return MISTAKE
-
-
-def tell(words: str) -> None:
-    if sys.stderr:  # None if it is closed: then print would write to stdout
-        print(f"hanamachi: {words}", file=sys.stderr)
 
 
 def sentence(error: Exception) -> str:

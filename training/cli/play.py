@@ -271,11 +271,13 @@ def take_turn(contest: Contest, ask: Ask, say: Say) -> None:
         try:
             moved = obey(contest, ask("> ").strip().lower(), say)
         except UserError as mistake:
-            say(sentence(mistake))
+            say(sentence(mistake, contest.opponent.name))
 
 
-def sentence(error: UserError) -> str:
-    return f"{str(error)[0].upper()}{str(error)[1:]}."
+def sentence(error: UserError, policy: str) -> str:
+    """What is wrong; the policy's name at its beginning stays as it is written."""
+    words = str(error)
+    return f"{words}." if words.startswith(policy) else f"{words[0].upper()}{words[1:]}."
 
 
 def hear_reply(contest: Contest, ask: Ask, say: Say) -> None:
@@ -285,7 +287,7 @@ def hear_reply(contest: Contest, ask: Ask, say: Say) -> None:
             contest.reply()
             return
         except UserError as failure:
-            say(sentence(failure))
+            say(sentence(failure, contest.opponent.name))
         if ask("Enter asks it again, q leaves the game ").strip().lower() in LEAVE:
             raise EOFError
 

@@ -124,7 +124,10 @@ def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
 
 
 def keep_other_results(result: Path, about: Mapping[str, Any]) -> None:
-    """UserError if a file of results, in JSON, is there and says anything else of these entries."""
+    """UserError if a file of results, in JSON, is there and says anything else of these entries.
+
+    It names what has changed.
+    """
     check_folder(result.parent)
     if not result.exists():
         return
@@ -132,9 +135,11 @@ def keep_other_results(result: Path, about: Mapping[str, Any]) -> None:
         found = parse_json(read_bounded(result, RESULTS_BYTES))
     except UserError:
         found = None  # something else wrote it
-    same = json.loads(json.dumps(about))
-    if not isinstance(found, dict) or not same.items() <= found.items():
+    if not isinstance(found, dict):
         raise there_already(result)
+    now = json.loads(json.dumps(about))
+    if told := changes({name: found.get(name) for name in now}, now):
+        raise UserError(listed(f"{there_already(result)}; it differs: ", told))
 
 
 def there_already(result: Path) -> UserError:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
+from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import rounded
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.saved_parts import keep_other_results
@@ -46,6 +47,7 @@ class Exact:
     game: str
     options: dict[str, Any]
     policy: str
+    files: dict[str, str]  #: digests of the policy's weights or code, where they can be seen
     states: int
     information_sets: int
     choices: int  #: information sets with more than one legal action
@@ -81,6 +83,7 @@ def exact_exploitability(
         game=variant.id,
         options=dict(variant.options),
         policy=player.name if own else str(policy),
+        files=fingerprints([policy]),
         states=tree.states,
         information_sets=tree.sets,
         choices=int((tree.choices > 1).sum()),
@@ -134,6 +137,7 @@ def check_place(folder: Path, policy: str, game: str | None = None, **options: A
     """
     variant = load_policy(policy, game, **options).variant
     about = {"game": variant.id, "options": dict(variant.options), "policy": policy}
+    about["files"] = fingerprints([policy])
     keep_other_results(folder / RESULT, about)
 
 

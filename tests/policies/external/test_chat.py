@@ -159,6 +159,22 @@ def test_an_answer_that_drips_is_given_up_in_time(server: ChatServer, status: in
     assert time.monotonic() - before < 50  # half the time of the whole answer
 
 
+def test_headers_that_drip_are_given_up_in_time(server: ChatServer) -> None:
+    server.always = Wrong(drip_header=0.1)
+    before = time.monotonic()
+    with pytest.raises(Unavailable, match="too long"):
+        ask(chat(server, timeout=0.2, attempts=1))
+    assert time.monotonic() - before < 1.5  # dripping takes 2.3 seconds
+
+
+def test_headers_and_content_have_one_time_together(server: ChatServer) -> None:
+    server.always = Wrong(seconds=0.5, stall=2)
+    before = time.monotonic()
+    with pytest.raises(Unavailable, match="too long"):
+        ask(chat(server, timeout=1, attempts=1))
+    assert time.monotonic() - before < 1.5
+
+
 def test_a_retry_may_be_given_as_a_date() -> None:
     assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") < 0
     assert seconds("7") == 7

@@ -6,7 +6,7 @@ import pytest
 
 from hanamachi.errors import UserError
 from hanamachi.training.cli import main as cli
-from hanamachi.training.cli.commands import note
+from hanamachi.training.cli.notes import note
 
 
 def test_notes_and_mistakes_stay_out_of_stdout(

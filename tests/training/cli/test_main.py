@@ -112,6 +112,21 @@ def test_an_exact_result_is_written_again_but_not_over_that_of_another_policy(
     assert (tmp_path / "exact.json").read_text() == before
 
 
+def test_an_exact_result_is_not_replaced_by_that_of_other_weights(hanamachi, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    policy, place = tmp_path / "exactly_mine.py", ("--out", tmp_path)
+    small = ("--exact", "--game", "hanamikoji", *SMALL)
+    code = "def first(variant):\n    return lambda observation, mask: int(mask.argmax())\n"
+    policy.write_text(code)
+    assert hanamachi("exploit", "exactly_mine:first", *small, *place)[0] == 0
+    before = (tmp_path / "exact.json").read_text()
+    policy.write_text(code + "# and another weight\n")
+    code, _, said = hanamachi("exploit", "exactly_mine:first", *small, *place)
+    assert (code, said.count("\n")) == (2, 1)
+    assert "exactly_mine:first has changed" in said
+    assert (tmp_path / "exact.json").read_text() == before
+
+
 def must_not_happen(*given, **how):
     raise AssertionError
 
@@ -132,6 +147,30 @@ def test_grades_of_each_small_version_have_files_of_their_own(hanamachi, tmp_pat
         code, _, said = hanamachi(*command, name[len("grades-") : -len(".json")])
         assert (code, said.count("\n")) == (2, 1)
         assert "is there already" in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+@pytest.mark.parametrize(
+    ("changed", "more"), [("bot.py has changed", ""), ("seconds", "--seconds 2"),
+                          ("greedy", "--with greedy")],
+)  # fmt: skip
+def test_grades_of_other_bots_or_under_other_limits_stay(hanamachi, tmp_path, changed, more):
+    bot = tmp_path / "bots" / "bot.py"
+    bot.parent.mkdir()
+    bot.write_text("1 / 0")  # so it is refused, and soon
+    small = "hanabi-pairs"
+    command = ("arena", bot.parent, "--out", tmp_path / "out", "--grade", small)
+    for _ in range(2):
+        assert hanamachi(*command)[0] == 0
+    grades = [tmp_path / "out" / f"grades-{small}.{kind}" for kind in KINDS]
+    before = [each.read_text() for each in grades]
+    if not more:
+        bot.write_text("2 / 0")
+    code, _, said = hanamachi(*command, *more.split())
+    assert (code, said.count("\n")) == (2, 1)
+    assert "is there already" in said
+    assert changed in said
+    assert [each.read_text() for each in grades] == before
 
 
 KINDS = ("html", "json")

@@ -16,7 +16,15 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.sessions.saved_games import load, record_of, replay
-from hanamachi.training.cli.play import Contest, listed, overview, play, tidy, usual_opponent
+from hanamachi.training.cli.play import (
+    Contest,
+    listed,
+    overview,
+    play,
+    sentence,
+    tidy,
+    usual_opponent,
+)
 from hanamachi.training.exact import SMALL
 
 PLAYERS = (2, 3, 4, 5)
@@ -397,6 +405,16 @@ def test_an_opponent_that_fails_is_asked_again_or_the_game_is_left(lines, moved)
     assert not script.hold(game)
     assert "Not yet." in script.heard
     assert len(game.session.actions) == moved
+
+
+def test_the_name_of_a_policy_that_fails_is_told_as_it_is_written():
+    game = contest(opponent="greedy")
+    game.opponent.name = "process:nope"
+    for words, said in (
+        ("process:nope ended", "process:nope ended."),
+        ("your choices", "Your choices."),
+    ):
+        assert sentence(UserError(words), game.opponent.name) == said
 
 
 class FailsOnce(RandomPolicy):

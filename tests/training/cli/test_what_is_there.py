@@ -1,6 +1,7 @@
 """No command replaces a file of the user's, or asks for a folder of the user's to be deleted."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,35 @@ def test_replay_replaces_no_file(
     assert code_of("replay", tmp_path / "game.json", "--out", tmp_path / name) == 2
     assert name in capsys.readouterr().err
     assert (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+def test_a_bot_that_cannot_start_is_refused_before_a_game_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "game.json"
+    bot = ("--opponent", "process:./no-such-bot", "--record", record)
+    assert code_of("play", "hanamikoji", "--seat", 0, *bot) == 2
+    heard = capsys.readouterr()
+    assert "process:./no-such-bot is not ready" in heard.err
+    assert heard.out == ""
+    assert not record.exists()
+
+
+@pytest.mark.parametrize(("columns", "notes"), [("79", 1), ("80", 0)])
+def test_a_narrow_terminal_is_told_of_once(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    columns: str,
+    notes: int,
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    session = Session(variant("hanamikoji"))
+    session.begin(5)
+    save(record_of(session), tmp_path / "game.json")
+    assert code_of("replay", tmp_path / "game.json", "--all") == 0
+    assert capsys.readouterr().err.count("make it wider") == notes
 
 
 def test_export_replaces_no_file(tmp_path: Path) -> None:
