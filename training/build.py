@@ -47,7 +47,7 @@ def make_games(config: Config) -> Games:
         elif name != SELF:
             fixed_opponents.append((load_policy(name, game=config.game, **config.options), share))
     kind = OtherPlayVecEnv if config.augmentation == "other_play" else SelfPlayVecEnv
-    games = kind(variant, config.num_games, config.seed, fixed_opponents)
+    games = kind(variant, config.num_games, config.seed, fixed_opponents, config.ppo.gamma)
     features = Features(variant, network.features)
     return FeaturedVecEnv(games, features) if network.features else games
 

@@ -4,9 +4,10 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, TypeVar
 
 Job = TypeVar("Job")
@@ -25,15 +26,19 @@ def worker_pool(
     spawn = multiprocessing.get_context("spawn")  # a fork would copy locks of running threads
     with ProcessPoolExecutor(processes, spawn, begin_worker, (begin,)) as pool:
         try:
-            with interrupts_held():
-                pool.submit(int)  # starts all processes, which inherit that interrupts are held
+            with interrupts_held():  # as each worker inherits it
+                while len(children_but(others)) < processes:
+                    pool.submit(int)  # starts one, unless one has nothing to do
             yield pool
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in multiprocessing.active_children():
-                if worker not in others:
-                    worker.terminate()
+            for worker in children_but(others):
+                worker.terminate()
             raise
+
+
+def children_but(others: Sequence[BaseProcess]) -> list[BaseProcess]:
+    return [child for child in multiprocessing.active_children() if child not in others]
 
 
 @contextmanager

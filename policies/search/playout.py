@@ -87,12 +87,11 @@ def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
 
 
 def gap_to_best(
-    results: NDArray[np.float64], ddof: int = 0
+    results: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The mean gap of each action to the best, (J,), and its standard error, (J,).
 
-    `results` (K, J) are of the same worlds for every action. With `ddof=1` the error is unbiased
-    for few worlds too, and needs two; a search, which may have one, compares with `ddof=0`.
+    `results` (K, J) are of the same worlds for every action.
     """
     gaps = results[:, [results.mean(0).argmax()]] - results  # (K, J)
-    return gaps.mean(0), gaps.std(0, ddof=ddof) / np.sqrt(len(gaps))
+    return gaps.mean(0), gaps.std(0) / np.sqrt(len(gaps))

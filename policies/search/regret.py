@@ -1,18 +1,33 @@
 """What actions earn by the judgement of a search: the value of each, or how much one loses.
 
 The search knows what the seat knew. All actions that are compared are played out in the same
-worlds. Regret is how much less an action earns than the best one.
+worlds. Regret is how much less an action earns than the best one. The best one of each half of the
+worlds is measured in the other half, as chance favours it where it is chosen.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.policies.policy import Masks, Memory, Observations, Values
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
-from hanamachi.policies.search.playout import gap_to_best
 
-FEWEST = 2  # worlds in which actions are compared: one alone says nothing about chance
-CLEAR = 2.0  # a difference counts if it is larger than this many standard errors
+FEWEST = 2  # worlds in which actions are compared: one chooses the best, which the other measures
+CLEAR = 2.0  # a regret is clear if it is larger than this many standard errors
+
+
+class Regret(NamedTuple):
+    """How much less an action earns than the best one, in what the seat earns."""
+
+    mean: float  # below 0 if chance wills it, so that a sum of many is fair
+    error: float  # standard error of the mean
+
+    @property
+    def clear(self) -> float:
+        """The mean, or 0 if it may be chance."""
+        return self.mean if self.mean > CLEAR * self.error else 0.0
 
 
 def regret(
@@ -22,21 +37,29 @@ def regret(
     memory: Memory,
     action: int,
     worlds: int,
-) -> tuple[float, Memory]:
-    """The regret of an action of a batch of one, at least 0, and the memory after the decision.
+) -> tuple[Regret, Memory]:
+    """The regret of an action of a batch of one, and the memory after the decision.
 
-    It is in what the seat earns: from 0 to 2 in competitive games, in points in cooperative ones.
+    What the seat earns is from -1 to 1 in competitive games, and in points in cooperative ones.
     There are at least FEWEST worlds.
     """
     decision, after = search.decision(observation, mask, memory)
     actions = np.union1d(search.tried(decision), [action])
     if len(actions) == 1:
         search.results(decision, actions, 1)  # for the memory, which may need it
-        return 0.0, after
-    gaps, errors = gap_to_best(search.results(decision, actions, worlds), ddof=1)
-    (place,) = np.flatnonzero(actions == action)
-    gap, error = float(gaps[place]), float(errors[place])
-    return gap if gap > CLEAR * error else 0.0, after
+        return Regret(0.0, 0.0), after
+    results = search.results(decision, actions, worlds)
+    gaps = (best_of_other_half(results)[:, None] - results)[:, actions == action]
+    return Regret(float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps)))), after
+
+
+def best_of_other_half(results: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the action that is best in the other half of the worlds brings in each, (K,).
+
+    `results` (K, J) are of the same worlds for every action.
+    """
+    one, other = np.array_split(results, 2)
+    return np.concatenate([one[:, other.mean(0).argmax()], other[:, one.mean(0).argmax()]])
 
 
 def action_values(

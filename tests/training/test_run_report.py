@@ -5,11 +5,14 @@ import json
 import re
 from dataclasses import replace
 from io import StringIO
+from itertools import count
+from math import isfinite
 from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
 from root import ROOT
+from small_datasets import SMALL, made
 from stable_baselines3.common.logger import TensorBoardOutputFormat
 
 from hanamachi.policies import load_policy
@@ -22,8 +25,10 @@ from hanamachi.training.curve_pictures import draw_curve, results_picture, short
 from hanamachi.training.evaluation.matches import with_partners
 from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.evaluation.results import read_rows
+from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import CHOSEN, ONLY, model_card
-from hanamachi.training.run import train
+from hanamachi.training.ownership import owned
+from hanamachi.training.run import clone, train
 from hanamachi.training.run_report import sample_game
 
 RUN = {
@@ -34,6 +39,8 @@ RUN = {
     "ppo": {"batch_size": 64},
     "evaluation": {"every": 256, "games": 4, "final_games": 4, "opponents": ["random", "greedy"]},
 }
+RARE = RUN["evaluation"] | {"every": 10_000, "final_opponents": ["random"]}
+ROLLOUT = 128  # decisions
 RATES = ("rate_against_random", "rate_against_greedy")
 
 
@@ -50,7 +57,47 @@ def test_the_curve_has_every_evaluation_with_its_interval(out):
         low, middle, high = (curve[f"{prefix}{name}"] for prefix in (LOW, RESULT, HIGH))
         assert list(low) == list(middle) == list(high) == [256, 512, 768, 1024]
         assert all(low[at] <= middle[at] <= high[at] for at in middle)
-    assert list(curve["train/entropy"]) == list(curve["train/value_loss"]) == list(middle)
+    assert list(curve["train/entropy"]) == list(curve["train/value_loss"]) == updates(1024)
+
+
+def updates(steps):
+    """The decisions after each update."""
+    return list(range(ROLLOUT, steps + 1, ROLLOUT))
+
+
+def learned_curve(logs):
+    """What a run has logged, but for its speed."""
+    return {name: values for name, values in read_curve(logs).items() if "fps" not in name}
+
+
+def test_every_update_is_logged_once_also_in_a_run_that_is_resumed(tmp_path, monkeypatch):
+    config = Config.from_dict(RUN | {"steps": 384, "save_every": ROLLOUT, "evaluation": RARE})
+    train(config, tmp_path / "whole")
+    collect, calls = SelfPlayPPO.collect, count()
+
+    def stopped(learner):
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return collect(learner)
+
+    monkeypatch.setattr(SelfPlayPPO, "collect", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        train(config, tmp_path / "stopped")
+    train(config, tmp_path / "stopped", resume=True)
+    curve = learned_curve(tmp_path / "whole" / "tensorboard")
+    assert list(curve["train/entropy"]) == updates(384)
+    assert learned_curve(tmp_path / "stopped" / "tensorboard") == curve
+
+
+@pytest.mark.parametrize("teacher", ["greedy", "dataset"])
+def test_every_update_of_a_clone_is_logged_by_numbers(teacher, tmp_path):
+    source = f"dataset:{made(tmp_path / 'dataset')}" if teacher == "dataset" else teacher
+    run = RUN | {"init_from": source, "clone": {"steps": 256}, "options": SMALL["hanamikoji"]}
+    with owned(tmp_path / "run"):
+        clone(Config.from_dict(run), tmp_path / "run")
+    curve = read_curve(tmp_path / "run" / "tensorboard" / "clone")
+    assert list(curve["train/agreement"]) == updates(256)
+    assert all(isfinite(value) for values in curve.values() for value in values.values())
 
 
 def test_the_page_explains_every_curve(tmp_path):

@@ -3,6 +3,8 @@
 import os
 import signal
 from collections.abc import Set
+from multiprocessing import active_children
+from typing import Any
 
 import pytest
 
@@ -14,15 +16,18 @@ def held() -> Set[int]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals cannot be held")
-def test_interrupts_are_held_while_processes_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_processes_start_while_interrupts_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     class Pool(workers.ProcessPoolExecutor):
-        def submit(self, *_: object) -> None:  # type: ignore[override]
+        def submit(self, *work: Any, **more: Any) -> Any:  # type: ignore[override]
             seen.append(signal.SIGINT in held())
+            return super().submit(*work, **more)
 
     monkeypatch.setattr(workers, "ProcessPoolExecutor", Pool)
-    before = held()
-    with workers.worker_pool(2):
+    before, others = held(), active_children()
+    with workers.worker_pool(3):
         assert held() == before
-    assert seen == [True]
+        assert len(workers.children_but(others)) == 3
+    assert len(seen) >= 3
+    assert all(seen)

@@ -1,8 +1,8 @@
 """What the moves of a policy lose, by the judgement of a search that knows what the seat knew.
 
 The search plays out the move and the ones that it would try in the same worlds, see
-`policies/search/regret.py`. A loss is in what the seat earns: from 0 to 2 in competitive games, in
-points in cooperative ones.
+`policies/search/regret.py`. A loss is in what the seat earns: at most 2 in competitive games, in
+points in cooperative ones. Moves without a choice do not count.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,8 @@ class Judge:
             search = self.player.policy.with_worlds(turn.worlds())
             seen = turn.observations, turn.masks, self.player.memory[place]
             lost, self.player.memory[place] = regret(search, *seen, action, self.worlds)
-            self.moves, self.lost = self.moves + 1, self.lost + lost
+            self.moves += int(np.count_nonzero(turn.masks) > 1)
+            self.lost += lost.mean
 
     def counts(self) -> Counts:
         return {"judged": self.moves, "lost": self.lost}
@@ -48,8 +49,8 @@ class Judged:
     """How much a policy's moves lost in all games of an evaluation."""
 
     policy: str
-    moves: int
-    lost: float  #: by a move on average
+    moves: int  #: with a choice
+    lost: float  #: by a move on average; chance may bring it a little below 0
 
 
 def judged(name: str, counts: Counts) -> Judged:

@@ -31,7 +31,7 @@ class Move(NamedTuple):
     words: str
     value: float | None  # of the position before it; None if the agent has no values
     best: list[tuple[float, str]]  # the agent's most probable actions, with their probabilities
-    lost: float  # at least 0; 0 also for a seat that is not judged
+    lost: float  # 0 if it may be chance, and for a seat that is not judged
 
 
 def load(spec: str, variant: Variant) -> Policy:
@@ -97,7 +97,7 @@ class Review:
         seen = turn.observations, turn.masks, self.judge.memory[place][None]
         lost, memory = regret(search, *seen, action, self.worlds)
         self.judge.memory[place] = memory[0]
-        return lost
+        return lost.clear
 
 
 def worst(moves: Iterable[Move]) -> list[Move]:

@@ -276,10 +276,10 @@ class SelfPlayPPO(MaskablePPO):
         return complete
 
     def improve(self) -> None:
-        """Write the log, and train the policy on the rollout."""
+        """Train the policy on the rollout, and write the log of this update."""
         self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
-        self.dump_logs()
         self.train()
+        self.dump_logs()
 
     @contextmanager
     def computing(self) -> Iterator[None]:
@@ -353,8 +353,10 @@ class SelfPlayPPO(MaskablePPO):
                     steps += 1
                 self._n_updates += 1
         means = {name: float(total) / steps for name, total in totals.items()}
-        explained = {"explained_variance": self.rollout_buffer.explained_variance}
-        for name, value in (means | explained | scheduled).items():
+        explained = self.rollout_buffer.explained_variance
+        if not np.isnan(explained):  # returns do not vary, or no value was asked for, as in a clone
+            means["explained_variance"] = explained
+        for name, value in (means | scheduled).items():
             self.logger.record(f"train/{name}", value)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
 

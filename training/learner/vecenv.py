@@ -38,7 +38,7 @@ class TurnBasedVecEnv(VecEnv):
 
     observations: NDArray[np.float32]  #: (B, N) of the seats to move
     masks: NDArray[np.int8]  #: (B, A) of the seats to move
-    rewards: NDArray[np.float32]  #: (B,) of the seats that have just moved
+    rewards: NDArray[np.float32]  #: (B,) of the seats that have just moved, as of that decision
     terminated: NDArray[np.bool_]  #: (B,) the game ended; the row shows a new one
     signs: NDArray[np.float32]  #: (B,) +1 if the seat to move is on the side of the last, else -1
     elapsed: NDArray[np.float32]  #: (B,) decisions since the last one shown, of opponents too
@@ -168,8 +168,9 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
 
     Each of the `opponents` is a policy and the share of the games in which it plays all seats but
     the learner's. The learner's seat is drawn for each of these games, and their rows show the
-    learner's decisions only. Moves without a choice are made at once and not shown, but for the
-    first move of a game, which is forced in some small versions.
+    learner's decisions only. What an opponent's decision earns the learner is discounted by `gamma`
+    for each decision since the learner's own, as in self-play. Moves without a choice are made at
+    once and not shown, but for the first move of a game, which is forced in some small versions.
     """
 
     units: Units
@@ -180,8 +181,9 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         num_envs: int,
         seed: int = 0,
         opponents: Sequence[tuple[Policy, float]] = (),
+        gamma: float = 1.0,
     ) -> None:
-        self.variant = variant
+        self.variant, self.gamma = variant, gamma
         layout, actions = variant.observation, variant.actions
         super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
         private, others = layout.private_entries, variant.seats - 1
@@ -287,6 +289,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.last[rows[ended]] = self._seen_at_end(self.games[rows[ended]], actions[ended], seats)
         self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks
         learners = earned[np.arange(len(rows)), self.learner_seat[rows]]
+        learners *= self.gamma ** self.elapsed[rows]
         self.rewards[rows] += np.where(self.terminated[rows], 0, learners)
         self.elapsed[rows] += 1
         self.terminated[rows] |= terminated
@@ -342,9 +345,10 @@ class OtherPlayVecEnv(SelfPlayVecEnv):
         num_envs: int,
         seed: int = 0,
         opponents: Sequence[tuple[Policy, float]] = (),
+        gamma: float = 1.0,
     ) -> None:
         self.symmetries = variant.symmetries
-        super().__init__(variant, num_envs, seed, opponents)
+        super().__init__(variant, num_envs, seed, opponents, gamma)
         self.drawn = np.zeros((num_envs, variant.seats), np.int64)  # numbers of symmetries
         entries, private = self.symmetries.entries, variant.observation.private_entries
         of_one = np.searchsorted(private, entries[:, private])  # they stay among themselves

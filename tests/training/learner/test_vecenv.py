@@ -25,6 +25,7 @@ from hanamachi.policies import Policy, load_policy
 from hanamachi.sessions.session import Session
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
+from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv, seeds_of
 
 pytestmark = pytest.mark.uncompiled
@@ -272,6 +273,35 @@ def test_beside_partners_their_decisions_are_counted():
     for _ in range(5):
         env.advance(env.masks.argmax(1))
         assert env.elapsed.tolist() == [3, 3, 1, 1]
+
+
+def returns_of_first_games(env, gamma):
+    """The movers and the discounted returns of each row's first game, if all play the last action.
+
+    Both (T, B), where no value is known, and what follows the first game is left out of it.
+    """
+    env.reset()
+    movers, seen = [], []
+    while not seen or not np.any([ended for _, ended, _, _ in seen], axis=0).all():
+        movers.append(env.movers)
+        env.advance(np.array([last_legal(None, mask) for mask in env.masks]))
+        seen.append([x.copy() for x in (env.rewards, env.terminated, env.signs, env.elapsed)])
+    rewards, terminated, signs, elapsed = (np.array(each) for each in zip(*seen, strict=True))
+    values = np.zeros((len(rewards) + 1, env.num_envs), np.float32)
+    found = mover_signed_advantages(rewards, values, terminated, signs, gamma, 1.0, elapsed)
+    after = np.cumsum(terminated, axis=0) - terminated > 0
+    return np.where(after, -1, movers), found
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.5])
+def test_a_decision_returns_the_same_beside_guests_and_in_self_play(variant, gamma):
+    movers, returns = returns_of_first_games(SelfPlayVecEnv(variant, GAMES, 5), gamma)
+    env = SelfPlayVecEnv(variant, GAMES, 5, [(Counting(variant), 1)], gamma)
+    learners, found = returns_of_first_games(env, gamma)
+    for row in range(GAMES):
+        own = learners[:, row] >= 0
+        same = movers[:, row] == learners[0, row]
+        np.testing.assert_allclose(found[own, row], returns[same, row], atol=1e-6)
 
 
 @pytest.mark.parametrize("rows", range(6, 17))
