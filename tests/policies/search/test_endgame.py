@@ -14,6 +14,7 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
+from hanamachi.policies.search import round_value as round_value_module
 from hanamachi.policies.search.endgame import Tree
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.round_value import RoundValue
@@ -146,12 +147,16 @@ def test_the_end_of_a_round_is_played_deterministically() -> None:
     assert ((chances > 0).sum(1) < masks.sum(1)).any()
 
 
+@pytest.mark.parametrize("starter", [0, 1])
 @pytest.mark.parametrize("name", ["greedy", "expert"])
-def test_the_values_of_a_round_for_the_two_players_sum_to_zero(name: str) -> None:
+def test_the_values_of_a_round_for_the_two_players_sum_to_zero(
+    name: str, starter: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(round_value_module, "DEALS", 500)  # so that chance decides nothing
     variant = make_variant("hanamikoji")
     game = variant.new(np.zeros(1, np.uint64))
     kernels.start_one(variant.rule_set, game[0])
-    kernels.resolve_one(variant.rule_set, game[0], 0)
+    kernels.resolve_one(variant.rule_set, game[0], starter)
     ahead = game.copy()
     ahead["marker"][0, 5:7] = 1  # nine of the eleven charm that win
     round_value = RoundValue(load_policy(name, game="hanamikoji"))
