@@ -138,6 +138,24 @@ def test_where_the_tree_is_too_large_the_blueprint_plays() -> None:
     np.testing.assert_array_equal(answers(search, games), answers(greedy, games))
 
 
+def test_every_world_counts_the_same_in_a_large_tree_and_in_a_small_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    games = midgame(ROUND, 0, games=1)
+    _, masks = observe(ROUND, games, games["mover"].astype(np.int64))
+    one, other = np.flatnonzero(masks[0])[:2]
+
+    def values(tree: Tree, worlds: NDArray[np.void]) -> NDArray[np.float64]:
+        """64 worlds promise 1 for one action, 32 others promise 1.5 for the other."""
+        found = np.zeros(ROUND.actions.size)
+        found[one if len(worlds) == 64 else other] = 1 if len(worlds) == 64 else 1.5
+        return found
+
+    monkeypatch.setattr(Tree, "values", values)
+    search = load_policy("search:endgame:greedy:worlds=96", game=ROUND.id, **ROUND.options)
+    assert answers(search, games)[0].argmax() == one
+
+
 def test_the_end_of_a_round_is_played_deterministically() -> None:
     games = midgame(ROUND, 4)
     search = load_policy("search:endgame:random:worlds=4", game=ROUND.id, **ROUND.options)
