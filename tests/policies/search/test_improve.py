@@ -7,7 +7,7 @@ from searching import answers
 
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
-from hanamachi.policies.search.improve import Improve, likeliest
+from hanamachi.policies.search.improve import Comparison, Improve, likeliest
 
 WIN, OTHER_WIN, LOSS = "take 5", "take 4", "take 2b"
 
@@ -59,3 +59,11 @@ def test_the_legal_actions_with_the_highest_scores_are_tried() -> None:
     scores, mask = np.array([0.1, 0.9, 0.5, 0.7]), np.array([1, 0, 1, 1], np.int8)
     assert likeliest(scores, mask, 2).tolist() == [3, 2]
     assert likeliest(scores, mask, 8).tolist() == [3, 2, 0]
+
+
+def test_an_action_is_given_up_only_once_it_is_clearly_worse() -> None:
+    best, close, worse = [1, 1, 1, 1, 1, 1, -1, -1], [1, -1, 1, -1, 1, 1, 1, -1], [-1] * 8
+    compared = Comparison(None, np.zeros(3, np.float32), np.arange(3), np.empty((0, 3)))
+    compared.add(np.array([best, close, worse], float).T)
+    assert compared.actions.tolist() == [0, 1]
+    assert compared.results.tolist() == np.array([best, close]).T.tolist()
