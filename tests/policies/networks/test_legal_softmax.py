@@ -117,8 +117,9 @@ def test_the_learners_loss_is_that_of_ppo_over_all_actions(game):
     config = Config.from_dict({"game": game, "device": "cpu", "network": {"hidden": [32]}})
     learner = quiet_learner(config)
     learning(learner, config).play()
-    batch = last_rollout(learner)
-    network = learner.policy.network
+    batch, network = last_rollout(learner), learner.policy.network
+    moved = torch.linspace(-1, 1, len(batch.actions))  # as if it had learned since
+    batch = batch._replace(log_probabilities=batch.log_probabilities + moved)
     loss, _ = learner.loss(batch, learner.scheduled(0.5))
     expected = plain_loss(learner, batch, learner.scheduled(0.5))
     torch.testing.assert_close(loss, expected, atol=1e-5, rtol=1e-5)

@@ -14,6 +14,7 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
+from hanamachi.policies.search import round_value as round_value_module
 from hanamachi.policies.search.endgame import Tree
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.round_value import RoundValue
@@ -137,6 +138,24 @@ def test_where_the_tree_is_too_large_the_blueprint_plays() -> None:
     np.testing.assert_array_equal(answers(search, games), answers(greedy, games))
 
 
+def test_every_world_counts_the_same_in_a_large_tree_and_in_a_small_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    games = midgame(ROUND, 0, games=1)
+    _, masks = observe(ROUND, games, games["mover"].astype(np.int64))
+    one, other = np.flatnonzero(masks[0])[:2]
+
+    def values(tree: Tree, worlds: NDArray[np.void]) -> NDArray[np.float64]:
+        """64 worlds promise 1 for one action, 32 others promise 1.5 for the other."""
+        found = np.zeros(ROUND.actions.size)
+        found[one if len(worlds) == 64 else other] = 1 if len(worlds) == 64 else 1.5
+        return found
+
+    monkeypatch.setattr(Tree, "values", values)
+    search = load_policy("search:endgame:greedy:worlds=96", game=ROUND.id, **ROUND.options)
+    assert answers(search, games)[0].argmax() == one
+
+
 def test_the_end_of_a_round_is_played_deterministically() -> None:
     games = midgame(ROUND, 4)
     search = load_policy("search:endgame:random:worlds=4", game=ROUND.id, **ROUND.options)
@@ -146,12 +165,16 @@ def test_the_end_of_a_round_is_played_deterministically() -> None:
     assert ((chances > 0).sum(1) < masks.sum(1)).any()
 
 
+@pytest.mark.parametrize("starter", [0, 1])
 @pytest.mark.parametrize("name", ["greedy", "expert"])
-def test_the_values_of_a_round_for_the_two_players_sum_to_zero(name: str) -> None:
+def test_the_values_of_a_round_for_the_two_players_sum_to_zero(
+    name: str, starter: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(round_value_module, "DEALS", 500)  # so that chance decides nothing
     variant = make_variant("hanamikoji")
     game = variant.new(np.zeros(1, np.uint64))
     kernels.start_one(variant.rule_set, game[0])
-    kernels.resolve_one(variant.rule_set, game[0], 0)
+    kernels.resolve_one(variant.rule_set, game[0], starter)
     ahead = game.copy()
     ahead["marker"][0, 5:7] = 1  # nine of the eleven charm that win
     round_value = RoundValue(load_policy(name, game="hanamikoji"))

@@ -58,6 +58,23 @@ def test_decisions_are_searched_together_as_each_alone(blueprint):
     np.testing.assert_array_equal(answers(search, games), np.concatenate(alone))
 
 
+def test_random_numbers_follow_from_the_seed_of_a_search_and_from_what_the_seat_sees():
+    variant = make_variant("hanamikoji")
+    games = midgame(variant, 3)
+
+    def numbers(seed, row):
+        game, seats = games[row : row + 1], games["mover"][row : row + 1].astype(np.int64)
+        search = load_policy(f"search:mcts:worlds=1,seed={seed}", variant.id)
+        search = search.with_worlds(Worlds(variant, game, seats))
+        seen = observe(variant, game, seats)
+        decision, _ = search.decision(*seen, search.initial_memory(1))
+        return decision.seeds(3).tolist()
+
+    assert numbers(seed=0, row=0) == numbers(seed=0, row=0)
+    assert numbers(seed=0, row=0) != numbers(seed=1, row=0)
+    assert numbers(seed=0, row=0) != numbers(seed=0, row=1)
+
+
 def test_a_search_without_its_games_says_where_it_can_play():
     policy = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
     games = midgame(policy.variant, 0, games=1)

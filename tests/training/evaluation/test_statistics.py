@@ -118,6 +118,12 @@ def test_equal_scores_still_leave_doubt_that_shrinks(score, deals):
     assert 1 / (deals + 10) < high - low < 6 / deals
 
 
+def test_two_deals_lost_and_two_won_are_added_to_an_interval():
+    low, high = interval(np.ones(12))  # 14 of 16: 0.875 ± 1.96 * sqrt(0.875 * 0.125 / 16)
+    assert low == pytest.approx(0.875 - 0.16204, abs=1e-4)
+    assert high == 1
+
+
 def test_intervals_that_hold_at_once_do():
     """Even where the pairs have different deals, and each could fail by itself."""
     rng, trials, rates = np.random.default_rng(1), sample(EVALUATIONS, 0.1), [0.3, 0.5, 0.7, 0.9]
