@@ -12,7 +12,7 @@ import pytest
 from serving import HUMAN, served
 
 from hanamachi.training.serve import connections
-from hanamachi.training.serve.connections import Complaints, allow_many_connections
+from hanamachi.training.serve.connections import ErrorLog, allow_many_connections
 
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 HALF_BODY = (
@@ -25,7 +25,7 @@ HALF_BODY = (
 def test_a_connection_without_a_whole_request_is_closed(
     sent: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    monkeypatch.setattr(connections, "TIMEOUT", 0.2)
     with served(tmp_path) as client:
         address = "127.0.0.1", client.port
         with socket.create_connection(address, timeout=3) as browser:
@@ -35,7 +35,7 @@ def test_a_connection_without_a_whole_request_is_closed(
 
 
 def test_a_later_request_must_be_whole_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    monkeypatch.setattr(connections, "TIMEOUT", 0.2)
     with served(tmp_path) as client:
         browser = http.client.HTTPConnection("127.0.0.1", client.port, timeout=3)
         browser.request("GET", "/")
@@ -46,7 +46,7 @@ def test_a_later_request_must_be_whole_too(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_seat_stays_connected_for_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    monkeypatch.setattr(connections, "TIMEOUT", 0.2)
     with served(tmp_path) as client:
         key = client.table("hanamikoji", HUMAN, "random")["keys"]["0"]
         with client.sit(key) as seat:
@@ -57,10 +57,10 @@ def test_a_seat_stays_connected_for_longer(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_that_nobody_can_connect_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    loop, complaints = asyncio.new_event_loop(), Complaints()
+    loop, errors = asyncio.new_event_loop(), ErrorLog()
     error = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
     for _ in range(100):
-        complaints(loop, {"message": "out of system resource", "exception": error, "socket": None})
+        errors(loop, {"message": "out of system resource", "exception": error, "socket": None})
     loop.close()
     (record,) = caplog.records
     assert not record.exc_info
