@@ -14,9 +14,9 @@ import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
 from hanamachi.training.serve.app import application, bound, settings
-from hanamachi.training.serve.hall import Hall
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.store import Store
+from hanamachi.training.serve.table_server import TableServer
 
 HUMAN = "human"
 PATIENCE = 240.0  # seconds for an answer: kernels may have to be compiled
@@ -38,7 +38,7 @@ class Client:
     """What a browser can do at a server."""
 
     port: int
-    hall: Any = None  # where the server runs in this process
+    server: Any = None  # where the server runs in this process
 
     @property
     def origin(self) -> str:
@@ -119,12 +119,12 @@ class Seat:
 @contextmanager
 def served(folder: Path, policies: Sequence[str] = ()) -> Iterator[Client]:
     """A server in a thread of this process, at a free port."""
-    hall, listening = Hall(Store(folder), Offers(policies)), bound("127.0.0.1", 0)
-    server = uvicorn.Server(settings(application(hall)))
+    tables, listening = TableServer(Store(folder), Offers(policies)), bound("127.0.0.1", 0)
+    server = uvicorn.Server(settings(application(tables)))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
-        yield Client(listening.getsockname()[1], hall)
+        yield Client(listening.getsockname()[1], tables)
     finally:
         server.should_exit = True
         thread.join()

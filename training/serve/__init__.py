@@ -1,7 +1,7 @@
 """`hanamachi serve`: tables in the browser, to play, to watch, and to review games.
 
 `app.py` answers HTTP and WebSockets, `protocol.py` checks what browsers send, and `offers.py` lists
-what they can choose. `hall.py` lets people and policies move at their tables (`tables.py`), in the
-threads of `lanes.py`. `store.py` keeps everything in SQLite, `replays.py` shows games move by move,
-and `reviews.py` judges their moves. `page/` is what browsers load.
+what they can choose. `table_server.py` lets people and policies move at their tables (`tables.py`),
+in the threads of `worker.py`. `store.py` keeps everything in SQLite, `replays.py` shows games move
+by move, and `reviews.py` judges their moves. `page/` is what browsers load.
 """

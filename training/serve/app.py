@@ -45,15 +45,15 @@ from hanamachi.storage.user_folders import data_folder
 from hanamachi.training.evaluation.review import WORLDS
 from hanamachi.training.serve import replays
 from hanamachi.training.serve.connections import (
-    Complaints,
-    WholeRequests,
+    ErrorLog,
+    RequestTimeout,
     allow_many_connections,
 )
-from hanamachi.training.serve.hall import Connection, Full, Hall, Room, refusal
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
 from hanamachi.training.serve.reviews import Reviews
 from hanamachi.training.serve.store import Store
+from hanamachi.training.serve.table_server import Connection, Full, OpenTable, TableServer, refusal
 from hanamachi.training.serve.tables import new_key
 
 PAGE = files("hanamachi.training.serve") / "page"
@@ -107,8 +107,8 @@ def serve(
     offers, store = Offers(policies), Store(data or data_folder())
     listening = bound(host, port)
     allow_many_connections()
-    hall = Hall(store, offers)
-    server = uvicorn.Server(settings(application(hall, [host])))
+    tables = TableServer(store, offers)
+    server = uvicorn.Server(settings(application(tables, [host])))
     ready(address_of(listening) + (shelved(store, record) if record else ""))
     gc.freeze()  # what is loaded by now stays: to look through it would hold up all games
     server.run(sockets=[listening])
@@ -125,7 +125,7 @@ def settings(app: ASGIApp) -> uvicorn.Config:
     """How uvicorn runs the app; nothing is logged that holds a key."""
     return uvicorn.Config(
         app,
-        http=WholeRequests,
+        http=RequestTimeout,
         ws="websockets-sansio",
         ws_max_size=LARGEST,
         ws_per_message_deflate=False,
@@ -178,15 +178,15 @@ def own_address(family: int) -> str:
         return loopback
 
 
-def application(hall: Hall, hosts: Iterable[str] = ()) -> ASGIApp:
-    """The app of a hall; `hosts` are names of this server besides its addresses."""
-    site = Site(hall)
+def application(tables: TableServer, hosts: Iterable[str] = ()) -> ASGIApp:
+    """The app of a server of tables; `hosts` are names of this server besides its addresses."""
+    site = Site(tables)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_exception_handler(Complaints())
+        asyncio.get_running_loop().set_exception_handler(ErrorLog())
         yield
-        hall.close()
+        tables.close()
 
     routes = [
         Route("/", site.index),
@@ -307,9 +307,9 @@ async def body_of(request: Request, largest: int) -> bytes:
 class Site:
     """What each address answers."""
 
-    def __init__(self, hall: Hall) -> None:
-        self.hall = hall
-        self.reviews = Reviews(hall.slow)
+    def __init__(self, tables: TableServer) -> None:
+        self.server = tables
+        self.reviews = Reviews(tables.slow)
 
     # --- The page
 
@@ -322,34 +322,34 @@ class Site:
     # --- Games and tables
 
     async def games(self, request: Request) -> Response:
-        return JSONResponse({"games": self.hall.policies.offers.listed})
+        return JSONResponse({"games": self.server.policies.offers.listed})
 
     async def rules(self, request: Request) -> Response:
         id = request.path_params["game"]
         if id not in VARIANTS:
             raise Refused(404, f"there is no game {shown(id)}")
-        return JSONResponse({"html": await self.hall.replays.run(rules_page, id)})
+        return JSONResponse({"html": await self.server.replays.run(rules_page, id)})
 
     async def open_table(self, request: Request) -> Response:
         wanted = opening_of(await body_of(request, REQUEST_BYTES))
-        return JSONResponse(await self.hall.open(wanted), 201)
+        return JSONResponse(await self.server.open(wanted), 201)
 
     # --- Replays
 
     async def add_replay(self, request: Request) -> Response:
         text = game_text_of(await body_of(request, GAME_BYTES))
-        record = await self.hall.replays.run(replays.record_in, text, REPLAY_ACTIONS)
-        id = await self.hall.keep(record)
+        record = await self.server.replays.run(replays.record_in, text, REPLAY_ACTIONS)
+        id = await self.server.keep(record)
         return JSONResponse({"replay": id}, 201)
 
     async def replay(self, request: Request) -> Response:
         record = await self._record(request)
-        return JSONResponse(await self.hall.replays.run(replays.overview, record))
+        return JSONResponse(await self.server.replays.run(replays.overview, record))
 
     async def position(self, request: Request) -> Response:
         record, number = await self._record(request), move_in(request.path_params["number"])
         seat = seat_in(request.query_params.get("seat", "all"))
-        return JSONResponse(await self.hall.replays.run(replays.position, record, number, seat))
+        return JSONResponse(await self.server.replays.run(replays.position, record, number, seat))
 
     async def record(self, request: Request) -> Response:
         text = replays.text_of(await self._record(request))
@@ -357,12 +357,12 @@ class Site:
 
     async def notation(self, request: Request) -> Response:
         record = await self._record(request)
-        text = await self.hall.replays.run(notation, record)
+        text = await self.server.replays.run(notation, record)
         return download(text, "text/plain; charset=utf-8", "game.txt")
 
     async def hanab_live(self, request: Request) -> Response:
         record = await self._record(request)
-        text = await self.hall.replays.run(replays.hanab_live_text, record)
+        text = await self.server.replays.run(replays.hanab_live_text, record)
         return download(text, "application/json", "hanab-live.json")
 
     async def review(self, request: Request) -> Response:
@@ -371,7 +371,7 @@ class Site:
         return JSONResponse(await self.reviews.of(request.path_params["id"], record, worlds))
 
     async def _record(self, request: Request) -> Record:
-        record = await self.hall.replay(request.path_params["id"])
+        record = await self.server.replay(request.path_params["id"])
         if record is None:
             raise Refused(404, "there is no such game")
         return record
@@ -381,7 +381,7 @@ class Site:
     async def socket(self, socket: WebSocket) -> None:
         await socket.accept()
         try:
-            room, connection = await self._entered(socket.query_params.get("key", ""))
+            opened, connection = await self._entered(socket.query_params.get("key", ""))
         except UserError as error:
             with suppress(*GONE):
                 await socket.send_text(json.dumps(refusal(str(error))))
@@ -390,25 +390,25 @@ class Site:
         sending = asyncio.create_task(connection.send_to(socket))
         try:
             with suppress(WebSocketDisconnect):
-                await self.hall.welcome(room)
+                await self.server.announce(opened)
                 while connection.reads:
-                    await self.hall.hear(room, connection, await heard(socket))
+                    await self.server.receive(opened, connection, await received(socket))
         finally:
             sending.cancel()
             with suppress(asyncio.CancelledError, *GONE):
                 await sending
-            await self.hall.leave(room, connection)
+            await self.server.leave(opened, connection)
         with suppress(*GONE):
             await socket.close(ENDED)
 
-    async def _entered(self, key: str) -> tuple[Room, Connection]:
-        place = await self.hall.place_of(key)
+    async def _entered(self, key: str) -> tuple[OpenTable, Connection]:
+        place = await self.server.place_of(key)
         if place is None:
             raise UserError("this link is not valid")
-        return await self.hall.enter(place)
+        return await self.server.enter(place)
 
 
-async def heard(socket: WebSocket) -> str | bytes:
+async def received(socket: WebSocket) -> str | bytes:
     """The next message; WebSocketDisconnect once the browser has gone."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":

@@ -8,44 +8,44 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-PATIENCE = 10.0  # seconds for a whole request
+TIMEOUT = 10.0  # seconds for a whole request
 QUIET = 60.0  # seconds after a complaint in which it is not repeated
 INCOMPLETE = h11.IDLE, h11.SEND_BODY  # states of a browser that has more to send
 
 log = logging.getLogger("hanamachi.serve")
 
 
-class WholeRequests(H11Protocol):
+class RequestTimeout(H11Protocol):
     """Closes a connection on which a request is not whole in time."""
 
-    patience: asyncio.TimerHandle | None = None
+    timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         is_seat = self.transport.get_protocol() is not self  # it has become a WebSocket
         if is_seat or self.conn.their_state not in INCOMPLETE:
-            self._wait_no_more()
-        elif self.patience is None:
-            self._wait()
+            self._stop_timer()
+        elif self.timer is None:
+            self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._wait_no_more()
+        self._stop_timer()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        self.patience = self.loop.call_later(PATIENCE, self.transport.close)
+    def _start_timer(self) -> None:
+        self.timer = self.loop.call_later(TIMEOUT, self.transport.close)
 
-    def _wait_no_more(self) -> None:
-        if self.patience:
-            self.patience.cancel()
-            self.patience = None
+    def _stop_timer(self) -> None:
+        if self.timer:
+            self.timer.cancel()
+            self.timer = None
 
 
-class Complaints:
+class ErrorLog:
     """Logs errors of the event loop; that no connection can be had comes many times at once."""
 
     def __init__(self) -> None:

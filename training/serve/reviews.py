@@ -8,7 +8,7 @@ from hanamachi.errors import UserError
 from hanamachi.limits import REVIEWS
 from hanamachi.sessions.saved_games import Record
 from hanamachi.training.evaluation.review import Review, worst
-from hanamachi.training.serve.lanes import Lane
+from hanamachi.training.serve.worker import Worker
 
 KEPT = 64  # finished reviews
 
@@ -16,8 +16,8 @@ KEPT = 64  # finished reviews
 class Reviews:
     """Reviews are made once, move by move, so that searches at the tables come between them."""
 
-    def __init__(self, lane: Lane) -> None:
-        self.lane = lane
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
         self.waiting: dict[tuple[str, int], asyncio.Task[dict[str, Any]]] = {}
         self.done: OrderedDict[tuple[str, int], dict[str, Any]] = OrderedDict()
 
@@ -34,8 +34,8 @@ class Reviews:
 
     async def _make(self, wanted: tuple[str, int], record: Record) -> dict[str, Any]:
         try:
-            review = await self.lane.run(Review, record, wanted[1], self.lane.policy)
-            while not await self.lane.run(review.judge_next):
+            review = await self.worker.run(Review, record, wanted[1], self.worker.policy)
+            while not await self.worker.run(review.judge_next):
                 pass
         finally:
             del self.waiting[wanted]

@@ -1,7 +1,7 @@
 """A table: one game, who sits in its seats, and what each seat may know of it.
 
-Nothing here waits or knows a socket: the hall (`hall.py`) calls a table from one thread. Whatever
-happens is written to the store before anybody hears of it.
+Nothing here waits or knows a socket: `table_server.py` calls a table from one thread. Whatever
+happens is written to the store before anybody sees it.
 """
 
 import json
@@ -67,7 +67,7 @@ class Table:
     # --- Beginning
 
     def begin(self, seed: int | None = None) -> dict[str, Any]:
-        """Deal a game; returns what `take_up` needs to deal it again."""
+        """Deal a game; returns what `restore` needs to deal it again."""
         self.session.begin(randbelow(SEEDS) if seed is None else seed)
         self.luck = randbelow(SEEDS) if seed is None else seed
         self._complete_history()
@@ -89,7 +89,7 @@ class Table:
         for player in self.players.values():
             player.forget(np.zeros(1, np.int64))
 
-    def take_up(self) -> None:
+    def restore(self) -> None:
         """Continue the game that the store has; UserError if it cannot be continued here."""
         begun, *events = self.store.events(self.id)
         self.session.begin_dealt(int(begun.body["generator"], 16), begun.body["deal"])

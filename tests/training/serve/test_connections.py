@@ -11,7 +11,7 @@ import pytest
 from serving import HUMAN, served
 
 from hanamachi.training.serve import connections
-from hanamachi.training.serve.connections import Complaints, WholeRequests, allow_many_connections
+from hanamachi.training.serve.connections import ErrorLog, RequestTimeout, allow_many_connections
 
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 HALF_BODY = (
@@ -24,7 +24,7 @@ HALF_BODY = (
 def test_a_connection_without_a_whole_request_is_closed(
     sent: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    monkeypatch.setattr(connections, "TIMEOUT", 0.2)
     with served(tmp_path) as client:
         address = "127.0.0.1", client.port
         with socket.create_connection(address, timeout=3) as browser:
@@ -34,7 +34,7 @@ def test_a_connection_without_a_whole_request_is_closed(
 
 
 def test_a_later_request_must_be_whole_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    monkeypatch.setattr(connections, "TIMEOUT", 0.2)
     with served(tmp_path) as client:
         browser = http.client.HTTPConnection("127.0.0.1", client.port, timeout=3)
         browser.request("GET", "/")
@@ -45,29 +45,29 @@ def test_a_later_request_must_be_whole_too(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_seat_stays_connected_for_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[WholeRequests] = []
-    begin = WholeRequests.connection_made
+    made: list[RequestTimeout] = []
+    begin = RequestTimeout.connection_made
 
-    def noted(self: WholeRequests, transport: asyncio.Transport) -> None:
+    def noted(self: RequestTimeout, transport: asyncio.Transport) -> None:
         made.append(self)
         begin(self, transport)
-        assert self.patience
+        assert self.timer
 
-    monkeypatch.setattr(WholeRequests, "connection_made", noted)
+    monkeypatch.setattr(RequestTimeout, "connection_made", noted)
     with served(tmp_path) as client:
         key = client.table("hanamikoji", HUMAN, "random")["keys"]["0"]
         with client.sit(key) as seat:
             seat.position()
             assert made
-            assert made[-1].patience is None  # nothing is left that would close it
+            assert made[-1].timer is None  # nothing is left that would close it
             assert not made[-1].transport.is_closing()
 
 
 def test_that_nobody_can_connect_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    loop, complaints = asyncio.new_event_loop(), Complaints()
+    loop, errors = asyncio.new_event_loop(), ErrorLog()
     error = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
     for _ in range(100):
-        complaints(loop, {"message": "out of system resource", "exception": error, "socket": None})
+        errors(loop, {"message": "out of system resource", "exception": error, "socket": None})
     loop.close()
     (record,) = caplog.records
     assert not record.exc_info

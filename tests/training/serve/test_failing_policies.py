@@ -90,7 +90,7 @@ def test_a_new_game_can_begin_where_a_policy_failed(client: Client) -> None:
 def at_once(client: Client) -> Iterator[None]:
     """What browsers send inside arrives before any of it changes a table."""
     sent = threading.Event()
-    client.hall.quick._thread.submit(sent.wait)
+    client.server.quick._thread.submit(sent.wait)
     try:
         yield
     finally:

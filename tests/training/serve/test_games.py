@@ -112,7 +112,7 @@ def test_a_policy_that_thinks_in_another_thread_only_reads_the_events(
     table.play(chosen(table))
     chosen(table)
     continued = seated(store)
-    continued.take_up()
+    continued.restore()
     continued.play(chosen(continued))
     continued.again(given_up=True)
     chosen(continued)

@@ -111,7 +111,7 @@ def heard(client: Client, record: Record, seat: int) -> list[str]:
     }
     begun = {"generator": f"{record.generator:#018x}", "deal": record.chance, "luck": 0}
     owners: dict[str, int | None] = {key: number for number, key in enumerate(keys)}
-    client.hall.store.add_table(table, opened, owners, begun)
+    client.server.store.add_table(table, opened, owners, begun)
     with ExitStack() as stack:
         others = {
             number: stack.enter_context(client.sit(key))

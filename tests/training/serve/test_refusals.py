@@ -14,8 +14,8 @@ import pytest
 from serving import HUMAN, Client, Seat
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-import hanamachi.training.serve.hall as hall_limits
 import hanamachi.training.serve.store as store_limits
+import hanamachi.training.serve.table_server as server_limits
 from hanamachi.errors import UserError
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES
 from hanamachi.training.serve import app
@@ -69,8 +69,8 @@ def table(client: Client) -> Any:
 
 def everything(client: Client, table: Any) -> Any:
     """The position of a table, and what the store has of it."""
-    session = client.hall.rooms[table["table"]].table.session
-    return session.games.tobytes(), session.actions[:], client.hall.store.events(table["table"])
+    session = client.server.open_tables[table["table"]].table.session
+    return session.games.tobytes(), session.actions[:], client.server.store.events(table["table"])
 
 
 # --- At a socket
@@ -187,7 +187,7 @@ def test_keys_cannot_be_guessed(client: Client, table: Any) -> None:
 def test_so_many_browsers_may_sit_in_a_seat(
     client: Client, table: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hall_limits, "SOCKETS_OF_A_SEAT", 2)
+    monkeypatch.setattr(server_limits, "SOCKETS_OF_A_SEAT", 2)
     key = table["keys"]["0"]
     with client.sit(key) as one, client.sit(key) as two:
         assert one.until("position")
@@ -203,7 +203,7 @@ def test_a_fault_of_a_policy_in_a_hint_is_logged(
     def fails(*_: Any) -> Any:
         raise RuntimeError("the policy is broken")
 
-    monkeypatch.setattr(client.hall.policies, "adviser", fails)
+    monkeypatch.setattr(client.server.policies, "adviser", fails)
     server_log = logging.getLogger("uvicorn.error")
     server_log.addHandler(caplog.handler)
     try:
@@ -430,19 +430,19 @@ def test_tables_that_nobody_needs_make_room(
 
 def test_who_comes_to_a_table_keeps_it(client: Client, table: Any) -> None:
     when = "select touched from tables where id = ?"
-    ((before,),) = client.hall.store._read(when, table["table"])
+    ((before,),) = client.server.store._read(when, table["table"])
     with client.sit(table["keys"]["0"]) as seat:
         seat.until("position")
-    ((after,),) = client.hall.store._read(when, table["table"])
+    ((after,),) = client.server.store._read(when, table["table"])
     assert after > before
 
 
 def opened_before(client: Client) -> bool:
-    return bool(client.hall.store._read("select 1 from tables limit 1"))
+    return bool(client.server.store._read("select 1 from tables limit 1"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps a user's folder from others")
 def test_the_games_are_the_users_own(client: Client) -> None:
-    ((_, _, path),) = client.hall.store._read("pragma database_list")
+    ((_, _, path),) = client.server.store._read("pragma database_list")
     for file in Path(path).parent.iterdir():
         assert file.stat().st_mode & 0o077 == 0

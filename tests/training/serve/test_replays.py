@@ -159,7 +159,7 @@ def test_tables_do_not_wait_for_games_that_are_looked_at(client: Client) -> None
     key = client.table("hanabi:2p", HUMAN, "expert")["keys"]["0"]
     ended = threading.Event()
     looking = threading.Thread(target=client.get, args=(address,))
-    client.hall.replays._thread.submit(ended.wait)  # as a long game would
+    client.server.replays._thread.submit(ended.wait)  # as a long game would
     looking.start()
     try:
         with client.sit(key) as seat:

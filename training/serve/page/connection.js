@@ -6,7 +6,7 @@ const REFUSED = 4004; // the code of a closed connection after which trying agai
 const TRY_LATER = 1013; // after which it is; the server has said why
 
 export class Connection {
-  /** `onMessage(message)` hears the server, `onState("open" | "lost" | "refused")` follows. */
+  /** `onMessage(message)` gets what the server sends, `onState("open" | "lost" | "refused")` follows. */
   constructor(key, onMessage, onState) {
     this.key = key;
     this.onMessage = onMessage;
@@ -26,12 +26,12 @@ export class Connection {
     );
     this.socket = socket;
     this.seated = false;
-    socket.onmessage = (event) => this.heard(JSON.parse(event.data));
+    socket.onmessage = (event) => this.receive(JSON.parse(event.data));
     socket.onclose = (event) => this.lost(event.code);
   }
 
   /** The connection is open once a position comes: the server may refuse whoever connects. */
-  heard(message) {
+  receive(message) {
     if (!this.seated && message.type === "position") {
       this.seated = true;
       this.pause = FIRST_PAUSE;

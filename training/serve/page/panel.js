@@ -15,7 +15,7 @@ const ADVICE = "Click pieces in the picture, or these buttons.";
 
 export class Panel {
   /**
-   * `act({action} | {words})` sends, `changed(choice)` hears of every change of the choice, and
+   * `act({action} | {words})` sends, `changed(choice)` is called at every change of the choice, and
    * `colour(piece)` is what the picture shows of a piece, or null.
    */
   constructor(act, changed, colour) {

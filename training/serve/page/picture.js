@@ -15,7 +15,7 @@ function drawn(text) {
 }
 
 export class Picture {
-  /** `onPiece(piece, spot, chosen)` hears clicks; spot is the place among equal pieces. */
+  /** `onPiece(piece, spot, chosen)` gets clicks; spot is the place among equal pieces. */
   constructor(onPiece = () => {}) {
     this.onPiece = onPiece;
     this.sheet = h("div", { class: "picture", onclick: (event) => this.clicked(event) });

@@ -35,8 +35,8 @@ class Table {
     addEventListener("keydown", this.onKey);
     this.connection = new Connection(
       key,
-      (message) => this.hear(message),
-      (state) => this.line(state),
+      (message) => this.receive(message),
+      (state) => this.connected(state),
     );
   }
 
@@ -49,7 +49,7 @@ class Table {
   laidOut(key) {
     this.title = h("h1", {}, "The table");
     this.headline = h("p", { class: "faint headline" });
-    this.status = h("p", { class: "status", role: "status" }, "Taking a seat …");
+    this.status = h("p", { class: "status", role: "status" }, "Connecting …");
     this.notice = h("p", { class: "notice", role: "alert", hidden: true });
     this.players = h("ul", { class: "players", "aria-label": "Players" });
     this.events = h("ul", { class: "events", "aria-live": "polite" });
@@ -78,7 +78,7 @@ class Table {
     this.invited = invitations(key);
     const buttons = h("div", { class: "row" }, this.watching ? null : this.hint, rules);
     this.controls = this.watching ? this.watchPanel() : this.panel.element;
-    this.panel.offer([], {}, "Taking a seat …");
+    this.panel.offer([], {}, "Connecting …");
     this.hint.disabled = true;
     return h(
       "div",
@@ -116,21 +116,21 @@ class Table {
     this.send({ ...message, number: this.position.number });
   }
 
-  line(state) {
-    if (state === "open") this.takeUp();
+  connected(state) {
+    if (state === "open") this.resume();
     if (state === "lost") this.say("Connection lost. Reconnecting …");
     if (state === "refused") this.status.textContent = "You are not at the table.";
     if (state !== "open" && this.pacer) this.pacer.turn(false);
   }
 
-  /** What was asked on the line before has no answer on this one. */
-  takeUp() {
+  /** What was asked on the connection before has no answer on this one. */
+  resume() {
     this.say("");
     this.panel.refuse("");
     this.dropHint();
   }
 
-  hear(message) {
+  receive(message) {
     if (message.type === "position") this.show(message);
     else if (message.type === "hint") this.showHint(message);
     else if (message.type === "refused") this.refuse(message.words);

@@ -1,4 +1,4 @@
-"""Threads that work for the server, which answers meanwhile."""
+"""A thread that works for the server, which answers meanwhile."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from hanamachi.policies.external.daemon_threads import DaemonThreads
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy
 
-POLICIES = 64  # loaded at the same time in each lane
+POLICIES = 64  # loaded at the same time by each worker
 
 T = TypeVar("T")
 
 
-class Lane:
+class Worker:
     """A thread for work that is done one after another, and the policies that play in it."""
 
     def __init__(self, name: str) -> None:
@@ -27,7 +27,7 @@ class Lane:
         return await loop.run_in_executor(self._thread, call, *arguments)
 
     def policy(self, spec: str, variant: Variant) -> Policy:
-        """The policy for this variant, to be called in the lane; UserError if it cannot play it."""
+        """The policy for this variant, for the worker to call; UserError if it cannot play it."""
         return self._loaded(spec, variant.id, tuple(variant.options.items()))
 
     def close(self, wait: bool) -> None:

@@ -1,4 +1,4 @@
-"""The hall: people come to their tables by their keys, and policies move there.
+"""All tables in use: people enter them by their keys, and policies move there.
 
 Threads do the work, each one thing after another: one for moves and hints, which take milliseconds;
 one for games to look at; one for searches and reviews; and one for each policy of the user, which
@@ -25,12 +25,12 @@ from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import judgement
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import Record
-from hanamachi.training.serve.lanes import Lane
 from hanamachi.training.serve.offers import HUMAN, Offers, is_quick
 from hanamachi.training.serve.protocol import Act, Hint, Message, New, Opening, Step, message_of
 from hanamachi.training.serve.replays import record_in, text_of
 from hanamachi.training.serve.store import Key, Store
 from hanamachi.training.serve.tables import Table, new_key
+from hanamachi.training.serve.worker import Worker
 
 ANSWERS = 32  # that wait for a browser that does not read them
 RECORDS = 64  # games to look at that are kept read
@@ -43,7 +43,7 @@ class Full(UserError):
 
 
 class Socket(Protocol):
-    """What the hall needs of a WebSocket."""
+    """What the server needs of a WebSocket."""
 
     async def send_text(self, data: str) -> None: ...
 
@@ -81,10 +81,10 @@ class Connection:
                 await socket.send_text(position)
 
 
-class Room:
+class OpenTable:
     """A table in use: who is connected, whether its policies are moving, and why one failed to."""
 
-    def __init__(self, table: Table, slow: Mapping[int, Lane]) -> None:
+    def __init__(self, table: Table, slow: Mapping[int, Worker]) -> None:
         self.table = table
         self.slow = slow  # seats of policies that may think for long, and where they do
         self.connections: set[Connection] = set()
@@ -105,43 +105,44 @@ class Room:
 
 
 class Policies:
-    """The policies that play and give hints, each loaded in the lane that fits its pace."""
+    """The policies that play and give hints, each loaded by the worker that fits its pace."""
 
-    def __init__(self, offers: Offers, quick: Lane, slow: Lane) -> None:
+    def __init__(self, offers: Offers, quick: Worker, slow: Worker) -> None:
         self.offers, self.quick, self.slow = offers, quick, slow
-        self.own: dict[str, Lane] = {}  # of each policy of the user
+        self.own: dict[str, Worker] = {}  # of each policy of the user
 
-    def lane(self, spec: str) -> Lane:
+    def worker(self, spec: str) -> Worker:
         """Where a policy is asked."""
         if is_quick(spec):
             return self.quick
         if spec.startswith(SEARCH):
             return self.slow
         if spec not in self.own:
-            self.own[spec] = Lane(spec)
+            self.own[spec] = Worker(spec)
         return self.own[spec]
 
     async def seated(
         self, chosen: Variant, seats: tuple[str, ...]
-    ) -> tuple[dict[int, Policy], dict[int, Lane]]:
-        """The policy of each seat that has one, and the lanes of those that may think for long."""
+    ) -> tuple[dict[int, Policy], dict[int, Worker]]:
+        """The policies by their seats, and the workers of those that may think for long."""
         with_people = HUMAN in seats
         specs = {
             seat: self.offers.spec(chosen.id, name, with_people)
             for seat, name in enumerate(seats)
             if name != HUMAN
         }
-        lanes = {seat: self.lane(spec) for seat, spec in specs.items()}
+        workers = {seat: self.worker(spec) for seat, spec in specs.items()}
         loaded = {
-            seat: await self._loaded(seats[seat], lanes[seat], spec, chosen)
+            seat: await self._loaded(seats[seat], workers[seat], spec, chosen)
             for seat, spec in specs.items()
         }
-        return loaded, {seat: lane for seat, lane in lanes.items() if lane is not self.quick}
+        slow = {seat: worker for seat, worker in workers.items() if worker is not self.quick}
+        return loaded, slow
 
-    async def _loaded(self, name: str, lane: Lane, spec: str, chosen: Variant) -> Policy:
+    async def _loaded(self, name: str, worker: Worker, spec: str, chosen: Variant) -> Policy:
         """The policy; UserError without its path if it is one of the user's and fails to load."""
         try:
-            return await load(lane, spec, chosen)
+            return await load(worker, spec, chosen)
         except Exception as error:  # of a file or a module, which may hold anything
             if not self.offers.versions([name]):
                 raise
@@ -149,37 +150,37 @@ class Policies:
             log.warning("%s cannot be loaded: %s", name, error, exc_info=not known)
             raise UserError(f"{name} cannot be loaded; the server's log says why") from None
 
-    async def warm_up(self, room: Room) -> None:
+    async def warm_up(self, opened: OpenTable) -> None:
         """Let quick policies compile what they need before anybody waits for them."""
-        table, adviser = room.table, await self.adviser(room.table)
-        players = [player for seat, player in table.players.items() if seat not in room.slow]
+        table, adviser = opened.table, await self.adviser(opened.table)
+        players = [player for seat, player in table.players.items() if seat not in opened.slow]
         for player in (SeatedPlayer(adviser, table.variant, games=1), *players):
             await self.quick.run(judgement, player, table.session, False)
 
     async def adviser(self, table: Table) -> Policy:
-        """The policy that gives hints; it is asked in the quick lane."""
+        """The policy that gives hints; it is asked by the quick worker."""
         return await load(self.quick, usual(table.variant), table.variant)
 
 
-async def load(lane: Lane, spec: str, chosen: Variant) -> Policy:
-    """The policy of this name, for this lane alone."""
-    return await lane.run(lane.policy, spec, chosen)
+async def load(worker: Worker, spec: str, chosen: Variant) -> Policy:
+    """The policy of this name, for this worker alone."""
+    return await worker.run(worker.policy, spec, chosen)
 
 
-class Hall:
-    """All tables in use: it opens them, lets people in, and does what their messages say."""
+class TableServer:
+    """Opens tables, lets people in, and does what their messages say."""
 
     def __init__(self, store: Store, offers: Offers) -> None:
         self.store = store
-        self.quick, self.replays, self.slow = Lane("quick"), Lane("replays"), Lane("slow")
+        self.quick, self.replays, self.slow = Worker("quick"), Worker("replays"), Worker("slow")
         self.policies = Policies(offers, self.quick, self.slow)
-        self.rooms: dict[str, Room] = {}
-        self._coming: dict[str, asyncio.Task[Room]] = {}  # rooms that are being taken up
+        self.open_tables: dict[str, OpenTable] = {}
+        self._restoring: dict[str, asyncio.Task[OpenTable]] = {}
         self._record = lru_cache(maxsize=RECORDS)(partial(read, store))
 
     def close(self) -> None:
-        for lane in (self.slow, *self.policies.own.values()):
-            lane.close(wait=False)  # a search may take seconds, and its answer is not kept
+        for worker in (self.slow, *self.policies.own.values()):
+            worker.close(wait=False)  # a search may take seconds, and its answer is not kept
         self.replays.close(wait=False)
         self.quick.close(wait=True)
         self.store.close()
@@ -190,13 +191,13 @@ class Hall:
         """A new table; returns its id and the keys of its seats. UserError if it cannot be."""
         chosen = variant(wanted.game, **wanted.options)
         check_seats(chosen, wanted)
-        room = await self._room_of(new_key(), chosen, wanted.seats)
-        table = room.table
+        opened = await self._with_policies(new_key(), chosen, wanted.seats)
+        table = opened.table
         begun = await self.quick.run(table.begin, wanted.seed)
-        await self.policies.warm_up(room)
+        await self.policies.warm_up(opened)
         keys: dict[str, int | None] = {new_key(): seat for seat in table.people}
         watch = None if keys else new_key()
-        opened = {
+        description = {
             "variant": chosen.id,
             "options": dict(chosen.options),
             "catalogue": chosen.actions.digest,
@@ -204,73 +205,73 @@ class Hall:
             "policies": self.policies.offers.versions(wanted.seats),
         }
         all_keys = keys if watch is None else {watch: None}
-        in_use = self.rooms.keys() | self._coming.keys()
-        await self.quick.run(self.store.add_table, table.id, opened, all_keys, begun, in_use)
+        in_use = self.open_tables.keys() | self._restoring.keys()
+        await self.quick.run(self.store.add_table, table.id, description, all_keys, begun, in_use)
         return {
             "table": table.id,
             "keys": {str(seat): key for key, seat in keys.items()},
             "watch": watch,
         }
 
-    async def _room_of(self, id: str, chosen: Variant, seats: tuple[str, ...]) -> Room:
-        """A room with all policies loaded, and no game yet."""
+    async def _with_policies(self, id: str, chosen: Variant, seats: tuple[str, ...]) -> OpenTable:
+        """An open table with all policies loaded, and no game yet."""
         policies, slow = await self.policies.seated(chosen, seats)
         table = await self.quick.run(Table, id, chosen, seats, policies, self.store)
-        return Room(table, slow)
+        return OpenTable(table, slow)
 
     # --- Coming and going
 
     async def place_of(self, key: str) -> Key | None:
         return await self.quick.run(self.store.place_of, key)
 
-    async def enter(self, place: Key) -> tuple[Room, Connection]:
+    async def enter(self, place: Key) -> tuple[OpenTable, Connection]:
         """Sit down, or look on; UserError if the table is gone or too many are connected."""
         await self.quick.run(self.store.touch, place.table)
-        room = self.rooms.get(place.table) or await self._taken_up_once(place.table)
-        check_space(room, place.seat, sum(len(r.connections) for r in self.rooms.values()))
+        opened = self.open_tables.get(place.table) or await self._restored_once(place.table)
+        check_space(opened, place.seat, sum(len(r.connections) for r in self.open_tables.values()))
         connection = Connection(place.seat)
-        room.connections.add(connection)
-        self.rooms[place.table] = room
-        return room, connection
+        opened.connections.add(connection)
+        self.open_tables[place.table] = opened
+        return opened, connection
 
-    async def welcome(self, room: Room) -> None:
+    async def announce(self, opened: OpenTable) -> None:
         """Show who has come, and to whom; policies that were moving when all had gone go on."""
-        await self._tell(room)
-        self._let_policies_move(room)
+        await self._broadcast(opened)
+        self._let_policies_move(opened)
 
-    async def _taken_up_once(self, id: str) -> Room:
-        """One room for all who come at the same time."""
-        if id not in self._coming:
-            self._coming[id] = asyncio.create_task(self._taken_up(id))
+    async def _restored_once(self, id: str) -> OpenTable:
+        """One open table for all who come at the same time."""
+        if id not in self._restoring:
+            self._restoring[id] = asyncio.create_task(self._restored(id))
         try:
-            return await asyncio.shield(self._coming[id])
+            return await asyncio.shield(self._restoring[id])
         finally:
-            self._coming.pop(id, None)
+            self._restoring.pop(id, None)
 
-    async def _taken_up(self, id: str) -> Room:
-        opened = await self.quick.run(self.store.opened, id)
-        if opened is None:
+    async def _restored(self, id: str) -> OpenTable:
+        description = await self.quick.run(self.store.opened, id)
+        if description is None:
             raise UserError("this table is no longer there")
-        chosen = variant(opened["variant"], **opened["options"])
-        if opened["catalogue"] != chosen.actions.digest:
+        chosen = variant(description["variant"], **description["options"])
+        if description["catalogue"] != chosen.actions.digest:
             raise UserError("this game was begun with another version of hanamachi")
-        if opened.get("policies", {}) != self.policies.offers.versions(opened["seats"]):
+        if description.get("policies", {}) != self.policies.offers.versions(description["seats"]):
             raise UserError(
                 "this game was begun with other policies: name the same ones, in the same order, "
                 "when you start the server"
             )
-        room = await self._room_of(id, chosen, tuple(opened["seats"]))
-        await self.quick.run(room.table.take_up)
-        return room
+        opened = await self._with_policies(id, chosen, tuple(description["seats"]))
+        await self.quick.run(opened.table.restore)
+        return opened
 
-    async def leave(self, room: Room, connection: Connection) -> None:
-        room.connections.discard(connection)
-        self._forget_if_empty(room)
-        await self._tell(room)
+    async def leave(self, opened: OpenTable, connection: Connection) -> None:
+        opened.connections.discard(connection)
+        self._forget_if_empty(opened)
+        await self._broadcast(opened)
 
-    def _forget_if_empty(self, room: Room) -> None:
-        if not room.connections and room.moving is None:
-            self.rooms.pop(room.table.id, None)
+    def _forget_if_empty(self, opened: OpenTable) -> None:
+        if not opened.connections and opened.moving is None:
+            self.open_tables.pop(opened.table.id, None)
 
     # --- Replays
 
@@ -286,93 +287,93 @@ class Hall:
 
     # --- Messages
 
-    async def hear(self, room: Room, connection: Connection, text: str | bytes) -> None:
+    async def receive(self, opened: OpenTable, connection: Connection, text: str | bytes) -> None:
         """Do what a message says, or answer why not."""
         try:
-            await self._obey(room, connection, message_of(text))
+            await self._handle(opened, connection, message_of(text))
         except UserError as error:
             connection.answer(refusal(str(error)))
 
-    async def _obey(self, room: Room, connection: Connection, message: Message) -> None:
-        table, seat = room.table, connection.seat
+    async def _handle(self, opened: OpenTable, connection: Connection, message: Message) -> None:
+        table, seat = opened.table, connection.seat
         if isinstance(message, Act):
             if seat is None:
                 raise UserError("spectators cannot act")
             await self.quick.run(table.act, seat, message)
-            await self._go_on(room)
+            await self._go_on(opened)
         elif isinstance(message, Hint):
             adviser = await self.policies.adviser(table)
             connection.answer(await self.quick.run(table.hint, seat, message.number, adviser))
         elif isinstance(message, Step):
-            check_step(room, seat, message.number)
-            self._let_policies_move(room, by_step=not table.people)
+            check_step(opened, seat, message.number)
+            self._let_policies_move(opened, by_step=not table.people)
         else:
             assert isinstance(message, New)
-            await self._begin_again(room)
-            await self._go_on(room)
+            await self._begin_again(opened)
+            await self._go_on(opened)
 
-    async def _begin_again(self, room: Room) -> None:
+    async def _begin_again(self, opened: OpenTable) -> None:
         """Another game, once at a time, and never while a policy thinks about the last one."""
-        check_rest(room)
-        room.moving = asyncio.ensure_future(
-            self.quick.run(room.table.again, room.failed is not None)
+        check_rest(opened)
+        opened.moving = asyncio.ensure_future(
+            self.quick.run(opened.table.again, opened.failed is not None)
         )
         try:
-            await room.moving
+            await opened.moving
         finally:
-            room.moving = None
-        room.failed = None
+            opened.moving = None
+        opened.failed = None
 
     # --- Moves of policies
 
-    async def _go_on(self, room: Room) -> None:
+    async def _go_on(self, opened: OpenTable) -> None:
         """After a move: the policies are next, or everybody sees the new position."""
-        if room.table.policy_to_move and room.table.people:
-            self._let_policies_move(room)
+        if opened.table.policy_to_move and opened.table.people:
+            self._let_policies_move(opened)
         else:
-            await self._tell(room)
+            await self._broadcast(opened)
 
-    def _let_policies_move(self, room: Room, by_step: bool = False) -> None:
+    def _let_policies_move(self, opened: OpenTable, by_step: bool = False) -> None:
         """All policies until a person is to move, or one of them at a table without people."""
-        if room.moving or not room.table.policy_to_move or not (by_step or room.table.people):
+        if opened.moving or not opened.table.policy_to_move or not (by_step or opened.table.people):
             return
-        room.moving = asyncio.create_task(self._move(room, by_step))
+        opened.moving = asyncio.create_task(self._move(opened, by_step))
 
-    async def _move(self, room: Room, once: bool) -> None:
-        table = room.table
-        room.failed = None
+    async def _move(self, opened: OpenTable, once: bool) -> None:
+        table = opened.table
+        opened.failed = None
         try:
             while table.policy_to_move:
-                if lane := room.slow.get(table.session.mover):
-                    await self._think_and_move(room, lane)
+                if worker := opened.slow.get(table.session.mover):
+                    await self._think_and_move(opened, worker)
                 else:
-                    await self.quick.run(room.move_quickly, once)
+                    await self.quick.run(opened.move_quickly, once)
                 if once:
                     break
         except Exception as error:  # of a policy of the user, which may be anything
             mover = table.session.mover
             known = isinstance(error, UserError)
             log.warning("player %d did not move: %s", mover, error, exc_info=not known)
-            room.failed = failure(mover)
+            opened.failed = failure(mover)
         finally:
-            room.moving = None
-        await self._tell(room)
-        self._forget_if_empty(room)
+            opened.moving = None
+        await self._broadcast(opened)
+        self._forget_if_empty(opened)
 
-    async def _think_and_move(self, room: Room, lane: Lane) -> None:
-        await self._tell(room)  # people see their own move while the policy thinks
-        chosen = await lane.run(room.table.choose)
-        await self.quick.run(room.table.play, chosen)
+    async def _think_and_move(self, opened: OpenTable, worker: Worker) -> None:
+        await self._broadcast(opened)  # people see their own move while the policy thinks
+        chosen = await worker.run(opened.table.choose)
+        await self.quick.run(opened.table.play, chosen)
 
     # --- What everybody sees
 
-    async def _tell(self, room: Room) -> None:
+    async def _broadcast(self, opened: OpenTable) -> None:
         """Show the position to all who are connected, each as its seat may know it."""
-        seats = {connection.seat for connection in room.connections}
+        seats = {connection.seat for connection in opened.connections}
         if not seats:
             return
-        positions = await self.quick.run(room.table.positions, seats, room.here, room.failed)
-        for connection in room.connections:
+        positions = await self.quick.run(opened.table.positions, seats, opened.here, opened.failed)
+        for connection in opened.connections:
             if connection.seat in positions:
                 connection.show(positions[connection.seat])
 
@@ -398,19 +399,19 @@ def check_seats(chosen: Variant, wanted: Opening) -> None:
         raise UserError("leave out the seed: the player who sets it would know the cards")
 
 
-def check_step(room: Room, seat: int | None, number: int) -> None:
-    if seat is not None and not room.failed:
+def check_step(opened: OpenTable, seat: int | None, number: int) -> None:
+    if seat is not None and not opened.failed:
         raise UserError("policies move by themselves where people play")
-    check_rest(room)
-    room.table.expect(number)
+    check_rest(opened)
+    opened.table.expect(number)
 
 
-def check_rest(room: Room) -> None:
-    if room.moving:
-        raise UserError("a policy is still thinking")
+def check_rest(opened: OpenTable) -> None:
+    if opened.moving:
+        raise UserError("wait until the policy has moved or the new game has begun")
 
 
-def check_space(room: Room, seat: int | None, sockets: int) -> None:
-    own = sum(connection.seat == seat for connection in room.connections)
+def check_space(opened: OpenTable, seat: int | None, sockets: int) -> None:
+    own = sum(connection.seat == seat for connection in opened.connections)
     if own >= SOCKETS_OF_A_SEAT or sockets >= SOCKETS:
         raise Full("too many browsers are connected already; close one of them")
