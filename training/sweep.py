@@ -31,6 +31,7 @@ from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.config import Config, Model, put_setting, read_settings
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.saved_parts import keep_what_is_there
+from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import check_policies, fit, open_run
 from hanamachi.training.tables import whole_table
@@ -180,6 +181,10 @@ def result(config: Config, folder: Path) -> dict[str, Any]:
             kept = fit(config, folder, resume=True).run_state.kept_result
     except UserError as error:
         return {"result": None, "reason": str(error)}
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        return {"result": None, "reason": "there is not enough memory for these settings"}
     assert kept is not None, "every run is evaluated at its end"
     return {"result": kept}
 

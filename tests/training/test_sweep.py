@@ -58,6 +58,22 @@ def test_a_trial_that_fails_ranks_last_with_its_reason(file, tmp_path):
     assert all(trial["result"] is not None for trial in again)
 
 
+def test_a_trial_without_memory_ranks_last_and_others_run(file, tmp_path, monkeypatch):
+    def fit(config, *arguments, **settings):
+        if config.num_games == 16:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return really_fit(config, *arguments, **settings)
+
+    really_fit = sweeping.fit
+    monkeypatch.setattr(sweeping, "fit", fit)
+    _, trials = sweep(file({"num_games": [8, 16]}, seed=1), tmp_path / "out")
+    assert {trial["settings"]["num_games"]: trial["result"] is None for trial in trials} == {
+        8: False,
+        16: True,
+    }
+    assert "memory" in trials[-1]["reason"]
+
+
 @pytest.mark.parametrize("name", ["best.yaml", "sweep.json"])
 def test_a_result_that_something_else_wrote_is_not_replaced(name, file, tmp_path):
     (tmp_path / "out").mkdir()

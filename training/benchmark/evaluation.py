@@ -9,6 +9,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.training.benchmark.measure import Figure
 from hanamachi.training.config import Config
+from hanamachi.training.evaluation.deals import TWICE
 from hanamachi.training.evaluation.matches import match
 
 GAMES = 10_000
@@ -16,7 +17,7 @@ GAMES = 10_000
 
 def figures(variants: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure]:
     """An untrained network of the default size: learning does not change its speed."""
-    count = min(GAMES, most)
+    count = min(GAMES, most) // TWICE * TWICE
     for variant in variants:
         hidden = Config.from_dict({"game": variant.id}).network.hidden
         pair = (

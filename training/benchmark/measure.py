@@ -1,5 +1,8 @@
 """What a benchmark measures: rates against baselines, single figures, and curves."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError
 
 Play = Callable[[], int]  # does some work and returns the decisions in it
 
@@ -60,7 +64,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A measurement that needs a library which is not installed."""
+    """A measurement that this machine does not allow: a library or memory is missing."""
 
     why: str
 
@@ -115,6 +119,16 @@ def rate(play: Play, seconds: float) -> float:
         decisions += play()
         passed = time.perf_counter() - begun
     return decisions / passed
+
+
+def number_from(program: str, *arguments: str, **variables: str) -> float:
+    """What a Python program prints in a new process; UserError if it got no memory."""
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+    if done.returncode < 0 or "MemoryError" in done.stderr:
+        raise UserError("its process was killed, perhaps because memory ran out")
+    done.check_returncode()
+    return float(done.stdout)
 
 
 def view_of(variant: Variant, dtype: type[Any] = np.float32) -> str:

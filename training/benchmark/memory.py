@@ -1,14 +1,13 @@
 """Memory: the bytes of one game of every variant, and the peak of a process with many games."""
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hanamachi.engine.game import Variant
+from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
-from hanamachi.training.benchmark.measure import Figure
+from hanamachi.training.benchmark.measure import Figure, LeftOut, number_from
 
 STATUS = Path("/proc/self/status")  # only Linux has it
 
@@ -31,7 +30,7 @@ print(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
 """
 
 
-def figures(variants: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure]:
+def figures(variants: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure | LeftOut]:
     """Memory is the same in every round, so it is measured once."""
     for id in VARIANTS:
         yield from bytes_of(make_variant(id))
@@ -49,9 +48,12 @@ def bytes_of(variant: Variant) -> Iterator[Figure]:
     yield Figure(variant.id, "with 1-byte observation", "bytes", [whole + entries])
 
 
-def peaks(variant: Variant, most: int) -> Iterator[Figure]:
+def peaks(variant: Variant, most: int) -> Iterator[Figure | LeftOut]:
     """Peak resident memory after one step, with one game and with many; observations in int8."""
     for count, games in ((1, "1 game"), (most, f"{most:,} games")):
-        command = [sys.executable, "-c", PROGRAM, variant.id, str(count)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        yield Figure(variant.id, games, "MiB of a process", [int(done.stdout) / 1024])
+        try:
+            peak = number_from(PROGRAM, variant.id, str(count)) / 1024
+        except UserError as error:
+            yield LeftOut(f"memory of {variant.id} with {games}: not measured, {error}")
+        else:
+            yield Figure(variant.id, games, "MiB of a process", [peak])

@@ -1,13 +1,12 @@
 """Start-up time: seconds to import the package and to take a first step, in new processes."""
 
-import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from hanamachi.engine.game import Variant
-from hanamachi.training.benchmark.measure import Figure
+from hanamachi.errors import UserError
+from hanamachi.training.benchmark.measure import Figure, LeftOut, number_from
 
 IMPORT = """
 import sys, time
@@ -29,29 +28,34 @@ print(time.perf_counter() - begun)
 DEPENDENCIES = ("numpy", "numba", "gymnasium", "pettingzoo")
 
 
-def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure]:
+def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure | LeftOut]:
     """Imports, and a first step with a full and with an empty cache of compiled kernels."""
-    yield timed("import hanamachi", rounds, IMPORT, "hanamachi")
-    yield timed("import its dependencies alone", rounds, IMPORT, *DEPENDENCIES)
+    yield figure("import hanamachi", partial(times, rounds, IMPORT, "hanamachi"))
+    dependencies = partial(times, rounds, IMPORT, *DEPENDENCIES)
+    yield figure("import its dependencies alone", dependencies)
     for variant in variants:
-        yield timed(f"first step of {variant.id}, kernels cached", rounds, FIRST_STEP, variant.id)
-        with tempfile.TemporaryDirectory() as empty:
-            values = [seconds_of(FIRST_STEP, variant.id, NUMBA_CACHE_DIR=empty)]
-        yield figure(f"first step of {variant.id}, kernels to be compiled", values)
+        step = f"first step of {variant.id}, kernels"
+        yield figure(f"{step} cached", partial(times, rounds, FIRST_STEP, variant.id))
+        yield figure(f"{step} to be compiled", partial(compiling, variant))
 
 
-def timed(what: str, rounds: int, program: str, *arguments: str) -> Figure:
-    """A first, unmeasured process fills the caches."""
-    seconds_of(program, *arguments)
-    return figure(what, [seconds_of(program, *arguments) for _ in range(rounds)])
+def figure(what: str, measure: Callable[[], list[float]]) -> Figure | LeftOut:
+    try:
+        return Figure(what, "time", "seconds", measure())
+    except UserError as error:
+        return LeftOut(f"{what}: not measured, {error}")
 
 
-def figure(what: str, values: list[float]) -> Figure:
-    return Figure(what, "time", "seconds", values)
+def times(rounds: int, program: str, *arguments: str) -> list[float]:
+    """The seconds in each round, after a first process that fills the caches."""
+    return [seconds_of(program, *arguments) for _ in range(1 + rounds)][1:]
+
+
+def compiling(variant: Variant) -> list[float]:
+    """The seconds of a first step with an empty cache."""
+    with tempfile.TemporaryDirectory() as empty:
+        return [seconds_of(FIRST_STEP, variant.id, NUMBA_CACHE_DIR=empty)]
 
 
 def seconds_of(program: str, *arguments: str, **variables: str) -> float:
-    command = [sys.executable, "-c", program, *arguments]
-    environment: Mapping[str, str] = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **variables}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    return float(done.stdout)
+    return number_from(program, *arguments, PYTHONDONTWRITEBYTECODE="", **variables)

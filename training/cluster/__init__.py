@@ -37,6 +37,7 @@ AGAIN = (
     "run the command again with a new one, and add --resume to continue a run, a sweep or best "
     "responses"
 )
+LOST = f"the Ray cluster was lost; {AGAIN}"
 
 
 def connect() -> Any:
@@ -150,7 +151,8 @@ def answer(task: Any) -> Any:
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except ray.exceptions.RayError as error:
-            raise lost() from error
+            leave_cluster()
+            raise UserError(LOST) from error
 
 
 def check_cluster() -> None:
@@ -160,10 +162,12 @@ def check_cluster() -> None:
     here, begun = ray.get_runtime_context(), time.monotonic()
     while not listens(here.gcs_address):
         if time.monotonic() - begun > PATIENCE:
-            raise lost()
+            leave_cluster()
+            raise UserError(LOST)
         time.sleep(WAIT)
     if not listens(raylet_address(here.get_node_id())):  # Ray ends a process that needs it
-        raise lost()
+        leave_cluster()
+        raise UserError(LOST)
 
 
 @lru_cache
@@ -184,9 +188,8 @@ def listens(address: str) -> bool:
     return True
 
 
-def lost() -> UserError:
+def leave_cluster() -> None:
     """Leave a cluster that no longer works; the next `connect` joins or starts another one."""
     import ray
 
     ray.shutdown()
-    return UserError(f"the Ray cluster was lost; {AGAIN}")

@@ -28,7 +28,7 @@ State = Mapping[str, Any]  # everything that the next games of a share depend on
 Seated = tuple[Mapping[int, Weights], int] | None  # past selves, see PastSelves.seat
 
 APART = 1 << 16  # difference of two workers' seeds, larger than the seeds that users try
-KINDS = 4  # of a run's shares; they differ by at most one game against each opponent
+RUNS = 2  # whose players a process keeps
 
 
 class Workers:
@@ -78,10 +78,7 @@ def rollout(
 
     It is packed if `compact`, as the learner's buffer is, so that both see the same numbers.
     """
-    if state:
-        player = kept_player(run, config.model_copy(update={"seed": 0}).model_dump_json(), compact)
-    else:
-        player = new_player(config, compact)
+    player = kept_player(run, config, compact) if state else new_player(config, compact)
     games: Games = player.env  # type: ignore[assignment]
     player.policy.load_state_dict(weights)
     if (opponent := past_selves(games)) and past:
@@ -96,10 +93,21 @@ def rollout(
     return player.rollout_buffer.played(), after
 
 
-@lru_cache(KINDS)
-def kept_player(run: str, settings: str, compact: bool) -> SelfPlayPPO:
+def kept_player(run: str, config: Config, compact: bool) -> SelfPlayPPO:
     """A player for any share of this kind of this run, whose state is set for each rollout."""
-    return new_player(Config.model_validate_json(settings), compact)
+    players, kind = kept_players(run), config.model_copy(update={"seed": 0}).model_dump_json()
+    if kind not in players:
+        players[kind] = new_player(Config.model_validate_json(kind), compact)
+    return players[kind]
+
+
+@lru_cache(RUNS)
+def kept_players(run: str) -> dict[str, SelfPlayPPO]:
+    """The players of a run by their settings, at first none.
+
+    As shares differ by at most one game against each opponent, there are few.
+    """
+    return {}
 
 
 def new_player(config: Config, compact: bool) -> SelfPlayPPO:

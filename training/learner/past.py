@@ -40,9 +40,10 @@ class PastSelves(Policy):
 
         `selves` holds the weights of all selves that play, by their numbers.
         """
-        known = {n: self.networks[n] for n in selves if selves[n] is self.selves.get(n)}
         self.networks = {
-            n: known.get(n) or CompiledPolicy(self.shape._replace(weights=weights))
+            n: self.networks[n]
+            if n in self.selves and are_equal(weights, self.selves[n])
+            else CompiledPolicy(self.shape._replace(weights=weights))
             for n, weights in selves.items()
         }
         self.selves, self.current = dict(selves), current
@@ -62,6 +63,11 @@ class PastSelves(Policy):
             )
             probabilities[rows], values[rows], after[rows, 1:] = answer
         return probabilities, values, after
+
+
+def are_equal(one: Weights, other: Weights) -> bool:
+    """Whether two networks of one shape have the same weights; a cluster sends new copies."""
+    return one is other or all(np.array_equal(one[name], other[name]) for name in one)
 
 
 def playing(memory: Memory) -> list[int]:

@@ -16,6 +16,7 @@ from hanamachi.training import benchmark
 from hanamachi.training.benchmark import (
     adapters,
     engine,
+    evaluation,
     kernel,
     measure,
     memory,
@@ -24,7 +25,15 @@ from hanamachi.training.benchmark import (
     start,
 )
 from hanamachi.training.benchmark import training as learning
-from hanamachi.training.benchmark.measure import Case, Comparison, Curve, Figure, Side, Work
+from hanamachi.training.benchmark.measure import (
+    Case,
+    Comparison,
+    Curve,
+    Figure,
+    LeftOut,
+    Side,
+    Work,
+)
 from hanamachi.training.benchmark.recorded import recorded, replay
 from hanamachi.training.benchmark.report import Report, draw, draw_curves, tables, write
 from hanamachi.training.cli import main as cli
@@ -158,6 +167,24 @@ def test_start_compiles_in_an_empty_cache_and_else_does_not(monkeypatch):
     values = {figure.what: figure.values for figure in figures}
     assert values["first step of hanamikoji, kernels cached"] == [1, 1]
     assert values["first step of hanamikoji, kernels to be compiled"] == [0]
+
+
+@pytest.mark.parametrize(
+    "program", ["import os; os.kill(os.getpid(), 9)", "raise MemoryError"], ids=["killed", "none"]
+)
+def test_what_gets_no_memory_is_left_out(program, monkeypatch):
+    for name in ("IMPORT", "FIRST_STEP"):
+        monkeypatch.setattr(start, name, program)
+    monkeypatch.setattr(memory, "PROGRAM", program)
+    variant = make_variant("hanamikoji")
+    found = [*start.figures([variant], rounds=1), *memory.peaks(variant, most=8)]
+    assert all(isinstance(each, LeftOut) and "memory" in each.why for each in found)
+    assert "8 games" in found[-1].why
+
+
+def test_an_odd_number_of_games_at_once_is_evaluated_too(monkeypatch):
+    (figure,) = evaluation.figures([make_variant("hanamikoji")], rounds=1, most=3)
+    assert figure.measure.startswith("2 games")
 
 
 def test_start_takes_a_step():

@@ -25,7 +25,7 @@ from hanamachi.training import evaluate, ownership
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.build import make_games, new_learner, shares
 from hanamachi.training.cli import main as cli
-from hanamachi.training.cluster import connect, join
+from hanamachi.training.cluster import connect, join, rollouts
 from hanamachi.training.cluster.map_on_cluster import GIVEN_UP, called, map_on_cluster
 from hanamachi.training.cluster.rollouts import config_of
 from hanamachi.training.config import Config
@@ -176,6 +176,20 @@ def test_workers_play_as_many_games_against_each_opponent_as_one_process():
     assert whole == 8
     assert parts == [[2]] * 4
     assert sum(own.num_games for own in ours) == 21
+
+
+def test_a_process_makes_one_player_for_all_shares_of_a_kind(monkeypatch):
+    names = ["random", "greedy", "expert", "past", "hanamikoji", "self"]
+    opponents = {name: games / 75 for games, name in enumerate(names, start=10)}
+    changes = {"num_games": 75, "opponents": opponents}
+    config = Config.from_dict({**SMALL, **changes})
+    divided = shares(config, 9)
+    made = []
+    monkeypatch.setattr(rollouts, "new_player", lambda *given: made.append(given))
+    for _ in range(2):
+        for number, games in enumerate(divided):
+            rollouts.kept_player("run", config_of(config, number, games), compact=False)
+    assert len(made) == len({tuple(games.values()) for games in divided}) == 7
 
 
 def rows(config):

@@ -107,6 +107,20 @@ def test_a_self_plays_with_its_own_weights_whoever_is_seated_meanwhile(settings)
     assert (after[:, 0] == memory[:, 0]).all()
 
 
+def test_a_self_that_is_seated_again_as_a_copy_is_not_made_again():
+    run = Run(3)
+    for _ in run.rollouts():
+        pass
+    policy, selves = run.past.opponent, run.learner.run_state.past
+    made = dict(policy.networks)
+    first, *others = selves
+    copies = pickle.loads(pickle.dumps(selves))
+    copies[first] = {name: array + 1 for name, array in copies[first].items()}
+    policy.seat(copies, first)
+    assert all(policy.networks[number] is made[number] for number in others)
+    assert policy.networks[first] is not made[first]
+
+
 def test_the_first_games_meet_the_learner_as_it_starts():
     run = Run(1)
     assert set(run.numbers()) == {0}
