@@ -94,8 +94,9 @@ class Worlds:
         """
         row = self._checked_row(row)
         self.variant.needs("redeal", "search")
-        made_here = isinstance(seeds, np.ndarray) and (seeds.ndim, seeds.dtype) == (1, np.uint64)
-        worlds = self.variant.new(seeds if made_here else checked_seeds(seeds))
+        if not (isinstance(seeds, np.ndarray) and (seeds.ndim, seeds.dtype) == (1, np.uint64)):
+            seeds = checked_seeds(seeds)
+        worlds = self.variant.new(seeds)
         true = self._games[row : row + 1]
         kernels.worlds(self.variant.rule_set, true, int(self._seats[row]), worlds)
         return worlds
