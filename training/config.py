@@ -463,7 +463,7 @@ def clause(mistake: ErrorDetails, model: type[Model]) -> str:
 
 def is_branch(part: int | str) -> bool:
     """Whether a part of a place is what pydantic calls one type of a union, such as list[any]."""
-    return str(part).endswith((")", "]"))
+    return str(part).endswith((")", "]")) or str(part).startswith("constrained-")
 
 
 def named(part: int | str) -> str:

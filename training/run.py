@@ -21,9 +21,11 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from hanamachi.errors import UserError, listed
 from hanamachi.limits import RESULTS_BYTES
 from hanamachi.policies import load_policy
+from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
+from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.storage.files import replacing
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import parse_json, read_bounded
@@ -214,14 +216,22 @@ def check_policies(config: Config) -> None:
     """Load every policy that the settings name, so that a wrong one does not stop the run later."""
     by = config.evaluation
     evaluators = {*by.opponents, *by.partners, *by.final_opponents}
-    for name in sorted(evaluators | config.opponents.keys() - {SELF, PAST}):
-        load_policy(name, game=config.game, **config.options)
+    learned_from = config.opponents.keys() - {SELF, PAST}
     if config.dataset:
         lessons_of(config)
     elif config.teacher:
-        load_policy(config.teacher, game=config.game, **config.options)
+        learned_from |= {config.teacher}
     elif config.init_from:
         starting_weights(config, config.init_from)
+    for name in sorted(evaluators | learned_from):
+        policy = load_policy(name, game=config.game, **config.options)
+        if name in learned_from and isinstance(policy, ViewPolicy):
+            raise UserError(
+                f"{name} plays from views, and nobody can learn in games with it: name "
+                "it in evaluation alone"
+            )
+        if isinstance(policy, ProcessPolicy):
+            policy.start()
 
 
 def is_finished(out: Path) -> bool:

@@ -1,5 +1,7 @@
 """What a run cannot do is refused before anything is written, and workers change no shares."""
 
+import os
+
 import pytest
 
 from hanamachi.engine import memory
@@ -45,4 +47,22 @@ def test_too_little_memory_is_refused_before_anything_is_written(start, tmp_path
     monkeypatch.setattr(memory, "physical_memory", lambda: 1 << 16)
     with pytest.raises(UserError, match="memory"):
         train(Config(game="hanamikoji", init_from=start), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+VIEWS = "model:test?url=http://127.0.0.1:1/v1"  # a policy that plays from views
+
+
+@pytest.mark.parametrize("part", [{"opponents": {VIEWS: 1}}, {"init_from": VIEWS}])
+def test_who_plays_from_views_is_refused_where_games_are_learned_from(part, tmp_path):
+    with pytest.raises(UserError, match="evaluation alone"):
+        train(Config(game="hanamikoji", **part), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+def test_a_bot_that_cannot_start_is_refused_before_anything_is_written(tmp_path):
+    who = {"final_opponents": ["process:./no-such-bot"]}
+    with pytest.raises(UserError, match="not ready"):
+        train(Config(game="hanamikoji", evaluation=who), tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -166,7 +166,7 @@ def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, mid
         (SMALL + "ppo: {learning_rate: [true, 0.1]}", "ppo.learning_rate", "neither true nor"),
         (SMALL + "steps: 1e400", "steps", "(not inf)"),
         (SMALL + "seed: 4294967296", "seed", "(not 4294967296)"),
-        (SMALL + "ppo: {learning_rate: -1}", "ppo.learning_rate", "(not -1)"),
+        (SMALL + "ppo: {learning_rate: -1}", "ppo.learning_rate: must", "(not -1)"),
         (SMALL + "ppo: {learning_rate: .inf}", "ppo.learning_rate", "(not inf)"),
         (SMALL + "evaluation: {games: 3}", "evaluation.games", "(not 3)"),
         (SMALL + "opponents: {self: 0.5}", "opponents", "0.5"),
