@@ -8,6 +8,7 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.training.build import cloning_learner, new_learner
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.deals import new_games
+from hanamachi.training.seeds import Purpose, stream
 
 GAMES = 512
 RUNS = (0, 1, 2, 3, 7, 2**31, 2**32 - 1)
@@ -62,3 +63,8 @@ def test_a_seed_gives_the_same_deals_again(game, deals):
 
 def test_the_command_evaluate_repeats_the_final_evaluation():
     assert [Config(game="hanamikoji", seed=seed).final_seed for seed in (0, 5)] == [2, 12]
+
+
+def test_every_purpose_and_seed_has_a_stream_of_its_own():
+    streams = {stream(purpose, seed) for purpose in Purpose for seed in RUNS}
+    assert len(streams) == len(Purpose) * len(RUNS)

@@ -8,6 +8,7 @@ import pytest
 from hanamikoji_positions import Hanamikoji, HanamikojiHistories
 from numpy.typing import NDArray
 from rules_pages import printed
+from samples import UNCOMPILED
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
@@ -18,6 +19,7 @@ from hanamachi.games.registry import variant as make_variant
 pytestmark = pytest.mark.uncompiled
 
 CARDS = (2, 2, 2, 3, 3, 4, 5)
+GAMES = 60 if UNCOMPILED else 500
 A, B, N = 0, 1, NONE  # seats, and nobody
 TIES = [1, 1, 1, 1, 0, 2, 2]  # eight items a side: 1-1, 0-0 and 2-2
 
@@ -219,7 +221,7 @@ def endings() -> NDArray[Any]:
     """The ends of random games, (B,), every card having been accounted for on the way."""
     standard = make_variant("hanamikoji:three_rounds")
     rng = np.random.default_rng(0)
-    games = standard.new(np.arange(500, dtype=np.uint64))
+    games = standard.new(np.arange(GAMES, dtype=np.uint64))
     kernels.reset(standard.rule_set, games)
     ended = []
     while len(games):
@@ -254,7 +256,7 @@ def all_cards(games: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def test_no_card_is_lost_and_16_items_are_scored(endings: NDArray[Any]) -> None:
-    assert len(endings) == 500
+    assert len(endings) == GAMES
     np.testing.assert_array_equal(endings["table"].sum(2), 8)
     np.testing.assert_array_equal(endings["trade_off"].sum(2), 2)
     np.testing.assert_array_equal(endings["hand"], 0)
@@ -272,7 +274,7 @@ def test_rewards_name_the_winner(endings: NDArray[Any]) -> None:
 
 
 def test_both_seats_begin_the_first_round_unless_one_is_named() -> None:
-    seeds = np.arange(1000, dtype=np.uint64)
+    seeds = np.arange(100, dtype=np.uint64)
     for starter, expected in (("random", {A, B}), (A, {A}), (B, {B})):
         variant = make_variant("hanamikoji", starter=starter)
         games = variant.new(seeds)

@@ -283,6 +283,11 @@ def test_the_matrix_and_the_rows_agree():
             200,
             *(round(float(m[0, 1]), 6) for m in (result.rate, result.low, result.high)),
         )
+        assert result.rate[1, 0] == 1 - result.rate[0, 1]
+        assert (result.low[1, 0], result.high[1, 0]) == (
+            1 - result.high[0, 1],
+            1 - result.low[0, 1],
+        )
 
 
 # --- Against particular opponents
