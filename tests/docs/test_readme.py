@@ -76,7 +76,7 @@ SMALLER = (
     (r"steps=\d+", "steps=256"),
     (r"evaluation\.every=\d+", "evaluation.every=128"),
     (r"worlds=\d+", "worlds=2"),
-    (r"seconds=[\d.]+", "seconds=0.01"),
+    (r"(?<!Limits\()seconds=[\d.]+", "seconds=0.01"),  # of a search; a bot may take its time
     (r"--games \d+", "--games 2"),
     (r"\bgames=\d+", "games=2"),
     (r'("MlpPolicy", env[^)]*)\)\.learn\([\d_]+\)', r"\1, n_steps=64).learn(64)"),
