@@ -11,17 +11,15 @@ import argparse
 import asyncio
 import json
 import random
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
 
 import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
+
+from hanamachi.training.serve.own_process import post, serving
 
 PACE = 2.0  # seconds between two moves of a seat
 
@@ -33,23 +31,9 @@ def main() -> None:
     parser.add_argument("--game", default="hanamikoji", help="id of the game")
     parser.add_argument("--policy", default="expert", help="who sits in the other seats")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, server(folder) as address:
+    with tempfile.TemporaryDirectory() as folder, serving(folder) as address:
         took = asyncio.run(answers(address, given.game, given.policy, given.games, given.seconds))
     print(f"{given.games} games of {given.game} with {given.policy}: {report(took)}")
-
-
-@contextmanager
-def server(folder: str) -> Iterator[str]:
-    """A server of its own; gives its address."""
-    command = [sys.executable, "-m", "hanamachi.training.cli.main", "serve", "--port", "0"]
-    started = subprocess.Popen([*command, "--data", folder], stdout=subprocess.PIPE, text=True)
-    assert started.stdout is not None
-    try:
-        (address,) = (word for word in started.stdout.readline().split() if "http" in word)
-        yield address.rstrip(";.")
-    finally:
-        started.terminate()
-        started.wait()
 
 
 async def answers(address: str, game: str, policy: str, games: int, seconds: float) -> list[float]:
@@ -113,9 +97,7 @@ def seats_of(address: str, game: str) -> int:
 def opened(address: str, game: str, seats: list[str]) -> str:
     """The key of seat 0 at a new table."""
     wanted = {"game": game, "options": {}, "seats": seats, "seed": None}
-    headers = {"content-type": "application/json", "origin": address}
-    with urlopen(Request(f"{address}/api/tables", json.dumps(wanted).encode(), headers)) as answer:
-        return str(json.load(answer)["keys"]["0"])
+    return str(post(address, "/api/tables", wanted)["keys"]["0"])
 
 
 def report(took: list[float]) -> str:

@@ -5,16 +5,12 @@
 A server plays a game with itself by hints, in a real Chromium, which must be installed.
 """
 
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.request import Request, urlopen
 
 import numpy as np
 from selenium import webdriver
@@ -27,23 +23,11 @@ from hanamachi.sessions.notation import notation
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import Session
+from hanamachi.training.serve.own_process import post, serving
 
 ASSETS = Path(__file__).parents[1] / "assets"
 WIDTH, HEIGHT, PATIENCE = 1180, 1000, 120.0  # pixels, pixels, seconds
 MOVES = 3  # of the person before the picture of a game
-
-
-@contextmanager
-def server(folder: str) -> Iterator[str]:
-    command = [sys.executable, "-m", "hanamachi", "serve", "--port", "0", "--data", folder]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert started.stdout is not None
-    try:
-        (address,) = (word for word in started.stdout.readline().split() if "http" in word)
-        yield address.rstrip(";.")
-    finally:
-        started.terminate()
-        started.wait()
 
 
 @contextmanager
@@ -57,12 +41,6 @@ def browser() -> Iterator[webdriver.Chrome]:
         yield driver
     finally:
         driver.quit()
-
-
-def asked(address: str, path: str, content: Any) -> Any:
-    headers = {"content-type": "application/json", "origin": address}
-    with urlopen(Request(address + path, json.dumps(content).encode(), headers)) as answer:
-        return json.load(answer)
 
 
 def until(found: Callable[[], Any]) -> Any:
@@ -107,7 +85,7 @@ def play(driver: webdriver.Chrome) -> None:
 def picture_of_a_game(driver: webdriver.Chrome, address: str) -> None:
     seats = ["human", "hanamikoji"]
     table = {"game": "hanamikoji", "options": {"starter": 0}, "seats": seats, "seed": 7}
-    driver.get(f"{address}/#seat={asked(address, '/api/tables', table)['keys']['0']}")
+    driver.get(f"{address}/#seat={post(address, '/api/tables', table)['keys']['0']}")
     for _ in range(MOVES):
         play(driver)
     hint(driver)
@@ -129,14 +107,14 @@ def played(id: str, policy: str) -> str:
 
 def picture_of_a_review(driver: webdriver.Chrome, address: str) -> None:
     game = {"text": played("hanabi:2p", "greedy")}
-    driver.get(f"{address}/#replay={asked(address, '/api/replays', game)['replay']}&move=12")
+    driver.get(f"{address}/#replay={post(address, '/api/replays', game)['replay']}&move=12")
     until(lambda: driver.find_elements(By.CSS_SELECTOR, ".curve:not([hidden])"))
     time.sleep(1)
     driver.save_screenshot(str(ASSETS / "review.png"))
 
 
 def main() -> None:
-    with TemporaryDirectory() as folder, server(folder) as address, browser() as driver:
+    with TemporaryDirectory() as folder, serving(folder) as address, browser() as driver:
         picture_of_a_game(driver, address)
         picture_of_a_review(driver, address)
 

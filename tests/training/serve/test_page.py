@@ -397,6 +397,7 @@ def test_a_browser_comes_back_to_its_game_when_the_server_does(tmp_path: Path) -
 def test_a_link_that_opens_no_seat_says_so(browser: Browser) -> None:
     browser.open("#seat=nothing")
     assert browser.words(".notice")
+    until(lambda: not any(e.is_displayed() for e in browser.elements("#choice")), "no choice")
 
 
 @in_full

@@ -119,7 +119,10 @@ class Table {
   connected(state) {
     if (state === "open") this.resume();
     if (state === "lost") this.say("Connection lost. Reconnecting …");
-    if (state === "refused") this.status.textContent = "You are not at the table.";
+    if (state === "refused") {
+      this.status.textContent = "You are not at the table.";
+      this.controls.hidden = true;
+    }
     if (state !== "open" && this.pacer) this.pacer.turn(false);
   }
 
