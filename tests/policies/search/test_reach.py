@@ -140,3 +140,12 @@ def test_worlds_are_drawn_again_as_often_as_is_due() -> None:
     shares = np.array([0.05, 0.5, 0.0, 0.45])
     drawn = np.bincount(resampled(shares, 1000, np.random.default_rng(0)), minlength=4)
     assert abs(drawn - 1000 * shares).max() <= 1
+
+
+def test_a_world_of_weight_0_is_never_drawn() -> None:
+    class Least(np.random.Generator):
+        def random(self) -> float:  # type: ignore[override]
+            return 0.0
+
+    rng = Least(np.random.PCG64(0))
+    assert resampled(np.array([0.0, 1.0, 0.0]), 4, rng).tolist() == [1, 1, 1, 1]
