@@ -319,9 +319,11 @@ def never_shown(variant: Variant) -> UserError:
     )
 
 
-def readable_memory(memory: Memory, rows: int, width: int) -> Memory:
+def readable_memory(
+    memory: Memory, rows: int, width: int, dtype: type[np.integer[Any]] = np.int32
+) -> Memory:
     """A copy of a memory, (rows, width), that compiled code may write; UserError if it is none."""
-    copy = np.array(memory, np.int32, order="C")
+    copy = np.array(memory, dtype, order="C")
     if copy.shape != (rows, width):
         raise UserError(
             f"a memory of shape {copy.shape} does not belong to {rows} games: give back what the "

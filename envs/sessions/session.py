@@ -325,6 +325,11 @@ def whole_number(value: Any, what: str) -> int:
     raise UserError(f"{what} must be a whole number, not {shown(value)}")
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is an integer or a float of Python; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def seat_number(seat: Any, seats: int, words: str = "a seat must be") -> int:
     """A seat as an int; UserError, which begins with `words`, if there is no such seat."""
     with suppress(UserError):

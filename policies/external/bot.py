@@ -20,6 +20,7 @@ from typing import IO, Any, NoReturn
 
 from hanamachi.errors import UserError, printable, shown
 from hanamachi.limits import BOT_LAST_WORDS, BOT_LINE, BOT_MEGABYTES, BOT_SECONDS
+from hanamachi.sessions.session import is_number
 
 CHUNK = 1 << 16  # bytes read at once
 CHUNKS = 16  # that are read of a bot's last words
@@ -48,7 +49,8 @@ class Limits:
             ("cpu", int | None, BOT_SECONDS),
         ):
             given = getattr(self, name)
-            if not isinstance(given, kind) or not (given is None or 0 < given <= most):
+            in_bounds = given is None or (is_number(given) and 0 < given <= most)
+            if not isinstance(given, kind) or not in_bounds:
                 number = "a whole number" if kind == int | None else "a number"
                 raise UserError(
                     f"{name} must be {number} above 0 and at most {most:,.0f}, not {shown(given)}"

@@ -240,10 +240,8 @@ def write_readings(
 def write_truths(rule_set: np.record, game: np.record, known: Known, meant: Sets, left: Row) -> Row:
     """Write what I know of the others' cards; returns the rest of the row."""
     for seat in range(1, rule_set.seats):
-        visible, taken = (
-            may_hold(rule_set, game, seat),
-            clued_elsewhere(rule_set, game, meant, seat),
-        )
+        visible = may_hold(rule_set, game, seat)
+        taken = clued_elsewhere(rule_set, game, meant, seat)
         for slot in range(game.held[seat]):
             cards = possible_cards(rule_set, game, meant, seat, slot, known.trash, visible)
             card = 1 << int(game.hand[seat, slot])

@@ -126,10 +126,8 @@ def write_cards(rule_set: np.record, game: np.record, common: Common, left: Row)
 @inline
 def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) -> None:
     """Write what each clue says, in the order of actions; 0 if it touches no card."""
-    number, all_cards = (
-        sum_of_answers(rule_set, game, common, ME),
-        rule_set.hand_size * rule_set.cards,
-    )
+    number = sum_of_answers(rule_set, game, common, ME)
+    all_cards = rule_set.hand_size * rule_set.cards
     for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
         seat, trait = rule_set.offset[action], rule_set.trait[action]
         touched, ruled_out = touched_and_ruled_out(rule_set, game, common, seat, trait)

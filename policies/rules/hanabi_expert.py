@@ -285,10 +285,8 @@ def read_hand(
     rule_set: np.record, game: np.record, known: Known, meant: Sets, seat: int, fates: Fates
 ) -> int:
     """Write the fate of each card; returns the clued cards of all hands."""
-    taken, visible = (
-        clued_elsewhere(rule_set, game, meant, seat),
-        table.may_hold(rule_set, game, seat),
-    )
+    taken = clued_elsewhere(rule_set, game, meant, seat)
+    visible = table.may_hold(rule_set, game, seat)
     for slot in range(game.held[seat]):
         card = 1 << int(game.hand[seat, slot])
         cards = possible_cards(rule_set, game, meant, seat, slot, known.trash, visible)

@@ -8,7 +8,7 @@ from typing import Any
 
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import SEARCH_SECONDS, SEARCH_WORLDS
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.session import is_number, whole_number
 
 CLOCK_TICK = 1e-9  # seconds, the shortest time that a clock tells from none
 
@@ -88,13 +88,13 @@ def at_most(value: float, limit: int, what: str) -> None:
 
 def above_zero(value: Any, what: str) -> float:
     """Check a setting that must be a finite number above 0."""
-    if not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
+    if not is_number(value) or not 0 < value <= sys.float_info.max:
         raise UserError(f"{what} must be a number above 0, not {value!r}")
     return float(value)
 
 
 def share(value: Any, what: str) -> float:
     """Check a setting that must be a share of a whole, above 0 and at most 1."""
-    if not isinstance(value, int | float) or not 0 < value <= 1:
+    if not is_number(value) or not 0 < value <= 1:
         raise UserError(f"{what} must be above 0 and at most 1, not {value!r}")
     return float(value)

@@ -27,6 +27,7 @@ from hanamachi.engine.kernels import settle
 from hanamachi.games.hanabi import information, rules
 from hanamachi.games.hanabi.from_observation import take_back
 from hanamachi.policies.policy import Memory, Policy
+from hanamachi.policies.search.reach import resampled
 from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.opponent_protocol import initial_memory
 from hanamachi.sessions.players import observe
@@ -68,7 +69,7 @@ def next_belief(
     worlds, weights = carried_worlds(policy.variant.rule_set, history, before)
     if not weights.any():
         return None
-    rows = resampled_rows(weights > 0, rng)
+    rows = resampled(weights > 0, len(weights), rng)
     last = rows_of(last._replace(games=before), rows)
     belief = advanced_belief(policy, history, last, own_hands(worlds[rows]))
     gain = belief.likelihood - last.likelihood
@@ -94,7 +95,7 @@ def resampled_belief(
 ) -> Belief:
     """The belief resampled by log-weights, (W,), and moved if few hands have most of the weight."""
     weights = np.exp(log_weights - log_weights.max())
-    rows = resampled_rows(weights, rng)
+    rows = resampled(weights, len(weights), rng)
     belief = rows_of(belief, rows)
     if weights.sum() ** 2 < MIN_SHARE * len(weights) * (weights**2).sum():
         for _ in range(MOVES):
@@ -110,13 +111,6 @@ def put(belief: Belief, rows: NDArray[Any], others: Belief) -> None:
     """Replace these rows of a belief by all rows of another."""
     for name in Belief._fields:
         getattr(belief, name)[rows] = getattr(others, name)
-
-
-def resampled_rows(weights: NDArray[Any], rng: np.random.Generator) -> Rows:
-    """Rows, (W,), in proportion to their weights (systematic resampling)."""
-    edges = np.cumsum(weights)
-    points = (np.arange(len(weights)) + rng.random()) * edges[-1] / len(weights)
-    return np.minimum(np.searchsorted(edges, points, side="right"), np.flatnonzero(weights)[-1])
 
 
 def move(policy: Policy, history: Games, belief: Belief, rng: np.random.Generator) -> None:
@@ -201,10 +195,8 @@ def repeat_turns(policy: Policy, belief: Belief, now: Any, own: Hands, seats: li
         action = action_of(rule_set, now, seat)
         if seat != me:
             probability = probability_of(policy, belief.games, belief.memory, me, action)
-            chance = (probability + SMOOTHING) / (
-                1 + SMOOTHING
-            )  # at most 1, so that `likely` may stop
-            belief.likelihood[:] += np.log(chance)
+            # at most 1, so that `likely` may stop
+            belief.likelihood[:] += np.log((probability + SMOOTHING) / (1 + SMOOTHING))
         newest = now["held"][seat] - 1
         drawn[:] = own[:, newest] if seat == me else now["hand"][seat, newest]
         take_turn(rule_set, belief.games, action, drawn)

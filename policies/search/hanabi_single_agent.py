@@ -26,6 +26,7 @@ from hanamachi.policies.policy import (
     Policy,
     Probabilities,
     readable,
+    readable_memory,
 )
 from hanamachi.policies.search.budget import Budget, above_zero, at_least_one
 from hanamachi.policies.search.hanabi_belief import (
@@ -92,7 +93,7 @@ class SingleAgent(Search):
     ) -> tuple[Probabilities, None, Memory]:
         worlds = self._checked_worlds(len(observation))
         observation, mask = readable(self.variant, observation, mask)
-        memory = np.array(memory, np.uint8)
+        memory = readable_memory(memory, len(mask), self.memory_record.itemsize, np.uint8)
         records = memory.view(self.memory_record)[:, 0]
         prior, _, own = distribution_of(self._start, observation, mask, records["own"])
         probabilities = prior.copy()
@@ -111,7 +112,7 @@ class SingleAgent(Search):
         """As in `Search`; the memory is complete once `results` has been called."""
         worlds = self._checked_worlds(1)
         observation, mask = readable(self.variant, observation, mask)
-        memory = np.array(memory, np.uint8)
+        memory = readable_memory(memory, len(mask), self.memory_record.itemsize, np.uint8)
         records = memory.view(self.memory_record)[:, 0]
         prior, _, own = distribution_of(self._start, observation, mask, records["own"])
         rng = self._generator(observation[0], mask[0], memory[0])

@@ -85,10 +85,8 @@ def phases(games: Games) -> NDArray[np.int64]:
 def write_features(rule_set: np.record, games: Games, features: Floats) -> None:
     for b in range(len(games)):
         game = games[b]
-        playable, last_copies = (
-            next_cards(rule_set, game.fireworks),
-            critical(rule_set, game),
-        )
+        playable = next_cards(rule_set, game.fireworks)
+        last_copies = critical(rule_set, game)
         useful = everything(rule_set) & ~trash(rule_set, game)
         held, clued = cards_in_hands(rule_set, game)
         row = (

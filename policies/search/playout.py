@@ -31,11 +31,12 @@ def play_out(
 ) -> Returns:
     """What each seat earns, (B, S), if these actions, (B,), are taken and then `policy` plays.
 
-    The games are changed in place. `memory` (B, S, M) is what the policy remembers in each seat
-    before its next decision there, by default as at the start of a game. In a competitive game
-    with a `value_policy` that has values, a game stops where a new round begins, and its value is
-    added; otherwise games run to their end. The policy chooses by the random numbers that belong to
-    the game's `luck`. A game stops after `turns` decisions.
+    The games are changed in place: afterwards they stand where they were left. `memory` (B, S, M)
+    is what the policy remembers in each seat before its next decision there, by default as at the
+    start of a game. In a competitive game with a `value_policy` that has values, a game stops where
+    a new round begins, and its value is added; otherwise games run to their end. The policy chooses
+    by the random numbers that belong to the game's `luck`; random play to the end takes the game's
+    own instead, as it is compiled. A game stops after `turns` decisions.
     """
     variant, rounds = policy.variant, rounds_of(games)
     stops = value_policy is not None and value_policy.has_values
@@ -47,7 +48,9 @@ def play_out(
         earned[going] += step(variant, games, going, actions)
         going = going[games["mover"][going] >= 0]
         if isinstance(policy, RandomPolicy) and not stops and turns == maxsize:
-            earned[going] += play_randomly(policy, games[going])
+            left = games[going]
+            earned[going] += play_randomly(policy, left)
+            games[going] = left
             return earned
         if stops:
             going = going[rounds_of(games[going]) == rounds[going]]

@@ -98,11 +98,12 @@ def smoothed(
     return (1 - random_share) * probabilities + random_share * uniform
 
 
-def resampled(weights: Weights, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Indices of worlds drawn by their weights, (count,).
+def resampled(weights: NDArray[Any], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Indices of worlds drawn by their weights, (count,), which may have any sum above 0.
 
     Systematic resampling: one random number for equally spaced points (Kitagawa 1996). Each world
-    is drawn at most once more or less often than expected.
+    is drawn at most once more or less often than expected, and none of weight 0.
     """
-    points = (rng.random() + np.arange(count)) / count
-    return np.searchsorted(np.cumsum(weights), points).clip(max=len(weights) - 1)
+    edges = np.cumsum(weights)
+    points = (np.arange(count) + rng.random()) * edges[-1] / count
+    return np.minimum(np.searchsorted(edges, points, side="right"), np.flatnonzero(weights)[-1])

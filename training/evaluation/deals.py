@@ -11,7 +11,7 @@ again in halves, down to single games. Where a server does not answer, the evalu
 Notation: G games, D deals, S seats, n rows of one call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -102,6 +102,11 @@ class Failure(NamedTuple):
     started: bool = True  # False for a bot that did not become ready
 
 
+def in_order(failures: Iterable[Failure]) -> list[Failure]:
+    """Failures in the order of their deals."""
+    return sorted(failures, key=lambda failure: (failure.deal, *failure))
+
+
 class Part(NamedTuple):
     """What came out of some deals of a pairing."""
 
@@ -185,7 +190,7 @@ def joined(parts: Sequence[Part]) -> Part:
     """All parts of a pairing as one, in the order of the deals."""
     deals, scores, lost = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
     order = np.argsort(deals)
-    failures = sorted(failure for part in parts for failure in part.failures)
+    failures = in_order(failure for part in parts for failure in part.failures)
     counts = [*map(total, zip(*(part.counts for part in parts), strict=True))]
     return Part(deals[order], scores[order], lost[order], failures, counts)
 
@@ -331,7 +336,7 @@ class Referee:
 
     def failures(self, deals: Deals) -> list[Failure]:
         """All of them, in the order of the deals, given the deal of each row."""
-        return sorted(
+        return in_order(
             Failure(side, int(deals[row]), decision, error, started)
             for row, side, decision, error, started in self.found
         )

@@ -55,9 +55,8 @@ class Exact:
     nash_conv: float
     uniform_nash_conv: float  #: of random play, for comparison
     equilibrium: Equilibrium | None  #: None in cooperative games
-    best_team: (
-        float | None
-    )  #: value of the best joint policy; None in competitive games, or if unknown
+    #: value of the best joint policy; None in competitive games, or if unknown
+    best_team: float | None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -34,9 +34,8 @@ class Tree(ABC):
     states: int  #: number of decisions and ends of the game
     seat: Integers  #: (I,) the seat of each information set
     before: Integers  #: (I,) the seat's sequence that leads there
-    first: (
-        Integers  #: (I + 1,) the first sequence of each, in order of actions; the last entry is Q
-    )
+    #: (I + 1,) the first sequence of each, in order of actions; the last entry is Q
+    first: Integers
     action: Integers  #: (Q,) the action that ends a sequence; -1 for an empty one
     leaves: Integers  #: (L, S) the last sequence of every seat; rows are unique and ascend
     chance: Floats  #: (L,) the probability of these ends by chance alone

@@ -352,7 +352,7 @@ def test_a_limit_of_another_type_is_refused(limit: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("limit", ["seconds", "clock", "memory", "cpu"])
-@pytest.mark.parametrize("given", [0, -1, 1e10, math.inf, math.nan])
+@pytest.mark.parametrize("given", [0, -1, 1e10, math.inf, math.nan, True])
 def test_a_limit_that_no_system_can_measure_is_refused(limit: str, given: float) -> None:
     with pytest.raises(UserError, match=limit):
         Limits(**{limit: given})

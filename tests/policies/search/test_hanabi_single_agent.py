@@ -89,6 +89,19 @@ def test_hands_in_the_belief_are_as_frequent_as_in_true_games(decisions):
         assert apart / 2 < 0.03 + 0.6 * np.sqrt(len(true) / len(games)), (true, hands)
 
 
+@pytest.mark.parametrize("shape", [(1, 3), (2, None)])
+def test_a_memory_of_another_shape_is_refused(shape):
+    search = load_policy("search:single_agent:expert:worlds=2,hands=20", game="hanabi:2p")
+    games = begun(search.variant, 1)
+    asked = search.with_worlds(Worlds(search.variant, games, games["mover"]))
+    seen = observe(search.variant, games, games["mover"].astype(np.int64))
+    rows, width = shape
+    wrong = np.zeros((rows, width or search.memory_record.itemsize), np.uint8)
+    for ask in (asked.distribution, asked.decision):
+        with pytest.raises(UserError, match="memory"):
+            ask(*seen, wrong)
+
+
 def believed(search, number, decisions):
     """The hands of the belief at a decision of ME in the game of that number."""
     variant, blueprint = search.variant, search.blueprint

@@ -146,3 +146,12 @@ def test_a_world_that_is_due_less_than_once_comes_by_chance() -> None:
     rng, shares = np.random.default_rng(0), np.array([0.25, 0.75])
     drawn = [resampled(shares, 1, rng).item() for _ in range(2_000)]
     assert np.mean(drawn) == pytest.approx(0.75, abs=0.04)  # four standard errors
+
+
+def test_a_world_of_weight_0_is_never_drawn() -> None:
+    class Least(np.random.Generator):
+        def random(self) -> float:  # type: ignore[override]
+            return 0.0
+
+    rng = Least(np.random.PCG64(0))
+    assert resampled(np.array([0.0, 1.0, 0.0]), 4, rng).tolist() == [1, 1, 1, 1]

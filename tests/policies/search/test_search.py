@@ -17,6 +17,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search import budget
 from hanamachi.policies.search.budget import Budget
+from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.sessions.players import observe
 from hanamachi.sessions.worlds import Worlds
@@ -119,6 +120,13 @@ def test_a_search_that_cannot_be_is_refused_with_one_sentence(spec, named):
     with pytest.raises(UserError, match=named) as refusal:
         load_policy(spec, game="hanamikoji")
     assert_one_sentence(refusal.value)
+
+
+@pytest.mark.parametrize("settings", [{"seconds": True}, {"worlds": 8, "random_share": True}])
+def test_true_is_no_number(settings):
+    blueprint = load_policy("greedy", "hanamikoji")
+    with pytest.raises(UserError, match="not True"):
+        Improve(blueprint.variant, blueprint, **settings)
 
 
 def test_a_kind_that_is_not_for_the_game_is_refused():
@@ -261,6 +269,14 @@ def test_games_of_the_same_luck_share_random_numbers():
     greedy, luck = load_policy("greedy", "hanamikoji"), np.arange(20, dtype=np.uint64).repeat(3)
     earned = play_out(greedy, games, first_actions(variant, games), luck)
     assert (earned.reshape(-1, 3, 2) == earned.reshape(-1, 3, 2)[:, :1]).all()
+
+
+@pytest.mark.parametrize("policy", ["greedy", "random"])
+def test_games_that_are_played_out_are_over(policy):
+    variant = make_variant("hanamikoji")
+    games, player = midgame(variant, 2, games=20), load_policy(policy, "hanamikoji")
+    play_out(player, games, first_actions(variant, games), np.arange(20, dtype=np.uint64))
+    assert (games["mover"] == OVER).all()
 
 
 @pytest.mark.parametrize("policy", ["greedy", "random"])

@@ -12,7 +12,7 @@ from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
 from hanamachi.policies.policy import BatchPolicy, Policy, RandomPolicy, as_policy
 from hanamachi.training.evaluation import matches, report
-from hanamachi.training.evaluation.deals import Pairing, play_part
+from hanamachi.training.evaluation.deals import Pairing, joined, play_part
 from hanamachi.training.evaluation.files import as_csv
 from hanamachi.training.evaluation.matches import match, versus, with_partners
 from hanamachi.training.evaluation.page import evaluation_page
@@ -104,6 +104,16 @@ def test_only_the_games_in_which_it_fails_are_forfeited(policy):
     assert (part.scores[untouched] == whole.scores[untouched]).all()
     assert (part.scores[sorted(deals)] <= 0.5).all()
     assert not whole.failures
+
+
+def test_failures_are_in_the_order_of_the_deals():
+    both = tuple(as_policy(failing_at_times, GAME) for _ in range(2))
+    pairing = Pairing(both, ("one", "other"), GAME, "sample")
+    parts = [play_part(pairing, 0, False, 0, deals) for deals in (DEALS[10:], DEALS[:10])]
+    for part in (*parts, joined(parts)):
+        deals = [failure.deal for failure in part.failures]
+        assert deals == sorted(deals)
+        assert {failure.side for failure in part.failures} == {0, 1}
 
 
 def test_a_failure_of_the_second_policy_is_a_win_of_the_first():
