@@ -48,6 +48,7 @@ def listed(start: str, parts: Sequence[str], others: int = 0) -> str:
 
     If not even one part fits, its middle is left out.
     """
+    told, more = start, f"{others} more" if others else ""
     for count in range(len(parts), 0, -1):
         left = len(parts) - count + others
         told, more = start + "; ".join(parts[:count]), f"; {left} more" if left else ""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hanamachi.errors import SHOWN, nearest, shown, unknown
+from hanamachi.errors import SHOWN, listed, nearest, shown, unknown
 from hanamachi.limits import MESSAGE
 
 pytestmark = pytest.mark.uncompiled
@@ -59,3 +59,8 @@ def test_any_unknown_name_gets_a_sentence(name):
 def test_the_nearest_name_is_found_and_a_long_name_is_near_to_none():
     assert nearest("hanbi", ["hanabi", "hanamikoji"]) == "hanabi"
     assert nearest("hanabi" * 10**5, ["hanabi", "hanamikoji"]) is None
+
+
+def test_an_empty_list_is_its_beginning_alone():
+    assert listed("mistakes: ", []) == "mistakes: "
+    assert listed("mistakes: ", [], others=2) == "mistakes: 2 more"

@@ -63,12 +63,14 @@ def actions_among(
 
 # --- What a reply may look like
 
-TAGS = re.compile(r"<(action|answer|move)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+# A model's reply may be hostile: each pattern takes time in proportion to its length. So nothing
+# is looked for beyond the next tag that opens, nor from within a run of quotes.
+TAGS = re.compile(r"<(action|answer|move)>((?:(?!<\1>).)*?)</\1>", re.DOTALL | re.IGNORECASE)
 BOX = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 LABEL = re.compile(
     r"^[^\w\n]*(?:action|answer|move|final answer)[^\w\n]*:\s*(.+)$", re.MULTILINE | re.I
 )
-QUOTES = re.compile(r"[`\"']+([^`\"'\n]+)[`\"']+")
+QUOTES = re.compile(r"(?<![`\"'])[`\"']+([^`\"'\n]+)[`\"']+")
 OBJECT = re.compile(r"\{[^{}]*\}")
 KEYS = ("action", "answer", "move")
 
