@@ -19,7 +19,7 @@ from hanamachi.adapters.requests import Asked, opponent_for
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
-from hanamachi.sessions.events import render_part
+from hanamachi.rendering.parts import render_part
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
 from hanamachi.sessions.replies import action_named, retries_of
