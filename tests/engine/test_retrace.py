@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from positions import legal, outcomes, random_session
+from relived import next_event_of, rewind_one
 from samples import UNCOMPILED, sample
 
 from hanamachi.engine import kernels
@@ -113,8 +114,8 @@ def test_a_redealt_world_has_a_legal_past_that_leads_to_it(variant: Variant) -> 
 def relived(variant: Variant, world: np.record) -> None:
     """Play the round of a world again, checking every event."""
     game = np.array([world], variant.game.record)[0]
-    kernels.rewind_one(variant.rule_set, game)
-    event = kernels.next_event_of(variant.rule_set, world, game)
+    rewind_one(variant.rule_set, game)
+    event = next_event_of(variant.rule_set, world, game)
     while event >= 0:
         if game.mover == CHANCE:
             assert event in dict(outcomes(variant, game))
@@ -122,7 +123,7 @@ def relived(variant: Variant, world: np.record) -> None:
         else:
             assert legal(variant, game)[event]
             kernels.apply_one(variant.rule_set, game, event)
-        event = kernels.next_event_of(variant.rule_set, world, game)
+        event = next_event_of(variant.rule_set, world, game)
     assert game == world
 
 

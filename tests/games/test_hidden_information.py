@@ -12,6 +12,7 @@ from dealers import swapped
 from extremes import extreme_variants
 from numpy.typing import NDArray
 from positions import copied, legal, masked, outcomes
+from relived import next_event_of, rewind_one
 from samples import WHOLE, sample
 
 import hanamachi
@@ -22,6 +23,7 @@ from hanamachi.games.geishas_road.rules import INTRIGUE
 from hanamachi.policies import load_policy
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.protocol import move
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels
 from hanamachi.sessions.events import Event, History, hear
 from hanamachi.sessions.players import SeatedPlayer, turns_of
@@ -147,8 +149,8 @@ def heard_of_round(variant: Variant, game: np.record, seat: int) -> list[tuple[i
 
 def events_of_round(variant: Variant, game: np.record) -> Iterator[Event]:
     earlier = copied(game)
-    kernels.rewind_one(variant.rule_set, earlier)
-    while (event := kernels.next_event_of(variant.rule_set, game, earlier)) >= 0:
+    rewind_one(variant.rule_set, earlier)
+    while (event := next_event_of(variant.rule_set, game, earlier)) >= 0:
         yield Event(copied(earlier), int(earlier.mover), event, 0)
         carry_out = kernels.resolve_one if earlier.mover == CHANCE else kernels.apply_one
         carry_out(variant.rule_set, earlier, event)
@@ -165,13 +167,13 @@ def prompts(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
 
 def drawings(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
     """All shapes of the picture for the seat, in order."""
-    drawing, pictures = variant.game.render().drawing, zip(games, seats.tolist(), strict=True)
+    drawing, pictures = render_part(variant, "drawing"), zip(games, seats.tolist(), strict=True)
     drawn = [drawing(variant, game, seat) for game, seat in pictures]
     return [repr((canvas.across, canvas.down, canvas.shapes)).encode() for canvas in drawn]
 
 
 def images(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
-    drawing, pictures = variant.game.render().drawing, zip(games, seats.tolist(), strict=True)
+    drawing, pictures = render_part(variant, "drawing"), zip(games, seats.tolist(), strict=True)
     return [pixels(drawing(variant, game, seat)).tobytes() for game, seat in pictures]
 
 
@@ -345,8 +347,8 @@ def test_what_the_dealer_gives_is_reached_by_legal_play_and_can_be_played_on(pai
 def replayed(variant: Variant, game: np.record) -> np.record:
     """The round again, if the rules allow every event; Hanabi's record does not hold the events."""
     earlier = copied(game)
-    kernels.rewind_one(variant.rule_set, earlier)
-    while (event := kernels.next_event_of(variant.rule_set, game, earlier)) >= 0:
+    rewind_one(variant.rule_set, earlier)
+    while (event := next_event_of(variant.rule_set, game, earlier)) >= 0:
         if earlier.mover == CHANCE:
             assert event in dict(outcomes(variant, earlier))
             kernels.resolve_one(variant.rule_set, earlier, event)
