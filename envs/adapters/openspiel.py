@@ -40,7 +40,7 @@ from hanamachi.errors import UserError, missing_extra, unknown
 from hanamachi.games.registry import GAMES
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.rendering.parts import render_part
-from hanamachi.sessions.history import Moment, changes
+from hanamachi.sessions.moments import Moment, changes
 from hanamachi.sessions.session import chances_of
 
 try:
