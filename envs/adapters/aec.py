@@ -15,7 +15,7 @@ from pettingzoo.utils import AECEnv, wrappers
 from pettingzoo.utils.env_logger import EnvLogger
 
 from hanamachi.adapters.boxes import box
-from hanamachi.adapters.requests import known_options
+from hanamachi.adapters.opponents_and_options import known_options
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError, unknown

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hanamachi.adapters.boxes import box
-from hanamachi.adapters.requests import (
+from hanamachi.adapters.opponents_and_options import (
     OPPONENT_FAILED,
     Asked,
     close_if_named,

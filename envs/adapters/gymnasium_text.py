@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from hanamachi.adapters.requests import (
+from hanamachi.adapters.opponents_and_options import (
     OPPONENT_FAILED,
     Asked,
     close_if_named,

@@ -15,7 +15,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from hanamachi.adapters.boxes import batch_box, box
-from hanamachi.adapters.requests import Asked, close_if_named, known_options, opponent_for
+from hanamachi.adapters.opponents_and_options import (
+    Asked,
+    close_if_named,
+    known_options,
+    opponent_for,
+)
 from hanamachi.engine import kernels
 from hanamachi.engine.kernels import Shown
 from hanamachi.engine.layout import INT8_MAX, Layout

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hanamachi.adapters.aec import ILLEGAL_REWARD
-from hanamachi.adapters.requests import Asked, opponent_for
+from hanamachi.adapters.opponents_and_options import Asked, opponent_for
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
