@@ -104,7 +104,7 @@ def test_policies_are_known_only_where_an_opponent_is_named():
     for path in (ROOT / "envs").rglob("*.py"):
         names = list(modules_named(ast.parse(path.read_text())))
         knows = [name for name in names if name.startswith("hanamachi.policies")]
-        assert not knows or path == ROOT / "envs" / "adapters" / "requests.py", path
+        assert not knows or path == ROOT / "envs" / "adapters" / "opponents_and_options.py", path
 
 
 def test_importing_it_loads_no_learning_library():

@@ -15,7 +15,7 @@ from pettingzoo.utils import AECEnv, wrappers
 from pettingzoo.utils.env_logger import EnvLogger
 
 from hanamachi.adapters.boxes import box
-from hanamachi.adapters.requests import known_options
+from hanamachi.adapters.opponents_and_options import known_options
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError, unknown
@@ -43,14 +43,14 @@ def make(
     render_mode: str | None = None,
     render_seat: int | None = None,
     **options: Any,
-) -> "Referee":
+) -> "CheckedAEC":
     """The PettingZoo environment of a variant, such as make("hanamikoji:three_rounds", starter=0).
 
     `render` shows what the seat `render_seat` sees, by default all cards. An illegal action ends
     the game for all, at -1 for the agent who chose it. Raises UserError for an id, an option, a
     render mode or a seat that does not exist.
     """
-    return Referee(AEC(id, render_mode=render_mode, render_seat=render_seat, **options))
+    return CheckedAEC(AEC(id, render_mode=render_mode, render_seat=render_seat, **options))
 
 
 class AEC(AECEnv):
@@ -288,7 +288,7 @@ def space_of(agent: Any, spaces: Mapping[str, S]) -> S:
         raise unknown("agent", agent, spaces) from None
 
 
-class Referee(wrappers.OrderEnforcingWrapper):
+class CheckedAEC(wrappers.OrderEnforcingWrapper):
     """The checks of PettingZoo's usual wrappers, made by one, with errors of the same types.
 
     It stands for TerminateIllegalWrapper, AssertOutOfBoundsWrapper and OrderEnforcingWrapper, one

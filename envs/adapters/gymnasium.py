@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hanamachi.adapters.boxes import box
-from hanamachi.adapters.requests import (
+from hanamachi.adapters.opponents_and_options import (
     OPPONENT_FAILED,
     Asked,
     close_if_named,
@@ -26,7 +26,7 @@ from hanamachi.rendering.frames import (
     checked_render_mode,
     frame,
 )
-from hanamachi.sessions.opponent_protocol import checked_seat
+from hanamachi.sessions.opponent_protocol import checked_seat, learner_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import NO_GAME, Session, checked_render_seat, checked_seed
@@ -116,8 +116,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return self._look()
 
     def _take_seat(self) -> None:
-        wanted, seats = self.seat_wanted, self.variant.seats
-        self.seat = self._session.generator % seats if isinstance(wanted, str) else wanted
+        self.seat = learner_seat(self.seat_wanted, self._session)
         self._others = SeatedPlayer(self.opponent, self.variant, games=1)
         self._earlier = self._others_play()
 
@@ -149,7 +148,6 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """The game ends here for the learner, who may do nothing more."""
         self._over = self._forfeited = True
         observation, info = self._look()
-        self._mask[:] = 0
         return observation, self._earlier + reward, True, False, info
 
     def _others_play(self) -> float:
@@ -163,9 +161,11 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def _look(self) -> tuple[NDArray[np.float32], dict[str, Any]]:
         observation, self._mask = self._session.observe(self.seat)
+        if self._forfeited:
+            self._mask[:] = 0
         if self.render_mode == "human":
             self.render()
-        return observation, {"action_mask": self._mask}
+        return observation, {"action_mask": self._mask.copy()}
 
     def worlds(self) -> Worlds:
         """What the learner may imagine; policies that search need `with_worlds(env.worlds())`.
@@ -176,7 +176,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def action_masks(self) -> NDArray[np.int8]:
         """The learner's legal actions, (A,): all zeros once the game is over."""
-        return self._mask
+        return self._mask.copy()
 
     def render(self, seat: int | None = None) -> Frame:  # type: ignore[override]
         """The table: "human" prints it, "ansi" returns text, "rgb_array" an image.

@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from hanamachi.adapters.requests import (
+from hanamachi.adapters.opponents_and_options import (
     OPPONENT_FAILED,
     Asked,
     close_if_named,
@@ -21,7 +21,7 @@ from hanamachi.adapters.requests import (
 from hanamachi.adapters.text import ScriptedModel, Step, TextGame
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
-from hanamachi.sessions.opponent_protocol import checked_seat
+from hanamachi.sessions.opponent_protocol import checked_seat, learner_seat
 from hanamachi.sessions.session import NO_GAME, checked_seed
 
 LONGEST = 100_000  # characters of a prompt
@@ -74,8 +74,7 @@ class TextEnv(gymnasium.Env[str, str]):
         self._over = True
         while self._over:  # again, if it ends before the seat's first decision
             seat, prompt = self.game.reset(seed)
-            wanted, seats = self.seat_wanted, self.game.variant.seats
-            self.seat = self.game.session.generator % seats if isinstance(wanted, str) else wanted
+            self.seat = learner_seat(self.seat_wanted, self.game.session)
             self._others = ScriptedModel(self.opponent, self.game, self.np_random)
             prompt, self._earlier = self._until_asked(Step(seat, prompt, 0.0, False, {}))
             seed, self._over = None, self.game.over

@@ -15,10 +15,15 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from hanamachi.adapters.boxes import batch_box, box
-from hanamachi.adapters.requests import Asked, close_if_named, known_options, opponent_for
+from hanamachi.adapters.opponents_and_options import (
+    Asked,
+    close_if_named,
+    known_options,
+    opponent_for,
+)
 from hanamachi.engine import kernels
 from hanamachi.engine.kernels import Shown
-from hanamachi.engine.layout import LARGEST, Layout
+from hanamachi.engine.layout import INT8_MAX, Layout
 from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
@@ -349,6 +354,6 @@ def space_of(layout: Layout, dtype: np.dtype[Any]) -> spaces.Box:
     if dtype == np.float32:
         return box(layout.low, layout.high)
     low, high = (
-        np.clip(edge * layout.units, -LARGEST, LARGEST) for edge in (layout.low, layout.high)
+        np.clip(edge * layout.units, -INT8_MAX, INT8_MAX) for edge in (layout.low, layout.high)
     )
     return box(low.astype(np.int8), high.astype(np.int8), np.int8)

@@ -39,7 +39,8 @@ from hanamachi.engine.game import CHANCE, OVER, Game, Variant
 from hanamachi.errors import UserError, missing_extra, unknown
 from hanamachi.games.registry import GAMES
 from hanamachi.games.registry import variant as make_variant
-from hanamachi.sessions.history import Moment, changes
+from hanamachi.rendering.parts import render_part
+from hanamachi.sessions.moments import Moment, changes
 from hanamachi.sessions.session import chances_of
 
 try:
@@ -73,8 +74,8 @@ def load(id: str, /, **options: Any) -> "SpielGame":
 
 MISSING = object()  # stands where a variant has no such option
 NUMBER = re.compile(r"-?[0-9]+")
-WORDS = {True: "yes", False: "no"}  # OpenSpiel takes "true" for no word
-TRUTHS = {word: value for value, word in WORDS.items()}
+YES_NO = {True: "yes", False: "no"}  # OpenSpiel takes "true" for no word
+TRUTHS = {word: value for value, word in YES_NO.items()}
 
 
 def short_name(game: Game) -> str:
@@ -88,7 +89,7 @@ def spelled(value: Any) -> Any:
 
 def word_of(value: Any) -> Any:
     """A value as a parameter holds it that is a word."""
-    return WORDS[value] if isinstance(value, bool) else spelled(value)
+    return YES_NO[value] if isinstance(value, bool) else spelled(value)
 
 
 def read(value: Any) -> Any:
@@ -220,7 +221,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def __str__(self) -> str:
         """The whole table, open."""
         moment = self.moment
-        return str(moment.variant.game.render().text(moment.variant, moment.games[0], None))
+        return str(render_part(moment.variant, "text")(moment.variant, moment.games[0]))
 
 
 class Observer:

@@ -134,7 +134,10 @@ class OpenSpielAEC(AECEnv):
         return super().last(observe)
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What this agent knows or sees, in or out of its turn, also once the game is over."""
+        """What this agent knows or sees, in or out of its turn, also once the game is over.
+
+        UserError before the first game, and for an agent that is not there.
+        """
         if self.position is None:
             raise UserError(NO_GAME)
         seat, position = seat_of(agent, self.possible_agents), self.position

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hanamachi.adapters.aec import ILLEGAL_REWARD
-from hanamachi.adapters.requests import Asked, opponent_for
+from hanamachi.adapters.opponents_and_options import Asked, opponent_for
 from hanamachi.engine.game import OVER
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
-from hanamachi.sessions.events import render_part
+from hanamachi.rendering.parts import render_part
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
 from hanamachi.sessions.replies import action_named, retries_of

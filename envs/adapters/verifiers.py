@@ -11,6 +11,7 @@ Programs of verifiers know it as "hanamachi-words":
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 from typing import Any, Literal
 
@@ -56,7 +57,7 @@ class WordsTaskset(vf.Taskset[WordsTask, WordsConfig]):
     def __init__(self, config: WordsConfig) -> None:
         """UserError if the game cannot be played so."""
         super().__init__(config)
-        self.new_game()
+        self.new_game().close()
 
     def load(self) -> Iterator[WordsTask]:
         for seed in count():
@@ -113,20 +114,20 @@ class WordsEnv(vf.Env[WordsEnvConfig]):
     """
 
     async def run(self, task: WordsTask, agents: vf.Agents) -> None:
-        game = self.taskset.new_game()
-        _, info = await asyncio.to_thread(game.reset, seed=task.data.seed)
-        rules, prompt = (message["content"] for message in info["messages"])
-        over, illegal = False, 0
-        seated = task.with_system_prompt(task.data.system_prompt or rules)
-        async with agents.player.interaction(seated) as talk:
-            while not over and not (said := await talk.turn(prompt)).terminated:
-                reply = said.last_reply
-                prompt, _, over, _, info = await asyncio.to_thread(game.step, reply)
-                illegal += info["illegal"] is not None
-        result = game.game.returns[game.seat] if over else ILLEGAL_REWARD
-        talk.trace.record_reward("result", result)
-        talk.trace.record_metric("illegal_replies", illegal)
-        talk.trace.info["outcome"] = prompt if over else "the game was broken off"
+        with closing(self.taskset.new_game()) as game:
+            _, info = await asyncio.to_thread(game.reset, seed=task.data.seed)
+            rules, prompt = (message["content"] for message in info["messages"])
+            over, illegal = False, 0
+            seated = task.with_system_prompt(task.data.system_prompt or rules)
+            async with agents.player.interaction(seated) as talk:
+                while not over and not (said := await talk.turn(prompt)).terminated:
+                    reply = said.last_reply
+                    prompt, _, over, _, info = await asyncio.to_thread(game.step, reply)
+                    illegal += info["illegal"] is not None
+            result = game.game.returns[game.seat] if over else ILLEGAL_REWARD
+            talk.trace.record_reward("result", result)
+            talk.trace.record_metric("illegal_replies", illegal)
+            talk.trace.info["outcome"] = prompt if over else "the game was broken off"
 
 
 def load_environment(game: str = "hanamikoji", **settings: Any) -> WordsEnv:

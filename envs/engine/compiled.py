@@ -2,7 +2,7 @@
 
 Numba keeps compiled kernels on disk and checks only whether the kernel's own file has changed. A
 kernel contains the compiled rules of every file that it calls. Its cache entry therefore also holds
-a digest of all files with compiled code, in the package and in the kernel's own folder: an edited
+a digest of all files with compiled code, in the package and in the kernel's own room: an edited
 rule is always compiled again. A constant that compiled code uses must stand in such a file.
 """
 
@@ -81,8 +81,10 @@ def kernel(function: F, fastmath: bool | set[str] = False) -> F:
     """
     compiled: Any = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT=1
-        own_folder = Path(function.__code__.co_filename).parent
-        digests = [sources_digest(folder) for folder in (PACKAGE, own_folder)]
+        # in a clone a room such as `policies`, whose folders share rules, is no part of PACKAGE
+        floors = max(function.__module__.count(".") - 2, 0)
+        room = Path(function.__code__.co_filename).parents[floors]
+        digests = [sources_digest(folder) for folder in (PACKAGE, room)]
         compiled._cache = KernelCache(function, *digests)
     result: F = compiled
     return result

@@ -22,8 +22,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from importlib import import_module
-from importlib.util import find_spec
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
@@ -33,7 +31,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import PART, inline
-from hanamachi.engine.layout import LARGEST, Layout
+from hanamachi.engine.layout import INT8_MAX, Layout
 from hanamachi.errors import UserError, shown
 
 CHANCE = -1  # `mover` while chance decides
@@ -272,7 +270,7 @@ def encoded(out: Any, value: Any, units: Any) -> Any:
 
 
 def in_units(out: Any, value: Any, units: Any) -> Any:
-    return min(np.rint(value * units), np.float32(LARGEST))
+    return min(np.rint(value * units), np.float32(INT8_MAX))
 
 
 def as_it_is(out: Any, value: Any, units: Any) -> Any:
@@ -414,6 +412,7 @@ class Game:
     best_score: Callable[[np.record], int] | None = None  #: of a rule set, if cooperative
     lost: Callable[..., NDArray[np.bool_]] | None = None  #: (rule set, games ended), if cooperative
     symmetries: "Callable[[Variant], Symmetries] | None" = None  #: such as exchanged colours
+    render: str | None = None  #: the module with its words and pictures, imported when needed
 
     def __post_init__(self) -> None:
         missing = set(CONTRACT) - set(OPTIONAL) - self.functions.keys()
@@ -422,14 +421,6 @@ class Game:
         IMPLEMENTATIONS[self.rule_set_dtype] = IMPLEMENTATIONS[from_dtype(self.rule_set_dtype)] = (
             dict(self.functions)
         )
-
-    def render(self) -> ModuleType:
-        """The module that draws its table, imported only where it is needed.
-
-        A game without a `render` module shows what each seat observes.
-        """
-        own = f"hanamachi.games.{self.name}.render"
-        return import_module(own if find_spec(own) else "hanamachi.rendering.plain")
 
 
 @dataclass(frozen=True, eq=False)
@@ -448,8 +439,8 @@ class Variant:
     observation: Layout = field(repr=False)
 
     def __post_init__(self) -> None:
-        tables = np.frombuffer(self.rule_set.tobytes(), self.game.rule_set_dtype)[0]
-        object.__setattr__(self, "rule_set", tables)
+        rule_set = np.frombuffer(self.rule_set.tobytes(), self.game.rule_set_dtype)[0]
+        object.__setattr__(self, "rule_set", rule_set)
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
     def __eq__(self, other: object) -> bool:

@@ -1,8 +1,8 @@
 """The compiled loops over batches of games, which serve every game.
 
 Notation: B games, S seats, A actions, N entries of an observation. All arrays are written in
-place; rows are independent, so `parallel_for` may give each thread its share of them. Seats that
-observe are int64 in every call: for another type all that observes would be compiled again.
+place; rows are independent, so `parallel_for` may give each thread its share of them. Pass seats as
+int64; any other dtype triggers a second compilation.
 """
 
 from typing import Any, NamedTuple
@@ -158,25 +158,13 @@ def resolve_one(rule_set: Any, game: np.record, outcome: int) -> None:
 
 
 @kernel
-def rewind_one(rule_set: Any, game: np.record) -> None:
-    """Go back to the beginning of the round in progress."""
-    rewind(rule_set, game)
-
-
-@kernel
-def next_event_of(rule_set: Any, world: np.record, earlier: np.record) -> int:
-    """What happened next in `world` after an earlier position; negative if nothing."""
-    return next_event(rule_set, world, earlier)
-
-
-@kernel
-def is_valid(tables: NDArray[Any], games: NDArray[Any]) -> bool:
-    """Whether games[0], of any bytes, is a position; `tables` (1,) holds the rule set."""
+def is_valid(rule_set_array: NDArray[Any], games: NDArray[Any]) -> bool:
+    """Whether games[0], of any bytes, is a position of the rule set in `rule_set_array` (1,)."""
     game = games[0]
     for byte in game.rest:
         if byte != 0:
             return False
-    return game.rng != 0 and valid(tables[0], game)
+    return game.rng != 0 and valid(rule_set_array[0], game)
 
 
 @kernel
@@ -347,7 +335,7 @@ def play_out(
 
 @kernel
 def advance_one(
-    tables: NDArray[Any],
+    rule_set_array: NDArray[Any],
     games: NDArray[Any],
     action: int,
     seat: int,
@@ -358,11 +346,11 @@ def advance_one(
 
     In place of an action, BEGIN begins a new game, and LOOK changes nothing. `observation` (N,) and
     `mask` then hold what `seat` sees, or with MOVER the seat to move: no action is legal out of its
-    turn. Returns the seat to move, OVER, or REFUSED. `tables` (1,) holds the rule set.
+    turn. Returns the seat to move, OVER, or REFUSED. The rule set is in `rule_set_array` (1,).
 
     One kernel does all this because each would compile the game's rules for itself.
     """
-    rule_set, game = tables[0], games[0]
+    rule_set, game = rule_set_array[0], games[0]
     if action >= 0:
         if mask[action] == 0:
             return REFUSED
@@ -395,13 +383,18 @@ LEARNER = with_attributes(
 
 
 @inline
+def drawn_seat(rng: Any, seats: int) -> Any:
+    """A learner's seat, drawn by the uint64 states of games' generators before they begin."""
+    return rng % np.uint64(seats)
+
+
+@inline
 def begin_for(rule_set: Any, game: np.record, seat: int, learner: np.record) -> None:
     """Set up a new game, in which the learner sits in `seat`.
 
     With ANY_SEAT the game's generator draws its seat.
     """
-    drawn_seat = np.int64(game.rng % np.uint64(rule_set.seats))
-    learner.seat = drawn_seat if seat == ANY_SEAT else seat
+    learner.seat = np.int64(drawn_seat(game.rng, rule_set.seats)) if seat == ANY_SEAT else seat
     start(rule_set, game)
 
 
@@ -468,8 +461,8 @@ def step_against_random(
 
 @kernel
 def pick(
-    rule_set: Any, masks: NDArray[np.int8], luck: NDArray[np.float64], out: NDArray[np.int64]
+    rule_set: Any, masks: NDArray[np.int8], uniforms: NDArray[np.float64], out: NDArray[np.int64]
 ) -> None:
     """A legal action in every row, (B,), by a random number from [0, 1) for each."""
     for b in range(len(masks)):
-        out[b] = nth_legal(masks[b], int(luck[b] * count_legal(masks[b])))
+        out[b] = nth_legal(masks[b], int(uniforms[b] * count_legal(masks[b])))

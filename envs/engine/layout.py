@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hanamachi.errors import unknown
 
-LARGEST = 127  # of an int8
+INT8_MAX = 127
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Layout:
         Whole numbers count in ones, and beyond 127 as 127; fractions as finely as there is room.
         """
         rooms = [
-            LARGEST // max(abs(s.low), abs(s.high)) if s.fraction else 1 for s in self.segments
+            INT8_MAX // max(abs(s.low), abs(s.high)) if s.fraction else 1 for s in self.segments
         ]
         return np.array(rooms, np.float32)
 

@@ -21,7 +21,7 @@ def leads_to(
     """Whether the events of `world` lead from the beginning of its round to `game`.
 
     Leaves `earlier` where they end. Nothing needs to be true of `world`: each event is checked
-    before it happens. It differs from `game` where the end of a game hides what was before.
+    before it happens. `world` is `game`, with the final scoring undone where that hides the round.
     """
     weights = np.empty(rule_set.max_outcomes, np.int64)
     number = earlier.round_number

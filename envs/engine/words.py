@@ -3,9 +3,9 @@
 Eight int8 numbers are the bytes of one 64-bit word, the first one lowest. `difference` and `equal`
 take any numbers, `greater` and `at_least` those from 0 to 127.
 
-Nothing here checks where an array ends. `write_word` and `write_set` always write 8 and 32 entries,
-whatever the size of a row: rows are written in order, so that each overwrites what the row before
-wrote beyond its end.
+Nothing here checks where an array ends. `write_word` and `write_set` always write 8 and 32 entries.
+They may write past the end of a row. Write rows in order, so that the next row overwrites the
+excess. The caller must leave room after the last one.
 """
 
 from typing import Any

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.errors import unknown
 from hanamachi.rendering.canvas import Canvas
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels
 from hanamachi.rendering.svg import svg
 
@@ -38,10 +38,9 @@ def frame(
     Without a seat hidden cards are shown, too. Text says whether the game was forfeited, which the
     table does not tell.
     """
-    module: Any = variant.game.render()
     if mode == "rgb_array":
-        return pixels(module.drawing(variant, game, seat))
-    text: str = module.text(variant, game, seat)
+        return pixels(render_part(variant, "drawing")(variant, game, seat))
+    text: str = render_part(variant, "text")(variant, game, seat)
     if forfeited:
         text += f"\n{FORFEITED}"
     if mode == "ansi":
@@ -58,5 +57,5 @@ def print_anywhere(text: str) -> None:
 
 def table_svg(variant: Variant, game: np.record) -> str:
     """The whole table as SVG, hidden cards too, such as a notebook shows it."""
-    drawing: Canvas = variant.game.render().drawing(variant, game)
+    drawing: Canvas = render_part(variant, "drawing")(variant, game)
     return svg(drawing, f"the table of {variant.game.title}")

@@ -1,6 +1,7 @@
 """How a game without words and pictures of its own is shown: by what each seat observes.
 
-A game says more in a module `render` of its own, which may leave out what it leaves to this one.
+A game says more in a module of its own, `Game.render`. What that leaves out comes from this one:
+everything is asked for through `parts.render_part`.
 """
 
 from typing import Any, cast
@@ -103,6 +104,11 @@ def observation(variant: Variant, game: np.record, seat: int) -> NDArray[np.floa
     seen = np.empty((1, variant.observation.size), np.float32)
     kernels.observations(variant.rule_set, alone(game), np.array([seat]), seen)
     return cast(NDArray[np.float32], seen[0])
+
+
+def round_end(variant: Variant, before: np.record, action: int, seat: int | None = None) -> str:
+    """The table as text when `action` has ended a round and another follows; else ""."""
+    return ""
 
 
 def round_end_drawing(

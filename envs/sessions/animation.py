@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import MOVE_SECONDS
 from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
-from hanamachi.sessions.events import render_part
+from hanamachi.rendering.parts import render_part
 from hanamachi.sessions.saved_games import Record, check_record, positions
 from hanamachi.storage.files import write_whole
 from hanamachi.storage.reading import checked_path
@@ -39,8 +39,8 @@ def animate(record: Record, path: str | os.PathLike[str], seconds: float = 1.0) 
 
 def scenes(record: Record, seconds: float) -> Iterator[Scene]:
     """The table after the deal and after each move, and each round's end before the next round."""
-    variant, render, before = record.variant, record.variant.game.render(), None
-    round_end = render_part(variant, "round_end_drawing")
+    variant, before = record.variant, None
+    drawing, round_end = (render_part(variant, f"{part}drawing") for part in ("", "round_end_"))
     for number, (position, happened) in enumerate(positions(record)):
         words = happened.replace("player_", "player ")
         if before is not None:
@@ -49,6 +49,6 @@ def scenes(record: Record, seconds: float) -> Iterator[Scene]:
                 yield Scene(captioned(scored, words), PAUSE * seconds)
                 words = "the next round begins"
         last = number == len(record.actions)
-        table = captioned(render.drawing(variant, position), words)
+        table = captioned(drawing(variant, position), words)
         yield Scene(table, PAUSE * seconds if last else seconds)
         before = position

@@ -4,7 +4,7 @@ An event is an action or an outcome of chance. What a seat hears tells it no car
 know: two games that it cannot tell apart sound the same.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, Variant
 from hanamachi.engine.records import copied
 from hanamachi.errors import IllegalAction, UserError, shown
-from hanamachi.rendering import plain
+from hanamachi.rendering.parts import render_part
 
 
 class Event(NamedTuple):
@@ -99,9 +99,3 @@ def hear(variant: Variant, event: Event, seat: int | None) -> Iterator[Heard]:
     for place, words in enumerate(heard):
         by = event.by if event.by != CHANCE and place == 0 else None
         yield Heard(by, words, event.decision)
-
-
-def render_part(variant: Variant, name: str) -> Callable[..., Any]:
-    """What a game says of itself under this name; simple games leave it to `plain`."""
-    own: Callable[..., Any] = getattr(variant.game.render(), name, None) or getattr(plain, name)
-    return own

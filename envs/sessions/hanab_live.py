@@ -90,8 +90,8 @@ def read_hanab_live(content: Mapping[str, Any]) -> Record:
 
 def check_deck(variant: Variant, deck: Sequence[int]) -> None:
     """UserError unless the deck has each card as often as the game."""
-    rules = variant.rule_set
-    whole, given = rules["copies"][: rules["cards"]], np.bincount(deck, minlength=rules["cards"])
+    cards = variant.rule_set.cards
+    whole, given = variant.rule_set.copies[:cards], np.bincount(deck, minlength=cards)
     if not np.array_equal(given, whole):
         raise UserError(f"the deck must hold all {whole.sum()} cards of the game, each as often")
 
@@ -134,11 +134,11 @@ def steps(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def card_of(variant: Variant, card: Any) -> int:
     """A card's number; older games call its suit "suit"."""
-    tables = variant.rule_set
+    rule_set = variant.rule_set
     if isinstance(card, dict):
         suit, rank = card.get("suitIndex", card.get("suit")), card.get("rank")
-        if is_number(suit, 0, int(tables.suits) - 1) and is_number(rank, 1, int(tables.ranks)):
-            return our_suit(variant, suit) * int(tables.ranks) + rank - 1
+        if is_number(suit, 0, int(rule_set.suits) - 1) and is_number(rank, 1, int(rule_set.ranks)):
+            return our_suit(variant, suit) * int(rule_set.ranks) + rank - 1
     raise UserError(f"{shown(card)} is no card of this deck")
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
-from hanamachi.engine.kernels import ANY_SEAT, BEGIN, LEARNER, Shown
+from hanamachi.engine.kernels import ANY_SEAT, BEGIN, LEARNER, Shown, drawn_seat
 from hanamachi.engine.threads import parallel_for
 from hanamachi.sessions.opponent_protocol import Opponent, RandomPlay
 from hanamachi.sessions.players import Rows, SeatedPlayer, turns_of
@@ -151,7 +151,8 @@ class AgainstOpponent(LearnerGames):
         try:
             yield
         except BaseException:
-            self.games, self.learners, self.player.memory = before
+            # in place, as `worlds` of the environment look at these arrays
+            self.games[:], self.learners[:], self.player.memory[:] = before
             raise
 
     def _move(
@@ -173,7 +174,7 @@ class AgainstOpponent(LearnerGames):
         while len(rows) > 0:
             games = self.games[rows]
             if isinstance(self.seat, str):
-                self.learners["seat"][rows] = games["rng"] % np.uint64(self.variant.seats)
+                self.learners["seat"][rows] = drawn_seat(games["rng"], self.variant.seats)
             else:
                 self.learners["seat"][rows] = self.seat
             self.parallel_for(kernels.reset, games)

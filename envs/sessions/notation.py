@@ -29,7 +29,8 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import RECORD_BYTES
-from hanamachi.sessions.events import Event, render_part
+from hanamachi.rendering.parts import render_part
+from hanamachi.sessions.events import Event
 from hanamachi.sessions.hanab_live import hanab_live, is_hanab_live, read_hanab_live
 from hanamachi.sessions.saved_games import (
     Record,

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
+from hanamachi.engine.kernels import drawn_seat
 from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.sessions.policy_checks import memory_of
-from hanamachi.sessions.session import seat_number, whole_number
+from hanamachi.sessions.session import Session, seat_number, whole_number
 
-FAR = 2**62  # no action has such a number
+ACTION_BOUND = 2**62  # every number of an action is below
 
 
 class Opponent(Protocol):
@@ -72,7 +73,7 @@ class RowByRow:
 
     def _chosen(self, observation: NDArray[np.float32], mask: NDArray[np.int8]) -> int:
         action = whole_number(self.choose(observation, mask), f"an action of {self.name}")
-        if abs(action) >= FAR:
+        if abs(action) >= ACTION_BOUND:
             raise IllegalAction(f"{self.name} chose action {shown(action)}, and there is none")
         return action
 
@@ -112,3 +113,10 @@ def checked_seat(seat: Any, seats: int) -> int | str:
     if isinstance(seat, str) and seat == "random":
         return seat
     return seat_number(seat, seats, 'seat must be "random" or')
+
+
+def learner_seat(wanted: int | str, session: Session) -> int:
+    """The seat wanted in the game that has begun; "random" draws it by the game's generator."""
+    if isinstance(wanted, str):
+        return int(drawn_seat(np.uint64(session.generator), session.variant.seats))
+    return wanted

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from importlib.resources import files
 
 from hanamachi.engine.game import Variant
-from hanamachi.sessions.events import Heard, History, render_part
+from hanamachi.rendering.parts import render_part
+from hanamachi.sessions.events import Heard, History
 from hanamachi.sessions.replies import FORM
 from hanamachi.sessions.views import choices, seat_text
 
@@ -38,8 +39,8 @@ def rules_prompt(variant: Variant, seat: int) -> str:
     paragraphs = [p for p in prose.split("\n\n") if "rules.py" not in p]
     heading = (
         f"## This game\n\nThis is {variant.id}, with {variant.seats} players, numbered from 0. "
-        "Its options are below. Where they, or the table that you see at your turns, differ from "
-        "the rules above, they count:"
+        "Its options are below. If these options, or the table shown at your turn, contradict the "
+        "rules above, follow the options and the table."
     )
     return "\n\n".join([*paragraphs, heading, options_of(variant), f"You are player {seat}."])
 

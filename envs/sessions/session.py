@@ -31,7 +31,8 @@ from hanamachi.sessions.states import State, checked_state, state_of
 NO_GAME = "no game is in progress; call reset() to begin one"
 SEEDS = 2**64  # seeds run from 0 to one less
 RESET_OPTIONS = ("deal", "state")
-POINTERS = {"_tables", "_rewards", "_advance_one"}  # of a session into its own arrays and code
+# of a session into its own arrays and code
+POINTERS = {"_rule_set_array", "_rewards", "_advance_one"}
 
 Observed = tuple[NDArray[np.float32], NDArray[np.int8]]  # observation (N,), action mask (A,)
 
@@ -59,7 +60,7 @@ class Session:
 
     def _point(self) -> None:
         """Keep at hand what every step needs of the arrays and of the variant."""
-        self._tables = self.variant.rule_set_array
+        self._rule_set_array = self.variant.rule_set_array
         self._size = self.variant.actions.size
         self._rewards = self.games["rewards"][0, : self.variant.seats]
         self._advance_one = advance_one(self.variant.game.rule_set_dtype, self.variant.game.record)
@@ -162,7 +163,7 @@ class Session:
         return arrays
 
     def _advance(self, *arguments: Any) -> int:
-        return self._advance_one(self._tables, self.games, *arguments)
+        return self._advance_one(self._rule_set_array, self.games, *arguments)
 
     def step(self, action: Any) -> None:
         """Carry out an action of the mover, and all that chance adds.
@@ -176,7 +177,7 @@ class Session:
             self._step_dealt(number)
         else:
             mover = self._advance_one(
-                self._tables, self.games, number, MOVER, self._observation, self._mask
+                self._rule_set_array, self.games, number, MOVER, self._observation, self._mask
             )
             if mover == REFUSED:
                 raise refusal(self, number)

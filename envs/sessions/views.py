@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError, shown
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.svg import picture_of_pieces, svg
-from hanamachi.sessions.events import History, render_part
+from hanamachi.sessions.events import History
 from hanamachi.sessions.session import Session, checked_render_seat, legal_in
 
 

@@ -18,17 +18,6 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.from_observation import (
-    ME,
-    Games,
-    critical,
-    in_hand,
-    lay_out,
-    lay_out_turns,
-    may_hold,
-    next_cards,
-    trash,
-)
 from hanamachi.games.hanabi.rules import write_bits
 from hanamachi.policies.features.base import Compiled
 from hanamachi.policies.policy import Memory, Observations
@@ -44,6 +33,17 @@ from hanamachi.policies.rules.hanabi_expert import (
     read_hand,
     read_turns,
     with_promises,
+)
+from hanamachi.policies.rules.hanabi_from_observation import (
+    ME,
+    Games,
+    critical,
+    in_hand,
+    lay_out,
+    lay_out_turns,
+    may_hold,
+    next_cards,
+    trash,
 )
 from hanamachi.policies.rules.hanabi_memory import Sets, chop_of
 

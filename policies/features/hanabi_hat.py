@@ -15,7 +15,6 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.from_observation import ME, critical, may_hold
 from hanamachi.policies.features.base import Compiled
 from hanamachi.policies.features.hanabi import (
     GROUPS,
@@ -27,6 +26,7 @@ from hanamachi.policies.features.hanabi import (
     write_probabilities,
 )
 from hanamachi.policies.policy import Memory, Observations
+from hanamachi.policies.rules.hanabi_from_observation import ME, critical, may_hold
 from hanamachi.policies.rules.hanabi_hat import (
     TARGETS,
     Common,

@@ -18,8 +18,16 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
-from hanamachi.games.geishas_road.from_observation import FOE, ME, Seen, act, lay_out, points, reply
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.rules.geishas_road_from_observation import (
+    FOE,
+    ME,
+    Seen,
+    act,
+    lay_out,
+    points,
+    reply,
+)
 from hanamachi.policies.rules.lead_changes import Array, add, add_card, write_outcomes
 
 MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest

@@ -14,8 +14,15 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
-from hanamachi.games.geishas_road.from_observation import FOE, ME, act, lay_out, points, reply
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.rules.geishas_road_from_observation import (
+    FOE,
+    ME,
+    act,
+    lay_out,
+    points,
+    reply,
+)
 
 BONUS = 1.0  # value of a geisha in addition to her current points
 CHANGE = 0.5  # that each card to come may bring to a lead

@@ -13,8 +13,15 @@ from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.from_observation import ME, Games, lay_out, may_hold, next_cards, trash
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.rules.hanabi_from_observation import (
+    ME,
+    Games,
+    lay_out,
+    may_hold,
+    next_cards,
+    trash,
+)
 
 PLAYABLE, CLUE, TRASH, OLDEST, OTHERS, RISK = 5, 3, 2, 1, 0, -1  # up to 1 is added to a clue
 

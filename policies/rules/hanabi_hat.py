@@ -24,7 +24,8 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi import rules
-from hanamachi.games.hanabi.from_observation import (
+from hanamachi.policies.policy import Masks, Memory, Observations, Scores
+from hanamachi.policies.rules.hanabi_from_observation import (
     ME,
     Games,
     critical,
@@ -37,7 +38,6 @@ from hanamachi.games.hanabi.from_observation import (
     share,
     trash,
 )
-from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 from hanamachi.policies.rules.hanabi_memory import RememberingPolicy, Sets, remove_slot
 
 FEWEST = 3  # players

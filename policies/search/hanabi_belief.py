@@ -25,8 +25,8 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import CHANCE, apply, resolve, start
 from hanamachi.engine.kernels import settle
 from hanamachi.games.hanabi import information, rules
-from hanamachi.games.hanabi.from_observation import take_back
 from hanamachi.policies.policy import Memory, Policy
+from hanamachi.policies.rules.hanabi_from_observation import take_back
 from hanamachi.policies.search.reach import resampled
 from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.opponent_protocol import initial_memory

@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.games.hanabi.from_observation import critical, everything, next_cards, pace, trash
 from hanamachi.policies.policy import Policy, sample
+from hanamachi.policies.rules.hanabi_from_observation import (
+    critical,
+    everything,
+    next_cards,
+    pace,
+    trash,
+)
 from hanamachi.sessions.players import SeatedPlayer, in_progress, step, turns_of
 
 GAMES = 1000  # played to fit the regression

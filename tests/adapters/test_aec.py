@@ -23,7 +23,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 import hanamachi
 from hanamachi import IllegalAction, UserError, geishas_road_v0, hanabi_v0, hanamikoji_v0
 from hanamachi import variant as make_variant
-from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD, Referee
+from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD, CheckedAEC
 from hanamachi.engine.game import OVER
 
 pytestmark = pytest.mark.uncompiled
@@ -295,7 +295,7 @@ def outcome(env, use, seed):
 @pytest.mark.parametrize("id", SHORT)
 @pytest.mark.parametrize("seed", range(6))
 def test_env_refuses_what_pettingzoos_wrappers_refuse_with_the_same_errors(id, seed, capsys):
-    ours, theirs = Referee(AEC(id, **SHORT[id])), usual_wrappers(AEC(id, **SHORT[id]))
+    ours, theirs = CheckedAEC(AEC(id, **SHORT[id])), usual_wrappers(AEC(id, **SHORT[id]))
     rng, met = np.random.default_rng(seed), set()
     ours.unwrapped.render_mode = theirs.unwrapped.render_mode = "ansi"
     for _ in range(600):
@@ -317,7 +317,7 @@ def test_env_refuses_what_pettingzoos_wrappers_refuse_with_the_same_errors(id, s
 def test_before_reset_env_refuses_everything():
     uses = [lambda env, rng, name=name: getattr(env, name) for name in NAMES]
     for use in (*uses, *USES[3:]):
-        ours, theirs = Referee(AEC("hanamikoji")), usual_wrappers(AEC("hanamikoji"))
+        ours, theirs = CheckedAEC(AEC("hanamikoji")), usual_wrappers(AEC("hanamikoji"))
         assert outcome(ours, use, 1) == outcome(theirs, use, 1)
 
 

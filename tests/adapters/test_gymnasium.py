@@ -386,6 +386,25 @@ def test_a_game_that_was_forfeited_is_shown_as_over():
     assert env.render() == before
 
 
+def test_what_a_caller_does_to_masks_does_not_matter():
+    env = SeatEnv("hanamikoji", seat=0, starter=0, illegal_reward=-1)
+    _, info = env.reset(seed=1)
+    legal = info["action_mask"].copy()
+    info["action_mask"][:] = 0
+    env.action_masks()[:] = 0
+    np.testing.assert_array_equal(env.action_masks(), legal)
+
+
+def test_an_illegal_action_leaves_the_mask_that_came_before_it_as_it_was():
+    env = SeatEnv("hanamikoji", seat=0, starter=0, illegal_reward=-1)
+    _, before = env.reset(seed=1)
+    legal = before["action_mask"].copy()
+    *_, after = env.step(int(legal.argmin()))
+    np.testing.assert_array_equal(before["action_mask"], legal)
+    assert not after["action_mask"].any()
+    assert not env.action_masks().any()
+
+
 def test_an_illegal_action_may_cost_the_game_instead():
     env = SeatEnv("hanamikoji", illegal_reward=-2)
     env.reset(seed=1)

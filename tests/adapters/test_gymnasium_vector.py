@@ -423,9 +423,12 @@ def test_an_opponent_that_fails_leaves_all_games_as_they_were():
     waiting = []
     one, other = (VectorSeatEnv("hanamikoji", 8, opponent=fails) for _ in range(2))
     actions = [env.reset(seed=3)[1]["action_mask"].argmax(1) for env in (one, other)]
+    worlds = one.worlds()
     waiting.append("to fail")
     with pytest.raises(KeyboardInterrupt):
         one.step(actions[0])
+    assert worlds.due
+    np.testing.assert_array_equal(worlds.sample(0, [1]), one.worlds().sample(0, [1]))
     waiting.clear()
     for after, expected in zip(one.step(actions[0])[:3], other.step(actions[1])[:3], strict=True):
         np.testing.assert_array_equal(after, expected)

@@ -25,7 +25,7 @@ from hanamachi import VARIANTS, IllegalAction, UserError, variant
 from hanamachi.adapters.openspiel import MOST_ROUNDS, load
 from hanamachi.engine.game import CHANCE, OVER
 from hanamachi.engine.rounds import scored_round
-from hanamachi.sessions.history import Moment
+from hanamachi.sessions.moments import Moment
 from hanamachi.sessions.session import Session, chances_of
 
 pytestmark = pytest.mark.skipif(UNCOMPILED, reason="trees are large")

@@ -88,6 +88,16 @@ def test_a_game_that_is_broken_off_at_a_limit_is_forfeited() -> None:
     assert len(server.asked) == 1
 
 
+def test_each_game_ends_what_its_opponent_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[TextEnv] = []
+    monkeypatch.setattr(TextEnv, "close", closed.append)
+    env = load_environment("hanamikoji")
+    assert len(closed) == 1  # in which the settings were tried
+    with chat_server(first_legal) as server:
+        episodes(env, server, 2)
+    assert len(set(map(id, closed))) == 3
+
+
 def test_programs_of_verifiers_find_it_by_its_id() -> None:
     env = vf.load_environment(vf.resolve_env_config({"taskset": {"id": ID, "game": "hanabi:2p"}}))
     assert isinstance(env, WordsEnv)

@@ -10,6 +10,7 @@ import pytest
 
 import hanamachi
 from hanamachi.engine.compiled import sources_digest
+from hanamachi.policies.features.hanabi import write_card_beliefs
 
 SOURCES = Path(hanamachi.__file__).parent
 
@@ -76,6 +77,12 @@ def test_the_lock_of_an_open_editor_is_no_source(tmp_path):
     before = sources_digest.__wrapped__(tmp_path)
     (tmp_path / ".#rules.py").symlink_to("somebody@somewhere.123")
     assert sources_digest.__wrapped__(tmp_path) == before
+
+
+def test_a_kernel_is_made_from_the_rules_of_all_folders_of_its_room():
+    """Such as one of `policies/features`, which calls rules of `policies/rules`."""
+    sources = write_card_beliefs._cache._cache_file.sources
+    assert sources_digest(Path(hanamachi.policies.__file__).parent) in sources
 
 
 def test_an_edited_rule_is_at_work_in_the_next_process(package):

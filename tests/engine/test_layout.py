@@ -8,7 +8,7 @@ from samples import sample
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.engine.layout import LARGEST, Layout, Segment
+from hanamachi.engine.layout import INT8_MAX, Layout, Segment
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
@@ -28,9 +28,9 @@ def test_every_entry_is_the_float_one_in_its_units(id):
         exact = np.empty((1, len(units)), np.float32)
         kernels.observations(variant.rule_set, session.games, seats, whole)
         kernels.observations(variant.rule_set, session.games, seats, exact)
-        np.testing.assert_allclose(whole, np.minimum(exact * units, LARGEST), atol=0.501)
+        np.testing.assert_allclose(whole, np.minimum(exact * units, INT8_MAX), atol=0.501)
         np.testing.assert_array_equal(
-            whole[:, units == 1], np.minimum(exact, LARGEST)[:, units == 1]
+            whole[:, units == 1], np.minimum(exact, INT8_MAX)[:, units == 1]
         )
 
 

@@ -1,7 +1,9 @@
 """A game may leave out some functions; what needs one says which, in one sentence."""
 
 import json
+import sys
 from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -14,7 +16,10 @@ from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.reach import decisions_of_others
 from hanamachi.rendering import plain
+from hanamachi.rendering.frames import frame
 from hanamachi.rendering.pixels import pixels
+from hanamachi.sessions.animation import scenes
+from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_picture, seat_view
 from hanamachi.sessions.worlds import Worlds
@@ -26,7 +31,7 @@ def simple(monkeypatch):
     monkeypatch.setattr(game, "IMPLEMENTATIONS", dict(game.IMPLEMENTATIONS))
     whole = variant("hanamikoji")
     functions = {n: f for n, f in whole.game.functions.items() if n not in game.OPTIONAL}
-    return replace(whole, game=replace(whole.game, functions=functions, length=None))
+    return replace(whole, game=replace(whole.game, functions=functions, length=None, render=None))
 
 
 def games_of(variant):
@@ -70,8 +75,7 @@ def test_without_pictures_each_seat_shows_what_it_observes():
     assert pixels(plain.drawing(shown, position)).ndim == 3
 
 
-def test_without_words_of_its_own_a_game_has_views_events_and_a_picture(simple, monkeypatch):
-    monkeypatch.setattr(game.Game, "render", lambda self: plain)
+def test_without_words_of_its_own_a_game_has_views_events_and_a_picture(simple):
     session = Session(simple)
     session.begin(0)
     session.step(int(np.flatnonzero(session.observe(session.mover)[1])[0]))
@@ -85,6 +89,20 @@ def test_without_words_of_its_own_a_game_has_views_events_and_a_picture(simple, 
     full = simple.actions.describe(first.number, first.before)
     assert [one.words for one in session.history().heard(acted)] == [full]
     assert full not in [one.words for one in session.history().heard(waited)]
+
+
+def test_a_game_may_have_words_of_its_own_and_leave_the_pictures_out(simple, monkeypatch):
+    own = ModuleType("own_words")
+    own.status = lambda variant, game, viewer: "whose turn it is"
+    monkeypatch.setitem(sys.modules, own.__name__, own)
+    partly = replace(simple, game=replace(simple.game, render=own.__name__))
+    session = Session(partly)
+    session.begin(0)
+    assert seat_view(session, 0)["status"] == "whose turn it is"
+    assert frame(partly, session.state(), "ansi") == plain.text(partly, session.state())
+    assert frame(partly, session.state(), "rgb_array").ndim == 3
+    assert session._repr_svg_().startswith("<svg")
+    assert len([*scenes(record_of(session), 1.0)]) == 1
 
 
 def test_named_actions_describe_and_parse_themselves():

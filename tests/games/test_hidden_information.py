@@ -22,6 +22,7 @@ from hanamachi.games.geishas_road.rules import INTRIGUE
 from hanamachi.policies import load_policy
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.protocol import move
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels
 from hanamachi.sessions.events import Event, History, hear
 from hanamachi.sessions.players import SeatedPlayer, turns_of
@@ -157,13 +158,13 @@ def prompts(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
 
 def drawings(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
     """All shapes of the picture for the seat, in order."""
-    drawing, pictures = variant.game.render().drawing, zip(games, seats.tolist(), strict=True)
+    drawing, pictures = render_part(variant, "drawing"), zip(games, seats.tolist(), strict=True)
     drawn = [drawing(variant, game, seat) for game, seat in pictures]
     return [repr((canvas.across, canvas.down, canvas.shapes)).encode() for canvas in drawn]
 
 
 def images(variant: Variant, games: Games, seats: Seats) -> list[bytes]:
-    drawing, pictures = variant.game.render().drawing, zip(games, seats.tolist(), strict=True)
+    drawing, pictures = render_part(variant, "drawing"), zip(games, seats.tolist(), strict=True)
     return [pixels(drawing(variant, game, seat)).tobytes() for game, seat in pictures]
 
 

@@ -1,5 +1,6 @@
 """The table of every game: nothing that is hidden, all that happens, at a size that fits."""
 
+from importlib import import_module
 from itertools import pairwise
 
 import geishas_road_positions
@@ -13,6 +14,7 @@ from samples import WHOLE, sample
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.registry import variant
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels
 from hanamachi.rendering.svg import svg
 
@@ -43,7 +45,7 @@ def worlds(variant: Variant, game: np.record, seat: int) -> NDArray[np.void]:
 
 @every_variant
 def test_what_a_seat_cannot_know_changes_nothing_in_its_table(variant: Variant) -> None:
-    text = variant.game.render().text
+    text = render_part(variant, "text")
     for seed in range(SEEDS):
         unlike = 0
         for i, game in enumerate(random_positions(variant, seed)[:-1]):
@@ -56,7 +58,7 @@ def test_what_a_seat_cannot_know_changes_nothing_in_its_table(variant: Variant) 
 
 @some_variants
 def test_what_a_seat_cannot_know_changes_nothing_in_its_image(variant: Variant) -> None:
-    drawing = variant.game.render().drawing
+    drawing = render_part(variant, "drawing")
     games = random_positions(variant, 1)[:-1]
     for game in games[:: -1 - len(games) // PAINTED]:
         for seat in range(variant.seats):
@@ -68,7 +70,7 @@ def test_what_a_seat_cannot_know_changes_nothing_in_its_image(variant: Variant) 
 
 @every_variant
 def test_the_text_fits_a_terminal(variant: Variant) -> None:
-    text = variant.game.render().text
+    text = render_part(variant, "text")
     for game in random_positions(variant, 2):
         for seat in (None, *range(variant.seats)):
             assert max(map(len, text(variant, game, seat).splitlines())) <= 80
@@ -76,21 +78,20 @@ def test_the_text_fits_a_terminal(variant: Variant) -> None:
 
 @some_variants
 def test_the_image_has_the_width_asked_for(variant: Variant) -> None:
-    render, game = variant.game.render(), random_positions(variant, 3)[0]
-    high, wide, _ = pixels(render.drawing(variant, game)).shape
-    assert wide == render.WIDTH
-    smaller = pixels(render.drawing(variant, game, 0), width=wide // 2)
+    drawing, game = render_part(variant, "drawing"), random_positions(variant, 3)[0]
+    high, wide, _ = pixels(drawing(variant, game)).shape
+    assert wide == import_module(variant.game.render).WIDTH
+    smaller = pixels(drawing(variant, game, 0), width=wide // 2)
     assert smaller.shape == (round(high * (wide // 2) / wide), wide // 2, 3)
     assert smaller.dtype == np.uint8
 
 
 @some_variants
 def test_every_move_changes_what_is_seen(variant: Variant) -> None:
-    render, games = variant.game.render(), random_positions(variant, 4)
-    assert all(a != b for a, b in pairwise(render.text(variant, game) for game in games))
-    shown = [
-        render.drawing(variant, game) for game in (games[0], games[len(games) // 2], games[-1])
-    ]
+    text, drawing = render_part(variant, "text"), render_part(variant, "drawing")
+    games = random_positions(variant, 4)
+    assert all(a != b for a, b in pairwise(text(variant, game) for game in games))
+    shown = [drawing(variant, game) for game in (games[0], games[len(games) // 2], games[-1])]
     images = [pixels(drawing) for drawing in shown]
     assert all((a != b).any() for a, b in pairwise(images))
 
@@ -104,7 +105,7 @@ def test_a_table_can_be_shown_while_chance_is_due(variant: Variant) -> None:
         if game.mover == OVER:
             break
         if game.mover == CHANCE:
-            shown.add(variant.game.render().text(variant, game).splitlines()[-1])
+            shown.add(render_part(variant, "text")(variant, game).splitlines()[-1])
             kernels.resolve_one(variant.rule_set, game, kernels.draw_one(variant.rule_set, game))
         else:
             last = int(legal(variant, game).nonzero()[0][-1])

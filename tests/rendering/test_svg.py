@@ -17,6 +17,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant
 from hanamachi.rendering.canvas import Canvas, Text, outlines
 from hanamachi.rendering.frames import table_svg
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels
 from hanamachi.rendering.svg import ADVANCES, advance, svg
 from hanamachi.sessions.saved_games import load, replay, save
@@ -35,7 +36,7 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=IDS)
 
 def drawings(variant: Variant) -> list[Canvas]:
     games = random_positions(variant, 6)
-    return [variant.game.render().drawing(variant, game, 0) for game in games[::5]]
+    return [render_part(variant, "drawing")(variant, game, 0) for game in games[::5]]
 
 
 @every_variant

@@ -15,6 +15,7 @@ import hanamachi
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import State, state_of
@@ -254,11 +255,11 @@ def assert_shown(variant: Variant, games: NDArray[Any], picture: bool) -> None:
         kernels.observations(variant.rule_set, games, np.array([seat]), seen)
         assert (seen >= layout.low).all()
         assert (seen <= layout.high).all()
-    table = variant.game.render()
-    assert table.text(variant, games[0], None)
-    assert table.text(variant, games[0], 0)
+    text, drawing = render_part(variant, "text"), render_part(variant, "drawing")
+    assert text(variant, games[0], None)
+    assert text(variant, games[0], 0)
     if picture:
-        assert pixels(table.drawing(variant, games[0])).ndim == 3
+        assert pixels(drawing(variant, games[0])).ndim == 3
 
 
 def assert_redealt(variant: Variant, games: NDArray[Any]) -> None:

@@ -137,9 +137,6 @@ def hidden(variant: Variant, games: NDArray[Any]) -> None:
         count = kernels.decisions_of_others(variant.rule_set, game, seat)
         positions = np.empty((2, count), worlds.dtype)
         kernels.retrace(variant.rule_set, worlds, seat, positions, np.empty((2, count), np.int64))
-        earlier = worlds[0].copy()
-        kernels.rewind_one(variant.rule_set, earlier)
-        kernels.next_event_of(variant.rule_set, worlds[0], earlier)
 
 
 def in_one_call(variant: Variant, chosen: bool) -> None:

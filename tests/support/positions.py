@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from relived import next_event_of, rewind_one
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
@@ -77,8 +78,8 @@ def outcomes(variant: Variant, game: np.record) -> list[tuple[int, float]]:
 
 def events_of_round(variant: Variant, game: np.record, earlier: np.record) -> Iterator[int]:
     """Every event of the round of `game`, before it happens in `earlier`, a copy of the game."""
-    kernels.rewind_one(variant.rule_set, earlier)
-    while (event := kernels.next_event_of(variant.rule_set, game, earlier)) >= 0:
+    rewind_one(variant.rule_set, earlier)
+    while (event := next_event_of(variant.rule_set, game, earlier)) >= 0:
         yield event
         carry_out = kernels.resolve_one if earlier.mover == CHANCE else kernels.apply_one
         carry_out(variant.rule_set, earlier, event)

@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+from relived import next_event_of, rewind_one
 
 import hanamachi
 from hanamachi.engine import kernels
@@ -66,8 +67,8 @@ def deal_worlds(variant: Variant) -> None:
     positions = np.empty((2, count), worlds.dtype)
     kernels.retrace(variant.rule_set, worlds, 0, positions, np.empty((2, count), np.int64))
     kernels.outcomes_of(variant.rule_set, games[0], np.empty(64, np.int64), np.empty(64))
-    kernels.rewind_one(variant.rule_set, games[0])
-    kernels.next_event_of(variant.rule_set, worlds[0], games[0])
+    rewind_one(variant.rule_set, games[0])
+    next_event_of(variant.rule_set, worlds[0], games[0])
     masks = np.zeros((1, variant.actions.size), np.int8)
     earned = np.empty((1, variant.seats), np.float32)
     kernels.play_out(variant.rule_set, games, masks, earned, np.empty(1, np.int64))

@@ -5,7 +5,7 @@ import re
 from rich.text import Text
 
 from hanamachi.engine.game import Variant
-from hanamachi.sessions.events import render_part
+from hanamachi.rendering.parts import render_part
 
 
 class CardColours:

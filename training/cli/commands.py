@@ -527,10 +527,10 @@ def replay(
     ] = False,
 ) -> None:
     """Step through a game, with all hands visible, or write it as an animation or as text."""
+    from hanamachi.rendering.parts import render_part
     from hanamachi.sessions.notation import load_game, write_game
     from hanamachi.sessions.saved_games import positions
     from hanamachi.storage.files import refuse_existing
-    from hanamachi.training.cli.play import round_end
 
     if web:
         refuse_unused(context, {"--out", "--seconds", "--all"}, "--web opens the browser")
@@ -555,14 +555,13 @@ def replay(
         return
     note_if_narrow()
     variant, before = record.variant, None
+    text, round_end = render_part(variant, "text"), render_part(variant, "round_end")
     for number, (position, words) in enumerate(positions(record)):
         prompt = f"[{number}/{len(record.actions)}] Enter continues, q quits "
         if number and not whole and left(prompt):
             break
-        ended = (
-            "" if before is None else round_end(variant, before, record.actions[number - 1], None)
-        )
-        table = variant.game.render().text(variant, position, None)
+        ended = "" if before is None else round_end(variant, before, record.actions[number - 1])
+        table = text(variant, position)
         say("\n\n".join(part for part in (words, ended, table) if part))
         before = position
 

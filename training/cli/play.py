@@ -17,6 +17,7 @@ from hanamachi.errors import UserError
 from hanamachi.policies.load import load_policy, usual
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import Thought, choice, judgement, thought_of
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.words import named
 from hanamachi.sessions.events import Heard
 from hanamachi.sessions.players import SeatedPlayer
@@ -177,17 +178,12 @@ class Contest:
         before = self.session.state()
         self.session.step(action)
         self.earned += self.session.rewards()
+        round_end = render_part(self.variant, "round_end")
         self.round_end = round_end(self.variant, before, action, self.seat)
 
     def hint(self) -> Thought:
         """What the opponent would think in the human's place."""
         return thought_of(self.session, *judgement(self.player, self.session, remember=False))
-
-
-def round_end(variant: Variant, before: np.record, action: int, seat: int | None) -> str:
-    """The table as this action left it, if it ended a round and the game shows that; else ""."""
-    show: Callable[..., str] | None = getattr(variant.game.render(), "round_end", None)
-    return show(variant, before, action, seat) if show else ""
 
 
 def tidy(line: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import yaml
 
 from hanamachi.engine.game import Variant
-from hanamachi.engine.layout import LARGEST
+from hanamachi.engine.layout import INT8_MAX
 from hanamachi.training.dataset.columns import Column, columns, row_size
 from hanamachi.training.dataset.figures import Figures
 from hanamachi.training.dataset.recipe import Recipe
@@ -140,8 +140,8 @@ def units(variant: Variant) -> str:
         where = f"| {segment.name} | {begin} to {end - 1} |"
         if segment.fraction:
             rows.append(f"{where} {unit:g} | rounded to the nearest 1/{unit:g} |")
-        elif max(abs(segment.low), abs(segment.high)) > LARGEST:
-            rows.append(f"{where} {unit:g} | above {LARGEST} it is {LARGEST} |")
+        elif max(abs(segment.low), abs(segment.high)) > INT8_MAX:
+            rows.append(f"{where} {unit:g} | above {INT8_MAX} it is {INT8_MAX} |")
     return SCALED.format(segments="\n".join(rows)) if rows else EXACT
 
 

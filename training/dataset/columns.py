@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.engine.layout import LARGEST
+from hanamachi.engine.layout import INT8_MAX
 
 Arrays = Mapping[str, NDArray[Any]]  # column -> its rows, (n,), (n, N) or (n, A)
 
@@ -91,4 +91,4 @@ def numpy_array(rows: pa.ChunkedArray, size: int) -> NDArray[Any]:
 
 def in_units(observations: NDArray[np.float32], units: NDArray[np.float32]) -> NDArray[np.int8]:
     """Observations, (n, N), as the engine writes them in int8: x * units, at most 127."""
-    return np.rint(observations * units).clip(-LARGEST, LARGEST).astype(np.int8)
+    return np.rint(observations * units).clip(-INT8_MAX, INT8_MAX).astype(np.int8)

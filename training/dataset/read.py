@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.engine.layout import LARGEST
+from hanamachi.engine.layout import INT8_MAX
 from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
@@ -243,7 +243,7 @@ def same_type(given: pa.DataType, wanted: pa.DataType) -> bool:
 def faults(variant: Variant, recipe: Recipe, rows: Mapping[str, NDArray[Any]]) -> Iterator[str]:
     """What is wrong with the rows of a file, in words; nothing if all can be used."""
     layout, mask, legal = variant.observation, rows["mask"], rows["legal"]
-    low, high = (np.clip(b * layout.units, -LARGEST, LARGEST) for b in (layout.low, layout.high))
+    low, high = (np.clip(b * layout.units, -INT8_MAX, INT8_MAX) for b in (layout.low, layout.high))
     if not is_within(rows["seat"], 0, variant.seats - 1):
         yield "has seats that the game does not have"
     if not is_within(rows["policy"], 0, len(recipe.policies) - 1):

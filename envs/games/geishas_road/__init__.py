@@ -368,4 +368,5 @@ GAME = Game(
     length=length,
     later={"counter_own": True},
     last_round="rounds",
+    render="hanamachi.games.geishas_road.render",
 )

@@ -66,11 +66,12 @@ def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
     """Deal the foe's cards and the deck again, keeping all that `seat` has seen.
 
     No two cards are equal, so all histories, of chance and of the foe's choices, are equally
-    likely. First the foe's turns are replayed with blank cards: each action takes random blanks of
-    those held at the time, and the cards that were seen are named. Then every other blank, in
-    order of receipt, is named at random among the cards that the deck can spare. Their number
-    depends on the history only where a Counteroffer brought a card back into the deck; such a
-    history is kept with probability (product of these numbers) / (its bound).
+    likely. Rejection sampling: propose a history by dealing blank cards and naming them. Each
+    action of the foe takes random blanks of those held at the time, and the cards that were seen
+    are named. Then every other blank, in order of receipt, is named at random among the cards that
+    the deck can spare. Where a Counteroffer brought a card back into the deck, their numbers depend
+    on the history, which is proposed with probability 1 / (their product): accept it with
+    probability (their product) / (its bound).
     """
     if world.mover >= 0:
         events = np.empty((40, 3), np.int8)

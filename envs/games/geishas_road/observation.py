@@ -107,11 +107,11 @@ from hanamachi.games.geishas_road.rules import (
     HARVEST,
 ) = range(44)
 
-KEPT = (1, 1, 2, 2)  # cards of each action that end in the tableau of who uses it
+CARDS_KEPT = (1, 1, 2, 2)  # cards of each action that end in the tableau of who uses it
 GIVEN = (0, 0, 1, 2)  # and in the other
 FACTS = 5  # of each card in hand, among the prospects
 
-KEEPS, GIVES = sums_by_set(KEPT), sums_by_set(GIVEN)  # of each set of actions
+KEEPS, GIVES = sums_by_set(CARDS_KEPT), sums_by_set(GIVEN)  # of each set of actions
 KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
 
 DUTY = (ACT, ANSWER, PUT_IN_ORDER, PICK_TOKENS, PICK_MARKER, PICK_STARTER)  # what I must do

@@ -183,4 +183,5 @@ GAME = Game(
     best_score=best_score,
     lost=lost,
     symmetries=symmetry.symmetries,
+    render="hanamachi.games.hanabi.render",
 )

@@ -66,5 +66,19 @@ def rewind(rule_set: np.record, game: np.record) -> None:
 
 
 @inline
+def put_back(game: np.record, seat: int, possible: int) -> None:
+    """The card of a seat's last turn returns to its slot; of clues it is known to be `possible`."""
+    slot = game.slot[seat]
+    for later in range(game.held[seat], slot, -1):
+        game.hand[seat, later] = game.hand[seat, later - 1]
+        game.possible[seat, later] = game.possible[seat, later - 1]
+        game.named[seat, later] = game.named[seat, later - 1]
+    game.held[seat] += 1
+    game.hand[seat, slot] = game.card[seat]
+    game.possible[seat, slot] = possible
+    game.named[seat, slot] = 0
+
+
+@inline
 def next_event(rule_set: np.record, world: np.record, earlier: np.record) -> int:
     return NONE

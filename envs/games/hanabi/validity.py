@@ -15,6 +15,7 @@ from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import CHANCE, OVER
 from hanamachi.engine.replay import after_use_of, same
+from hanamachi.games.hanabi.information import put_back
 from hanamachi.games.hanabi.rules import (
     ACT,
     CARDS,
@@ -337,13 +338,7 @@ def take_card_back(
         return False
     if game.held[seat] != rule_set.hand_size - 1:
         return False
-    for slot in range(rule_set.hand_size - 1, game.slot[seat], -1):
-        game.hand[seat, slot] = game.hand[seat, slot - 1]
-        game.possible[seat, slot] = game.possible[seat, slot - 1]
-        game.named[seat, slot] = game.named[seat, slot - 1]
-    game.hand[seat, game.slot[seat]] = game.card[seat]
-    game.possible[seat, game.slot[seat]] = UNKNOWN
-    game.held[seat] += 1
+    put_back(game, seat, UNKNOWN)
     if game.scored[seat]:
         return take_from_firework(rule_set, game, seat)
     return take_from_discards(rule_set, game, seat)

@@ -155,4 +155,5 @@ GAME = Game(
     build=build,
     length=length,
     last_round="max_rounds",
+    render="hanamachi.games.hanamikoji.render",
 )

@@ -41,10 +41,10 @@ from hanamachi.games.hanamikoji.rules import (
 def redeal(rule_set: np.record, world: np.record, seat: int) -> None:
     """Deal the foe's cards and the pile again, keeping all that `seat` has seen.
 
-    The foe's turns are replayed with blank cards: each action takes random blanks of those held at
-    the time. Blanks that were offered get the names seen, the others unseen cards. A history then
-    comes up once for each way of picking physical cards for its actions. It is kept with
-    probability 1 / (number of ways), which leaves each history the probability of its deal alone.
+    Rejection sampling: propose a history by dealing blank cards and naming them. Each action of the
+    foe takes random blanks of those held at the time; blanks that were offered get the names seen,
+    the others unseen cards. A history with w ways to pick its cards is proposed w times too often,
+    so accept it with probability 1/w. Each then comes up with the probability of its deal alone.
     """
     if world.mover >= 0:
         foe = 1 - seat

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from hanamachi.games.hanamikoji import rules
-from hanamachi.games.hanamikoji.observation import GIVEN, KEPT
+from hanamachi.games.hanamikoji.observation import CARDS_KEPT, GIVEN
 
 
 @cache
@@ -17,7 +17,7 @@ def never_won(cards: tuple[int, ...], actions: tuple[str, ...]) -> bool:
     any round and not lost since: `reached` are all sets that some rounds lead to. It is enough to
     follow one player, as seats can be exchanged: if one of them can win, so can the other.
     """
-    tiles = zip(rules.ACTIONS, KEPT, GIVEN, strict=True)
+    tiles = zip(rules.ACTIONS, CARDS_KEPT, GIVEN, strict=True)
     each = sum(kept + given for action, kept, given in tiles if action in actions)
     ends = round_ends(cards, each)
     reached, unexplored = {0}, [0]

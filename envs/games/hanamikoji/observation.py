@@ -33,9 +33,9 @@ from hanamachi.games.hanamikoji.rules import (
     unknown_to,
 )
 
-KEPT = (1, 0, 2, 2)  # cards of each action that end on the side of who uses it
+CARDS_KEPT = (1, 0, 2, 2)  # cards of each action that end on the side of who uses it
 GIVEN = (0, 0, 1, 2)  # and on the other side
-KEEPS, GIVES = sums_by_set(KEPT), sums_by_set(GIVEN)  # of each set of tiles
+KEEPS, GIVES = sums_by_set(CARDS_KEPT), sums_by_set(GIVEN)  # of each set of tiles
 KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
 
 ROUNDS_SHOWN = 4  # later rounds of an unlimited game look alike

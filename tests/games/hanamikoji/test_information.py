@@ -21,6 +21,7 @@ from hanamachi.games.hanamikoji.rules import (
     TRADE_OFF,
 )
 from hanamachi.games.registry import variant
+from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels
 
 pytestmark = pytest.mark.uncompiled
@@ -88,18 +89,18 @@ def test_permuting_what_a_seat_cannot_know_changes_nothing_it_gets(variant: Vari
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
 def test_a_seat_is_shown_no_more_than_it_knows(variant: Variant) -> None:
-    render = variant.game.render()
+    text, drawing = render_part(variant, "text"), render_part(variant, "drawing")
     rng = np.random.default_rng(4)
     for i, node in enumerate(HanamikojiHistories(variant).random_positions(50, seed=5)):
         seat = i % 2
         other = permuted(node.game, seat, rng)
-        shown = render.text(variant, node.game, seat)
-        assert shown == render.text(variant, other, seat)
+        shown = text(variant, node.game, seat)
+        assert shown == text(variant, other, seat)
         assert max(map(len, shown.splitlines())) <= 80
-    image = pixels(render.drawing(variant, node.game, seat))
+    image = pixels(drawing(variant, node.game, seat))
     assert image.shape[1:] == (600, 3)
-    np.testing.assert_array_equal(image, pixels(render.drawing(variant, other, seat)))
-    assert (image != pixels(render.drawing(variant, node.game))).any()
+    np.testing.assert_array_equal(image, pixels(drawing(variant, other, seat)))
+    assert (image != pixels(drawing(variant, node.game))).any()
 
 
 # --- All that was seen

@@ -16,7 +16,7 @@ from serving import HUMAN, Client
 from hanamachi.engine.game import CHANCE, Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.sessions.history import Moment
+from hanamachi.sessions.moments import Moment
 from hanamachi.sessions.saved_games import Record, record_of, replay
 from hanamachi.sessions.session import Session
 from hanamachi.training.serve.tables import new_key

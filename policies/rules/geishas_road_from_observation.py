@@ -45,7 +45,7 @@ def lay_out(rule_set: np.record, seen: Seen, game: np.record) -> None:
 
 @inline
 def lay_out_cards(rule_set: np.record, seen: Seen, game: np.record) -> None:
-    """The own hand, the offer and the tokens; the seat that made the offer is the starter."""
+    """The own hand, the offer and the tokens; whose turn it is stands in `starter`."""
     at = rule_set.at
     for slot in range(rule_set.hand_size + 1):
         game.hand[ME, slot] = shown(rule_set, seen[at[entry.SLOTS] :], slot)
@@ -58,9 +58,20 @@ def lay_out_cards(rule_set: np.record, seen: Seen, game: np.record) -> None:
             left = seen[at[entry.TOKENS_LEFT] + 2 * seat :]
             game.hidden_use[seat] = rules.NONE if left[0] else rules.GIFT
             game.counter_to[seat] = rules.NONE if left[1] else 0
-    left = seen[at[entry.TO_COME] + 2 :]
-    behind = left[ME] - left[FOE] + seen[at[entry.BEGAN]]
-    game.starter = ME if behind < 1 or seen[at[entry.TO_DO]] else FOE
+    game.starter = ME if is_my_turn(rule_set, seen) else FOE
+
+
+@inline
+def is_my_turn(rule_set: np.record, seen: Seen) -> bool:
+    """Whether the turn is mine, in which I use an action or have made the offer.
+
+    Who began the round uses an action first. Until the turn's action is used, only the duty to act
+    tells whose turn it is. Then, in turns of the beginner, the other has one more action left, and
+    in the other's turns both have equally many.
+    """
+    at = rule_set.at
+    left = seen[at[entry.TO_COME] + 2 :]  # actions, mine and the foe's
+    return bool(seen[at[entry.TO_DO]] > 0 or left[ME] + seen[at[entry.BEGAN]] <= left[FOE])
 
 
 @inline
@@ -84,35 +95,35 @@ def act(rule_set: np.record, seen: Seen, game: np.record, action: np.intp) -> in
     kind = rule_set.kind[action]
     number = action - rule_set.first[kind]
     if kind <= rules.HIDDEN_COMPETITION:
-        return use_action(rule_set, game, kind, rule_set.slots[action])
+        return simulate_use(rule_set, game, kind, rule_set.slots[action])
     if kind <= rules.HIDDEN_COUNTEROFFER:
-        return counter(rule_set, game, kind, number)
+        return simulate_counteroffer(rule_set, game, kind, number)
     if kind <= rules.TAKE_PAIR:
-        play_shares(
+        simulate_shares(
             rule_set, game, ME, share_of(rule_set, game, ME, kind == rules.TAKE_PAIR, number)
         )
     elif kind == rules.ORDER:
         two = seen[rule_set.at[entry.TO_PLAY] :][: 2 * rules.PLACES].reshape(2, rules.PLACES)
-        play_at(rule_set, game, ME, int(np.argmax(two[number])))
-        play_shares(rule_set, game, ME, 1 << int(np.argmax(two[1 - number])))
+        simulate_card(rule_set, game, ME, int(np.argmax(two[number])))
+        simulate_shares(rule_set, game, ME, 1 << int(np.argmax(two[1 - number])))
     elif kind == rules.COLLECT:
         card = int(np.argmax(seen[rule_set.at[entry.PLAYED] :][: rule_set.cards]))  # the last
         game.played_by[card] = ME
         rules.collect(rule_set, game, card, number)
-        play_shares(rule_set, game, ME, rest_of_share(game))
+        simulate_shares(rule_set, game, ME, rest_of_share(game))
     elif kind == rules.TAKE_MARKER:
         game.marker[number] = ME
     return 1
 
 
 @inline
-def use_action(rule_set: np.record, game: np.record, kind: int, slots: NDArray[np.int8]) -> int:
+def simulate_use(rule_set: np.record, game: np.record, kind: int, slots: NDArray[np.int8]) -> int:
     for place in range(rules.PLACES):
         slot = slots[place]
         game.offer[place] = game.hand[ME, slot] if slot != rules.NONE else rules.NONE
     game.starter = ME
     if kind == rules.REVEAL:
-        play_shares(rule_set, game, ME, 0b1)
+        simulate_shares(rule_set, game, ME, 0b1)
     elif kind == rules.INTRIGUE:
         kept = game.offer[0]
         game.influence[ME, rule_set.colour[kept]] += rule_set.value[kept]
@@ -122,7 +133,7 @@ def use_action(rule_set: np.record, game: np.record, kind: int, slots: NDArray[n
 
 
 @inline
-def counter(rule_set: np.record, game: np.record, kind: int, number: int) -> int:
+def simulate_counteroffer(rule_set: np.record, game: np.record, kind: int, number: int) -> int:
     place = number % rule_set.places
     game.offer[place] = game.hand[ME, number // rule_set.places]
     game.face_down[place] = rules.NONE
@@ -149,7 +160,7 @@ def reply(rule_set: np.record, game: np.record, replies: int, number: int) -> No
     """The foe picks from an offer."""
     if replies > 1:
         share = share_of(rule_set, game, FOE, replies == 2, number)
-        play_shares(rule_set, game, FOE, share)
+        simulate_shares(rule_set, game, FOE, share)
 
 
 # --- Shares, a bit for each place
@@ -175,16 +186,16 @@ def rest_of_share(game: np.record) -> int:
 
 
 @inline
-def play_shares(rule_set: np.record, game: np.record, picker: int, share: int) -> None:
+def simulate_shares(rule_set: np.record, game: np.record, picker: int, share: int) -> None:
     """The picker plays a share, then the other the rest, both the lower place first."""
     for seat in (picker, 1 - picker):
         for place in range(rules.PLACES):
             if (share >> place & 1) == (seat == picker):
-                play_at(rule_set, game, seat, place)
+                simulate_card(rule_set, game, seat, place)
 
 
 @inline
-def play_at(rule_set: np.record, game: np.record, seat: int, place: int) -> None:
+def simulate_card(rule_set: np.record, game: np.record, seat: int, place: int) -> None:
     """Play the card in a place, if any is known to lie there; the tiebreaker is collected first."""
     card = game.offer[place]
     if card == rules.NONE:

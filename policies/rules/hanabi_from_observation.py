@@ -13,6 +13,7 @@ from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.games.hanabi import observation as entry
 from hanamachi.games.hanabi import rules
+from hanamachi.games.hanabi.information import put_back
 
 ME = 0
 
@@ -130,14 +131,7 @@ def take_back(rule_set: np.record, game: np.record, seat: int) -> None:
     if game.held[seat] == rule_set.hand_size:
         game.deck += 1
         game.held[seat] -= 1
-    for slot in range(game.held[seat], game.slot[seat], -1):
-        game.hand[seat, slot] = game.hand[seat, slot - 1]
-        game.possible[seat, slot] = game.possible[seat, slot - 1]
-        game.named[seat, slot] = game.named[seat, slot - 1]
-    game.held[seat] += 1
-    game.hand[seat, game.slot[seat]] = card
-    game.possible[seat, game.slot[seat]] = 1 << int(card)
-    game.named[seat, game.slot[seat]] = 0
+    put_back(game, seat, 1 << int(card))
 
 
 # --- Sets of cards, as bits

@@ -7,8 +7,8 @@ from positions import legal
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.games.hanabi import from_observation as seen
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.policies.rules import hanabi_from_observation as seen
 
 pytestmark = pytest.mark.uncompiled
 
