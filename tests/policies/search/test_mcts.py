@@ -71,6 +71,12 @@ def test_only_legal_actions_are_tried_at_the_root():
         assert not visits[mask[0] == 0].any()
 
 
+def test_a_node_gets_children_with_the_square_root_of_its_visits():
+    variant = make_variant("hanamikoji")
+    tree, *_ = grown(variant, midgame(variant, 0), count=100)  # with more than 100 legal actions
+    assert len(list(children(tree, trees.ROOT))) == 2 * 10 + 1
+
+
 def test_the_action_with_the_highest_score_is_tried_first():
     policy = load_policy("search:mcts:greedy:worlds=1", game="hanamikoji")
     games = midgame(policy.variant, 0)
