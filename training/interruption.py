@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-WORDS = "\nhanamachi: saving after this iteration; press Ctrl-C again to stop at once\n"
+SAVING = "\nhanamachi: saving after this iteration; press Ctrl-C again to stop at once\n"
 STDERR = 2
 
 
@@ -34,7 +34,7 @@ def held_signals() -> Iterator[list[int]]:
             signal.raise_signal(number)
             return
         with suppress(OSError):  # not by print, which the signal may have interrupted
-            os.write(STDERR, WORDS.encode())
+            os.write(STDERR, SAVING.encode())
 
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -10,6 +10,7 @@ from samples import sample
 import hanamachi
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_text import TextEnv
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.adapters.text import PROMPTS, ScriptedModel
 from hanamachi.errors import UserError
 
@@ -123,3 +124,17 @@ def test_a_seat_is_drawn_for_each_game_or_chosen() -> None:
     assert TextEnv("hanabi:5p", seat=4).reset(seed=0)[1]["seat"] == 4
     with pytest.raises(UserError):
         TextEnv("hanabi:5p", seat=5)
+
+
+@pytest.mark.parametrize("opponent", [None, lambda observation, mask: int(mask.argmax())])
+def test_the_same_seed_draws_the_same_seat_in_every_environment(opponent: Any) -> None:
+    many = VectorSeatEnv("hanabi:3p", 8, opponent=opponent)
+    many.reset(seed=0)
+    one, words = (make("hanabi:3p", opponent=opponent) for make in (SeatEnv, TextEnv))
+    drawn = []
+    for seed in range(8):
+        one.reset(seed=seed)
+        drawn.append(one.seat)
+        assert words.reset(seed=seed)[1]["seat"] == one.seat
+    assert many.worlds()._seats.tolist() == drawn
+    assert set(drawn) == {0, 1, 2}
