@@ -227,8 +227,8 @@ def check_policies(config: Config) -> None:
         policy = load_policy(name, game=config.game, **config.options)
         if name in learned_from and isinstance(policy, ViewPolicy):
             raise UserError(
-                f"{name} plays from views, and nobody can learn in games with it: name "
-                "it in evaluation alone"
+                f"{name} plays from views, and nobody can learn in games with it: name another "
+                "policy"
             )
         if isinstance(policy, ProcessPolicy):
             policy.start()

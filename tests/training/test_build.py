@@ -55,7 +55,7 @@ VIEWS = "model:test?url=http://127.0.0.1:1/v1"  # a policy that plays from views
 
 @pytest.mark.parametrize("part", [{"opponents": {VIEWS: 1}}, {"init_from": VIEWS}])
 def test_who_plays_from_views_is_refused_where_games_are_learned_from(part, tmp_path):
-    with pytest.raises(UserError, match="evaluation alone"):
+    with pytest.raises(UserError, match="nobody can learn"):
         train(Config(game="hanamikoji", **part), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -74,7 +74,7 @@ def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[st
 def about_players(folder: Path, limits: Limits, others: Sequence[str]) -> dict[str, Any]:
     """What the grades depend on, besides the small version."""
     programs, _ = bots_in(folder)
-    return {"players": [*programs, *others], **conditions(folder, programs, others, limits)}
+    return {"policies": [*programs, *others], **conditions(folder, programs, others, limits)}
 
 
 def version(small: str) -> Variant:

@@ -23,6 +23,7 @@ from hanamachi.training.evaluation.deals import Failure, Part
 from hanamachi.training.failures import differences
 
 ABOUT = "evaluation.json"
+WHO = "policies", "opponents"  # lists of names
 
 
 class SavedParts:
@@ -102,18 +103,24 @@ def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Pat
         raise UserError(listed(f"{holder} holds {kind} that differs ({what_to_do}): ", found))
 
 
-def changes(old: Any, new: Any) -> list[str]:
+def changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """In words, which policies came, went or changed, and which settings differ."""
-    before, now = (each.get("files") if isinstance(each, dict) else None for each in (old, new))
-    if not isinstance(before, dict) or not isinstance(now, dict):
+    if not all(isinstance(each.get("files"), dict) for each in (old, new)):
         return differences(old, new)
+    before, now = digests_of_all(old), digests_of_all(new)
     told = [f"{name} was added" for name in now if name not in before]
     told += [f"{name} is gone" for name in before if name not in now]
     told += [f"{name} has changed" for name in now if before.get(name, now[name]) != now[name]]
     # whoever came or went is in these lists, too
-    hidden = {"files"} | ({"policies", "opponents"} if before.keys() != now.keys() else set())
+    hidden = {"files", *(WHO if before.keys() != now.keys() else ())}
     was, wanted = ({n: v for n, v in each.items() if n not in hidden} for each in (old, new))
     return told + differences(was, wanted)
+
+
+def digests_of_all(about: dict[str, Any]) -> dict[str, str]:
+    """The digest of everybody who plays; "" for who has none, as rule policies."""
+    lists = (about[part] for part in WHO if isinstance(about.get(part), list))
+    return dict.fromkeys((str(name) for names in lists for name in names), "") | about["files"]
 
 
 def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:

@@ -152,7 +152,7 @@ def test_grades_of_each_small_version_have_files_of_their_own(hanamachi, tmp_pat
 @pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
 @pytest.mark.parametrize(
     ("changed", "more"), [("bot.py has changed", ""), ("seconds", "--seconds 2"),
-                          ("greedy", "--with greedy")],
+                          ("greedy was added", "--with greedy")],
 )  # fmt: skip
 def test_grades_of_other_bots_or_under_other_limits_stay(hanamachi, tmp_path, changed, more):
     bot = tmp_path / "bots" / "bot.py"

@@ -102,7 +102,7 @@ def test_opponents_go_on_to_the_same_bits(tmp_path):
     ("change", "name"),
     [
         ({"games": 10}, "games"),
-        ({"policies": ["random", "expert"]}, "policies"),
+        ({"policies": ["random", "expert"]}, "greedy is gone"),
         ({"opponents": ["random"]}, "opponents"),
         ({"play": "argmax"}, "play"),
         ({"strict": False}, "strict"),
