@@ -28,7 +28,7 @@ from hanamachi.policies.rules.geishas_road_from_observation import (
     points,
     reply,
 )
-from hanamachi.policies.rules.lead_changes import Array, add, add_card, write_outcomes
+from hanamachi.policies.rules.lead_changes import Array, add_card, destinations, write_outcomes
 
 MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
 SKILL = 0.5  # how much better than at random the foe places the cards that I cannot see
@@ -44,7 +44,6 @@ TIMING = np.zeros(rules.KINDS, np.float32)
 TIMING[: rules.COUNTEROFFER] = 0, 0, 0.08, -0.08, 0.08, -0.08
 CARDS = np.zeros((rules.KINDS, 3), np.float32)
 CARDS[: rules.COUNTEROFFER] = (1, 0, 1), (1, 0, 2), (2, 1, 3), (2, 2, 4), (2, 1, 3), (2, 2, 4)
-BRINGS_ME, BRINGS_FOE, USES = range(3)
 
 # rows of a table of cards: in my hand and yet to move, now and after an action; and unseen
 HELD, TO_MOVE, HELD_THEN, TO_MOVE_THEN, UNSEEN = range(5)
@@ -278,7 +277,13 @@ def write_final_leads(
     ends[c, h, most + lead] is for the cards h of colour c in my hand and this lead now. gains[h]
     are the probabilities of each gain, from -most.
     """
-    hand_me, hand_foe, unseen_me, unseen_foe = destinations(rule_set, seen, kind)
+    at = rule_set.at
+    now = kind - 2 if kind in (rules.HIDDEN_GIFT, rules.HIDDEN_COMPETITION) else kind
+    hand = seen[at[entry.HAND] :][: rule_set.cards].sum()
+    unseen = seen[at[entry.UNSEEN] :][: rule_set.cards].sum()
+    hand_me, hand_foe, unseen_me, unseen_foe = destinations(
+        rule_set, seen[at[entry.USED_IN] :], hand, unseen, CARDS, now, rules.INTRIGUE, SKILL
+    )
     for c in range(rule_set.colours):
         gains[0] = 0
         gains[0, gains.shape[1] // 2] = 1
@@ -293,30 +298,3 @@ def write_final_leads(
                 rest = gains[hand ^ 1 << rank]
                 add_card(rest, rule_set.value[rank], hand_me, hand_foe, gains[hand])
                 write_outcomes(gains[hand], ends[c, hand])
-
-
-@inline
-def destinations(rule_set: np.record, seen: Seen, kind: int) -> tuple[float, float, float, float]:
-    """The probabilities that a card of my hand, and an unseen one, ends with me or the foe."""
-    at = rule_set.at
-    mine, theirs, kept = (
-        np.zeros(3),
-        np.zeros(3),
-        0.0,
-    )  # markers left; foe's kept card
-    now = kind - 2 if kind in (rules.HIDDEN_GIFT, rules.HIDDEN_COMPETITION) else kind
-    for action in range(4):
-        used = seen[at[entry.USED_IN] + 4 * action :]
-        if rule_set.in_use[action] and action != now and used[:4].sum() == 0:
-            add(mine, CARDS[action])
-        if rule_set.in_use[action] and used[16:20].sum() == 0:
-            add(theirs, CARDS[action])
-        elif rule_set.in_use[action] and action == rules.INTRIGUE:
-            kept = 1.0
-    unseen = max(seen[at[entry.UNSEEN] :][: rule_set.cards].sum(), 1)
-    draws = mine[USES] + CARDS[kind, USES] - seen[at[entry.HAND] :][: rule_set.cards].sum()
-    me, foe = mine[BRINGS_ME] / max(mine[USES], 1), mine[BRINGS_FOE] / max(mine[USES], 1)
-    unseen_me = (draws * me + theirs[BRINGS_FOE]) / unseen
-    unseen_foe = (draws * foe + theirs[BRINGS_ME] + kept) / unseen
-    better = SKILL * unseen_me * unseen_foe
-    return me, foe, unseen_me - better, unseen_foe + better

@@ -30,7 +30,7 @@ from hanamachi.policies.policy import (
     Values,
     readable,
 )
-from hanamachi.policies.rules.lead_changes import Array, add, add_card
+from hanamachi.policies.rules.lead_changes import Array, add_card, destinations
 
 CHARM, GEISHA = 0.07, 0.09  # weight of a lead in either for the next round
 MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
@@ -39,7 +39,6 @@ SKILL = 0.8  # how much better than at random the foe places the cards that I ca
 # by kind of action: its bonus for each turn left, and the cards it brings me, the foe, and uses
 TIMING = np.array([0, 0, 0.05, -0.05, 0, 0], np.float32)
 TILES = np.array([(1, 0, 1), (0, 0, 2), (2, 1, 3), (2, 2, 4), (0, 0, 0), (0, 0, 0)], np.float32)
-BRINGS_ME, BRINGS_FOE, USES = range(3)
 
 REPLIES = 3  # at most
 POWERS = 3 ** np.arange(rules.GEISHA + 1)  # 1, 3, 9, ...
@@ -296,7 +295,11 @@ def write_gains(rule_set: np.record, seen: Array, kind: int, gains: Array) -> No
     gains[h, u]: of a geisha with h cards in my hand and u unseen, up to as many as any has.
     """
     at, n, most = rule_set.at, rule_set.geisha, len(gains) - 1
-    hand_me, hand_foe, unseen_me, unseen_foe = destinations(rule_set, seen, kind)
+    hand = seen[at[entry.HAND] : at[entry.HAND] + n].sum()
+    all_unseen = seen[at[entry.UNSEEN] : at[entry.UNSEEN] + n].sum()
+    hand_me, hand_foe, unseen_me, unseen_foe = destinations(
+        rule_set, seen[at[entry.USED_IN] :], hand, all_unseen, TILES, kind, rules.SECRET, SKILL
+    )
     held, unseen = 0, 0
     for g in range(n):
         held = max(held, int(seen[at[entry.HAND] + g]))
@@ -327,25 +330,3 @@ def write_chances(rule_set: np.record, seen: Array, gains: Array, chances: Array
                 chances[g, h, place, 0] = win + mine * tie
                 chances[g, h, place, 1] = np.float32(1) - win - tie + theirs * tie
                 win += tie
-
-
-@inline
-def destinations(rule_set: np.record, seen: Array, kind: int) -> tuple[float, float, float, float]:
-    """The probabilities that a card of my hand, and an unseen one, ends with me or the foe."""
-    at, n = rule_set.at, rule_set.geisha
-    mine, theirs, secret = np.zeros(3), np.zeros(3), 0.0  # free tiles; foe's used Secret
-    for k in range(4):
-        used = seen[at[entry.USED_IN] + 4 * k :]
-        if rule_set.in_use[k] and k != kind and used[:4].sum() == 0:
-            add(mine, TILES[k])
-        if rule_set.in_use[k] and used[16:20].sum() == 0:
-            add(theirs, TILES[k])
-        elif rule_set.in_use[k] and k == rules.SECRET:
-            secret = 1.0
-    unseen = max(seen[at[entry.UNSEEN] : at[entry.UNSEEN] + n].sum(), 1)
-    draws = mine[USES] + TILES[kind, USES] - seen[at[entry.HAND] : at[entry.HAND] + n].sum()
-    me, foe = mine[BRINGS_ME] / max(mine[USES], 1), mine[BRINGS_FOE] / max(mine[USES], 1)
-    unseen_me = (draws * me + theirs[BRINGS_FOE]) / unseen
-    unseen_foe = (draws * foe + theirs[BRINGS_ME] + secret) / unseen
-    better = SKILL * unseen_me * unseen_foe
-    return me, foe, unseen_me - better, unseen_foe + better

@@ -1,5 +1,7 @@
 """How the lead at one geisha may still change, for the experts of both geisha games.
 
+Each side takes ACTIONS actions in a round, one in each of its TURNS turns.
+
 A row of `gains` holds the probability of each change, from the worst for me to the best; the middle
 entry is that of no change.
 """
@@ -10,6 +12,10 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline
 
 Array = NDArray[np.float32]
+
+ACTIONS = TURNS = 4
+FOES = ACTIONS * TURNS  # where the entries of the foe's actions begin, behind mine
+BRINGS_ME, BRINGS_FOE, USES = range(3)  # how many cards an action brings me, the foe, and uses
 
 
 @inline
@@ -39,3 +45,39 @@ def add(sums: NDArray[np.float64], terms: Array) -> None:
     """Add in place; a loop, as a sum of arrays takes seconds to compile."""
     for i in range(len(sums)):
         sums[i] += terms[i]
+
+
+@inline
+def destinations(
+    rule_set: np.record,
+    used_in: Array,
+    hand: float,
+    unseen: float,
+    cards: Array,
+    kind: int,
+    keeping: int,
+    skill: float,
+) -> tuple[float, float, float, float]:
+    """The probabilities that a card of my hand, and an unseen one, ends with me or the foe.
+
+    They are those after an action of this kind. `used_in` are the observation's entries of the
+    turn in which each action was used, (2 * FOES,) at least; `hand` and `unseen` are numbers of
+    cards, and `cards` those of each kind of action, (kinds, 3). By `keeping` the foe has kept a
+    card. The foe places unseen cards better than at random by `skill`.
+    """
+    mine, theirs, kept = np.zeros(3), np.zeros(3), 0.0  # of the actions that are left
+    for action in range(ACTIONS):
+        turns = used_in[TURNS * action :]
+        if rule_set.in_use[action] and action != kind and turns[:TURNS].sum() == 0:
+            add(mine, cards[action])
+        if rule_set.in_use[action] and turns[FOES : FOES + TURNS].sum() == 0:
+            add(theirs, cards[action])
+        elif rule_set.in_use[action] and action == keeping:
+            kept = 1.0
+    all_unseen = max(unseen, 1)
+    draws = mine[USES] + cards[kind, USES] - hand
+    me, foe = mine[BRINGS_ME] / max(mine[USES], 1), mine[BRINGS_FOE] / max(mine[USES], 1)
+    unseen_me = (draws * me + theirs[BRINGS_FOE]) / all_unseen
+    unseen_foe = (draws * foe + theirs[BRINGS_ME] + kept) / all_unseen
+    better = skill * unseen_me * unseen_foe
+    return me, foe, unseen_me - better, unseen_foe + better

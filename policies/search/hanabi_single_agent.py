@@ -24,7 +24,6 @@ from hanamachi.policies.policy import (
     Memory,
     Observations,
     Policy,
-    Probabilities,
     readable,
     readable_memory,
 )
@@ -59,6 +58,7 @@ class SingleAgent(Search):
 
     kind = "single_agent"
     cooperative = True
+    searches_all = True
 
     def __init__(
         self,
@@ -88,36 +88,18 @@ class SingleAgent(Search):
         fresh["own"] = memory_of(self._start, batch)
         return fresh.view(np.uint8).reshape(batch, self.memory_record.itemsize)
 
-    def distribution(
+    def _decisions(
         self, observation: Observations, mask: Masks, memory: Memory
-    ) -> tuple[Probabilities, None, Memory]:
+    ) -> tuple[list[Decision], Memory]:
+        """As in `Search`; the memory is complete once they are searched, or have results."""
         worlds = self._checked_worlds(len(observation))
         observation, mask = readable(self.variant, observation, mask)
         memory = readable_memory(memory, len(mask), self.memory_record.itemsize, np.uint8)
         records = memory.view(self.memory_record)[:, 0]
         prior, _, own = distribution_of(self._start, observation, mask, records["own"])
-        probabilities = prior.copy()
-        for row in range(len(probabilities)):
-            rng = self._generator(observation[row], mask[row], memory[row])
-            seen = observation[row], mask[row], prior[row], records[row], own[row]
-            probabilities[row] = self.search(Decision(*seen, rng, worlds, row))
-        records["own"] = own
-        return probabilities, None, memory
+        return self._of_each(worlds, observation, mask, prior, records, own), memory
 
     # --- A decision
-
-    def decision(
-        self, observation: Observations, mask: Masks, memory: Memory
-    ) -> tuple[Decision, Memory]:
-        """As in `Search`; the memory is complete once `results` has been called."""
-        worlds = self._checked_worlds(1)
-        observation, mask = readable(self.variant, observation, mask)
-        memory = readable_memory(memory, len(mask), self.memory_record.itemsize, np.uint8)
-        records = memory.view(self.memory_record)[:, 0]
-        prior, _, own = distribution_of(self._start, observation, mask, records["own"])
-        rng = self._generator(observation[0], mask[0], memory[0])
-        seen = observation[0], mask[0], prior[0], records[0], own[0]
-        return Decision(*seen, rng, worlds, 0), memory
 
     def results(
         self, decision: Decision, actions: NDArray[np.int64], count: int
@@ -135,9 +117,11 @@ class SingleAgent(Search):
         start = perf_counter()
         belief = self._belief(decision)
         belief.memory[:, belief.games["mover"][0]] = decision.memory_after
-        if len(decision.actions) == 1:
-            return decision.prior
-        return self._choice(decision, belief, spent=perf_counter() - start)
+        chosen = decision.prior
+        if len(decision.actions) > 1:
+            chosen = self._choice(decision, belief, spent=perf_counter() - start)
+        decision.memory["own"] = decision.memory_after
+        return chosen
 
     def _belief(self, decision: Decision) -> Belief:
         """The belief at this decision; the memory record is updated."""

@@ -88,6 +88,7 @@ class Search(Policy):
     cooperative: ClassVar[bool] = False  # whether it is for cooperative or competitive games
     needs_blueprint: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("redeal",)  # what a game may lack
+    searches_all: ClassVar[bool] = False  # also forced moves, for the memory
 
     def __init__(
         self,
@@ -164,15 +165,12 @@ class Search(Policy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
         """As in `Policy`; UserError unless `with_worlds` has set the games of these rows."""
-        worlds = self._checked_worlds(len(observation))
-        observation, mask = readable(self.variant, observation, mask)
-        prior, _, after = distribution_of(self._start, observation, mask, memory)
-        probabilities, decisions = prior.copy(), []
-        for row in np.flatnonzero(np.count_nonzero(mask, axis=1) > 1):
-            seen = observation[row], mask[row], prior[row], memory[row], after[row]
-            known = observation[row], mask[row], memory[row]
-            decisions.append(Decision(*seen, self._generator(*known), worlds, int(row)))
-        for decision, found in zip(decisions, self.search_all(decisions), strict=True):
+        decisions, after = self._decisions(observation, mask, memory)
+        probabilities = np.empty(mask.shape, np.float32)
+        for decision in decisions:
+            probabilities[decision.row] = decision.prior
+        going = [each for each in decisions if self.searches_all or len(each.actions) > 1]
+        for decision, found in zip(going, self.search_all(going), strict=True):
             probabilities[decision.row] = found
         return probabilities, None, after
 
@@ -180,12 +178,24 @@ class Search(Policy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Decision, Memory]:
         """The decision of a batch of one, and the memory after it; see `regret`."""
-        worlds = self._checked_worlds(1)
+        (decision,), after = self._decisions(observation, mask, memory)
+        return decision, after
+
+    def _decisions(
+        self, observation: Observations, mask: Masks, memory: Memory
+    ) -> tuple[list[Decision], Memory]:
+        """The decision of each row, and the memory after all of them."""
+        worlds = self._checked_worlds(len(observation))
         observation, mask = readable(self.variant, observation, mask)
         prior, _, after = distribution_of(self._start, observation, mask, memory)
-        seen = observation[0], mask[0], prior[0], memory[0], after[0]
-        rng = self._generator(observation[0], mask[0], memory[0])
-        return Decision(*seen, rng, worlds, 0), after
+        return self._of_each(worlds, observation, mask, prior, memory, after), after
+
+    def _of_each(self, worlds: Worlds, *rows: NDArray[Any]) -> list[Decision]:
+        """The decision of each row; `rows` are the first fields of `Decision`, up to `rng`."""
+        return [
+            Decision(*seen, self._generator(*seen[:2], seen[3]), worlds, row)
+            for row, seen in enumerate(zip(*rows, strict=True))
+        ]
 
     def _blueprint_scores(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
         """The blueprint's scores of the actions, (A,), given its memory, (M,)."""
