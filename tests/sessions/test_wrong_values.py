@@ -22,7 +22,7 @@ from hanamachi.sessions.worlds import Worlds
 
 pytestmark = pytest.mark.uncompiled
 
-NO_SEATS = [-1, 2, 10**30, 0.5, float("nan"), "0", b"0", [], [0], {}, object()]
+NO_SEATS = [-1, 2, 10**30, 0.5, float("nan"), "0", b"0", [], [0], {}, object]
 
 
 def begun(id: str = "hanamikoji", **options: Any) -> Session:
@@ -133,12 +133,12 @@ def test_hanab_live_gets_the_cards_that_a_record_leaves_to_chance() -> None:
     assert hanab_live(Record(whole.variant, whole.generator, (), ())) == hanab_live(whole)
 
 
-@pytest.mark.parametrize("text", [None, 5, b"hanamikoji", ["hanamikoji"], object()], ids=repr)
+@pytest.mark.parametrize("text", [None, 5, b"hanamikoji", ["hanamikoji"], object], ids=repr)
 def test_only_text_is_read_as_notation(text: Any) -> None:
     refuses(read_notation, text)
 
 
-@pytest.mark.parametrize("content", [None, 5, "{}", b"{}", [], {}, object()], ids=repr)
+@pytest.mark.parametrize("content", [None, 5, "{}", b"{}", [], {}, object], ids=repr)
 def test_only_an_object_is_read_as_a_game_of_hanab_live(content: Any) -> None:
     refuses(read_hanab_live, content)
 
