@@ -31,7 +31,6 @@ from hanamachi.sessions.session import Session
 from hanamachi.sessions.states import state_of
 from hanamachi.sessions.views import seat_picture, seat_text, seat_view
 from hanamachi.sessions.worlds import Worlds
-from hanamachi.training.cli import play
 
 Games = NDArray[np.void]
 Seats = NDArray[np.int64]  # (B,)
@@ -242,7 +241,8 @@ def after(variant: Variant, game: np.record, actions: Any, seat: int) -> list[by
     for result, action in zip(results, actions, strict=True):
         kernels.apply_one(variant.rule_set, result, action)
     shown = views(variant, results, np.full(len(actions), seat))
-    ends = [play.round_end(variant, game, int(action), seat) for action in actions]
+    round_end = render_part(variant, "round_end")
+    ends = [round_end(variant, game, int(action), seat) for action in actions]
     return [view + end.encode() for view, end in zip(shown, ends, strict=True)]
 
 
