@@ -26,11 +26,11 @@ from hanamachi.storage.files import replacing
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.training import provenance
 from hanamachi.training.build import (
+    check_dataset,
     check_device,
     check_rollout,
     check_workers,
     cloning_learner,
-    lessons_of,
     new_learner,
     starting_weights,
 )
@@ -200,7 +200,7 @@ def check_policies(config: Config) -> None:
     for name in sorted(evaluators | config.opponents.keys() - {SELF, PAST}):
         load_policy(name, game=config.game, **config.options)
     if config.dataset:
-        lessons_of(config)
+        check_dataset(config)
     elif config.teacher:
         load_policy(config.teacher, game=config.game, **config.options)
     elif config.init_from:

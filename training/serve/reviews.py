@@ -35,7 +35,7 @@ class Reviews:
     async def _make(self, wanted: tuple[str, int], record: Record) -> dict[str, Any]:
         try:
             review = await self.lane.run(Review, record, wanted[1], self.lane.policy)
-            while not await self.lane.run(review.judge_next):
+            while await self.lane.run(review.judge_next):
                 pass
         finally:
             del self.waiting[wanted]
