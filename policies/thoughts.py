@@ -55,7 +55,7 @@ def choice(variant: Variant, chances: Chances, rng: np.random.Generator) -> int:
 
 
 def recalled(policy: Policy, session: Session, seats: Sequence[int]) -> SeatedPlayer[Policy]:
-    """The policy with the memory that it would have, had it sat in these seats all the while.
+    """The policy with the memory it would have if it had sat in these seats from the start.
 
     The game is played again; it must have begun from its start.
     """

@@ -79,7 +79,7 @@ KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2
 # what the other responses to a network start from, in turn: its weights, and a clone of a search
 # that thinks little at each decision, so that it labels many
 STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
-LABELS = 30  # one decision is labelled by the search for so many of the first response's
+LABELS = 30  # decisions of the first response for each that the search labels
 
 DRAWN = "exploit.png"
 CHOICE = "choice"  # the folder of the games that choose the best response

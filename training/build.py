@@ -159,7 +159,7 @@ def check_rollout(config: Config) -> None:
 
 
 def numbers_per_action(config: Config) -> int:
-    """How many numbers a rollout holds for each action: of the magnet, or of the teacher."""
+    """1 if a rollout holds a number of the magnet or of the teacher for each action, else 0."""
     return int(bool(config.magnet.kl_coef or config.distillation.share or config.teacher))
 
 
@@ -182,17 +182,25 @@ def cloning_learner(config: Config) -> Imitation:
 
 
 def lessons_of(config: Config) -> Lessons:
-    """The decisions of the dataset that `init_from` names; UserError if it is of another game."""
+    """The decisions of the dataset that `init_from` names."""
     from hanamachi.training.dataset.lessons import lessons
     from hanamachi.training.dataset.read import load
 
-    dataset, variant = load(str(config.dataset)), config.variant()
-    if not dataset.variant.understands(variant):
+    check_dataset(config)
+    features = Features(config.variant(), config.network.features)
+    return lessons(load(str(config.dataset)), features, config.ppo.gamma)
+
+
+def check_dataset(config: Config) -> None:
+    """UserError if a file of the dataset is missing, or it is of another game; reads no rows."""
+    from hanamachi.training.dataset.read import folder_of, read_recipe
+
+    recipe, _ = read_recipe(folder_of(str(config.dataset)))
+    if not recipe.variant.understands(config.variant()):
         raise UserError(
-            f"init_from: {config.dataset} holds games of {dataset.variant.id}, from which "
-            f"{variant.id} cannot be learned"
+            f"init_from: {config.dataset} holds games of {recipe.variant.id}, from which "
+            f"{config.variant().id} cannot be learned"
         )
-    return lessons(dataset, Features(variant, config.network.features), config.ppo.gamma)
 
 
 def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:

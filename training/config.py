@@ -55,7 +55,7 @@ NAMED = 10  # mistakes in a message, at most
 DEPTH = 2  # names to a setting, such as ppo.learning_rate
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 FLOAT32 = 4  # bytes
-VALUE_SHARE = 10  # only the value learns from one in so many of a run's decisions, at most
+VALUE_SHARE = 10  # at most a tenth of a run's decisions train only the value
 
 
 def no_truth_value(value: Any) -> Any:
@@ -143,9 +143,8 @@ class Clone(Model):
     learning_rate: Schedule = (1e-3, 1e-4)
     """Adam's learning rate during cloning."""
     value_steps: Annotated[int, Field(ge=0, le=STEPS)] = 40_000
-    """Decisions after cloning from which only the value learns, while Adam gathers the policy's
-    gradients; if not 0, at least a rollout, but never more than a tenth of the run's `steps`, and
-    none if a rollout is more than that."""
+    """Decisions after cloning from which only the value learns: at least one rollout and at most a
+    tenth of `steps`; 0 if a rollout is longer than that tenth."""
 
 
 class Magnet(Model):

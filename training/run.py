@@ -31,11 +31,11 @@ from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import parse_json, read_bounded
 from hanamachi.training import provenance
 from hanamachi.training.build import (
+    check_dataset,
     check_device,
     check_rollout,
     check_workers,
     cloning_learner,
-    lessons_of,
     new_learner,
     starting_weights,
 )
@@ -218,7 +218,7 @@ def check_policies(config: Config) -> None:
     evaluators = {*by.opponents, *by.partners, *by.final_opponents}
     learned_from = config.opponents.keys() - {SELF, PAST}
     if config.dataset:
-        lessons_of(config)
+        check_dataset(config)
     elif config.teacher:
         learned_from |= {config.teacher}
     elif config.init_from:

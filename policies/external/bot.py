@@ -28,7 +28,7 @@ SHOWN = 80  # characters of what a bot said, in a message
 FAREWELL = 0.2  # seconds that a bot has to end by itself
 START = 10.0  # seconds until a bot must be ready
 RUNNERS = {".py": sys.executable, ".js": "node"}
-NICE = 5  # steps below other programs, for bots that wait
+NICE = 5  # niceness of bots that wait: other programs get the processors first
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ Task = tuple[Future[Any], Callable[[], Any]]
 
 
 class DaemonThreads(Executor):
-    """Like concurrent.futures.ThreadPoolExecutor, for whose threads Python waits at its end."""
+    """Like ThreadPoolExecutor, but Python does not wait for these threads when it exits."""
 
     def __init__(self, count: int, name: str = "") -> None:
         """`count` threads begin at once."""

@@ -4,7 +4,7 @@
 
 The model gets the rules as the system message and its turn as the user message; nothing else is
 remembered. A reply without a legal action comes back to it with a sentence that says what to write.
-Equal questions have equal answers, as replies are kept.
+Replies are cached, so the same question always gets the same answer.
 """
 
 from collections.abc import Sequence

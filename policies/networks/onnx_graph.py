@@ -27,7 +27,7 @@ BATCH = "batch"  # of any size
 IR, OPSET = 8, 17  # versions old enough for every current reader of ONNX
 FLOAT, INT64, BOOL = 1, 7, 9  # types of arrays
 INT = 2  # type of an attribute
-FIELDS, GRAPH, METADATA = 6, 7, 14  # of a file: how many, and the numbers of two of them
+FIELDS, GRAPH, METADATA = 6, 7, 14  # a file's number of fields, and the numbers of two fields
 METADATA_VALUE = 2
 
 

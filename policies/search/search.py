@@ -192,10 +192,11 @@ class Search(Policy):
 
     def _of_each(self, worlds: Worlds, *rows: NDArray[Any]) -> list[Decision]:
         """The decision of each row; `rows` are the first fields of `Decision`, up to `rng`."""
-        return [
-            Decision(*seen, self._generator(*seen[:2], seen[3]), worlds, row)
-            for row, seen in enumerate(zip(*rows, strict=True))
-        ]
+        decisions = []
+        for row, (seen, mask, prior, memory, after) in enumerate(zip(*rows, strict=True)):
+            rng = self._generator(seen, mask, memory)
+            decisions.append(Decision(seen, mask, prior, memory, after, rng, worlds, row))
+        return decisions
 
     def _blueprint_scores(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
         """The blueprint's scores of the actions, (A,), given its memory, (M,)."""

@@ -240,7 +240,7 @@ def offer_review(contest: Contest, ask: Ask, say: Say) -> None:
 def reviewed(contest: Contest) -> list[str]:
     """The human's moves that lost most, and what the agent would have played."""
     review = Review(record_of(contest.session), seats=[contest.seat])
-    while not review.judge_next():
+    while review.judge_next():
         pass
     unit = "points" if contest.variant.game.cooperative else "in value, from -1 to 1"
     lines = [

@@ -99,6 +99,15 @@ def load(dataset: str | Path) -> Dataset:
     both a variant and a folder.
     """
     folder = folder_of(dataset)
+    recipe, parts = read_recipe(folder)
+    arrays = read_files(folder, recipe, parts)
+    check_order(folder, recipe, arrays["game"], arrays["decision"])
+    named: dict[str, Any] = {"values": None, **arrays, "returns": arrays.pop("return")}
+    return Dataset(recipe, **{f.name: named[f.name] for f in fields(Dataset)[1:]})
+
+
+def read_recipe(folder: Path) -> tuple[Recipe, list[Path]]:
+    """The recipe of a dataset, and its files; UserError if one is missing."""
     recipe, games_a_file = read_about(folder)
     there = {part.name for part in (folder / DATA).glob("*.parquet")}
     missing = count = file_count(recipe.games, games_a_file)
@@ -108,11 +117,7 @@ def load(dataset: str | Path) -> Dataset:
     if missing:
         how = "the command that made it completes it"
         raise refused(folder, f"{missing:,} of {count:,} files are missing; {how}")
-    parts = [folder / DATA / name for name in names]
-    arrays = read_files(folder, recipe, parts)
-    check_order(folder, recipe, arrays["game"], arrays["decision"])
-    named: dict[str, Any] = {"values": None, **arrays, "returns": arrays.pop("return")}
-    return Dataset(recipe, **{f.name: named[f.name] for f in fields(Dataset)[1:]})
+    return recipe, [folder / DATA / name for name in names]
 
 
 def folder_of(dataset: str | Path) -> Path:

@@ -1,8 +1,8 @@
 """Play the deals of a pairing: both games of a deal in competitive games, one in cooperative ones.
 
 Random numbers for chance and for every decision come from a hash of the seed, the deal and the
-number of decisions made, never from the order in which games are played. So it changes no result
-into which parts the deals are cut.
+number of decisions made, never from the order in which games are played. How the deals are divided
+into parts does not change a result.
 
 A policy that fails forfeits the game: it raises an error, or its answer is no distribution over the
 legal actions. Only the games in which it fails are forfeited: a batch that fails is asked about

@@ -64,10 +64,10 @@ class Review:
         self.moves: list[Move] = []
 
     def judge_next(self) -> bool:
-        """Judge the next move, if there is one; returns whether none was left."""
+        """Judge the next move; returns False if none is left."""
         number = len(self.moves)
         if number == len(self.record.actions):
-            return True
+            return False
         action, variant = self.record.actions[number], self.record.variant
         chances, value = judgement(self.player, self.session)
         move = Move(
@@ -81,7 +81,7 @@ class Review:
         self.moves.append(move)
         self.session.step(action)
         self.earned += self.session.rewards()
-        return False
+        return True
 
     def _seen(self, value: float) -> float:
         """The value from seat 0, or for the team."""

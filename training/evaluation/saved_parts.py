@@ -1,8 +1,8 @@
 """The parts of an evaluation that are played already, in a folder, so that it can resume.
 
 A folder holds one evaluation: `evaluation.json` says which, and each part of pairing N is a file in
-the folder N. Parts are of whole deals and are saved as soon as they are played. So two processes
-that play the same evaluation in parts of the same size only write the same files.
+the folder N. A part holds whole deals and is saved as soon as it is played. Two processes that play
+the same evaluation in parts of the same size write the same files.
 """
 
 import json

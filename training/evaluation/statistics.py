@@ -48,8 +48,8 @@ def interval(scores: Floats, level: float = LEVEL) -> tuple[float, float]:
 def normal_interval(scores: Floats) -> tuple[float, float]:
     """A 95 % interval for the mean score of games, (G,).
 
-    It takes 200 games to hold the truth so often, and 1,000 where one in a hundred is lost: while
-    no such game is in the sample, its variance knows nothing of them.
+    It holds the truth that often from 200 games on, or from 1,000 where one in a hundred is lost:
+    a sample without a lost game underestimates the variance.
     """
     margin = quantile(LEVEL) * scores.std(ddof=1) / np.sqrt(len(scores))
     return float(scores.mean() - margin), float(scores.mean() + margin)

@@ -30,7 +30,6 @@ class Teacher:
     """A policy that watches every seat and says how it would play there."""
 
     def __init__(self, policy: Policy, games: Games) -> None:
-        self.policy = policy
         self.player = SeatedPlayer(policy, games.variant, games.num_envs)
 
     def labels(self, games: Games) -> NDArray[np.float32]:

@@ -34,7 +34,7 @@ from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import Games
 from hanamachi.training.seeds import Purpose, stream
 
-DOUBT = 0.01  # share of the other seat's decisions that are taken for random, to rule out none
+DOUBT = 0.01  # share of random play assumed of the other seat, so that no world has probability 0
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,6 @@ class SelfPlayBuffer(BaseBuffer):
         self.signs[self.pos] = env.signs
         self.elapsed[self.pos] = env.elapsed
         self.pos += 1
-        self.full = self.pos == self.buffer_size
 
     def finish(self) -> None:
         """Compute advantages and returns once all values are known.
@@ -147,7 +146,8 @@ class SelfPlayBuffer(BaseBuffer):
         `value_scale` is the variance of the returns if that is above 1; see `value_error`.
         """
         values = self.values.numpy(force=True)
-        with np.errstate(over="ignore", invalid="ignore"):  # such weights are found where they play
+        # non-finite values raise an error when an action is drawn
+        with np.errstate(over="ignore", invalid="ignore"):
             played = self.rewards, values, self.terminated, self.signs
             advantages = mover_signed_advantages(*played, self.gamma, self.gae_lambda, self.elapsed)
             returns = advantages + values[:-1]

@@ -11,8 +11,8 @@ So the loser's last decision gets its -1 through the winner's last decision, and
 value counts as a low one. In a cooperative game every sgn is +1 and r is the reward that all share.
 The rest is PPO (Schulman et al. 2017) over the legal actions.
 
-On a CPU, the gradients of a minibatch's two halves are computed on two threads and then added. On a
-GPU it stays whole, and rollouts are kept there.
+On a CPU, minibatches of 512 rows or more are split in two, on two threads if there are two; results
+do not depend on the threads. On a GPU they stay whole, and rollouts are kept there.
 
 Notation: T decisions per game and rollout, B games, A actions, N entries of an observation, M rows
 of a minibatch, K entries of what a centralised critic sees in addition.

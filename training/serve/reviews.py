@@ -35,7 +35,7 @@ class Reviews:
     async def _make(self, wanted: tuple[str, int], record: Record) -> dict[str, Any]:
         try:
             review = await self.worker.run(Review, record, wanted[1], self.worker.policy)
-            while not await self.worker.run(review.judge_next):
+            while await self.worker.run(review.judge_next):
                 pass
         finally:
             del self.waiting[wanted]

@@ -11,10 +11,10 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import cloning_learner, quiet
 from hanamachi.training.config import Config
-from hanamachi.training.dataset import load
+from hanamachi.training.dataset import load, read
 from hanamachi.training.dataset.lessons import discounted, features_of, lessons
 from hanamachi.training.evaluation.matches import versus
-from hanamachi.training.run import train
+from hanamachi.training.run import check_policies, train
 
 pytestmark = pytest.mark.usefixtures("on_one_thread")
 
@@ -145,3 +145,8 @@ def test_games_that_cannot_be_learned_from_are_refused_before_a_run_begins(start
     with pytest.raises(UserError, match=words):
         train(Config(**SETTINGS | {"init_from": start}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_dataset_is_checked_without_its_rows(games, monkeypatch):
+    monkeypatch.setattr(read, "read_files", None)
+    check_policies(Config(**SETTINGS, init_from=f"dataset:{games}"))

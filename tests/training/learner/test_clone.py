@@ -104,7 +104,7 @@ def agreement(learner):
     """Share of the decisions of new games in which the likeliest action is the teacher's."""
     games = SelfPlayVecEnv(learner.env.variant, 200, seed=7)
     games.reset()
-    teacher, student = Teacher(learner.teacher.policy, games), policy(learner)
+    teacher, student = Teacher(learner.teacher.player.policy, games), policy(learner)
     rng, agreed = np.random.default_rng(0), []
     for _ in range(20):
         labels = teacher.labels(games)
@@ -145,7 +145,7 @@ def test_the_value_head_knows_how_games_end(learner):
 
 def test_labels_are_what_the_teacher_says_when_asked_game_by_game():
     learner = cloned(Config(**HANABI))
-    kept, expert = learner.rollout_buffer, learner.teacher.policy
+    kept, expert = learner.rollout_buffer, learner.teacher.player.policy
     plain = learner.env.variant.observation.size
     at_first = learner.env.variant.seats  # decisions until every seat has a memory
     observations, masks = kept.observations.numpy(), kept.masks.numpy().astype(np.int8)
