@@ -6,7 +6,7 @@ from typing import Any
 from root import ROOT
 from typer.main import get_command
 
-from hanamachi.training.cli.commands import app
+from hanamachi.training.cli.app import app
 
 PAGE = ROOT / "docs" / "commands.md"
 

@@ -110,7 +110,7 @@ def answer(arguments: Sequence[str]) -> Any:
 
 
 def app() -> Any:
-    from hanamachi.training.cli.commands import app
+    from hanamachi.training.cli.app import app
 
     return app
 

@@ -6,7 +6,7 @@ import pytest
 
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
-from hanamachi.training.cli.commands import line_of
+from hanamachi.training.cli.terminal import line_of
 
 
 def test_a_line_that_is_too_long_is_passed_over() -> None:

@@ -25,7 +25,7 @@ from hanamachi.training import benchmark
 from hanamachi.training.arena import grade
 from hanamachi.training.benchmark import engine, kernel
 from hanamachi.training.cli import main as cli
-from hanamachi.training.cli.commands import app
+from hanamachi.training.cli.app import app
 from hanamachi.training.evaluation import pairings
 from hanamachi.training.exact import SMALL as SMALL_VERSIONS
 from hanamachi.training.exact import report

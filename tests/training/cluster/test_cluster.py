@@ -207,7 +207,7 @@ def workers_of(monkeypatch):
         monkeypatch.setattr(
             "hanamachi.training.run.train", lambda *given, workers, **how: wanted.append(workers)
         )
-        monkeypatch.setattr("hanamachi.training.cli.commands.written", lambda *paths: None)
+        monkeypatch.setattr("hanamachi.training.cli.commands.train.written", lambda *paths: None)
         with pytest.raises(SystemExit):
             cli.main(["train", *map(str, arguments), "--ray"])
         return wanted

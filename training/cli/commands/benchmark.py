@@ -1,0 +1,47 @@
+"""`hanamachi benchmark`."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from hanamachi.training.cli.options import AsJson
+from hanamachi.training.cli.terminal import show, written
+
+
+def benchmark(
+    kinds: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KIND]...",
+            help="engine, adapters, training, evaluation, scale, memory, start, search, cluster; "
+            "all by default.",
+        ),
+    ] = None,
+    games: Annotated[
+        list[str] | None,
+        typer.Option("--game", help="Id of a game; repeat it for several. hanamikoji by default."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0, help="Shortest time of a round.")] = 0.5,
+    most: Annotated[
+        int, typer.Option(min=2, help="Most games at once in evaluation, scale and memory.")
+    ] = 1_000_000,
+    device: Annotated[
+        Literal["cpu", "cuda", "mps"], typer.Option(help="Device of the network in training.")
+    ] = "cpu",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for benchmark.json and benchmark.png.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how fast the engine, its adapters and training run here (extra: train)."""
+    from hanamachi.training.benchmark import KINDS, run
+    from hanamachi.training.benchmark.report import check_place, tables, write
+
+    effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
+    if out:
+        check_place(out)  # before minutes of work
+    report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
+    show(report.as_json(), tables(report), as_json)
+    written(*(write(report, out) if out else ()))

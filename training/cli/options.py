@@ -1,0 +1,66 @@
+"""The options that several commands have, and what is read from them."""
+
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Annotated, Any
+
+import typer
+
+from hanamachi.errors import UserError, shown
+
+GameId = Annotated[str, typer.Argument(metavar="GAME", help="Id of a game; see hanamachi games.")]
+GameOption = Annotated[
+    str | None,
+    typer.Option("--game", help="Id of a game; checkpoints and agents that ship know theirs."),
+]
+GameOptions = Annotated[
+    list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")
+]
+FORMS = (
+    "A name such as expert, the folder of a checkpoint, FILE.onnx, module:function, "
+    "process:PROGRAM, model:NAME?url=URL or search:KIND:POLICY:SETTINGS"
+)
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals and of all other chance.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting to change, such as ppo.learning_rate=1e-3."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
+OnRay = Annotated[bool, typer.Option("--ray", help="Use all processors of a Ray cluster.")]
+
+
+def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None:
+    """UserError if one of these options, which the command would ignore, was given."""
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.opts[0] in unused and source and source.name == "COMMANDLINE":
+            raise UserError(f"{reason}: leave out {option.opts[0]}")
+
+
+def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Texts of the form `name=value` as options; values are read as YAML."""
+    from hanamachi.storage.plain_yaml import parse_yaml
+
+    options = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise UserError(f"--set takes name=value, such as max_rounds=3, not {shown(text)}")
+        options[name.strip()] = parse_yaml(value, f"--set {name}")
+    return options
+
+
+def options_of(call: Callable[..., Any], texts: Sequence[str] | None) -> dict[str, Any]:
+    """The options that `call` passes to the game; UserError for names of its own arguments."""
+    options, own = assignments(texts), signature(call).parameters
+    for name in options:
+        if name in own:
+            raise UserError(f"--set is for the options of the game, and {name} is none of them")
+    return options
+
+
+def on_cluster() -> dict[str, Any]:
+    """Arguments that run independent work on a Ray cluster."""
+    from hanamachi.training.cluster.map_on_cluster import map_on_cluster
+
+    return {"mapper": map_on_cluster}
