@@ -122,8 +122,9 @@ def fit(
         while learner.num_timesteps < config.steps and not received:
             learner.collect()
             progress.show()
-            check_owned(out)
             learner.improve()
+            check_owned(out)
+            learner.dump_logs()
             for duty in duties:
                 duty.act_if_due()
         if received:
@@ -268,6 +269,8 @@ def clone(config: Config, out: Path) -> None:
             learner.collect()
             progress.show()
             learner.improve()
+            check_owned(out)
+            learner.dump_logs()
     card = model_card(config, provenance.of_run(config), 0, [])
     check_owned(out)
     save_checkpoint(out / "clone", checkpoint_of(learner.policy.network, config.variant()), card)

@@ -150,10 +150,12 @@ def served(line, folder):
     quiet = {**os.environ, "BROWSER": "true"}  # a browser that shows nothing
     pipes = {"cwd": folder, "env": quiet, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as server:
-        address = re.search(r"http://[\w.:]+", server.stdout.readline())[0]
-        with urlopen(address) as page:
-            assert page.status == 200
-        server.terminate()
+        try:
+            address = re.search(r"http://[\w.:]+", server.stdout.readline())[0]
+            with urlopen(address) as page:
+                assert page.status == 200
+        finally:
+            server.terminate()
 
 
 def made(line):

@@ -276,10 +276,9 @@ class SelfPlayPPO(MaskablePPO):
         return complete
 
     def improve(self) -> None:
-        """Train the policy on the rollout, and write the log of this update."""
+        """Train the policy on the rollout; `dump_logs` then writes the log of this update."""
         self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
         self.train()
-        self.dump_logs()
 
     @contextmanager
     def computing(self) -> Iterator[None]:

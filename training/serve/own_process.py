@@ -17,7 +17,7 @@ def serving(folder: str) -> Iterator[str]:
     assert started.stdout is not None
     try:
         (address,) = (word for word in started.stdout.readline().split() if "http" in word)
-        yield address.rstrip(".")
+        yield address
     finally:
         started.terminate()
         started.wait()

@@ -257,10 +257,9 @@ def test_a_judge_ends_games_where_a_round_begins():
 
 def test_a_gap_has_the_standard_error_of_its_mean():
     results = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, -2.0]])  # of 4 worlds, 2 actions
-    for ddof, deviation in ((0, np.sqrt(0.75)), (1, 1.0)):
-        gaps, errors = gap_to_best(results, ddof)
-        assert gaps.tolist() == [0, 1.5]
-        assert errors == pytest.approx([0, deviation / 2])
+    gaps, errors = gap_to_best(results)
+    assert gaps.tolist() == [0, 1.5]
+    assert errors == pytest.approx([0, np.sqrt(0.75) / 2])
 
 
 def test_games_of_the_same_luck_share_random_numbers():

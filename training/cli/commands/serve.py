@@ -50,7 +50,7 @@ def serve_table(
         raise missing_extra(missing_package(error), "serve") from None
 
     def ready(address: str) -> None:
-        say(f"{what} at {address}. Press Ctrl-C to stop.")
+        say(f"{what} at {address} (press Ctrl-C to stop)")
         if browse:
             typer.launch(address)
 
