@@ -46,7 +46,7 @@ def of_run(config: Config) -> dict[str, Any]:
 
 
 def resumed_with(run: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """The description of a run that goes on with what `now` describes.
+    """The description of a run that continues with what `now` describes.
 
     What differs from its beginning is kept under RESUMED, once for each machine and version.
     """

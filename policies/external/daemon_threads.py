@@ -46,9 +46,9 @@ class DaemonThreads(Executor):
 
 
 def in_time(call: Callable[[], T], seconds: float) -> T:
-    """What a call returns or raises; TimeoutError, and the call goes on alone, if it takes longer.
+    """What a call returns or raises; TimeoutError if it takes longer, and it continues alone.
 
-    No time limit of a socket does this: it begins anew with each byte that comes.
+    No time limit of a socket does this: it starts again with each byte that comes.
     """
     thread = DaemonThreads(1)
     try:

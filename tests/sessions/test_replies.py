@@ -29,7 +29,7 @@ def test_a_long_reply_takes_as_long_as_ten_that_are_a_tenth_as_long(pattern, tex
     assert seconds(pattern, text * copies, 1) < 4 * seconds(pattern, text * (copies // 10), 10)
 
 
-def test_a_tag_that_opens_again_begins_the_answer_anew():
+def test_a_tag_that_opens_again_begins_a_new_answer():
     assert marked("I write <action> first: <action>secret b</action>") == ["secret b"]
 
 

@@ -9,7 +9,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 TIMEOUT = 10.0  # seconds for a whole request
-QUIET = 60.0  # seconds after a complaint in which it is not repeated
+QUIET = 60.0  # seconds in which an error that was logged is not logged again
 INCOMPLETE = h11.IDLE, h11.SEND_BODY  # states of a browser that has more to send
 
 log = logging.getLogger("hanamachi.serve")

@@ -35,7 +35,7 @@ def new_key() -> str:
 
 
 class Choice(NamedTuple):
-    """What a policy plays after so many actions of a game, which may be another one meanwhile."""
+    """What a policy plays after this many actions of a game, which may be another one meanwhile."""
 
     game: int
     number: int

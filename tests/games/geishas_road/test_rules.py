@@ -350,7 +350,7 @@ def test_a_geisha_is_worth_one_in_round_one_and_two_in_round_two(
 
 
 def test_the_points_of_both_rounds_decide_the_game() -> None:
-    """T-G22-3 goes on: A wins round two by less than the four points that B has carried over."""
+    """T-G22-3, continued: A wins round two by less than the four points that B has carried over."""
     state = {"round_number": 2, "points": [7, 11], "marker": NOBODYS, "chooser": A}
     table = scored(INTRODUCTORY, [3, 3, 0, 0, 5], [0, 0, 3, 3, 4], **state)
     assert table.game.points.tolist() == [7 + 6, 11 + 4]

@@ -30,7 +30,7 @@ export class Connection {
     socket.onclose = (event) => this.lost(event.code);
   }
 
-  /** The connection is open once a position comes: the server may refuse whoever connects. */
+  /** The connection is open once a position comes: the server may still refuse it. */
   receive(message) {
     if (!this.seated && message.type === "position") {
       this.seated = true;
