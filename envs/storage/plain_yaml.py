@@ -50,7 +50,8 @@ PLAIN = NUMBERS | {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"}
 class Yaml(yaml.SafeLoader):
     """Plain data only: no aliases, tags, dates or merges, no key twice, and nothing huge.
 
-    1e-3 is a number, as in YAML 1.2, and None is null, as messages and tables spell it.
+    1e-3 is a number and 1:30 is none, as in YAML 1.2, and None is null, as messages and tables
+    spell it.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012
@@ -71,6 +72,10 @@ class Yaml(yaml.SafeLoader):
         if node.tag in NUMBERS and len(node.value) > DIGITS:
             raise refused(f"a number has more than {DIGITS} digits", event)
         return node
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        tag: Any = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
+        return self.DEFAULT_SCALAR_TAG if tag in NUMBERS and ":" in value else tag
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
