@@ -272,7 +272,6 @@ def clone(config: Config, out: Path) -> None:
             check_owned(out)
             learner.dump_logs()
     card = model_card(config, provenance.of_run(config), 0, [])
-    check_owned(out)
     save_checkpoint(out / "clone", checkpoint_of(learner.policy.network, config.variant()), card)
 
 
