@@ -7,7 +7,7 @@ import pytest
 from hanamachi.engine import memory
 from hanamachi.errors import UserError
 from hanamachi.limits import WORKERS
-from hanamachi.training.build import shares
+from hanamachi.training.build import make_games, shares
 from hanamachi.training.config import Config
 from hanamachi.training.run import train
 
@@ -48,6 +48,13 @@ def test_too_little_memory_is_refused_before_anything_is_written(start, tmp_path
     with pytest.raises(UserError, match="memory"):
         train(Config(game="hanamikoji", init_from=start), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("augmentation", ["none", "other_play"])
+def test_games_discount_what_opponents_earn_as_the_learner_does(augmentation):
+    ppo = {"gamma": 0.5}
+    config = Config(game="hanabi:2p", num_games=2, augmentation=augmentation, ppo=ppo)
+    assert make_games(config).gamma == config.ppo.gamma
 
 
 VIEWS = "model:test?url=http://127.0.0.1:1/v1"  # a policy that plays from views
