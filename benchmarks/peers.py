@@ -29,7 +29,7 @@ from hanamachi.training import provenance
 from hanamachi.training.benchmark import training
 from hanamachi.training.benchmark.adapters import one_game, raw_env
 from hanamachi.training.benchmark.kernel import kernel_alone
-from hanamachi.training.benchmark.measure import Case, Comparison, LeftOut, Side, compare
+from hanamachi.training.benchmark.measure import Case, Comparison, Omission, Side, compare
 from hanamachi.training.benchmark.report import Report, tables, write
 from hanamachi.training.cli.main import run
 
@@ -80,7 +80,7 @@ def measure(kinds: Sequence[str], games: Sequence[str], rounds: int, seconds: fl
     return report
 
 
-def played(match: Match, rounds: int, seconds: float) -> Iterator[Comparison | LeftOut]:
+def played(match: Match, rounds: int, seconds: float) -> Iterator[Comparison | Omission]:
     """Our side against each peer whose library is installed."""
     ours = Side(match.ours.name, cache(match.ours.prepare))
     for peer in match.peers:
@@ -88,7 +88,7 @@ def played(match: Match, rounds: int, seconds: float) -> Iterator[Comparison | L
         try:
             yield from compare(case, rounds, seconds)
         except ImportError:
-            yield LeftOut(f"{peer.name}: not measured, {missing_extra(peer.library, 'bench')}")
+            yield Omission(f"{peer.name}: not measured, {missing_extra(peer.library, 'bench')}")
 
 
 def ratios_of(report: Report) -> dict[str, float]:

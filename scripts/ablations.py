@@ -100,7 +100,7 @@ class Run(NamedTuple):
 # --- One run
 
 
-class Learned:
+class NetworkPolicy:
     """A network as exact solvers ask a policy, in any game."""
 
     name = "learned"
@@ -134,8 +134,8 @@ def measure(game: str, piece: str, steps: int, seed: int) -> dict[str, Any]:
         "steps": steps,
         "seed": seed,
         "uniform": nash_conv(tree, tree.uniform),
-        "policy": nash_conv(tree, tabulate(tree, Learned(learner.policy.network))),
-        "average": nash_conv(tree, tabulate(tree, Learned(learner.average.network))),
+        "policy": nash_conv(tree, tabulate(tree, NetworkPolicy(learner.policy.network))),
+        "average": nash_conv(tree, tabulate(tree, NetworkPolicy(learner.average.network))),
     }
 
 

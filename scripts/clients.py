@@ -48,7 +48,7 @@ class Row(NamedTuple):
     passed: bool
 
 
-class Failed(Exception):
+class ClientFailure(Exception):
     """A client did not do what it should; the words go into the table."""
 
 
@@ -78,7 +78,7 @@ def examine(name: str, flags: list[str], steps: int | None) -> Row:
             began = time.monotonic()
             short = [] if steps is None else ["--steps", str(steps)]
             figure, low = figure_of(said([python, EXAMPLES[name], *flags, *short], log))
-        except Failed as why:
+        except ClientFailure as why:
             return Row(client, version, str(why), time.monotonic() - began, False)
     learned = float(low) > LEARNED
     figure += "" if learned else f": not above {LEARNED} %"
@@ -95,7 +95,7 @@ def installed(name: str, log: IO[str]) -> Path:
 
 
 def said(command: list[str | Path], log: IO[str]) -> str:
-    """What a command printed; all of it goes to the log. Raises Failed with its last words."""
+    """What a command printed; all of it goes to the log. ClientFailure has its last words."""
     begin = log.tell()
     alone = os.environ | {"PYTHONUNBUFFERED": "1"}
     done = subprocess.run(
@@ -104,7 +104,9 @@ def said(command: list[str | Path], log: IO[str]) -> str:
     log.seek(begin)
     words = log.read()
     if done.returncode:
-        raise Failed((words.split("\n\n")[-1].strip().splitlines() or ["it said nothing"])[-1])
+        raise ClientFailure(
+            (words.split("\n\n")[-1].strip().splitlines() or ["it said nothing"])[-1]
+        )
     return words
 
 
@@ -112,7 +114,7 @@ def figure_of(words: str) -> tuple[str, str]:
     """The example's figure, and the lower end of its interval."""
     found = FIGURE.findall(words)
     if not found:
-        raise Failed("no figure was printed")
+        raise ClientFailure("no figure was printed")
     figure: tuple[str, str] = found[-1]
     return figure
 

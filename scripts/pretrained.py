@@ -40,8 +40,8 @@ from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve
 from hanamachi.training.curve_pictures import results_picture
 from hanamachi.training.evaluation.learned import (
     LEARNED,
-    Learned,
     Result,
+    TeacherComparison,
     read_learned,
     result_of,
     what_is_learned,
@@ -135,7 +135,7 @@ def learn_about(
     seeds: dict[int, Result],
     untrained: dict[str, Result],
 ) -> None:
-    """Measure what an agent learned beside its teacher, and write its card; see `Learned`."""
+    """Measure what an agent learned beside its teacher, and write its card."""
     policy = load_checkpoint(folder, config.game, **config.options)
     found = what_is_learned(policy, config.teacher or TEACHER, LEARNED_GAMES, LEARNED_SEED)
     write_learned(replace(found, seeds=seeds, untrained=untrained), folder)
@@ -180,7 +180,7 @@ def compare(agent: str) -> None:
     learn_about(agent, shipped_settings(agent), folder, before.seeds, before.untrained)
 
 
-def what_it_learned(folder: Path) -> Learned:
+def what_it_learned(folder: Path) -> TeacherComparison:
     """What is known of an agent beside its teacher."""
     found = read_learned(folder)
     assert found, f"{folder} has no {LEARNED}"

@@ -52,9 +52,12 @@ def test_the_example_of_a_language_model_asks_it_and_counts(tmp_path, monkeypatc
 
 
 def test_a_client_that_fails_says_why(tmp_path):
-    with (tmp_path / "log").open("w+") as log, pytest.raises(CLIENTS["Failed"], match="no luck"):
+    with (
+        (tmp_path / "log").open("w+") as log,
+        pytest.raises(CLIENTS["ClientFailure"], match="no luck"),
+    ):
         CLIENTS["said"]([sys.executable, "-c", "raise SystemExit('begun\\nno luck')"], log)
-    with pytest.raises(CLIENTS["Failed"], match="no figure"):
+    with pytest.raises(CLIENTS["ClientFailure"], match="no figure"):
         CLIENTS["figure_of"]("with_sb3: nothing")
 
 

@@ -131,19 +131,11 @@ def exploit(
         check_search(attack(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
     train_all(runs, out, resume, mapper)
-    play = partial(played, runs, victim, out, watch or Watch())
-    last = runs[-1].final_seed  # of all deals that the runs have used
-    result = Exploitation(
-        victim=str(policy),
-        game=victim.variant.id,
-        options=dict(victim.variant.options),
-        best=int(np.argmax([each.mean() for each in play(CHOICE, last + 2)])),
-        responses=measured(runs, play("rates", last + 1)),
-    )
+    result = exploitation(runs, victim, out, watch or Watch())
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
-        where = out / "search"
-        found = exploit_by_search(policy, search, search_games, last + 3, out=where, **how)
+        how |= {"seed": seed_after(runs, 3), "out": out / "search"}
+        found = exploit_by_search(policy, search, search_games, **how)
         result = replace(result, search=found.search)
     write(result, out)
     return result
@@ -246,6 +238,24 @@ class MostProbable(Policy):
     ) -> tuple[Probabilities, None, Memory]:
         chances, _, memory = distribution_of(self.policy, observation, mask, memory)
         return best(chances), None, memory
+
+
+def exploitation(runs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> Exploitation:
+    """What the responses in `out` win: some deals choose the best one, and others measure all."""
+    play = partial(played, runs, victim, out, watch)
+    choice = play(CHOICE, seed_after(runs, 2))
+    return Exploitation(
+        victim=runs[0].evaluation.opponents[0],
+        game=victim.variant.id,
+        options=dict(victim.variant.options),
+        best=int(np.argmax([each.mean() for each in choice])),
+        responses=measured(runs, play("rates", seed_after(runs, 1))),
+    )
+
+
+def seed_after(runs: Sequence[Config], number: int) -> int:
+    """A seed for each number, 1 or more, whose deals the runs have not used."""
+    return runs[-1].final_seed + number
 
 
 def measured(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Response]:

@@ -15,9 +15,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
-from hanamachi.training.config import PAST, SELF, Config
-from hanamachi.training.config import Distillation as DistillationSettings
-from hanamachi.training.config import Network as NetworkSettings
+from hanamachi.training.config import PAST, SELF, Config, DistillationSettings, NetworkSettings
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
 from hanamachi.training.learner.distillation import Distillation, Searching
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
@@ -25,7 +23,7 @@ from hanamachi.training.learner.past import PastSelves
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import (
     FeaturedVecEnv,
-    Games,
+    HanamachiVecEnv,
     OtherPlayVecEnv,
     SelfPlayVecEnv,
     TurnBasedVecEnv,
@@ -37,7 +35,7 @@ from hanamachi.training.seeds import Purpose, stream
 # --- Games
 
 
-def make_games(config: Config) -> Games:
+def make_games(config: Config) -> HanamachiVecEnv:
     """The games of a run, with its fixed opponents and past selves in their seats."""
     variant, network = config.variant(), config.network
     fixed_opponents: list[tuple[Policy, float]] = []
@@ -52,7 +50,7 @@ def make_games(config: Config) -> Games:
     return FeaturedVecEnv(games, features) if network.features else games
 
 
-def past_selves(games: Games) -> PastSelves | None:
+def past_selves(games: HanamachiVecEnv) -> PastSelves | None:
     """The opponent that plays as past selves, if there is one."""
     policies = (opponent.policy for opponent in games.fixed_opponents)
     return next((policy for policy in policies if isinstance(policy, PastSelves)), None)

@@ -71,7 +71,8 @@ Coefficient = Annotated[float, Field(ge=0, le=COEFFICIENT)]
 Unit = Annotated[float, Field(ge=0, le=1)]
 Share = Annotated[Unit, BeforeValidator(no_truth_value)]
 Name = Annotated[str, Field(min_length=1, max_length=NAME, pattern=r"^[^\x00]*$")]  # of a policy
-Games = Annotated[int, Field(gt=1, le=GAMES, multiple_of=2)]
+# of games, as each deal is played twice
+EvenNumber = Annotated[int, Field(gt=1, le=GAMES, multiple_of=2)]
 
 
 class Model(BaseModel):
@@ -92,7 +93,7 @@ class Model(BaseModel):
             raise UserError(explain(error, cls, f"{source}: ")) from error
 
 
-class PPO(Model):
+class PPOSettings(Model):
     """Settings of the learner, with the names of stable-baselines3.
 
     A schedule is a number, `lin_x` (from x to 0 over the run), or `[from, to]`.
@@ -120,7 +121,7 @@ class PPO(Model):
     """Gradient-norm clip."""
 
 
-class Network(Model):
+class NetworkSettings(Model):
     """The network's layers, and its inputs in addition to the observation."""
 
     hidden: Annotated[
@@ -131,7 +132,7 @@ class Network(Model):
     """Computed feature sets: advice, and for Hanabi belief, convention and hat."""
 
 
-class Clone(Model):
+class CloneSettings(Model):
     """How the policy or the dataset that `init_from` names is cloned before self-play begins.
 
     The other settings are those of `ppo`. A clone that is stopped starts again.
@@ -147,7 +148,7 @@ class Clone(Model):
     tenth of `steps`; 0 if a rollout is longer than that tenth."""
 
 
-class Magnet(Model):
+class MagnetSettings(Model):
     """A slowly changing policy that self-play stays near, so that it does not go in circles."""
 
     kind: Literal["start", "average", "refreshed"] = "refreshed"
@@ -158,7 +159,7 @@ class Magnet(Model):
     """Decisions between two refreshes, for the kind `refreshed`."""
 
 
-class Distillation(Model):
+class DistillationSettings(Model):
     """Learning from a search over the policy instead of by PPO, in competitive games.
 
     The settings of `ppo` still apply to the policy, except `clip_range` and `gae_lambda`. The
@@ -175,14 +176,14 @@ class Distillation(Model):
     """Coefficient of KL(policy || policy that was searched)."""
 
 
-class Average(Model):
+class AverageSettings(Model):
     """The moving average of the policy's weights, if it is the magnet or exported."""
 
     decay: Annotated[float, Field(ge=0, lt=1)] = 0.999
     """Share of the average that each gradient step keeps."""
 
 
-class Past(Model):
+class PastSettings(Model):
     """Past selves in the other seats, if `opponents` gives `past` a share."""
 
     every: Decisions = 500_000
@@ -191,7 +192,7 @@ class Past(Model):
     """How many of the latest snapshots play."""
 
 
-class Evaluation(Model):
+class EvaluationSettings(Model):
     """Evaluations during the run, which choose the checkpoint, and the final evaluation.
 
     All evaluations during the run have the same deals, which are used for nothing else. A later
@@ -202,13 +203,13 @@ class Evaluation(Model):
 
     every: Decisions = 500_000
     """Decisions between two evaluations."""
-    games: Games = 2_000
+    games: EvenNumber = 2_000
     """Games of each evaluation during the run, against each opponent."""
     opponents: Annotated[tuple[Name, ...], Field(min_length=1, max_length=POLICIES)] = ("greedy",)
     """Opponents in a competitive game; the mean win rate against them chooses the checkpoint."""
     partners: Annotated[tuple[Name, ...], Field(max_length=POLICIES)] = ()
     """Partners in a cooperative game, in addition to itself."""
-    final_games: Games = 10_000
+    final_games: EvenNumber = 10_000
     """Games of each row of the final evaluation, on other deals."""
     final_opponents: Annotated[tuple[Name, ...], Field(max_length=POLICIES)] = (
         "random",
@@ -244,18 +245,18 @@ class Config(Model):
     init_from: Name | None = None
     """Where to start: a checkpoint's folder (with a / in it), the name of one of the
     package's agents, a policy to clone first, or dataset:FOLDER for games to clone first."""
-    network: Network = Network()
-    clone: Clone = Clone()
-    ppo: PPO = PPO()
+    network: NetworkSettings = NetworkSettings()
+    clone: CloneSettings = CloneSettings()
+    ppo: PPOSettings = PPOSettings()
     critic: Literal["own", "all"] = "own"
     """Critic input: the player's own observation, or all hands (centralised critic)."""
-    magnet: Magnet = Magnet()
-    distillation: Distillation = Distillation()
-    average: Average = Average()
+    magnet: MagnetSettings = MagnetSettings()
+    distillation: DistillationSettings = DistillationSettings()
+    average: AverageSettings = AverageSettings()
     export: Literal["policy", "average"] = "policy"
     """What is evaluated and exported: the policy, or the moving average of its weights."""
-    past: Past = Past()
-    evaluation: Evaluation = Evaluation()
+    past: PastSettings = PastSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
     save_every: Decisions = 250_000
     """Decisions between two saves of the whole run."""
 
@@ -291,24 +292,24 @@ class Config(Model):
     def _has_no_idle_settings(self) -> None:
         """A setting that would change nothing is a mistake."""
         magnet = self.magnet
-        if self.teacher is None and self.clone != Clone():
+        if self.teacher is None and self.clone != CloneSettings():
             raise ValueError(
                 "clone has settings, but init_from names no policy or dataset to clone: "
                 "remove clone, or set init_from to a policy such as greedy"
             )
-        if not self.distillation.share and self.distillation != Distillation():
+        if not self.distillation.share and self.distillation != DistillationSettings():
             raise ValueError("distillation has settings, but no share: set distillation.share")
         # who sets the coefficient to 0 wants no magnet now, as in one trial of a sweep
-        if magnet != Magnet() and "kl_coef" not in magnet.model_fields_set:
+        if magnet != MagnetSettings() and "kl_coef" not in magnet.model_fields_set:
             raise ValueError("magnet has settings, but no kl_coef: set magnet.kl_coef")
-        if magnet.every != Magnet().every and magnet.kind != "refreshed":
+        if magnet.every != MagnetSettings().every and magnet.kind != "refreshed":
             raise ValueError("magnet.every is for the kind refreshed: remove it, or magnet.kind")
-        if self.average != Average() and "average" not in (magnet.kind, self.export):
+        if self.average != AverageSettings() and "average" not in (magnet.kind, self.export):
             raise ValueError(
                 "average has settings, but nothing uses the average: remove average, or set export "
                 "or magnet.kind to average"
             )
-        if self.past != Past() and PAST not in self.opponents:
+        if self.past != PastSettings() and PAST not in self.opponents:
             raise ValueError(
                 "past has settings, but no share of the games: remove past, or give it a share in "
                 "opponents"
@@ -322,7 +323,7 @@ class Config(Model):
             self.variant().needs(part, "distillation")
         if self.opponents.keys() != {SELF}:
             raise ValueError("distillation takes all seats to play the policy: remove opponents")
-        if self.magnet != Magnet():
+        if self.magnet != MagnetSettings():
             raise ValueError("distillation has its own kl_coef: remove magnet")
         if self.ppo.gamma != 1:
             raise ValueError("distillation discounts nothing: set ppo.gamma to 1")
@@ -450,9 +451,11 @@ def clause(mistake: ErrorDetails, model: type[Model]) -> str:
     if mistake["type"] == "extra_forbidden":
         *path, wrong = mistake["loc"]
         keys = [part for part in path if not is_branch(part)]
-        return f"{'.'.join(map(named, [*keys, wrong]))}: no such setting{hint(model, keys, wrong)}"
+        return (
+            f"{'.'.join(map(shown_key, [*keys, wrong]))}: no such setting{hint(model, keys, wrong)}"
+        )
     keys = [part for part in mistake["loc"] if not is_branch(part)]
-    place = ".".join(named(part) for part in keys if isinstance(part, str))
+    place = ".".join(shown_key(part) for part in keys if isinstance(part, str))
     if mistake["type"] == "missing":
         return f"{place} is missing"
     message = mistake["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
@@ -465,7 +468,7 @@ def is_branch(part: int | str) -> bool:
     return str(part).endswith((")", "]")) or str(part).startswith("constrained-")
 
 
-def named(part: int | str) -> str:
+def shown_key(part: int | str) -> str:
     """A key as it is, or quoted if it does not fit into a sentence."""
     text = str(part)
     return text if text.isprintable() and 0 < len(text) < SHOWN else shown(text)

@@ -7,7 +7,7 @@ import yaml
 
 from hanamachi.policies.networks.description import digests
 from hanamachi.training.config import PAST, SELF, Config
-from hanamachi.training.evaluation.learned import Learned, Result
+from hanamachi.training.evaluation.learned import Result, TeacherComparison
 from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
 from hanamachi.training.provenance import RESUMED
 
@@ -122,7 +122,7 @@ def model_card(
     *,
     name: str | None = None,
     exploited: str = "",
-    beside: Learned | None = None,
+    beside: TeacherComparison | None = None,
     evaluations: int = 0,
 ) -> str:
     """The card of a run's policy that learned from this many decisions, 0 for a clone.
@@ -239,7 +239,7 @@ def method(config: Config, learned: int) -> str:
     return "\n".join(steps)
 
 
-def lesson(beside: Learned, rows: Rows) -> str:
+def lesson(beside: TeacherComparison, rows: Rows) -> str:
     """What the network learned beside its teacher: a section of the card."""
     teacher, together = beside.teacher, isinstance(rows[0], TeamScore)
     unit = "points with itself" if together else f"of the games against `{teacher}`"

@@ -26,7 +26,7 @@ from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
 Integers = NDArray[np.int64]
 
 
-class Network(NamedTuple):
+class NetworkArrays(NamedTuple):
     """The arrays of a network, as few and as flat as compiled loops like them.
 
     After the hidden layers comes the layer `read`, without activation: the roles of all entities,
@@ -43,7 +43,7 @@ class Network(NamedTuple):
     advice: Integers  # (A, D) the entries of an observation that advise on each action
 
 
-def flat(tables: Tables) -> Network:
+def flat(tables: Tables) -> NetworkArrays:
     """The arrays for compiled loops."""
     gate, entities = tables.gate, tables.entities
     reading = [*(each.linear for each in entities), *([gate.linear] if gate else []), tables.value]
@@ -54,7 +54,7 @@ def flat(tables: Tables) -> Network:
     keys = np.vstack([tables.keys, *(each.uses for each in entities)]).T
     kinds = [(each.uses.shape[0] // len(each.entries), *each.entries.shape) for each in entities]
     nothing = np.empty(0, np.int64)
-    return Network(
+    return NetworkArrays(
         tables.entries,
         tables.scale,
         np.array([len(tables.entries), *(layer.weight.shape[1] for layer in layers)]),
@@ -105,7 +105,11 @@ in_order = partial(kernel, fastmath={"contract", "nsz"})
 
 @compiled
 def decide(
-    network: Network, observations: Floats, masks: Masks, probabilities: Floats, values: Floats
+    network: NetworkArrays,
+    observations: Floats,
+    masks: Masks,
+    probabilities: Floats,
+    values: Floats,
 ) -> None:
     """Write the probabilities of the legal actions of each row, and its value."""
     widest = 0
@@ -135,7 +139,7 @@ def decide(
 
 @in_order
 def add_layer(
-    network: Network,
+    network: NetworkArrays,
     layer: int,
     start: int,
     rows: int,
@@ -210,7 +214,7 @@ def add_four_rows(weights: Floats, inputs: Floats, used: Integers, outputs: Floa
 
 @compiled
 def write_query(
-    network: Network, observation: Floats, h: Floats, read: Floats, query: Floats
+    network: NetworkArrays, observation: Floats, h: Floats, read: Floats, query: Floats
 ) -> None:
     """What keys are multiplied with: the last hidden layer, then the scores of all entities."""
     k = network.sizes[-2]
@@ -234,7 +238,7 @@ def write_query(
 
 @compiled
 def softmax(
-    network: Network,
+    network: NetworkArrays,
     observation: Floats,
     mask: Masks,
     query: Floats,

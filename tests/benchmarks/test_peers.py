@@ -12,7 +12,7 @@ from root import ROOT
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.training.benchmark import kernel
-from hanamachi.training.benchmark.measure import Comparison, LeftOut, Side, Work
+from hanamachi.training.benchmark.measure import Comparison, Omission, Side, Work
 
 TINY = {"rounds": 1, "seconds": 0}
 MODULES = (
@@ -70,7 +70,7 @@ def test_a_missing_library_is_named_in_one_line_and_the_others_are_measured(peer
     go = peers.Peer("theirs", "Lib", lambda: work("theirs"))
     ours = Side("ours", lambda: work("ours"))
     left_out, comparison = peers.played(peers.Match(ours, [chess, go]), **TINY)
-    assert isinstance(left_out, LeftOut)
+    assert isinstance(left_out, Omission)
     assert "Their chess" in left_out.why
     assert "TheirLibrary is not installed; run: pip install" in left_out.why
     assert "\n" not in left_out.why

@@ -22,7 +22,7 @@ from hanamachi.training.config import Config
 from hanamachi.training.evaluation.deals import play_games
 from hanamachi.training.learner.clone import Cloning
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.learner.vecenv import FeaturedVecEnv, Games, SelfPlayVecEnv
+from hanamachi.training.learner.vecenv import FeaturedVecEnv, HanamachiVecEnv, SelfPlayVecEnv
 
 STEPS = 4
 quick_fits = patch.object(hanabi_value, "GAMES", 50)  # a search fits its estimate to 1,000
@@ -114,7 +114,7 @@ def start_a_run(policy: CompiledPolicy, rng: Random) -> None:
     shape = {"hidden": list(hidden), "features": list(feature_sets)}
     config = tiny_config(policy.variant, network=shape, seed=rng.randrange(100))
     plain = SelfPlayVecEnv(policy.variant, config.num_games, config.seed)
-    games: Games = FeaturedVecEnv(plain, policy.features) if feature_sets else plain
+    games: HanamachiVecEnv = FeaturedVecEnv(plain, policy.features) if feature_sets else plain
     learner = new_learner(config, games=games)
     learner.policy.network.load_state_dict({n: torch.tensor(w) for n, w in weights.items()})
     learn(learner)

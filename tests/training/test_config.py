@@ -16,7 +16,13 @@ from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import SETTINGS_BYTES
 from hanamachi.storage.plain_yaml import Yaml, parse_yaml
 from hanamachi.training.cli import main as cli
-from hanamachi.training.config import PPO, Clone, Config, Distillation, schema
+from hanamachi.training.config import (
+    CloneSettings,
+    Config,
+    DistillationSettings,
+    PPOSettings,
+    schema,
+)
 from hanamachi.training.run import begin_run
 from hanamachi.training.schedules import schedule
 
@@ -30,7 +36,7 @@ DETAILED = Config(
     options={"cards": [2, 3, 4], "actions": ["secret", "gift"], "starter": 0},
     opponents={"self": 0.75, "past": 0.125, "runs/a/policy": 0.125},
     init_from="runs/b/policy",
-    ppo=PPO(learning_rate="lin_3e-4", clip_range=0.1),
+    ppo=PPOSettings(learning_rate="lin_3e-4", clip_range=0.1),
 )
 ROAD = Config(
     game="geishas_road:advanced",
@@ -42,8 +48,10 @@ TOGETHER = Config(
     options={"starter": 3, "strikeout_score": "fireworks"},
     opponents={"self": 0.5, "past": 0.5},
 )
-CLONED = Config(game="hanabi:4p", init_from="hat", clone=Clone(steps=1_000))
-SEARCHED = Config(game="hanamikoji", distillation=Distillation(share=0.5, kl_coef=(0.1, 0.01)))
+CLONED = Config(game="hanabi:4p", init_from="hat", clone=CloneSettings(steps=1_000))
+SEARCHED = Config(
+    game="hanamikoji", distillation=DistillationSettings(share=0.5, kl_coef=(0.1, 0.01))
+)
 COLOURED = Config(game="hanabi:2p", augmentation="other_play")
 
 
@@ -98,7 +106,7 @@ def test_what_is_written_down_is_read_as_the_same(load, config):
 def test_a_file_holds_only_the_differences(load):
     config = load(SMALL + "ppo: {n_steps: 8}")
     assert config.ppo.n_steps == 8
-    assert config == Config(game="hanamikoji", ppo=PPO(n_steps=8))
+    assert config == Config(game="hanamikoji", ppo=PPOSettings(n_steps=8))
 
 
 @pytest.mark.parametrize(
@@ -270,6 +278,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         ("ppo.lr=1", "ppo.lr"),
         ("seed=[", "--set seed=["),
         ("seed=&a [*a]", "aliases"),
+        ("seed=1:30", "seed: must be a valid integer"),
     ],
 )
 def test_an_override_that_does_not_fit_is_refused(refusal, override, words):
@@ -314,8 +323,8 @@ def test_nothing_but_plain_data_is_read(refusal, tmp_path, text):
         (SMALL + "- " * 10_000, "line 2"),
         (SMALL + "seed: 0x" + 5_000 * "f", "line 2"),
         (SMALL + "seed: 1" + 5_000 * "_0", "line 2"),
-        (SMALL + "seed: 1" + 5_000 * ":59", "line 2"),
-        (SMALL + "seed: 1" + 5_000 * ":59" + ".5", "line 2"),
+        (SMALL + "seed: 1" + 5_000 * ":59", "seed"),
+        (SMALL + "seed: 1" + 5_000 * ":59" + ".5", "seed"),
         (SMALL + "<<: {seed: 1}", "<<"),
         (SMALL + "seed: 2001-01-01", "seed"),
         (SMALL + "steps: 1" + 30 * "0", "steps"),
@@ -421,11 +430,17 @@ def test_python_and_yaml_spell_the_same_values(value, spellings):
     assert parse_yaml(options, "text")["options"]["max_rounds"] == value
 
 
+@pytest.mark.parametrize("text", ["1:30", "-1:30", "190:20:30", "1:30.5"])
+def test_no_number_counts_in_sixties(text, refusal):
+    assert parse_yaml(text, "text") == text
+    assert f"(not '{text}')" in refusal(f"{{game: hanamikoji, num_games: {text}}}")
+
+
 def test_a_run_begun_with_other_settings_names_each_with_both_values(tmp_path):
-    begun = Config(game="hanamikoji", seed=1, ppo=PPO(gamma=0.5))
+    begun = Config(game="hanamikoji", seed=1, ppo=PPOSettings(gamma=0.5))
     begin_run(begun, tmp_path, resume=False)
     begin_run(begun, tmp_path, resume=True)
-    changed = begun.model_copy(update={"seed": 2, "ppo": PPO(gamma=0.25)})
+    changed = begun.model_copy(update={"seed": 2, "ppo": PPOSettings(gamma=0.25)})
     with pytest.raises(UserError) as error:
         begin_run(changed, tmp_path, resume=True)
     sentence = assert_one_sentence(error.value)

@@ -8,7 +8,6 @@ Swiss rounds counts in more rounds, too.
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from pathlib import Path
@@ -29,6 +28,7 @@ from hanamachi.training.evaluation.matches import (
     RESULTS,
     Evaluation,
     chosen_plays,
+    description,
     evaluated,
     loaded,
     pairings_of_all,
@@ -85,16 +85,11 @@ def play_tournament(
     """
     programs, passed_over = bots_in(folder)
     players = entrants(programs, others, variant, limits)
-    if len(players) == 1 and not variant.game.cooperative:
-        raise UserError("one player only: add a bot, or a policy with --with")
-    (play,) = chosen_plays(None, variant)
-    pairings = pairings_of_all(players, variant, [play])
     check_games(games, seed, variant)
-    if swiss is not None:
-        check_swiss(swiss, len(players), variant)
+    check_players(len(players), variant, swiss)
+    pairings = pairings_of_all(players, variant, chosen_plays(None, variant))
     names = [player.name for player in players]
-    about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
-    about |= {"policies": names, "opponents": [], "games": games, "seed": seed}
+    about = description(variant, names, [], games, seed)
     how = conditions(folder, programs, others, limits)
     saved = SavedParts(out / GAMES_FOLDER, {**about, **how}, results_in(out))
     plan = Plan(games, seed, strict=False, saved=saved)
@@ -120,12 +115,17 @@ def results_in(out: Path) -> list[Path]:
     return [out / "index.html", out / RESULTS]
 
 
-def check_swiss(rounds: int, players: int, variant: Variant) -> None:
+def check_players(players: int, variant: Variant, swiss: int | None) -> None:
+    """UserError unless so many players can meet, in `swiss` rounds if there are any."""
+    if players == 1 and not variant.game.cooperative:
+        raise UserError("one player only: add a bot, or a policy with --with")
+    if swiss is None:
+        return
     if variant.game.cooperative:
         raise UserError(
             f"{variant.id} is played together and has no Swiss rounds: leave out --swiss"
         )
-    check_rounds(rounds, players)
+    check_rounds(swiss, players)
 
 
 def entrants(
@@ -135,7 +135,7 @@ def entrants(
     bots = [
         ProcessPolicy(variant, command(program), limits, name) for name, program in programs.items()
     ]
-    policies = [named(spec, variant) for spec in others]
+    policies = [policy_named(spec, variant) for spec in others]
     names = [player.name for player in (*bots, *policies)]
     if len(set(names)) < len(names):
         raise UserError("two players have the same name; rename the bot, or name the policy once")
@@ -144,7 +144,7 @@ def entrants(
     return [*bots, *policies]
 
 
-def named(spec: str, variant: Variant) -> Policy:
+def policy_named(spec: str, variant: Variant) -> Policy:
     """The policy of this name, which it keeps."""
     (policy,) = loaded([spec], variant)
     policy.name = spec
@@ -171,7 +171,8 @@ class Director:
 
     def all_meet_all(self) -> Round:
         everything = range(len(self.matches))
-        with self._open(len(everything), len(everything)) as pool:
+        with worker_pool(min(self.processes, len(everything))) as pool:
+            self._begin(everything, 0, len(everything))
             return Round(self._play(everything, pool))
 
     def swiss_rounds(self, rounds: int, names: Sequence[str]) -> list[Round]:
@@ -179,21 +180,23 @@ class Director:
         number_of = {pair: n for n, pair in enumerate(combinations(range(len(names)), 2))}
         standings, played = Standings(len(names)), []
         boards = len(names) // 2
-        with self._open(boards, rounds * boards) as pool:
-            for _ in range(rounds):
+        with worker_pool(min(self.processes, boards)) as pool:
+            for number in range(rounds):
                 pairs, bye = standings.next_round()
-                found = self._play([number_of[pair] for pair in pairs], pool)
+                numbers = [number_of[pair] for pair in pairs]
+                self._begin(numbers, number * boards, rounds * boards)
+                found = self._play(numbers, pool)
                 standings.add(pairs, [float(part.scores.mean()) for _, part in found], bye)
                 played.append(Round(found, None if bye is None else names[bye]))
         return played
 
-    @contextmanager
-    def _open(self, at_once: int, matches: int) -> Iterator[Executor | None]:
-        """Processes for `matches` in all, of which `at_once` can be played at once."""
-        games = matches * self.plan.games
-        self.watch.begin(games, min(games, sum(self.kept)))
-        with worker_pool(min(self.processes, at_once)) as pool:
-            yield pool
+    def _begin(self, numbers: Sequence[int], before: int, matches: int) -> None:
+        """Tell who watches that these of all `matches` are next, after those played `before`.
+
+        Of games that are kept only those count that are paired, which each round decides anew.
+        """
+        kept = sum(self.kept[number] for number in numbers)
+        self.watch.begin(matches * self.plan.games, before * self.plan.games + kept)
 
     def _play(self, numbers: Sequence[int], pool: Executor | None) -> list[Played]:
         jobs = [(number, self.matches[number], self.plan) for number in numbers]
@@ -222,7 +225,7 @@ class ByName:
         self.policy = policy
 
     def __reduce__(self) -> Any:
-        return named, (self.policy.name, self.policy.variant)
+        return policy_named, (self.policy.name, self.policy.variant)
 
 
 def sent(job: Job) -> Job:

@@ -11,7 +11,7 @@ from hanamachi.training.benchmark.measure import (
     Case,
     Comparison,
     Figure,
-    LeftOut,
+    Omission,
     Side,
     Work,
     compare,
@@ -28,11 +28,11 @@ LIGHT: dict[str, Any] = {}  # the network's own work for a decision
 HEAVY: dict[str, Any] = {"network": {"features": ["advice"]}, "critic": "all"}  # as agents train
 
 
-def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Comparison | LeftOut | Figure]:
+def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Comparison | Omission | Figure]:
     try:
         ray = connect()
     except UserError as error:
-        yield LeftOut(f"cluster: not measured, {error}")
+        yield Omission(f"cluster: not measured, {error}")
         return
     for variant in variants:
         for work in (LIGHT, HEAVY):

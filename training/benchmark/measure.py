@@ -63,7 +63,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Omission:
     """A measurement that this machine does not allow: a library or memory is missing."""
 
     why: str
@@ -93,7 +93,7 @@ class Curve:
         return [median(rates) for rates in self.rates]
 
 
-Finding = Comparison | Figure | Curve | LeftOut
+Finding = Comparison | Figure | Curve | Omission
 
 
 def compare(case: Case, rounds: int, seconds: float) -> Iterator[Comparison]:

@@ -7,7 +7,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
-from hanamachi.training.benchmark.measure import Figure, LeftOut, number_from
+from hanamachi.training.benchmark.measure import Figure, Omission, number_from
 
 STATUS = Path("/proc/self/status")  # only Linux has it
 
@@ -30,7 +30,7 @@ print(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
 """
 
 
-def figures(variants: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure | LeftOut]:
+def figures(variants: Sequence[Variant], rounds: int, most: int) -> Iterator[Figure | Omission]:
     """Memory is the same in every round, so it is measured once."""
     for id in VARIANTS:
         yield from bytes_of(make_variant(id))
@@ -48,12 +48,12 @@ def bytes_of(variant: Variant) -> Iterator[Figure]:
     yield Figure(variant.id, "with 1-byte observation", "bytes", [whole + entries])
 
 
-def peaks(variant: Variant, most: int) -> Iterator[Figure | LeftOut]:
+def peaks(variant: Variant, most: int) -> Iterator[Figure | Omission]:
     """Peak resident memory after one step, with one game and with many; observations in int8."""
     for count, games in ((1, "1 game"), (most, f"{most:,} games")):
         try:
             peak = number_from(PROGRAM, variant.id, str(count)) / 1024
         except UserError as error:
-            yield LeftOut(f"memory of {variant.id} with {games}: not measured, {error}")
+            yield Omission(f"memory of {variant.id} with {games}: not measured, {error}")
         else:
             yield Figure(variant.id, games, "MiB of a process", [peak])

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hanamachi.storage.files import check_folder, replacing
-from hanamachi.training.benchmark.measure import Comparison, Curve, Figure, Finding, LeftOut
+from hanamachi.training.benchmark.measure import Comparison, Curve, Figure, Finding, Omission
 from hanamachi.training.evaluation.pictures import ACCENT, FAINT, INK
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.saved_parts import there_already
@@ -42,7 +42,7 @@ class Report:
                 self.figures.append(finding)
             case Curve():
                 self.curves.append(finding)
-            case LeftOut(why):
+            case Omission(why):
                 self.left_out.append(why)
 
     def as_json(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import partial
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.training.benchmark.measure import Figure, LeftOut, number_from
+from hanamachi.training.benchmark.measure import Figure, Omission, number_from
 
 IMPORT = """
 import sys, time
@@ -28,7 +28,7 @@ print(time.perf_counter() - begun)
 DEPENDENCIES = ("numpy", "numba", "gymnasium", "pettingzoo")
 
 
-def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure | LeftOut]:
+def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure | Omission]:
     """Imports, and a first step with a full and with an empty cache of compiled kernels."""
     yield figure("import hanamachi", partial(times, rounds, IMPORT, "hanamachi"))
     dependencies = partial(times, rounds, IMPORT, *DEPENDENCIES)
@@ -39,11 +39,11 @@ def figures(variants: Sequence[Variant], rounds: int) -> Iterator[Figure | LeftO
         yield figure(f"{step} to be compiled", partial(compiling, variant))
 
 
-def figure(what: str, measure: Callable[[], list[float]]) -> Figure | LeftOut:
+def figure(what: str, measure: Callable[[], list[float]]) -> Figure | Omission:
     try:
         return Figure(what, "time", "seconds", measure())
     except UserError as error:
-        return LeftOut(f"{what}: not measured, {error}")
+        return Omission(f"{what}: not measured, {error}")
 
 
 def times(rounds: int, program: str, *arguments: str) -> list[float]:

@@ -10,7 +10,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.training.benchmark.measure import Case, Side, Work
 from hanamachi.training.build import check_device, new_learner, quiet
 from hanamachi.training.config import Config
-from hanamachi.training.learner.rollout_buffer import Seen
+from hanamachi.training.learner.rollout_buffer import NetworkInputs
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.shards import halves, map_on_threads
 
@@ -55,11 +55,11 @@ def forward_backward(learner: SelfPlayPPO, config: Config) -> Work:
     """
     network, buffer = learner.policy.network, learner.rollout_buffer
     weights = list(network.parameters())
-    kept = Seen(*(getattr(buffer, name).flatten(0, 1) for name in Seen._fields))
+    kept = NetworkInputs(*(getattr(buffer, name).flatten(0, 1) for name in NetworkInputs._fields))
     count = len(kept.masks)
 
     def asked(places: Tensor) -> Any:
-        rows, masks, _ = buffer.unpacked(Seen(*(each[places] for each in kept)))
+        rows, masks, _ = buffer.unpacked(NetworkInputs(*(each[places] for each in kept)))
         return network(rows, masks)
 
     @torch.no_grad()

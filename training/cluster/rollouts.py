@@ -22,7 +22,7 @@ from hanamachi.training.config import Config
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.state import Weights
-from hanamachi.training.learner.vecenv import Games
+from hanamachi.training.learner.vecenv import HanamachiVecEnv
 
 State = Mapping[str, Any]  # everything that the next games of a share depend on
 Seated = tuple[Mapping[int, Weights], int] | None  # past selves, see PastSelves.seat
@@ -47,7 +47,7 @@ class Workers:
         how = {"scheduling_strategy": "SPREAD", "max_retries": RETRIES}
         self.task = self.ray.remote(rollout).options(**how)
 
-    def play(self, policy: SelfPlayPolicy, games: Games, buffer: SelfPlayBuffer) -> None:
+    def play(self, policy: SelfPlayPolicy, games: HanamachiVecEnv, buffer: SelfPlayBuffer) -> None:
         """Play T decisions in all games, and store them in the buffer."""
         check_cluster()
         weights = self.ray.put(on_cpu(policy))
@@ -79,7 +79,7 @@ def rollout(
     It is packed if `compact`, as the learner's buffer is, so that both see the same numbers.
     """
     player = kept_player(run, config, compact) if state else new_player(config, compact)
-    games: Games = player.env  # type: ignore[assignment]
+    games: HanamachiVecEnv = player.env  # type: ignore[assignment]
     player.policy.load_state_dict(weights)
     if (opponent := past_selves(games)) and past:
         opponent.seat(*past)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from hanamachi.errors import UserError
-from hanamachi.training.dataset.record import Recorded
+from hanamachi.training.dataset.record import RecordedGames
 
 KEY = b"hanamachi"  # of a file's metadata
 
@@ -36,7 +36,7 @@ class Figures(NamedTuple):
         )
 
 
-def figures_of(played: Recorded, policies: int) -> Figures:
+def figures_of(played: RecordedGames, policies: int) -> Figures:
     """The figures of some games."""
     legal, totals = played.arrays["legal"], played.totals
     own = [played.seating == policy for policy in range(policies)]

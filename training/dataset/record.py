@@ -27,7 +27,7 @@ from hanamachi.training.evaluation.deals import Deals, Play, drawn, new_games, p
 from hanamachi.training.evaluation.statistics import Floats
 
 
-class Recorded(NamedTuple):
+class RecordedGames(NamedTuple):
     """Some games, and what they came to."""
 
     arrays: dict[str, NDArray[Any]]  # the rows of each column, by game and decision
@@ -35,7 +35,7 @@ class Recorded(NamedTuple):
     seating: NDArray[np.int64]  # (G, S) which policy sat there
 
 
-def record(recipe: Recipe, games: NDArray[np.int64]) -> Recorded:
+def record(recipe: Recipe, games: NDArray[np.int64]) -> RecordedGames:
     """Play the games with these numbers, (G,)."""
     variant, seed = recipe.variant, recipe.seed + OTHER_DEALS
     seating, deals = seats_and_deals(variant, len(recipe.players), games)
@@ -45,7 +45,7 @@ def record(recipe: Recipe, games: NDArray[np.int64]) -> Recorded:
     total = totals[arrays["game"], arrays["seat"]]
     arrays["return"] = (total - arrays["earned"]).astype(np.float32)
     arrays["game"] = games[arrays["game"]].astype(np.int32)
-    return Recorded(arrays, totals, seating)
+    return RecordedGames(arrays, totals, seating)
 
 
 def seats_and_deals(
@@ -74,7 +74,7 @@ class Recorder:
     """Lets the policies of `play_games` decide, and keeps what they saw and did."""
 
     def __init__(self, variant: Variant, games: int, search: Improve | SingleAgent | None) -> None:
-        self.judge = Judge(search, variant, games) if search else None
+        self.judge = ValueJudge(search, variant, games) if search else None
         self.earned = np.zeros((games, variant.seats))
         self.rows: list[dict[str, NDArray[Any]]] = []
 
@@ -115,7 +115,7 @@ class Recorder:
         return {name: array[order] for name, array in arrays.items()}
 
 
-class Judge:
+class ValueJudge:
     """A search that follows all games and says what each action is worth."""
 
     def __init__(self, search: Improve | SingleAgent, variant: Variant, games: int) -> None:

@@ -24,7 +24,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant, scatter
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import Unavailable, UserError, shortened
-from hanamachi.policies.entry_point import named
+from hanamachi.policies.entry_point import error_text
 from hanamachi.policies.external.process import NotReady, ProcessPolicy
 from hanamachi.policies.policy import (
     FunctionPolicy,
@@ -41,13 +41,13 @@ from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_o
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.saved_games import record_of_events, save
 from hanamachi.sessions.worlds import Histories
-from hanamachi.training.evaluation.judge import Judge
+from hanamachi.training.evaluation.judge import LossJudge
 from hanamachi.training.evaluation.statistics import Floats
 
 Play = Literal["sample", "argmax"]
 Deals = NDArray[np.uint64]  # (D,)
 Keep = Callable[[Histories], None]  # takes the games that have been played, by their rows
-Judges = Sequence[Judge]  # one for each policy, or none
+Judges = Sequence[LossJudge]  # one for each policy, or none
 
 TWICE = 2  # games of one deal in competitive games
 MEMORY = 1 << 28  # bytes that the memories of policies may take in the games played at once
@@ -124,7 +124,7 @@ def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deal
     """
     play = play_deals_together if pairing.variant.game.cooperative else play_deals
     games = pairing.games_a_deal * len(deals)
-    judges = [Judge(pairing.variant, games, judge) for _ in pairing.players if judge]
+    judges = [LossJudge(pairing.variant, games, judge) for _ in pairing.players if judge]
     before = counts_of(pairing)
     part = play(pairing, seed, None if strict else Referee(), judges, deals)
     used = map(since, counts_of(pairing), before)
@@ -152,7 +152,7 @@ def play_deals(
     seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
     dealt = np.tile(deals, TWICE)
     keep = partial(keep_games, pairing, dealt) if pairing.replays else None
-    decider = Judging(referee, judges) if judges else referee
+    decider = Jury(referee, judges) if judges else referee
     returns, _ = play_games(
         pairing.players, pairing.variant, seating, dealt, seed, pairing.play, decider, keep
     )
@@ -171,7 +171,7 @@ def play_deals_together(
     variant = pairing.variant
     seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(pairing.players)
     keep = partial(keep_games, pairing, deals) if pairing.replays else None
-    decider = Judging(referee, judges) if judges else referee
+    decider = Jury(referee, judges) if judges else referee
     returns, ended = play_games(
         pairing.players, variant, seating, deals, seed, pairing.play, decider, keep
     )
@@ -325,7 +325,7 @@ class Referee:
                 halves = np.array_split(np.arange(len(uniform)), 2)
                 parts = ((player, turns.part(half), uniform[half], play) for half in halves)
                 return np.concatenate([self.decide(side, decision, *part) for part in parts])
-            words = str(error) if isinstance(error, UserError) else named(error)
+            words = str(error) if isinstance(error, UserError) else error_text(error)
             row, started = int(turns.rows[0]), not isinstance(error, NotReady)
             self.found.append((row, side, decision, shortened(words), started))
             return np.array([FAILED])
@@ -342,7 +342,7 @@ class Referee:
         )
 
 
-class Judging:
+class Jury:
     """Lets judges look at what the policies decide."""
 
     def __init__(self, referee: Referee | None, judges: Judges) -> None:
@@ -353,5 +353,5 @@ class Judging:
         actions = self.referee.decide(side, decision, *asked) if self.referee else decide(*asked)
         done = actions != FAILED
         _, turns, *_ = asked
-        self.judges[side].judge(turns.part(done), actions[done])
+        self.judges[side].add(turns.part(done), actions[done])
         return actions

@@ -18,7 +18,7 @@ from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.evaluation.review import judge_of, load
 
 
-class Judge:
+class LossJudge:
     """Judges the moves of one policy in some games."""
 
     def __init__(self, variant: Variant, games: int, worlds: int) -> None:
@@ -29,7 +29,7 @@ class Judge:
         self.worlds = worlds
         self.moves, self.lost = 0, 0.0
 
-    def judge(self, turns: Turns, actions: NDArray[np.int64]) -> None:
+    def add(self, turns: Turns, actions: NDArray[np.int64]) -> None:
         """Add these moves, one for each turn, (n,)."""
         for row, action in enumerate(actions.tolist()):
             turn = turns.part(np.array([row]))
@@ -45,7 +45,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Judged:
+class MoveLoss:
     """How much a policy's moves lost in all games of an evaluation."""
 
     policy: str
@@ -53,5 +53,5 @@ class Judged:
     lost: float  #: by a move on average; chance may bring it a little below 0
 
 
-def judged(name: str, counts: Counts) -> Judged:
-    return Judged(name, int(counts["judged"]), round(counts["lost"] / counts["judged"], 6))
+def move_loss(name: str, counts: Counts) -> MoveLoss:
+    return MoveLoss(name, int(counts["judged"]), round(counts["lost"] / counts["judged"], 6))

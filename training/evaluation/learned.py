@@ -40,7 +40,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Learned:
+class TeacherComparison:
     """What a network has learned beside its teacher."""
 
     teacher: str
@@ -51,20 +51,22 @@ class Learned:
     seeds: dict[int, Result] = field(default_factory=dict)  #: of runs that differ in nothing else
 
 
-def what_is_learned(policy: CompiledPolicy, teacher: str, games: int, seed: int) -> Learned:
+def what_is_learned(
+    policy: CompiledPolicy, teacher: str, games: int, seed: int
+) -> TeacherComparison:
     """Compare a network with its teacher, in `games` games for each figure."""
     share, decisions = agreement(policy, teacher, games, seed)
     blind = {name: without(policy, name) for name in policy.checkpoint.feature_sets}
     results = {name: result(each, teacher, games, seed) for name, each in blind.items()}
-    return Learned(teacher, round(share, 4), decisions, results)
+    return TeacherComparison(teacher, round(share, 4), decisions, results)
 
 
-def write_learned(found: Learned, folder: Path) -> None:
+def write_learned(found: TeacherComparison, folder: Path) -> None:
     """Write the result into the folder of a checkpoint."""
     write_json(asdict(found), folder / LEARNED)
 
 
-def read_learned(folder: Path) -> Learned | None:
+def read_learned(folder: Path) -> TeacherComparison | None:
     """The result in the folder of a checkpoint, if there is one."""
     file = folder / LEARNED
     if not file.exists():
@@ -73,7 +75,7 @@ def read_learned(folder: Path) -> Learned | None:
     for kind in ("without", "untrained", "seeds"):
         read[kind] = {name: Result(**each) for name, each in read[kind].items()}
     read["seeds"] = {int(seed): each for seed, each in read["seeds"].items()}
-    return Learned(**read)
+    return TeacherComparison(**read)
 
 
 # --- Its teacher
@@ -83,7 +85,7 @@ def agreement(policy: Policy, teacher: str, games: int, seed: int) -> tuple[floa
     """The share of the decisions at which the first choice is one of the teacher's, and their
     number; copies of the policy sit in all seats."""
     variant = policy.variant
-    comparing = Comparing(load_policy(teacher, variant.id, **variant.options), games)
+    comparing = AgreementCounter(load_policy(teacher, variant.id, **variant.options), games)
     seating = np.zeros((games, variant.seats), np.int64)
     deals = np.arange(games, dtype=np.uint64)
     play: Play = "argmax" if variant.game.cooperative else "sample"
@@ -91,7 +93,7 @@ def agreement(policy: Policy, teacher: str, games: int, seed: int) -> tuple[floa
     return comparing.agreed / comparing.decisions, comparing.decisions
 
 
-class Comparing:
+class AgreementCounter:
     """Decides as a policy does, and compares its first choices with those of a teacher."""
 
     def __init__(self, teacher: Policy, games: int) -> None:

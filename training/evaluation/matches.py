@@ -30,7 +30,7 @@ from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
-from hanamachi.training.evaluation.judge import Judged, judged
+from hanamachi.training.evaluation.judge import MoveLoss, move_loss
 from hanamachi.training.evaluation.models import ModelUse, counted, model_use
 from hanamachi.training.evaluation.pairings import (
     BATCH,
@@ -157,7 +157,7 @@ class Evaluation:
     results: list[Any]
     forfeits: list[Forfeits] = field(default_factory=list)
     models: list[ModelUse] = field(default_factory=list)  #: of each language model
-    judged: list[Judged] = field(default_factory=list)  #: of each policy, if its moves are judged
+    judged: list[MoveLoss] = field(default_factory=list)  #: of each policy, if its moves are judged
 
     @property
     def cooperative(self) -> bool:
@@ -216,29 +216,35 @@ def evaluate(
     check_judge(judge)
     if replays and not out:
         raise UserError("replays are kept in the folder of the results; name one with out (--out)")
-    pairings = (
-        pairings_against(policies, opponents, variant, plays)
-        if opponents
-        else pairings_of_all(policies, variant, plays)
-    )
-    if not pairings:
-        raise UserError("name at least one policy, and an opponent other than itself")
+    pairings = pairings_of(policies, opponents, variant, plays)
     start_bots(pairings)
-    names, others = participants(pairings, bool(opponents))
-    about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
-    about |= {"policies": names, "opponents": others, "games": games, "seed": seed}
+    about = description(variant, *participants(pairings, bool(opponents)), games, seed)
     saved = None
     if out:
-        how = {"play": plays, "strict": strict, "files": fingerprints([*policies, *opponents])}
-        how |= {"judge": judge} if judge else {}
-        how |= {"replays": True} if replays else {}
-        saved = SavedParts(
-            Path(out, GAMES_FOLDER), {**about, **how}, [Path(out, file) for file in FILES]
-        )
+        how = conditions([*policies, *opponents], plays, strict, judge, replays)
+        results = [Path(out, file) for file in FILES]
+        saved = SavedParts(Path(out, GAMES_FOLDER), {**about, **how}, results)
         pairings = keeping_games(pairings, Path(out, REPLAYS)) if replays else pairings
     plan = Plan(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, plan), strict=True))
     return evaluated(about, played, bool(opponents) or variant.game.cooperative)
+
+
+def description(
+    variant: Variant, policies: Sequence[str], opponents: Sequence[str], games: int, seed: int
+) -> dict[str, Any]:
+    """What an evaluation says of itself besides its results; see `Evaluation`."""
+    about: dict[str, Any] = {"game": variant.id, "options": dict(variant.options)}
+    return about | {"policies": policies, "opponents": opponents, "games": games, "seed": seed}
+
+
+def conditions(
+    players: Sequence[Given], plays: Sequence[Play], strict: bool, judge: int, replays: bool
+) -> dict[str, Any]:
+    """How games are played and kept, and what changes if the files of a player change."""
+    how: dict[str, Any] = {"play": plays, "strict": strict, "files": fingerprints(players)}
+    how |= {"judge": judge} if judge else {}
+    return how | ({"replays": True} if replays else {})
 
 
 def evaluated(
@@ -250,7 +256,7 @@ def evaluated(
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
     sums = counted(played)
     models = [model_use(name, its) for name, its in sums.items() if its.get("decisions")]
-    lost = [judged(name, its) for name, its in sums.items() if its.get("judged")]
+    lost = [move_loss(name, its) for name, its in sums.items() if its.get("judged")]
     return Evaluation(**about, results=results, forfeits=forfeits, models=models, judged=lost)
 
 
@@ -280,6 +286,23 @@ def each_of(given: Given | Sequence[Given]) -> list[Given]:
     return [given]
 
 
+def pairings_of(
+    policies: Sequence[Given],
+    opponents: Sequence[Given],
+    variant: Variant,
+    plays: Sequence[Play],
+) -> list[Pairing]:
+    """Every policy against each opponent, or every two if none is given; UserError if none meet."""
+    pairings = (
+        pairings_against(policies, opponents, variant, plays)
+        if opponents
+        else pairings_of_all(policies, variant, plays)
+    )
+    if not pairings:
+        raise UserError("name at least one policy, and an opponent other than itself")
+    return pairings
+
+
 def pairings_of_all(
     policies: Sequence[Given], variant: Variant, plays: Sequence[Play]
 ) -> list[Pairing]:
@@ -302,7 +325,7 @@ def pairings_against(
     """Every policy against each opponent; in a cooperative game with itself and each partner."""
     known: dict[Any, str] = {}
     each = (
-        meetings(policy, named(opponents, policy, variant), variant, plays, known)
+        meetings(policy, opponents_of(opponents, policy, variant), variant, plays, known)
         for policy in policies
     )
     return list(chain.from_iterable(each))
@@ -331,7 +354,7 @@ def meetings(
     ]
 
 
-def named(opponents: Sequence[Given], policy: Given, variant: Variant) -> list[Given]:
+def opponents_of(opponents: Sequence[Given], policy: Given, variant: Variant) -> list[Given]:
     """The opponents of a policy, each once; "all" leaves out the policy itself."""
     every = [name for name in rule_policies_for(variant) if name != policy]
     return list(dict.fromkeys(chain.from_iterable(every if o == ALL else [o] for o in opponents)))

@@ -17,7 +17,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from hanamachi.training.evaluation.judge import Judged
+from hanamachi.training.evaluation.judge import MoveLoss
 from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.evaluation.models import ModelUse, model_rows
 from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings
@@ -109,7 +109,7 @@ def models_table(models: Sequence[ModelUse]) -> Table:
     return table
 
 
-def losses(judged: Sequence[Judged]) -> Table:
+def losses(judged: Sequence[MoveLoss]) -> Table:
     table = whole_table("policy", right=("moves", "lost by a move"))
     for each in judged:
         table.add_row(Name(each.policy), f"{each.moves:,}", f"{each.lost:.3f}")

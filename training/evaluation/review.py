@@ -56,7 +56,7 @@ class Review:
         self.seats = range(variant.seats) if seats is None else seats
         self.session = replay(record, 0)
         self.agent, self.spec = usual(variant), judge_of(variant)
-        self.player, self.judge = (
+        self.player, self.searcher = (
             SeatedPlayer(policy(spec, variant), variant, games=1)
             for spec in (self.agent, self.spec)
         )
@@ -93,10 +93,10 @@ class Review:
         if self.session.mover not in self.seats:
             return 0.0
         turn, place = turn_of(self.session), (0, self.session.mover)
-        search: Any = self.judge.policy.with_worlds(turn.worlds())  # that of `judge_of`
-        seen = turn.observations, turn.masks, self.judge.memory[place][None]
+        search: Any = self.searcher.policy.with_worlds(turn.worlds())  # that of `judge_of`
+        seen = turn.observations, turn.masks, self.searcher.memory[place][None]
         lost, memory = regret(search, *seen, action, self.worlds)
-        self.judge.memory[place] = memory[0]
+        self.searcher.memory[place] = memory[0]
         return lost.clear
 
 

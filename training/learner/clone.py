@@ -21,7 +21,7 @@ from hanamachi.policies.policy import Policy, sample
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.learner.vecenv import Games
+from hanamachi.training.learner.vecenv import HanamachiVecEnv
 
 GUIDED = 0.5  # share of the phase in which the teacher plays some games, all of them at first
 
@@ -29,10 +29,10 @@ GUIDED = 0.5  # share of the phase in which the teacher plays some games, all of
 class Teacher:
     """A policy that watches every seat and says how it would play there."""
 
-    def __init__(self, policy: Policy, games: Games) -> None:
+    def __init__(self, policy: Policy, games: HanamachiVecEnv) -> None:
         self.player = SeatedPlayer(policy, games.variant, games.num_envs)
 
-    def labels(self, games: Games) -> NDArray[np.float32]:
+    def labels(self, games: HanamachiVecEnv) -> NDArray[np.float32]:
         """Its distribution for the seats to move, (B, A); call it once for each decision."""
         self.player.forget(np.flatnonzero(games.terminated))
         distribution, _ = self.player.distribution(games.turns)
@@ -42,7 +42,7 @@ class Teacher:
 # --- The rollout buffer
 
 
-class Labelled(NamedTuple):
+class LabelledMinibatch(NamedTuple):
     """A minibatch of decisions with their labels."""
 
     observations: Tensor  # (M, N)
@@ -54,7 +54,7 @@ class Labelled(NamedTuple):
 class LabelledBuffer(SelfPlayBuffer):
     """T decisions in each of B games, with the teacher's labels."""
 
-    minibatch = Labelled
+    minibatch = LabelledMinibatch
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -74,7 +74,7 @@ class Imitation(SelfPlayPPO):
 
     rollout_buffer: LabelledBuffer
 
-    def __init__(self, policy: type[SelfPlayPolicy], env: Games, **kwargs: Any) -> None:
+    def __init__(self, policy: type[SelfPlayPolicy], env: HanamachiVecEnv, **kwargs: Any) -> None:
         super().__init__(policy, env, buffer=LabelledBuffer, **kwargs)
 
     def loss(self, batch: Any, scheduled: Mapping[str, float]) -> tuple[Tensor, dict[str, Tensor]]:
@@ -100,7 +100,7 @@ class Cloning(Imitation):
     """
 
     def __init__(
-        self, policy: type[SelfPlayPolicy], env: Games, *, teacher: Policy, **kwargs: Any
+        self, policy: type[SelfPlayPolicy], env: HanamachiVecEnv, *, teacher: Policy, **kwargs: Any
     ) -> None:
         super().__init__(policy, env, **kwargs)
         self.teacher = Teacher(teacher, env)
@@ -144,7 +144,7 @@ class BehaviourCloning(Imitation):
     """
 
     def __init__(
-        self, policy: type[SelfPlayPolicy], env: Games, *, lessons: Lessons, **kwargs: Any
+        self, policy: type[SelfPlayPolicy], env: HanamachiVecEnv, *, lessons: Lessons, **kwargs: Any
     ) -> None:
         super().__init__(policy, env, **kwargs)
         self.lessons = lessons

@@ -31,7 +31,7 @@ from hanamachi.policies.search.improve import Improve, likeliest
 from hanamachi.policies.search.search import Decision
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.learner.vecenv import Games
+from hanamachi.training.learner.vecenv import HanamachiVecEnv
 from hanamachi.training.seeds import Purpose, stream
 
 DOUBT = 0.01  # share of random play assumed of the other seat, so that no world has probability 0
@@ -46,7 +46,7 @@ class Searching:
     tried: int  # J, at most
 
 
-class Searched(NamedTuple):
+class SearchedMinibatch(NamedTuple):
     """A minibatch of decisions with the gains of the actions tried."""
 
     observations: Tensor  # (M, N)
@@ -61,7 +61,7 @@ class Searched(NamedTuple):
 class SearchedBuffer(SelfPlayBuffer):
     """T decisions in each of B games, with the gains of the actions tried."""
 
-    minibatch = Searched
+    minibatch = SearchedMinibatch
 
     def make_room(self, tried: int) -> None:
         """Make room for this number of actions at each decision."""
@@ -75,13 +75,13 @@ class Distillation(SelfPlayPPO):
     update. The search takes all seats to play the policy, so there are no fixed opponents.
     """
 
-    env: Games  # type: ignore[assignment]
+    env: HanamachiVecEnv  # type: ignore[assignment]
     rollout_buffer: SearchedBuffer  # type: ignore[assignment]
 
     def __init__(
         self,
         policy: type[SelfPlayPolicy],
-        env: Games,
+        env: HanamachiVecEnv,
         *,
         searching: Searching | None = None,  # None while stable-baselines3 loads a save
         **kwargs: Any,
@@ -111,7 +111,7 @@ class Distillation(SelfPlayPPO):
         buffer.gains[buffer.pos] = torch.from_numpy(gains)
         return super().choose(env, buffer)
 
-    def look_ahead(self, env: Games) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def look_ahead(self, env: HanamachiVecEnv) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The actions tried in each game and their gains, (B, J) each; 0 where there are none.
 
         Gains are divided by the share that is searched, so that their mean does not depend on it.
@@ -130,7 +130,7 @@ class Distillation(SelfPlayPPO):
             gains[decision.row, : len(actions)] = (earned - mean) * len(gains) / len(rows)
         return tried, gains
 
-    def decisions(self, env: Games, rows: NDArray[np.int64]) -> list[Decision]:
+    def decisions(self, env: HanamachiVecEnv, rows: NDArray[np.int64]) -> list[Decision]:
         """The decisions of these games, as the search needs them.
 
         It plays on from empty memories, so none are given; the observations hold the features.

@@ -26,7 +26,7 @@ class Packing(Protocol):
         """Rows as networks read them, (..., N)."""
 
 
-class Unpacked:
+class PlainRows:
     """Rows as they are."""
 
     def __init__(self, size: int, dtype: torch.dtype = torch.float32) -> None:

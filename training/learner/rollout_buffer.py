@@ -15,7 +15,7 @@ from stable_baselines3.common.buffers import BaseBuffer
 from torch import Tensor
 from torch.nn import functional as F
 
-from hanamachi.training.learner.packing import Bits, Int8, Packing, Unpacked
+from hanamachi.training.learner.packing import Bits, Int8, Packing, PlainRows
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 
 
@@ -53,7 +53,7 @@ class Minibatch(NamedTuple):
     centralised: Tensor  # (M, K) what others alone see; (M, 0) without a centralised critic
 
 
-class Seen(NamedTuple):
+class NetworkInputs(NamedTuple):
     """What can be seen in each game when a decision is made."""
 
     observations: Tensor  # (B, N)
@@ -62,8 +62,8 @@ class Seen(NamedTuple):
 
 
 PLAYED = (
-    *Seen._fields, "actions", "log_probabilities", "values", "rewards", "terminated", "signs",
-    "elapsed",
+    *NetworkInputs._fields, "actions", "log_probabilities", "values", "rewards", "terminated",
+    "signs", "elapsed",
 )  # fmt: skip
 
 
@@ -113,19 +113,19 @@ class SelfPlayBuffer(BaseBuffer):
 
     # --- One rollout
 
-    def see(self, env: TurnBasedVecEnv) -> Seen:
+    def see(self, env: TurnBasedVecEnv) -> NetworkInputs:
         """What can be seen in the games now, as it is kept."""
         others = env.centralised_observations() if self.all_hands else np.zeros((self.n_envs, 0))
         rows = env.observations, env.masks != 0, others
         kept = zip(self.packings.values(), rows, strict=True)
-        return Seen(*(packing.pack(row).to(self.device) for packing, row in kept))
+        return NetworkInputs(*(packing.pack(row).to(self.device) for packing, row in kept))
 
-    def unpacked(self, seen: Seen) -> Seen:
+    def unpacked(self, seen: NetworkInputs) -> NetworkInputs:
         """What can be seen, as networks read it."""
         kept = zip(self.packings.values(), seen, strict=True)
-        return Seen(*(packing.unpack(rows) for packing, rows in kept))
+        return NetworkInputs(*(packing.unpack(rows) for packing, rows in kept))
 
-    def view(self, env: TurnBasedVecEnv) -> Seen:
+    def view(self, env: TurnBasedVecEnv) -> NetworkInputs:
         """Store what can be seen in the games now, and return it as networks read it."""
         seen = self.see(env)
         for name, rows in seen._asdict().items():
@@ -199,16 +199,16 @@ class SelfPlayBuffer(BaseBuffer):
 
 
 def packings(env: TurnBasedVecEnv, all_hands: bool, compact: bool) -> dict[str, Packing]:
-    """How each field of `Seen` is kept; games that do not know their units are never packed."""
+    """How each field of `NetworkInputs` is kept; without units, games are never packed."""
     observed, others = env.observations.shape[1], env.centralised_space.shape[0]
     actions, units = env.masks.shape[1], env.units
     if compact and units:
         unseen = units.centralised if all_hands else units.centralised[:0]
         kept: tuple[Packing, ...] = (Int8(units.observations), Bits(actions), Int8(unseen))
     else:
-        masks = Unpacked(actions, torch.bool)
-        kept = Unpacked(observed), masks, Unpacked(others if all_hands else 0)
-    return dict(zip(Seen._fields, kept, strict=True))
+        masks = PlainRows(actions, torch.bool)
+        kept = PlainRows(observed), masks, PlainRows(others if all_hands else 0)
+    return dict(zip(NetworkInputs._fields, kept, strict=True))
 
 
 def standardised(advantages: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -40,7 +40,7 @@ from hanamachi.policies.networks.network import Network
 from hanamachi.training.learner.critic import Critic
 from hanamachi.training.learner.magnet import MovingAverage, SlowCopy
 from hanamachi.training.learner.precision import HIGHEST, matmul_precision
-from hanamachi.training.learner.rollout_buffer import Minibatch, Seen, SelfPlayBuffer
+from hanamachi.training.learner.rollout_buffer import Minibatch, NetworkInputs, SelfPlayBuffer
 from hanamachi.training.learner.shards import halves, map_on_threads, one_thread_each
 from hanamachi.training.learner.state import RunState
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
@@ -48,7 +48,7 @@ from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 # --- The policy as stable-baselines3 holds it
 
 
-class Drawn(NamedTuple):
+class Draw(NamedTuple):
     """Actions drawn from a policy."""
 
     actions: Tensor  # (B,)
@@ -125,13 +125,13 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         return [weight for part in self.networks() for weight in part.parameters()]
 
     @torch.no_grad()
-    def sample(self, seen: Seen, uniforms: Tensor) -> Drawn:
+    def sample(self, seen: NetworkInputs, uniforms: Tensor) -> Draw:
         """Draw an action for each row at its number in [0, 1), `uniforms` (B,)."""
         chances, values = self.network(seen.observations, seen.masks)
         if self.critic:
             values = self.critic(seen.observations, seen.centralised, values)
         actions = chances.draw(seen.masks, uniforms)
-        return Drawn(actions, chances.of(actions), values)
+        return Draw(actions, chances.of(actions), values)
 
     # --- What stable-baselines3 asks of a policy; without masks all actions are legal
 
@@ -324,13 +324,13 @@ class SelfPlayPPO(MaskablePPO):
         actions: NDArray[np.int64] = drawn.actions.numpy(force=True)
         return actions
 
-    def _decide(self, seen: Seen) -> Drawn:
+    def _decide(self, seen: NetworkInputs) -> Draw:
         """Draw an action in every game."""
         uniforms = torch.rand(len(seen.masks), generator=self.generator, dtype=torch.float64)
         *parts, their_uniforms = (halves(rows, self.device) for rows in (*seen, uniforms))
-        shards = zip(map(Seen, *parts), their_uniforms, strict=True)
+        shards = zip(map(NetworkInputs, *parts), their_uniforms, strict=True)
         drawn = map_on_threads(lambda shard: self.policy.sample(*shard), shards)
-        return Drawn(*map(torch.cat, zip(*drawn, strict=True)))
+        return Draw(*map(torch.cat, zip(*drawn, strict=True)))
 
     def train(self) -> None:
         """Improve the policy on the last rollout: several epochs of gradient steps."""

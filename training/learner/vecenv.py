@@ -480,7 +480,7 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         self._extend()
 
 
-Games = SelfPlayVecEnv | FeaturedVecEnv
+HanamachiVecEnv = SelfPlayVecEnv | FeaturedVecEnv
 
 
 # --- Games of other libraries

@@ -79,7 +79,7 @@ LARGEST = 16 * MESSAGE_BYTES  # bytes of a message that still gets an answer
 SAFE = ("GET", "HEAD")
 
 
-class Refused(Exception):
+class Refusal(Exception):
     """An answer with a status of its own."""
 
     def __init__(self, status: int, words: str) -> None:
@@ -204,7 +204,7 @@ def application(tables: TableServer, hosts: Iterable[str] = ()) -> ASGIApp:
         WebSocketRoute("/ws", site.socket),
     ]
     handlers: Any = {
-        Refused: refused,
+        Refusal: refused,
         UserError: refused,
         404: not_found,
         405: not_found,
@@ -287,17 +287,17 @@ async def closed(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def body_of(request: Request, largest: int) -> bytes:
-    """The body of a request in JSON; Refused if it is too large."""
+    """The body of a request in JSON; Refusal if it is too large."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise Refused(415, "a request must be JSON, with the content type application/json")
+        raise Refusal(415, "a request must be JSON, with the content type application/json")
     body = b""
     try:
         async for part in request.stream():
             body += part
             if len(body) > largest:
-                raise Refused(413, f"a request has at most {largest:,} bytes")
+                raise Refusal(413, f"a request has at most {largest:,} bytes")
     except ClientDisconnect:
-        raise Refused(400, "the request was cut") from None
+        raise Refusal(400, "the request was cut") from None
     return body
 
 
@@ -327,7 +327,7 @@ class Site:
     async def rules(self, request: Request) -> Response:
         id = request.path_params["game"]
         if id not in VARIANTS:
-            raise Refused(404, f"there is no game {shown(id)}")
+            raise Refusal(404, f"there is no game {shown(id)}")
         return JSONResponse({"html": await self.server.replays.run(rules_page, id)})
 
     async def open_table(self, request: Request) -> Response:
@@ -373,7 +373,7 @@ class Site:
     async def _record(self, request: Request) -> Record:
         record = await self.server.replay(request.path_params["id"])
         if record is None:
-            raise Refused(404, "there is no such game")
+            raise Refusal(404, "there is no such game")
         return record
 
     # --- Sockets
@@ -429,7 +429,7 @@ def page_file(name: str) -> Response:
     found = {each.name: each for each in PAGE.iterdir() if each.is_file()}
     kind = TYPES.get(Path(name).suffix)
     if name not in found or kind is None:
-        raise Refused(404, "there is nothing here")
+        raise Refusal(404, "there is nothing here")
     return Response(found[name].read_bytes(), media_type=kind)
 
 

@@ -3,12 +3,15 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +121,9 @@ def test_a_cooperative_game_is_scored(bots: Path, tmp_path: Path) -> None:
 
 # --- Swiss rounds
 
+FOUR = ("random", "greedy", "expert", "search:improve:random:worlds=1")
+PAIRS = [*combinations(FOUR, 2)]
+
 
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
@@ -161,6 +167,34 @@ def test_a_stopped_swiss_tournament_goes_on_where_it_was(many: Path, tmp_path: P
     assert kept.stat().st_mtime_ns == before
     assert meetings(again) == meetings(whole)
     assert repr(again.evaluation) == repr(whole.evaluation)
+
+
+class Progress(Watch):
+    """What a bar shows: the games in all, those that were kept or played, and those played now."""
+
+    def __init__(self) -> None:
+        self.games = self.done = self.now = 0
+
+    def begin(self, games: int, kept: int) -> None:
+        self.games, self.done = games, kept
+
+    def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
+        self.done, self.now = self.done + games, self.now + games
+
+
+def test_kept_games_count_as_progress_only_if_a_round_pairs_them(tmp_path: Path) -> None:
+    """Four players have six matches, and two rounds pair four of them."""
+    (tmp_path / "none").mkdir()
+    play_four = partial(play, tmp_path / "none", tmp_path / "out", others=FOUR)
+    paired = {name for each in meetings(play_four(swiss=2)) for name in each}
+    play_four()
+    for folder, pair in zip(sorted((tmp_path / "out" / "games").glob("[0-9]")), PAIRS, strict=True):
+        if pair in paired:
+            shutil.rmtree(folder)
+    for played_now in (8, 0):  # at first two matches are kept that nobody needs
+        progress = Progress()
+        play_four(swiss=2, watch=progress)
+        assert (progress.games, progress.done, progress.now) == (8, 8, played_now)
 
 
 def test_the_page_of_swiss_rounds_links_to_games(many: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from hanamachi.training.benchmark.measure import (
     Comparison,
     Curve,
     Figure,
-    LeftOut,
+    Omission,
     Side,
     Work,
 )
@@ -178,7 +178,7 @@ def test_what_gets_no_memory_is_left_out(program, monkeypatch):
     monkeypatch.setattr(memory, "PROGRAM", program)
     variant = make_variant("hanamikoji")
     found = [*start.figures([variant], rounds=1), *memory.peaks(variant, most=8)]
-    assert all(isinstance(each, LeftOut) and "memory" in each.why for each in found)
+    assert all(isinstance(each, Omission) and "memory" in each.why for each in found)
     assert "8 games" in found[-1].why
 
 

@@ -13,7 +13,7 @@ from hanamachi.games.registry import variant
 from hanamachi.policies.search.regret import Regret, regret
 from hanamachi.sessions.players import in_progress, turns_of
 from hanamachi.training.evaluation import report
-from hanamachi.training.evaluation.judge import Judge
+from hanamachi.training.evaluation.judge import LossJudge
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.page import evaluation_page
 
@@ -108,14 +108,14 @@ def test_moves_that_are_equally_good_lose_nothing_on_average() -> None:
 
 def test_moves_without_a_choice_are_not_counted() -> None:
     small = variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1)
-    table, judge = small.new(np.arange(8, dtype=np.uint64)), Judge(small, 8, worlds=2)
+    table, judge = small.new(np.arange(8, dtype=np.uint64)), LossJudge(small, 8, worlds=2)
     kernels.reset(small.rule_set, table)
     legal: list[int] = []
     while (rows := in_progress(table)).size:
         turns = turns_of(small, table, rows)
         legal += turns.masks.sum(1).tolist()
         actions = turns.masks.argmax(1)
-        judge.judge(turns, actions)
+        judge.add(turns, actions)
         turns.step(table, actions)
     assert 1 in legal
     assert judge.counts()["judged"] == sum(number > 1 for number in legal)

@@ -7,8 +7,8 @@ from hanamachi.policies import load_policy
 from hanamachi.training.evaluation import learned
 from hanamachi.training.evaluation.deals import drawn
 from hanamachi.training.evaluation.learned import (
-    Learned,
     Result,
+    TeacherComparison,
     agreement,
     read_learned,
     what_is_learned,
@@ -63,7 +63,7 @@ def test_what_is_learned_is_measured_on_the_deals_of_its_seed_and_can_be_read_ag
     (row,) = versus(without(agent, "advice"), ["expert"], "hanamikoji", 40, 3, plays=["sample"])
     assert found.without == {"advice": Result(row.rate, row.low, row.high)}
     assert 0 < found.agreement < 1
-    known = Learned(
+    known = TeacherComparison(
         **{**vars(found), "seeds": {0: Result(0.5, 0.4, 0.6), 1: Result(0.6, 0.5, 0.7)}}
     )
     assert read_learned(tmp_path) is None

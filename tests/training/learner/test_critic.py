@@ -15,7 +15,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.network import for_variant
 from hanamachi.training.learner.critic import Critic
-from hanamachi.training.learner.rollout_buffer import Seen
+from hanamachi.training.learner.rollout_buffer import NetworkInputs
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, FeaturedVecEnv, SelfPlayVecEnv
 
 learned_with_it = partial(learned, num_games=64, critic="all")
@@ -98,7 +98,7 @@ def test_hidden_hands_change_its_values_and_never_the_policys():
     uniforms = torch.rand(len(seen), dtype=torch.float64)
     with torch.no_grad():
         asked = [
-            policy.sample(Seen(seen, legal, others), uniforms)
+            policy.sample(NetworkInputs(seen, legal, others), uniforms)
             for others in (hands, hands.roll(1, 0))
         ]
     (actions, log_probabilities, values), (again, same, others) = asked
