@@ -183,6 +183,14 @@ def test_a_seed_gives_the_same_clone_to_the_bit(tmp_path):
     assert a == b != c
 
 
+def test_no_clone_is_saved_in_a_folder_that_vanished(tmp_path, monkeypatch):
+    out = tmp_path / "run"
+    monkeypatch.setattr(Cloning, "improve", lambda learner: out.rename(tmp_path / "away"))
+    with pytest.raises(UserError, match="was removed"):
+        clone_in(out, clone={"steps": 1})
+    assert not out.exists()
+
+
 # --- The run
 
 
