@@ -199,7 +199,7 @@ class Session:
         if self._history is None:
             self._history = History(self.variant, self.first_position(), self.deal)
         for action in self.actions[self._history.decisions :]:
-            self._history.add(action)
+            self._history.add_legal(action)
         return self._history
 
     def state(self) -> np.record:
