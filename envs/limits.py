@@ -56,6 +56,7 @@ MESSAGE_BYTES = 4 << 10  # of a socket
 REQUEST_BYTES = 16 << 10  # of a request, if it holds no game
 GAME_BYTES = 2 * RECORD_BYTES  # of a request that holds a game, which JSON may make longer
 TABLES = 1000
+TABLES_OF_AN_ADDRESS = 250
 REPLAYS = 10_000
 REPLAY_ACTIONS = 5000  # of a game that is sent to be looked at; usual ones have fewer than 200
 SOCKETS = 2000

@@ -16,7 +16,7 @@ def load_entry_point(spec: str) -> Any:
     except ModuleNotFoundError as error:
         raise UserError(f"{spec} cannot be imported: {missing(error, module)}") from error
     except (Exception, SystemExit) as error:
-        raise UserError(f"{spec} cannot be imported: {error_text(error)}") from error
+        raise UserError(f"{spec} cannot be imported: {type_and_message(error)}") from error
 
 
 def missing(error: ModuleNotFoundError, wanted: str) -> str:
@@ -25,9 +25,9 @@ def missing(error: ModuleNotFoundError, wanted: str) -> str:
         return "a dataset is not a policy, but training can clone its games with init_from"
     if error.name and f"{wanted}.".startswith(f"{error.name}."):
         return f"Python finds no module {error.name} in the current folder or among its packages"
-    return error_text(error)
+    return type_and_message(error)
 
 
-def error_text(error: BaseException) -> str:
+def type_and_message(error: BaseException) -> str:
     """An error's type and message."""
     return f"{type(error).__name__}: {error}"

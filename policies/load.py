@@ -11,7 +11,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.limits import POLICY_NAME
-from hanamachi.policies.entry_point import error_text, load_entry_point
+from hanamachi.policies.entry_point import load_entry_point, type_and_message
 from hanamachi.policies.external.process import PROCESS, load_process
 from hanamachi.policies.policy import FunctionPolicy, Policy, as_policy
 from hanamachi.policies.rules.registry import NAMES, rule_policy
@@ -250,7 +250,7 @@ def load_own(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
     except UserError:
         raise
     except (Exception, SystemExit) as error:
-        raise UserError(f"{spec} made no policy: {error_text(error)}") from error
+        raise UserError(f"{spec} made no policy: {type_and_message(error)}") from error
     policy = as_policy(made, chosen)
     if not policy.variant.understands(chosen):
         raise UserError(

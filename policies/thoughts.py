@@ -14,7 +14,7 @@ from hanamachi.sessions.session import Session
 
 HINTS = 5
 
-Chances = NDArray[np.float64]  # (A,) the probability of each action
+ActionProbabilities = NDArray[np.float64]  # (A,) of the actions
 
 
 class Thought(NamedTuple):
@@ -26,32 +26,34 @@ class Thought(NamedTuple):
 
 def judgement(
     player: SeatedPlayer[Policy], session: Session, remember: bool = True
-) -> tuple[Chances, float | None]:
+) -> tuple[ActionProbabilities, float | None]:
     """The player's probabilities for the seat to move, and its value if it has one.
 
     After a failure it can be asked again.
     """
     if isinstance(player.policy, ProcessPolicy):
         player.policy.ask_again()
-    chances, values = player.distribution(turn_of(session), remember)
-    exact = chances[0].astype(np.float64)
+    probabilities, values = player.distribution(turn_of(session), remember)
+    exact = probabilities[0].astype(np.float64)
     return exact / exact.sum(), None if values is None else float(values[0])
 
 
-def thought_of(session: Session, chances: Chances, value: float | None) -> Thought:
+def thought_of(
+    session: Session, probabilities: ActionProbabilities, value: float | None
+) -> Thought:
     """A judgement in words."""
-    order, position = np.argsort(-chances, kind="stable")[:HINTS], session.games[0]
+    order, position = np.argsort(-probabilities, kind="stable")[:HINTS], session.games[0]
     describe = session.variant.actions.describe
-    likely = [(float(chances[a]), describe(int(a), position)) for a in order if chances[a] > 0]
-    return Thought(likely, value)
+    likely = [(float(probabilities[a]), int(a)) for a in order if probabilities[a] > 0]
+    return Thought([(p, describe(action, position)) for p, action in likely], value)
 
 
-def choice(variant: Variant, chances: Chances, rng: np.random.Generator) -> int:
+def choice(variant: Variant, probabilities: ActionProbabilities, rng: np.random.Generator) -> int:
     """Sampled in competitive games, and the most probable action in cooperative ones."""
     if variant.game.cooperative:
-        chances = best(chances[None].astype(np.float32))[0].astype(np.float64)
-        chances /= chances.sum()
-    return int(rng.choice(len(chances), p=chances))
+        probabilities = best(probabilities[None].astype(np.float32))[0].astype(np.float64)
+        probabilities /= probabilities.sum()
+    return int(rng.choice(len(probabilities), p=probabilities))
 
 
 def recalled(policy: Policy, session: Session, seats: Sequence[int]) -> SeatedPlayer[Policy]:

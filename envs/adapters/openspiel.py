@@ -41,7 +41,7 @@ from hanamachi.games.registry import GAMES
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.rendering.parts import render_part
 from hanamachi.sessions.moments import Moment, changes
-from hanamachi.sessions.session import chances_of
+from hanamachi.sessions.session import chance_outcomes
 
 try:
     import pyspiel
@@ -201,7 +201,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return self.moment.mover == OVER
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        return chances_of(self.moment.variant, self.moment.games)
+        return chance_outcomes(self.moment.variant, self.moment.games)
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.moment.legal()

@@ -57,6 +57,10 @@ class History:
         kernels.masks(self.variant.rule_set, self.games, mask)
         if not mask[0, action]:
             raise IllegalAction(f"action {action} cannot come now; {mask.sum()} are legal")
+        self.add_legal(action)
+
+    def add_legal(self, action: int) -> None:
+        """The same without a check, for an action that is known to be legal."""
         before = copied(self.games[0])
         self.events.append(Event(before, int(before.mover), action, self.decisions))
         kernels.apply_one(self.variant.rule_set, self.games[0], action)

@@ -65,7 +65,7 @@ class Turns(NamedTuple):
         games[self.rows] = self.games
         if self.history:
             for row, action in zip(self.rows.tolist(), actions.tolist(), strict=True):
-                self.history(row).add(action)
+                self.history(row).add_legal(action)
         return rewards_of(self.variant, self.games)
 
     def worlds(self) -> Worlds:

@@ -199,7 +199,7 @@ class Session:
         if self._history is None:
             self._history = History(self.variant, self.first_position(), self.deal)
         for action in self.actions[self._history.decisions :]:
-            self._history.add(action)
+            self._history.add_legal(action)
         return self._history
 
     def state(self) -> np.record:
@@ -279,17 +279,17 @@ def let_chance_happen(
     return happened
 
 
-def chances_of(variant: Variant, games: NDArray[Any]) -> list[tuple[int, float]]:
+def chance_outcomes(variant: Variant, games: NDArray[Any]) -> list[tuple[int, float]]:
     """What chance can bring next in games[0], and how likely."""
     outcomes = np.empty(variant.rule_set.max_outcomes, np.int64)
-    chances = np.empty(variant.rule_set.max_outcomes, np.float64)
-    n = kernels.outcomes_of(variant.rule_set, games[0], outcomes, chances)
-    return list(zip(outcomes[:n].tolist(), chances[:n].tolist(), strict=True))
+    probabilities = np.empty(variant.rule_set.max_outcomes, np.float64)
+    n = kernels.outcomes_of(variant.rule_set, games[0], outcomes, probabilities)
+    return list(zip(outcomes[:n].tolist(), probabilities[:n].tolist(), strict=True))
 
 
 def possible_outcomes(variant: Variant, games: NDArray[Any]) -> list[int]:
     """What chance can bring next in games[0]."""
-    return [outcome for outcome, _ in chances_of(variant, games)]
+    return [outcome for outcome, _ in chance_outcomes(variant, games)]
 
 
 def legal_in(variant: Variant, games: NDArray[Any]) -> list[int]:

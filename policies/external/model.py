@@ -77,7 +77,7 @@ class ModelPolicy(ViewPolicy):
 
         UserError if it names no legal action, Unavailable if the server does not answer.
         """
-        chances = uniform(mask)
+        probabilities = uniform(mask)
         open_rows = np.flatnonzero(np.count_nonzero(mask, axis=1) > 1).tolist()
         questions = [self._question(worlds.history(row)) for row in open_rows]
         decisions = self._answers(questions)
@@ -91,9 +91,9 @@ class ModelPolicy(ViewPolicy):
             raise UserError(f"{self.name} named no legal action in {times}: {lost[0].mistake}")
         for row, decision in zip(open_rows, decisions, strict=True):
             if decision.action is not None:
-                chances[row] = 0
-                chances[row, decision.action] = 1
-        return chances
+                probabilities[row] = 0
+                probabilities[row, decision.action] = 1
+        return probabilities
 
     def _question(self, history: History) -> Question:
         seat, how = int(history.games["mover"][0]), self.settings

@@ -16,13 +16,13 @@ from hanamachi.errors import IllegalAction, UserError
 from hanamachi.limits import BOT_GAMES
 from hanamachi.policies.external.bot import START, Bot, Limits
 from hanamachi.policies.external.protocol import (
-    Chances,
-    chances_in,
+    ActionProbabilities,
     check_ready,
     end,
     goodbye,
     hello,
     move,
+    probabilities_in,
 )
 from hanamachi.policies.policy import Masks, Probabilities
 from hanamachi.policies.view_policy import ViewPolicy
@@ -77,7 +77,7 @@ class ProcessPolicy(ViewPolicy):
         self._bots = Bots()
 
     def probabilities(self, worlds: Worlds, mask: Masks) -> Probabilities:
-        rows = [self._chances(worlds.history(row)) for row in range(len(worlds))]
+        rows = [self._of_seat(worlds.history(row)) for row in range(len(worlds))]
         return np.stack(rows)
 
     def start(self) -> None:
@@ -85,9 +85,9 @@ class ProcessPolicy(ViewPolicy):
         with self._seated(0) as player:
             player.ready()
 
-    def _chances(self, history: History) -> Chances:
+    def _of_seat(self, history: History) -> ActionProbabilities:
         with self._seated(int(history.games["mover"][0])) as player:
-            return player.chances(history)
+            return player.probabilities(history)
 
     @contextmanager
     def _seated(self, seat: int) -> Iterator["SeatedBot"]:
@@ -142,7 +142,7 @@ class OpenGame:
         self.number = number
         self.decision = -1  # how many actions came before the last question
         self.used = 0.0  # seconds of its clock
-        self.answer: Chances | UserError = UserError("was not asked yet")
+        self.answer: ActionProbabilities | UserError = UserError("was not asked yet")
 
 
 class SeatedBot:
@@ -155,7 +155,7 @@ class SeatedBot:
         self._bot: Bot | None = None
         self._open: dict[History, OpenGame] = {}
 
-    def chances(self, history: History) -> Chances:
+    def probabilities(self, history: History) -> ActionProbabilities:
         """The probability of each action, (A,); UserError if the bot fails to answer.
 
         Asked about the same position again, it answers the same, without asking the bot.
@@ -194,7 +194,7 @@ class SeatedBot:
             self._bot = bot
         return self._bot
 
-    def _ask(self, history: History, game: OpenGame) -> Chances:
+    def _ask(self, history: History, game: OpenGame) -> ActionProbabilities:
         bot, limits = self.ready(), self.limits
         question = move(history, self.seat, game.number, limits)
         began = time.monotonic()
@@ -202,7 +202,7 @@ class SeatedBot:
             answer = bot.ask(question, limits.seconds, (limits.clock or math.inf) - game.used)
             game.used += time.monotonic() - began
             legal = choices(history, self.seat)
-            return checked(chances_in(answer, history, legal), legal)
+            return checked(probabilities_in(answer, history, legal), legal)
         except BaseException:  # a late answer would be taken for one to the next question
             self._bot = None
             bot.end()
@@ -232,13 +232,13 @@ class SeatedBot:
             self._bot = None
 
 
-def checked(chances: Chances, legal: dict[int, str]) -> Chances:
+def checked(probabilities: ActionProbabilities, legal: dict[int, str]) -> ActionProbabilities:
     """The probabilities, (A,), if they are a distribution over the legal actions; else UserError.
 
     Its sentence follows the bot's name.
     """
-    mask = np.zeros((1, len(chances)), np.int8)
+    mask = np.zeros((1, len(probabilities)), np.int8)
     mask[0, list(legal)] = 1
-    if fault := fault_in(chances[None], mask):
+    if fault := fault_in(probabilities[None], mask):
         raise UserError(fault)
-    return chances
+    return probabilities

@@ -20,7 +20,7 @@ from hanamachi.storage.reading import parse_json
 
 PROTOCOL = 1  # its version
 
-Chances = NDArray[np.float32]  # (A,)
+ActionProbabilities = NDArray[np.float32]  # (A,)
 
 
 # --- What a bot hears
@@ -90,25 +90,27 @@ def check_ready(answer: bytes) -> None:
         raise UserError(f'must answer hello with {{"type":"ready"}}{said_by(answer)}')
 
 
-def chances_in(answer: bytes, history: History, legal: Mapping[int, str]) -> Chances:
+def probabilities_in(
+    answer: bytes, history: History, legal: Mapping[int, str]
+) -> ActionProbabilities:
     """The probability of each action, (A,), that an answer gives.
 
     `legal` has the words of each legal action. UserError if the answer gives none, and
     IllegalAction if it names an action that is not legal.
     """
-    content, chances = object_in(answer), np.zeros(history.variant.actions.size, np.float32)
+    content, probabilities = object_in(answer), np.zeros(history.variant.actions.size, np.float32)
     if "probabilities" not in content:
-        chances[action_of(content.get("action"), history, legal, answer)] = 1
-        return chances
-    probabilities = content["probabilities"]
-    if not isinstance(probabilities, dict):
+        probabilities[action_of(content.get("action"), history, legal, answer)] = 1
+        return probabilities
+    given = content["probabilities"]
+    if not isinstance(given, dict):
         raise UserError(f"gave probabilities that are no object{said_by(answer)}")
-    for name, probability in probabilities.items():
+    for name, probability in given.items():
         if type(probability) not in (int, float):
             raise UserError(f"gave a probability that is no number{said_by(answer)}")
         with np.errstate(over="ignore"):  # what is infinite is refused later
-            chances[action_of(name, history, legal, answer)] += probability
-    return chances
+            probabilities[action_of(name, history, legal, answer)] += probability
+    return probabilities
 
 
 def action_of(name: Any, history: History, legal: Mapping[int, str], answer: bytes) -> int:

@@ -124,20 +124,20 @@ class SingleAgent(Search):
         return chosen
 
     def _belief(self, decision: Decision) -> Belief:
-        """The belief at this decision; the memory record is updated."""
-        record, worlds = decision.memory, decision.sample(self.hands)
-        if not goes_on(self.variant.rule_set, record, worlds[:1]):
-            record["decisions"] = 0
-        record["history"][record["decisions"]] = worlds[0]
-        record["decisions"] += 1
-        history, belief = record["history"][: record["decisions"]], None
+        """The belief at this decision; the memory of the decision is updated."""
+        memory, worlds = decision.memory, decision.sample(self.hands)
+        if not goes_on(self.variant.rule_set, memory, worlds[:1]):
+            memory["decisions"] = 0
+        memory["history"][memory["decisions"]] = worlds[0]
+        memory["decisions"] += 1
+        history, belief = memory["history"][: memory["decisions"]], None
         if len(history) > 1:
-            last = Belief(record["hands"], record["likelihood"], worlds, record["others"])
+            last = Belief(memory["hands"], memory["likelihood"], worlds, memory["others"])
             belief = next_belief(self._start, history, last, decision.rng)
         if belief is None:
             belief = first_belief(self._start, history, own_hands(worlds), decision.rng)
-        record["hands"], record["likelihood"] = belief.hands, belief.likelihood
-        record["others"] = belief.memory
+        memory["hands"], memory["likelihood"] = belief.hands, belief.likelihood
+        memory["others"] = belief.memory
         return belief
 
     def _choice(self, decision: Decision, belief: Belief, spent: float) -> NDArray[np.float32]:
@@ -236,9 +236,9 @@ def most_decisions(rule_set: np.record) -> int:
     return 1 + (2 * cards + int(rule_set.max_clues)) // int(rule_set.seats)
 
 
-def goes_on(rule_set: np.record, record: Any, now: NDArray[Any]) -> bool:
+def goes_on(rule_set: np.record, memory: Any, now: NDArray[Any]) -> bool:
     """Whether what a player remembers, a `memory_record`, comes before its position, (1,)."""
-    decisions = int(record["decisions"])
-    if not 0 < decisions < len(record["history"]):
+    decisions = int(memory["decisions"])
+    if not 0 < decisions < len(memory["history"]):
         return False
-    return bool(follows(rule_set, record["history"][decisions - 1 : decisions], now))
+    return bool(follows(rule_set, memory["history"][decisions - 1 : decisions], now))

@@ -66,6 +66,14 @@ class Comparison:
         kept = gap <= DROP_GAP * error
         self.actions, self.results = self.actions[kept], self.results[:, kept]
 
+    def choice(self, is_stochastic: bool) -> NDArray[np.floating[Any]]:
+        """The probabilities to play, (A,): all on the best action unless the blueprint mixes."""
+        values = np.full_like(self.scores, -np.inf)
+        values[self.actions] = self.results.mean(0)
+        if not is_stochastic:
+            return best(values[None])[0]
+        return softmax(self.scores + len(self.results) / WORLDS_PER_ETA * values)
+
 
 class Improve(Search):
     """Tries the `top` actions of its blueprint in each world of its budget.
@@ -102,13 +110,8 @@ class Improve(Search):
         """As in `Search`; with a budget in worlds, many decisions in each batch of playouts."""
         if self.budget.worlds is None:
             return super().search_all(decisions)
-        parts = self._parts(decisions, min(self.budget.worlds, LARGEST_PORTION))
+        parts = in_parts(decisions, self.top * min(self.budget.worlds, LARGEST_PORTION))
         return [found for part in parts for found in self._search_together(part)]
-
-    def _parts(self, decisions: Sequence[T], worlds: int) -> list[Sequence[T]]:
-        """The decisions in parts, each of which is searched together in this number of worlds."""
-        size = max(1, ROWS // (self.top * worlds))
-        return [decisions[i : i + size] for i in range(0, len(decisions), size)]
 
     def _search_together(self, decisions: Sequence[Decision]) -> list[NDArray[np.floating[Any]]]:
         compared = [self._begun(decision) for decision in decisions]
@@ -119,20 +122,12 @@ class Improve(Search):
             pairs = [(each.decision, each.actions) for each in going]
             for each, results in zip(going, self.results_of_each(pairs, count), strict=True):
                 each.add(results)
-        return [self._choice(each) for each in compared]
+        return [each.choice(self._start.is_stochastic) for each in compared]
 
     def _begun(self, decision: Decision) -> Comparison:
         scores = self._scores(decision)
         tried = likeliest(scores, decision.mask, self.top)
         return Comparison(decision, scores, tried, np.empty((0, len(tried))))
-
-    def _choice(self, compared: Comparison) -> NDArray[np.floating[Any]]:
-        scores, results = compared.scores, compared.results
-        values = np.full_like(scores, -np.inf)
-        values[compared.actions] = results.mean(0)
-        if not self._start.is_stochastic:
-            return best(values[None])[0]
-        return softmax(scores + len(results) / WORLDS_PER_ETA * values)
 
     def _scores(self, decision: Decision) -> NDArray[np.float32]:
         """The blueprint's score of each action, (A,); -inf where it is illegal."""
@@ -150,12 +145,14 @@ class Improve(Search):
 
     def results_of_many(self, pairs: Sequence[Tried], count: int) -> list[Results]:
         """As `results_of_each`, in several batches if there are many decisions."""
-        parts = self._parts(pairs, count)
+        parts = in_parts(pairs, self.top * count)
         return [results for part in parts for results in self.results_of_each(part, count)]
 
     def results_of_each(self, pairs: Sequence[Tried], count: int) -> list[Results]:
         """As `results`, for several decisions and the actions tried there, in one batch."""
-        worlds = self._likely_worlds([decision for decision, _ in pairs], count)
+        worlds = likely_worlds(
+            self._start, [decision for decision, _ in pairs], count, self.random_share
+        )
         sizes = [len(tried) for _, tried in pairs]
         games = np.concatenate([np.repeat(w, j) for w, j in zip(worlds, sizes, strict=True)])
         actions = np.concatenate([np.tile(tried, count) for _, tried in pairs])
@@ -166,22 +163,34 @@ class Improve(Search):
         each = zip(parts, seats, sizes, strict=True)
         return [part[:, seat].reshape(count, size) for part, seat, size in each]
 
-    def _likely_worlds(self, decisions: Sequence[Decision], count: int) -> list[NDArray[Any]]:
-        """Worlds of each decision, (count,), resampled by the others' actions in this round."""
-        sampled = max(CANDIDATES * count, FEWEST_CANDIDATES)
-        candidates = [decision.sample(sampled) for decision in decisions]
-        seats = [int(worlds["mover"][0]) for worlds in candidates]
-        shares = weights_of_each(self._start, candidates, seats, self.random_share)
-        found = []
-        for decision, worlds, weights in zip(decisions, candidates, shares, strict=True):
-            chosen = worlds[resampled(weights, count, decision.rng)]
-            # a world that is drawn twice gets different random numbers
-            chosen["rng"] = self.variant.new(decision.seeds(count))["rng"]
-            found.append(chosen)
-        return found
+
+def in_parts(decisions: Sequence[T], playouts: int) -> list[Sequence[T]]:
+    """The decisions in parts that are searched together; one decision takes this many playouts."""
+    size = max(1, ROWS // playouts)
+    return [decisions[i : i + size] for i in range(0, len(decisions), size)]
 
 
 def likeliest(scores: NDArray[Any], mask: NDArray[np.int8], count: int) -> NDArray[np.int64]:
     """The legal actions with the highest scores, at most `count`, the highest first, (J,)."""
     order = np.argsort(-np.where(mask, scores, -np.inf), kind="stable")
     return order[: min(count, np.count_nonzero(mask))]
+
+
+def likely_worlds(
+    policy: Policy, decisions: Sequence[Decision], count: int, random_share: float
+) -> list[NDArray[Any]]:
+    """Worlds of each decision, (count,), resampled by the others' actions in this round.
+
+    The others play `policy`, except for `random_share` of their decisions.
+    """
+    sampled = max(CANDIDATES * count, FEWEST_CANDIDATES)
+    candidates = [decision.sample(sampled) for decision in decisions]
+    seats = [int(worlds["mover"][0]) for worlds in candidates]
+    shares = weights_of_each(policy, candidates, seats, random_share)
+    found = []
+    for decision, worlds, weights in zip(decisions, candidates, shares, strict=True):
+        chosen = worlds[resampled(weights, count, decision.rng)]
+        # a world that is drawn twice gets different random numbers
+        chosen["rng"] = policy.variant.new(decision.seeds(count))["rng"]
+        found.append(chosen)
+    return found

@@ -56,8 +56,8 @@ def play_out(
             going = going[rounds_of(games[going]) == rounds[going]]
         if going.size == 0 or turn + 1 == turns:
             break
-        chances, _ = player.distribution(turns_of(variant, games, going))
-        actions = sample(chances, uniforms(luck[going], turn))
+        probabilities, _ = player.distribution(turns_of(variant, games, going))
+        actions = sample(probabilities, uniforms(luck[going], turn))
     if value_policy is not None and stops:
         add_values(value_policy, games, rounds, earned)
     return earned

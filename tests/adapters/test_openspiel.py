@@ -26,7 +26,7 @@ from hanamachi.adapters.openspiel import MOST_ROUNDS, load
 from hanamachi.engine.game import CHANCE, OVER
 from hanamachi.engine.rounds import scored_round
 from hanamachi.sessions.moments import Moment
-from hanamachi.sessions.session import Session, chances_of
+from hanamachi.sessions.session import Session, chance_outcomes
 
 pytestmark = pytest.mark.skipif(UNCOMPILED, reason="trees are large")
 
@@ -302,7 +302,7 @@ def mean_score(moment: Moment) -> float:
     if moment.mover == OVER:
         return moment.returns[0]
     if moment.mover == CHANCE:
-        branches = chances_of(moment.variant, moment.games)
+        branches = chance_outcomes(moment.variant, moment.games)
     else:
         branches = [(action, 1 / len(moment.legal())) for action in moment.legal()]
     return sum(chance * mean_score(moment.after(event)) for event, chance in branches)

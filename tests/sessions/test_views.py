@@ -9,6 +9,8 @@ import pytest
 from samples import WHOLE
 
 import hanamachi
+from hanamachi.engine import kernels
+from hanamachi.sessions.players import turn_of
 from hanamachi.sessions.saved_games import record_of, replay
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_picture, seat_text, seat_view
@@ -109,6 +111,23 @@ def test_a_history_that_follows_a_game_equals_one_made_at_its_end(id: str) -> No
 def test_the_events_of_a_history_lead_to_the_position(id: str) -> None:
     for session in games(id):
         assert session.history().games.tobytes() == session.games.tobytes()
+
+
+def test_actions_that_were_checked_are_heard_without_another_check(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session, batch = (next(games("hanamikoji", 1)) for _ in "ab")
+    session.history()
+    turn = turn_of(batch)
+    action = int(turn.masks[0].argmax())
+
+    def looked_up(*_: Any) -> None:
+        raise AssertionError("the legal actions were looked up once more")
+
+    monkeypatch.setattr(kernels, "masks", looked_up)
+    session.step(action)
+    turn.step(batch.games, np.array([action]))
+    assert session.history().decisions == turn.history(0).decisions == 1
 
 
 @every_variant

@@ -30,7 +30,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.saved_games import record_of, replay
-from hanamachi.sessions.session import Session, chances_of
+from hanamachi.sessions.session import Session, chance_outcomes
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training import Config, evaluate, train
 from hanamachi.training.benchmark import recorded
@@ -165,7 +165,7 @@ def one_game(variant: Variant, seed: int) -> None:
         action = int(rng.choice(np.flatnonzero(masks[session.mover])))
         kernels.apply_one(variant.rule_set, before[0], action)
         if before["mover"][0] == CHANCE:
-            chances_of(variant, before)
+            chance_outcomes(variant, before)
         session.step(action)
     replayed = replay(record_of(session))
     assert replayed.games.tobytes() == session.games.tobytes()

@@ -18,7 +18,7 @@ from hanamachi.policies.load import load_policy, usual
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import Thought, choice, judgement, thought_of
 from hanamachi.rendering.parts import render_part
-from hanamachi.rendering.words import named
+from hanamachi.rendering.words import player_name
 from hanamachi.sessions.events import Heard
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
@@ -97,7 +97,7 @@ class Contest:
 
     def line(self, heard: Heard) -> str:
         """What was heard, with who did it; long ones are folded."""
-        words = heard.words.replace(f"player {self.seat} ", f"{named(self.seat, self.seat)} ")
+        words = heard.words.replace(f"player {self.seat} ", f"{player_name(self.seat, self.seat)} ")
         if heard.by is not None:
             who = "you" if heard.by == self.seat else self.opponent.name
             words = f"player {heard.by} ({who}): {heard.words}"

@@ -24,7 +24,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant, scatter
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import Unavailable, UserError, shortened
-from hanamachi.policies.entry_point import error_text
+from hanamachi.policies.entry_point import type_and_message
 from hanamachi.policies.external.process import NotReady, ProcessPolicy
 from hanamachi.policies.policy import (
     FunctionPolicy,
@@ -325,7 +325,7 @@ class Referee:
                 halves = np.array_split(np.arange(len(uniform)), 2)
                 parts = ((player, turns.part(half), uniform[half], play) for half in halves)
                 return np.concatenate([self.decide(side, decision, *part) for part in parts])
-            words = str(error) if isinstance(error, UserError) else error_text(error)
+            words = str(error) if isinstance(error, UserError) else type_and_message(error)
             row, started = int(turns.rows[0]), not isinstance(error, NotReady)
             self.found.append((row, side, decision, shortened(words), started))
             return np.array([FAILED])

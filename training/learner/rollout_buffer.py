@@ -100,14 +100,14 @@ class SelfPlayBuffer(BaseBuffer):
         shape = self.buffer_size, self.n_envs, *row
         return torch.zeros(shape, dtype=dtype, device=self.device)
 
-    def prepare(self, env: TurnBasedVecEnv, all_hands: bool, compact: bool | None = None) -> None:
+    def prepare(self, env: TurnBasedVecEnv, for_critic: bool, compact: bool | None = None) -> None:
         """Make room for what is seen in these games, packed if `compact`, or by default on a GPU.
 
-        With `all_hands`, what the other seats alone see is kept for a centralised critic.
+        With `for_critic`, what the other seats alone see is kept for a centralised critic.
         """
         compact = self.device.type != "cpu" if compact is None else compact
-        self.all_hands, self.compact = all_hands, compact
-        self.packings = packings(env, all_hands, compact)
+        self.for_critic, self.compact = for_critic, compact
+        self.packings = packings(env, for_critic, compact)
         for name, packing in self.packings.items():
             setattr(self, name, self.room(packing.size, dtype=packing.dtype))
 
@@ -115,7 +115,7 @@ class SelfPlayBuffer(BaseBuffer):
 
     def see(self, env: TurnBasedVecEnv) -> NetworkInputs:
         """What can be seen in the games now, as it is kept."""
-        others = env.centralised_observations() if self.all_hands else np.zeros((self.n_envs, 0))
+        others = env.centralised_observations() if self.for_critic else np.zeros((self.n_envs, 0))
         rows = env.observations, env.masks != 0, others
         kept = zip(self.packings.values(), rows, strict=True)
         return NetworkInputs(*(packing.pack(row).to(self.device) for packing, row in kept))
@@ -198,16 +198,16 @@ class SelfPlayBuffer(BaseBuffer):
             kept[:, games] = rows if isinstance(kept, np.ndarray) else torch.tensor(rows)
 
 
-def packings(env: TurnBasedVecEnv, all_hands: bool, compact: bool) -> dict[str, Packing]:
+def packings(env: TurnBasedVecEnv, for_critic: bool, compact: bool) -> dict[str, Packing]:
     """How each field of `NetworkInputs` is kept; without units, games are never packed."""
     observed, others = env.observations.shape[1], env.centralised_space.shape[0]
     actions, units = env.masks.shape[1], env.units
     if compact and units:
-        unseen = units.centralised if all_hands else units.centralised[:0]
+        unseen = units.centralised if for_critic else units.centralised[:0]
         kept: tuple[Packing, ...] = (Int8(units.observations), Bits(actions), Int8(unseen))
     else:
         masks = PlainRows(actions, torch.bool)
-        kept = PlainRows(observed), masks, PlainRows(others if all_hands else 0)
+        kept = PlainRows(observed), masks, PlainRows(others if for_critic else 0)
     return dict(zip(NetworkInputs._fields, kept, strict=True))
 
 

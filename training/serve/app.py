@@ -52,7 +52,7 @@ from hanamachi.training.serve.connections import (
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
 from hanamachi.training.serve.reviews import Reviews
-from hanamachi.training.serve.store import Store
+from hanamachi.training.serve.store import Fault, Store
 from hanamachi.training.serve.table_server import Connection, Full, OpenTable, TableServer, refusal
 from hanamachi.training.serve.tables import new_key
 
@@ -73,7 +73,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 SWITCH = 0.0005  # seconds until a thread that works lets the one that answers run
-REFUSED, TRY_LATER, ENDED = 4004, 1013, 1000  # codes with which a socket is closed
+# codes with which a socket is closed; browsers open it again after all but the first
+REFUSED, TRY_LATER, FAULT, ENDED = 4004, 1013, 1011, 1000
 GONE = WebSocketDisconnect, RuntimeError  # what sending raises once the browser has gone
 LARGEST = 16 * MESSAGE_BYTES  # bytes of a message that still gets an answer
 SAFE = ("GET", "HEAD")
@@ -332,7 +333,8 @@ class Site:
 
     async def open_table(self, request: Request) -> Response:
         wanted = opening_of(await body_of(request, REQUEST_BYTES))
-        return JSONResponse(await self.server.open(wanted), 201)
+        assert request.client  # the server listens at no file
+        return JSONResponse(await self.server.open(wanted, network_of(request.client.host)), 201)
 
     # --- Replays
 
@@ -385,7 +387,7 @@ class Site:
         except UserError as error:
             with suppress(*GONE):
                 await socket.send_text(json.dumps(refusal(str(error))))
-                await socket.close(TRY_LATER if isinstance(error, Full) else REFUSED)
+                await socket.close(code_after(error))
             return
         sending = asyncio.create_task(connection.send_to(socket))
         try:
@@ -408,6 +410,13 @@ class Site:
         return await self.server.enter(place)
 
 
+def code_after(error: UserError) -> int:
+    """Whether the browser is to come again later."""
+    if isinstance(error, Fault):
+        return FAULT
+    return TRY_LATER if isinstance(error, Full) else REFUSED
+
+
 async def received(socket: WebSocket) -> str | bytes:
     """The next message; WebSocketDisconnect once the browser has gone."""
     message = await socket.receive()
@@ -415,6 +424,12 @@ async def received(socket: WebSocket) -> str | bytes:
         raise WebSocketDisconnect(message.get("code", ENDED))
     text: str | bytes = message.get("text") or message.get("bytes") or ""
     return text
+
+
+def network_of(host: str) -> str:
+    """Where an address belongs: one computer may have every IPv6 address of a network."""
+    address = ipaddress.ip_address(host)
+    return host if address.version == 4 else str(ipaddress.ip_network((int(address), 64), False))
 
 
 @cache

@@ -16,7 +16,7 @@ from time import time
 from typing import Any, Literal, NamedTuple
 
 from hanamachi.errors import UserError
-from hanamachi.limits import REPLAYS, TABLES
+from hanamachi.limits import REPLAYS, TABLES, TABLES_OF_AN_ADDRESS
 
 FILE = "tables.sqlite"
 FORMAT = 1
@@ -31,6 +31,7 @@ create table if not exists events (
 create table if not exists memories (at text, seat integer, content blob, primary key (at, seat));
 create table if not exists replays (id text primary key, record text, made real);
 create index if not exists keys_of_a_table on keys (at);
+create temporary table openers (at text primary key, address text);
 """
 
 Kind = Literal["begin", "act", "end"]
@@ -43,6 +44,10 @@ class Event(NamedTuple):
     number: int  #: in the game; 0 is its beginning
     kind: Kind
     body: Any  #: JSON: how it began, an action, or the id of the replay
+
+
+class Fault(UserError):
+    """The disk fails, or is full; trying again later may be of use."""
 
 
 class Key(NamedTuple):
@@ -70,6 +75,7 @@ class Store:
         self._base.execute("pragma locking_mode = exclusive")
         self._base.execute("pragma journal_mode = wal")
         self._base.execute("pragma synchronous = normal")
+        self._base.execute("pragma temp_store = memory")  # no address is written down
         with self._base:
             self._base.execute("begin immediate")
             (version,) = self._base.execute("pragma user_version").fetchone()
@@ -83,20 +89,20 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """All that is written inside is kept, or nothing of it; UserError if the disk is full."""
+        """All that is written inside is kept, or nothing of it; Fault if the disk is full."""
         try:
             with self._lock, self._base:
                 yield self._base
         except sqlite3.Error as error:
-            raise UserError(f"the server cannot keep this: {error}") from error
+            raise Fault(f"the server cannot keep this: {error}") from error
 
     def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows that a query finds; UserError if the disk fails."""
+        """The rows that a query finds; Fault if the disk fails."""
         try:
             with self._lock, closing(self._base.execute(query, values)) as found:
                 return found.fetchall()
         except sqlite3.Error as error:
-            raise UserError(f"the server cannot read its games: {error}") from error
+            raise Fault(f"the server cannot read its games: {error}") from error
 
     # --- Tables
 
@@ -107,16 +113,18 @@ class Store:
         keys: Mapping[str, int | None],
         begun: Any,
         in_use: Set[str] = frozenset(),
+        address: str = "",
     ) -> None:
-        """A new table and its first game; UserError if there are too many tables.
+        """A new table and its first game; UserError if there are too many, of this address or all.
 
         Tables that are not in use make room: first those at which nobody has moved for ten minutes
-        after they were opened, then those whose game is over, then idle ones.
+        after they were opened, then those whose game is over, then idle ones. Which tables an
+        address has opened is only known until the server ends.
         """
         with self._writing() as base:
-            if count(base, "tables") >= TABLES:
-                forget(base, forgettable(base, in_use))
+            make_room(base, in_use, address)
             base.execute("insert into tables values (?, ?, ?)", (id, json.dumps(opened), time()))
+            base.execute("insert into openers values (?, ?)", (id, address))
             rows = [(digest_of(key), id, seat) for key, seat in keys.items()]
             base.executemany("insert into keys values (?, ?, ?)", rows)
             insert(base, id, Event(0, 0, "begin", begun))
@@ -203,23 +211,38 @@ def touch(base: sqlite3.Connection, table: str) -> None:
     base.execute("update tables set touched = ? where id = ?", (time(), table))
 
 
-def forgettable(base: sqlite3.Connection, in_use: Set[str]) -> str:
-    """The table that makes room for another one; UserError if none does."""
+def make_room(base: sqlite3.Connection, in_use: Set[str], address: str) -> None:
+    """Forget a table if its address, or all, have as many as they may; UserError if none fits."""
+    own = ids(base, "select at from openers where address = ?", address)
+    everyones = ids(base, "select id from tables")
+    if len(own) >= TABLES_OF_AN_ADDRESS:  # else one browser could shut all others out
+        whose = f"your address has opened {TABLES_OF_AN_ADDRESS:,} tables"
+        forget(base, forgettable(base, own - in_use, whose))
+    elif len(everyones) >= TABLES:
+        forget(base, forgettable(base, everyones - in_use, f"there are {TABLES:,} tables"))
+
+
+def ids(base: sqlite3.Connection, query: str, *values: Any) -> set[str]:
+    return {id for (id,) in base.execute(query, values)}
+
+
+def forgettable(base: sqlite3.Connection, candidates: Set[str], full: str) -> str:
+    """The one of these tables that makes room for another one; UserError if none does."""
     idle = "select id from tables where touched < ?"
     unplayed = f"{idle} and id not in (select at from events where game > 0 or number > 0)"
     over = "select id from tables where id in (select at from events where kind = 'end')"
     unplayed_since, idle_since = time() - UNPLAYED, time() - IDLE
     for query, values in ((unplayed, (unplayed_since,)), (over, ()), (idle, (idle_since,))):
         for (id,) in base.execute(f"{query} order by touched", values):
-            if id not in in_use:
+            if id in candidates:
                 found: str = id
                 return found
-    raise UserError(f"there are {TABLES:,} tables already; finish a game at one of them first")
+    raise UserError(f"{full} already; finish a game at one of them first")
 
 
 def forget(base: sqlite3.Connection, table: str) -> None:
     base.execute("delete from tables where id = ?", (table,))
-    for rows in ("keys", "events", "memories"):
+    for rows in ("keys", "events", "memories", "openers"):
         base.execute(f"delete from {rows} where at = ?", (table,))
 
 

@@ -187,8 +187,11 @@ class TableServer:
 
     # --- Opening tables
 
-    async def open(self, wanted: Opening) -> dict[str, Any]:
-        """A new table; returns its id and the keys of its seats. UserError if it cannot be."""
+    async def open(self, wanted: Opening, address: str) -> dict[str, Any]:
+        """A new table for an address; returns its id and the keys of its seats.
+
+        UserError if it cannot be.
+        """
         chosen = variant(wanted.game, **wanted.options)
         check_seats(chosen, wanted)
         opened = await self._with_policies(new_key(), chosen, wanted.seats)
@@ -206,7 +209,9 @@ class TableServer:
         }
         all_keys = keys if watch is None else {watch: None}
         in_use = self.open_tables.keys() | self._restoring.keys()
-        await self.quick.run(self.store.add_table, table.id, description, all_keys, begun, in_use)
+        await self.quick.run(
+            self.store.add_table, table.id, description, all_keys, begun, in_use, address
+        )
         return {
             "table": table.id,
             "keys": {str(seat): key for key, seat in keys.items()},

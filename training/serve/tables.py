@@ -150,9 +150,9 @@ class Table:
     def choose(self) -> Choice:
         """What the policy in the seat to move plays; the same after a restart."""
         game, number = self.game, len(self.session.actions)
-        chances, _ = judgement(self.players[self.session.mover], self.session)
+        probabilities, _ = judgement(self.players[self.session.mover], self.session)
         rng = np.random.default_rng((self.luck, number))
-        return Choice(game, number, choice(self.variant, chances, rng))
+        return Choice(game, number, choice(self.variant, probabilities, rng))
 
     def play(self, chosen: Choice) -> None:
         """A policy's move, as `choose` gave it; UserError if the game has gone on since."""

@@ -58,7 +58,7 @@ from hanamachi.games.geishas_road.rules import (
     waiting_share,
 )
 from hanamachi.rendering.plain import segment
-from hanamachi.rendering.words import counted, named, near_side
+from hanamachi.rendering.words import counted, near_side, player_name
 
 NAMES = tuple(action.capitalize() for action in ACTIONS)
 STATUS = {
@@ -189,7 +189,7 @@ def side(
     actions = [action(variant, game, seat, kind, viewer) for kind in kinds]
     return Side(
         seat,
-        named(seat, viewer),
+        player_name(seat, viewer),
         score(variant, game, seat),
         tuple(card(variant, number, shown) for number in held),
         sorted(actions, key=lambda action: action.turn or len(actions) + 1),

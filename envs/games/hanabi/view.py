@@ -23,7 +23,7 @@ from hanamachi.games.hanabi.rules import (
     PLAY,
     seat_to_draw,
 )
-from hanamachi.rendering.words import counted, named, near_side
+from hanamachi.rendering.words import counted, near_side, player_name
 
 RATINGS = (  # of a whole game: the most points for which it is
     (5, "terrible"),
@@ -134,7 +134,7 @@ def hand(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Ha
     slots = range(game.held[seat])
     return Hand(
         seat,
-        named(seat, viewer),
+        player_name(seat, viewer),
         [card(variant, game, seat, slot, shown=viewer != seat) for slot in slots],
         last_turn(variant, game, seat),
     )

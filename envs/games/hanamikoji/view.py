@@ -33,7 +33,7 @@ from hanamachi.games.hanamikoji.rules import (
     player_of,
 )
 from hanamachi.rendering.plain import segment
-from hanamachi.rendering.words import named, near_side
+from hanamachi.rendering.words import near_side, player_name
 
 Cards = tuple[str, ...]
 
@@ -109,7 +109,7 @@ def side(variant: Variant, game: np.record, seat: int, viewer: int | None) -> Si
     tiles = [tile(variant, game, seat, kind, shown) for kind in kinds]
     return Side(
         seat,
-        named(seat, viewer),
+        player_name(seat, viewer),
         geisha,
         charm,
         face_up(spelled(variant, game.hand[seat]), shown),

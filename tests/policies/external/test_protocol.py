@@ -10,7 +10,14 @@ from root import ROOT
 import hanamachi
 from hanamachi.engine.game import OVER
 from hanamachi.policies.external.bot import Limits
-from hanamachi.policies.external.protocol import chances_in, check_ready, end, goodbye, hello, move
+from hanamachi.policies.external.protocol import (
+    check_ready,
+    end,
+    goodbye,
+    hello,
+    move,
+    probabilities_in,
+)
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import choices
 
@@ -83,7 +90,7 @@ def test_answers_of_the_page_are_understood() -> None:
     answers = [sample.encode() for sample in SAMPLES if '"type"' not in sample]
     assert len(answers) == 3
     for answer in answers:
-        assert chances_in(answer, history, legal).sum() == 1
+        assert probabilities_in(answer, history, legal).sum() == 1
     (ready,) = [sample.encode() for sample in SAMPLES if '"ready"' in sample]
     check_ready(ready)
 

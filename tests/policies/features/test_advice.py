@@ -9,6 +9,7 @@ from learners import learned
 
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
+from hanamachi.policies.features.advice import write_gaps
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
@@ -63,6 +64,14 @@ def test_it_is_the_gap_of_each_action_to_the_best(games):
     np.testing.assert_allclose(-advised_gaps[legal] / 10, gaps[legal], atol=1e-5)
     np.testing.assert_array_equal(advised_gaps[~legal], 0)
     np.testing.assert_allclose(best, expected.max(1).clip(-1, 1))
+
+
+@pytest.mark.parametrize(("best", "kept"), [(-3, -1), (0.5, 0.5), (3, 1)])
+def test_what_lies_beyond_its_bounds_is_clipped(best, kept):
+    scores = np.array([[best - 7, best, best - 0.25, -np.inf]], np.float32)
+    features = np.zeros((1, 5), np.float32)
+    write_gaps(scores, np.array([[1, 1, 1, 0]], np.int8), features)
+    np.testing.assert_allclose(features, [[-10, 0, -2.5, 0, kept]], atol=1e-5)
 
 
 def test_it_keeps_within_its_bounds(games):

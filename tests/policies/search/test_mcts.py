@@ -19,11 +19,12 @@ COMPETITIVE = [id for id, game in VARIANTS.items() if not game.cooperative]
 WORLDS = 300
 
 
-def grown(variant, games, count=WORLDS, seed=0):
+def grown(variant, games, count=WORLDS, seed=0, scores=None):
     """The tree for the first game after `count` worlds, and their rewards."""
     worlds = variant.new(np.arange(count, dtype=np.uint64) + np.uint64(seed))
     kernels.worlds(variant.rule_set, games[:1], int(games["mover"][0]), worlds)
-    tree, scores = trees.new_tree(count), np.zeros(variant.actions.size, np.float32)
+    tree = trees.new_tree(count)
+    scores = np.zeros(variant.actions.size, np.float32) if scores is None else scores
     descents = trees.new_descents(count, 64, variant.seats)
     settings = trees.Settings(explore=0.7, widen=2.0)
     used = trees.descend(variant.rule_set, worlds, tree, 1, settings, scores, descents)
@@ -75,6 +76,34 @@ def test_a_node_gets_children_with_the_square_root_of_its_visits():
     variant = make_variant("hanamikoji")
     tree, *_ = grown(variant, midgame(variant, 0), count=100)  # with more than 100 legal actions
     assert len(list(children(tree, trees.ROOT))) == 2 * 10 + 1
+
+
+def test_actions_are_tried_at_the_root_from_the_highest_score_down():
+    variant = make_variant("hanamikoji")
+    games = midgame(variant, 0)
+    scores = np.random.default_rng(0).random(variant.actions.size, np.float32)
+    legal = np.zeros((1, variant.actions.size), np.int8)
+    kernels.masks(variant.rule_set, games[:1], legal)
+    tree, *_ = grown(variant, games, count=100, scores=scores)
+    newest_first = tree["action"][list(children(tree, trees.ROOT))]
+    order = np.argsort(-np.where(legal[0], scores, -1))
+    assert newest_first[::-1].tolist() == order[: len(newest_first)].tolist()
+
+
+def test_the_child_with_the_highest_bound_is_visited_next():
+    """Its mean result, and the more the less it was visited of the times that it could be."""
+    rng, n = np.random.default_rng(0), 6
+    for _ in range(100):
+        tree, explore = trees.new_tree(n), rng.uniform(0.1, 2)
+        nodes = [trees.add_child(tree, trees.ROOT, action, 1 + action) for action in range(n)]
+        visits = rng.integers(1, 40, n)
+        available, total = visits + rng.integers(0, 400, n), visits * rng.uniform(-1, 1, n)
+        tree["visits"][nodes], tree["available"][nodes] = visits, available
+        tree["total"][nodes] = total
+        bound = total / visits + explore * np.sqrt(np.log(available + 1) / visits)
+        chosen = trees.best_child(tree, trees.ROOT, np.ones(n, np.int8), explore)
+        assert chosen == (nodes[bound.argmax()], n)
+        assert tree["available"][nodes].tolist() == (available + 1).tolist()
 
 
 def test_the_action_with_the_highest_score_is_tried_first():

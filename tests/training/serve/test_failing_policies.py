@@ -107,10 +107,16 @@ def after_all(seat: Seat) -> list[Any]:
     return answers[:-1]
 
 
+@contextmanager
+def stuck_twins(client: Client) -> Iterator[tuple[Seat, Seat, Any]]:
+    """Two browsers in one seat, and the position in which the policy failed."""
+    key = client.table(GAME, HUMAN, NAME, options={"starter": 0})["keys"]["0"]
+    with client.sit(key) as seat, client.sit(key) as twin:
+        yield seat, twin, stuck(seat)
+
+
 def test_a_game_is_given_up_once(client: Client) -> None:
-    table = client.table(GAME, HUMAN, NAME, options={"starter": 0})
-    with client.sit(table["keys"]["0"]) as seat, client.sit(table["keys"]["0"]) as twin:
-        before = stuck(seat)
+    with stuck_twins(client) as (seat, twin, before):
         with at_once(client):
             seat.send(type="new")
             twin.send(type="new")
@@ -120,9 +126,7 @@ def test_a_game_is_given_up_once(client: Client) -> None:
 
 
 def test_no_policy_is_asked_while_a_new_game_begins(client: Client) -> None:
-    table = client.table(GAME, HUMAN, NAME, options={"starter": 0})
-    with client.sit(table["keys"]["0"]) as seat, client.sit(table["keys"]["0"]) as twin:
-        before = stuck(seat)
+    with stuck_twins(client) as (seat, twin, before):
         with at_once(client):
             seat.send(type="new")
             client.get("/")

@@ -104,7 +104,7 @@ def test_a_policy_that_thinks_in_another_thread_only_reads_the_events(
 
     def chosen(table: Table) -> Any:
         with monkeypatch.context() as thinking:
-            thinking.setattr(events.History, "add", changes)
+            thinking.setattr(events.History, "add_legal", changes)
             thinking.setattr(events, "hear", changes)
             return table.choose()
 

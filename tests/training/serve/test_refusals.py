@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import re
+import sqlite3
 from ipaddress import ip_address
 from pathlib import Path
 from socket import create_connection
@@ -19,7 +20,15 @@ import hanamachi.training.serve.table_server as server_limits
 from hanamachi.errors import UserError
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES
 from hanamachi.training.serve import app
-from hanamachi.training.serve.app import LARGEST, REFUSED, TRY_LATER, address_of, bound
+from hanamachi.training.serve.app import (
+    FAULT,
+    LARGEST,
+    REFUSED,
+    TRY_LATER,
+    address_of,
+    bound,
+    network_of,
+)
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.store import IDLE, UNPLAYED, Event, Store
 
@@ -176,6 +185,18 @@ def code_of_the_end(seat: Seat) -> int | None:
     with pytest.raises(ConnectionClosed) as closed:
         seat.next()
     return closed.value.rcvd.code if closed.value.rcvd else None
+
+
+def test_a_browser_comes_again_after_a_fault_of_the_disk(
+    client: Client, table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(store_limits, "touch", full)
+    with client.sit(table["keys"]["0"]) as seat:
+        assert seat.next()["type"] == "refused"
+        assert code_of_the_end(seat) == FAULT
 
 
 def test_keys_cannot_be_guessed(client: Client, table: Any) -> None:
@@ -428,6 +449,42 @@ def test_tables_that_nobody_needs_make_room(
     store.close()
 
 
+def test_one_address_cannot_take_all_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(store_limits, "TABLES_OF_AN_ADDRESS", 2)
+    monkeypatch.setattr(store_limits, "time", lambda: now)
+    store = Store(tmp_path)
+    for id in ("one", "two"):
+        store.add_table(id, {}, {}, {}, address="first")
+    with pytest.raises(UserError, match="your address"):
+        store.add_table("three", {}, {}, {}, address="first")
+    store.add_table("another", {}, {}, {}, address="second")
+    now += UNPLAYED + 1  # its own tables make room for it, and no other does
+    store.touch("two")
+    store.add_table("three", {}, {}, {}, address="first")
+    assert {id for (id,) in store._read("select id from tables")} == {"two", "three", "another"}
+    store.close()
+
+
+def test_who_opens_a_table_is_known_by_address(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.table("hanamikoji", "random", "random")
+    assert client.server.store._read("select distinct address from openers") == [("127.0.0.1",)]
+    monkeypatch.setattr(store_limits, "TABLES_OF_AN_ADDRESS", 1)
+    answer = client.post("/api/tables", {"game": "hanamikoji", "seats": [HUMAN, "random"]})
+    assert answer.status == 400
+    assert "your address" in answer.json["error"]
+
+
+def test_one_computer_with_many_addresses_counts_once() -> None:
+    assert network_of("2001:db8::1") == network_of("2001:db8::2:3")
+    assert network_of("fe80::1%eth0") != network_of("2001:db8::1")
+    assert network_of("192.0.2.1") != network_of("192.0.2.2")
+
+
 def test_who_comes_to_a_table_keeps_it(client: Client, table: Any) -> None:
     when = "select touched from tables where id = ?"
     ((before,),) = client.server.store._read(when, table["table"])
@@ -443,6 +500,7 @@ def opened_before(client: Client) -> bool:
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps a user's folder from others")
 def test_the_games_are_the_users_own(client: Client) -> None:
-    ((_, _, path),) = client.server.store._read("pragma database_list")
+    bases = client.server.store._read("pragma database_list")
+    (path,) = (path for _, name, path in bases if name == "main")
     for file in Path(path).parent.iterdir():
         assert file.stat().st_mode & 0o077 == 0
