@@ -126,6 +126,11 @@ def is_checkpoint(spec: str) -> bool:
     return names_an_agent(spec) or os.path.exists(spec) or os.sep in spec or "/" in spec
 
 
+def is_bare_folder(spec: str) -> bool:
+    """Whether `spec` is a checkpoint's folder only because the current folder has one so named."""
+    return is_checkpoint(spec) and not (names_an_agent(spec) or os.sep in spec or "/" in spec)
+
+
 def has_settings(spec: str) -> bool:
     """Whether `spec` is "module:factory:SETTINGS", whose values may look like paths."""
     of_a_game = spec.partition(":")[0] in GAMES

@@ -1,9 +1,9 @@
 """Approximate best responses: policies that are trained to beat a fixed one, the victim.
 
 exploitation.py says what they are for. Each response is a run like any other, with the victim in
-all other seats of all games. The first starts from random weights. If the victim is a network, the
-second starts from its weights and the third from a clone of the search that attacks it, and these
-learn a third as long; then it begins again with the second.
+all other seats of all games. The first starts from random weights. If the victim is a checkpoint,
+the second starts from its weights and the third from a clone of the search that attacks it, and
+these learn a third as long; then it begins again with the second.
 
 A response plays its most probable action, because a best response needs no chance; the victim
 samples. Some deals choose the best response in this play, and others measure it.
@@ -24,7 +24,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import RUNS, STEPS
 from hanamachi.policies import load_policy
-from hanamachi.policies.load import knows_its_game
+from hanamachi.policies.load import SEARCH, is_bare_folder, is_checkpoint, knows_its_game
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
@@ -57,8 +57,8 @@ from hanamachi.training.exploitation import (
     Exploitation,
     Response,
     attack,
+    check_victim,
     exploit_by_search,
-    refuse_cooperative,
     write_exploitation,
 )
 from hanamachi.training.run import refuse_begun, train
@@ -76,7 +76,7 @@ SETTINGS: Mapping[str, Any] = {
 }
 # from weights that play well: with less entropy and in smaller steps, to keep what they know
 KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2e-5)}
-# what the other responses to a network start from, in turn: its weights, and a clone of a search
+# what the other responses to a checkpoint start from, in turn: its weights, and a clone of a search
 # that thinks little at each decision, so that it labels many
 STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
 LABELS = 30  # decisions of the first response for each that the search labels
@@ -126,7 +126,8 @@ def exploit(
         game, options = config.game, {**config.options, **options}
     out = Path(out)
     victim = load_policy(str(policy), game, **options)
-    check(victim, steps, seeds, out)
+    check_victim(victim, options)
+    check(steps, seeds, out)
     if search is not None:
         check_search(attack(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
@@ -156,9 +157,8 @@ def respond(run: Config, folder: Path, title: str) -> None:
     train(run, folder, resume=True, title=title, show=False)
 
 
-def check(victim: Policy, steps: int, seeds: int, out: Path) -> None:
+def check(steps: int, seeds: int, out: Path) -> None:
     keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / DRAWN])
-    refuse_cooperative(victim.variant)
     if not 1 <= steps <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
     if not 1 <= seeds <= RUNS:
@@ -196,14 +196,15 @@ def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int
 
 
 def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int) -> Config:
-    """The same run with another seed; if the victim is a network, with a start that plays well."""
+    """The same run with another seed; against a checkpoint, from weights that play well."""
     settings = first.model_dump() | {"seed": first.seed + number}
-    if isinstance(victim, CompiledPolicy):
-        (spec,) = first.opponents
-        start = STARTS[(number - 1) % len(STARTS)].format(spec)
+    (spec,) = first.opponents
+    if isinstance(victim, CompiledPolicy) and is_checkpoint(spec):
+        folder = f"./{spec}" if is_bare_folder(spec) else spec
+        start = STARTS[(number - 1) % len(STARTS)].format(folder)
         settings |= {"init_from": start, "network": shape(victim)}
         settings |= {"steps": max(1, first.steps // SHORTER)}
-        if start != spec:
+        if start.startswith(SEARCH):
             settings["clone"] = {"steps": max(1, first.steps // LABELS)}
         settings["ppo"] = {**settings["ppo"], **KNOWING, **given.get("ppo", {})}
     return Config.from_dict(settings)
@@ -211,9 +212,9 @@ def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int
 
 def start_of(run: Config) -> str:
     """Whose weights a response began with."""
-    if run.teacher:
-        return "search's"
-    return "victim's" if run.init_from else "random"
+    if run.init_from is None:
+        return "random"
+    return "search's" if run.init_from.startswith(SEARCH) else "victim's"
 
 
 def shape(victim: CompiledPolicy) -> dict[str, Any]:

@@ -134,6 +134,23 @@ def test_settings_hold_for_responses_also_where_they_equal_a_runs_defaults(victi
         assert (run.num_games, run.ppo.batch_size, run.network.hidden) == (1024, 512, (32,))
 
 
+def test_a_network_behind_a_factory_gives_no_weights_to_start_from(victim):
+    for name, starts in ((str(victim), 1), ("mine:network", 3)):
+        runs = runs_against(name, load_policy(str(victim)), CONFIG, 100, 3)
+        assert [run.init_from for run in runs].count(None) == starts
+        assert [run.network.hidden for run in runs] == [(32,)] * 3
+
+
+def test_a_checkpoint_in_the_current_folder_is_a_start_wherever_the_run_is_resumed(
+    victim, monkeypatch
+):
+    monkeypatch.chdir(victim.parent)
+    runs = runs_against("policy", load_policy("policy"), CONFIG, 100, 3)
+    assert [run.init_from for run in runs[:2]] == [None, "./policy"]
+    assert runs[1].teacher is None
+    assert "./policy" in runs[2].teacher
+
+
 def few(play_games):
     """Play two deals for all."""
 
@@ -251,6 +268,14 @@ def test_what_does_not_fit_is_refused_in_one_sentence(victim, tmp_path):
     with pytest.raises(UserError, match="exploit_by_search"):
         exploit(load_policy(victim), tmp_path, 10)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_of_a_policy_that_are_not_in_its_name_are_refused(tmp_path, monkeypatch):
+    (tmp_path / "sized.py").write_text("def make(variant, size=1):\n    return lambda *seen: 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match=r"size.*module:factory"):
+        exploit("sized:make", tmp_path / "out", 30, 1, config=CONFIG, size=2)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
