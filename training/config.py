@@ -45,7 +45,7 @@ from hanamachi.limits import (
     WIDTH,
 )
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.load import DATASET, is_checkpoint
+from hanamachi.policies.load import DATASET, is_bare_folder, is_checkpoint
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.schedules import Schedule
@@ -260,6 +260,13 @@ class Config(Model):
     save_every: Decisions = 250_000
     """Decisions between two saves of the whole run."""
 
+    @field_validator("init_from")
+    @classmethod
+    def _names_a_folder_by_its_path(cls, start: str | None) -> str | None:
+        if start and is_bare_folder(start):  # in another folder it would not name a checkpoint
+            raise ValueError(f"must have a / in it to name a checkpoint's folder: write ./{start}")
+        return start
+
     @field_validator("opponents")
     @classmethod
     def _without_empty_shares(cls, shares: dict[str, float]) -> dict[str, float]:
@@ -291,7 +298,7 @@ class Config(Model):
 
     def _has_no_idle_settings(self) -> None:
         """A setting that would change nothing is a mistake."""
-        magnet = self.magnet
+        magnet, cooperative = self.magnet, self.variant().game.cooperative
         if self.teacher is None and self.clone != CloneSettings():
             raise ValueError(
                 "clone has settings, but init_from names no policy or dataset to clone: "
@@ -308,6 +315,13 @@ class Config(Model):
             raise ValueError(
                 "average has settings, but nothing uses the average: remove average, or set export "
                 "or magnet.kind to average"
+            )
+        if self.ppo.clip_range != PPOSettings().clip_range and self.distillation.share:
+            raise ValueError("distillation clips nothing: remove ppo.clip_range")
+        if self.evaluation.opponents != EvaluationSettings().opponents and cooperative:
+            raise ValueError(
+                f"evaluation.opponents are for competitive games, and {self.game} is not one: "
+                "name them in evaluation.partners"
             )
         if self.past != PastSettings() and PAST not in self.opponents:
             raise ValueError(

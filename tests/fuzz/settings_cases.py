@@ -28,8 +28,7 @@ TINY = {
     "network": {"hidden": [8]},
     "ppo": {"n_steps": 4, "batch_size": 8, "n_epochs": 1, "learning_rate": [1e-3, 1e-4]},
     "evaluation": {
-        "every": 16, "games": 2, "opponents": ["random"],
-        "final_games": 2, "final_opponents": ["greedy"],
+        "every": 16, "games": 2, "final_games": 2, "final_opponents": ["greedy"],
     },
     "save_every": 16,
 }  # fmt: skip

@@ -216,10 +216,28 @@ def test_a_file_that_makes_no_sense_is_refused(refusal, text, words):
         ("average: {decay: 0.9}\nmagnet: {kl_coef: 0.1}", "export"),
         ("past: {keep: 2}", "opponents"),
         ("past: {every: 1}\nopponents: {self: 1, past: 0}", "opponents"),
+        ("distillation: {share: 0.5}\nppo: {clip_range: 0.1}", "clip_range"),
     ],
 )
 def test_a_setting_that_would_change_nothing_is_refused(refusal, text, words):
     assert words in refusal(SMALL + text)
+
+
+def test_opponents_that_would_judge_no_cooperative_game_are_refused(load, refusal):
+    text = "game: hanabi:2p\nevaluation: "
+    assert "partners" in refusal(text + "{opponents: [random]}")
+    usual = load(text + "{partners: [random]}")
+    assert load(usual.to_yaml()) == usual  # which names the opponents that nothing reads
+
+
+def test_a_checkpoint_to_start_from_is_one_in_every_folder(load, refusal, tmp_path, monkeypatch):
+    (tmp_path / "first").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert "./first" in refusal(SMALL + "init_from: first")
+    found = load(SMALL + "init_from: ./first")
+    monkeypatch.chdir("/")
+    assert found.teacher is None
+    assert load(found.to_yaml()) == found
 
 
 @pytest.mark.parametrize(
