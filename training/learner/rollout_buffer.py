@@ -32,9 +32,9 @@ def mover_signed_advantages(
 
     After a decision `elapsed` decisions go by until the next one here, as others may decide too.
     """
-    advantages = np.zeros_like(rewards)
+    advantages = np.zeros(rewards.shape, np.result_type(rewards, values, np.float32))
     carry = gamma**elapsed * signs * ~terminated
-    following = np.zeros_like(rewards[0])
+    following = np.zeros_like(advantages[0])
     for t in reversed(range(len(rewards))):
         delta = rewards[t] + carry[t] * values[t + 1] - values[t]
         following = delta + gae_lambda * carry[t] * following

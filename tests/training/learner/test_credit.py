@@ -70,6 +70,16 @@ def test_the_loser_gets_its_loss_through_the_winners_last_decision():
     assert advantages.ravel().tolist() == [-1, 1]
 
 
+def test_rewards_that_are_whole_numbers_round_no_advantage():
+    terminated, signs = np.array([[False], [True]]), np.ones((2, 1))
+    values = np.array([[0.25], [0.5], [0]], np.float32)
+    whole, exact = (
+        mover_signed_advantages(np.array([[0], [1]], kind), values, terminated, signs, 1.0, 0.5)
+        for kind in (np.int64, np.float64)
+    )
+    assert whole.tolist() == exact.tolist() == [[0.5], [0.5]]
+
+
 def test_decisions_of_others_are_discounted_too():
     rewards, values = np.array([[0], [1]], np.float32), np.zeros((3, 1), np.float32)
     terminated, signs = np.array([[False], [True]]), np.ones((2, 1), np.float32)
