@@ -487,11 +487,13 @@ HanamachiVecEnv = SelfPlayVecEnv | FeaturedVecEnv
 
 
 class AECSelfPlayVecEnv(TurnBasedVecEnv):
-    """Self-play of any turn-based PettingZoo AEC environment whose observations hold a mask.
+    """Self-play of a turn-based PettingZoo AEC environment whose observations hold a mask.
 
-    All agents must share one observation and one action space, and stay to the end; observations
-    are flattened. A truncation counts as the end of a game. Slower than compiled games, as each row
-    is an environment in Python.
+    Two agents are opponents, whose rewards add up to 0 at each step, or any number of agents are
+    `cooperative` and earn the same. All must share one observation and one action space, and stay
+    to the end; observations are flattened. A truncation counts as the end of a game. Slower than
+    compiled games, as each row is an environment in Python. UserError if an environment has no mask
+    or another number of opponents.
     """
 
     def __init__(
@@ -500,7 +502,12 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         self.envs = [make() for _ in range(num_envs)]
         self.reseed(seed)
         self.cooperative = cooperative
-        agent = self.envs[0].possible_agents[0]
+        agent, *others = self.envs[0].possible_agents
+        if len(others) != 1 and not cooperative:
+            raise UserError(
+                f"the environment has {1 + len(others)} agents, and opponents must be two: give "
+                "cooperative=True if all agents earn the same"
+            )
         space = self.envs[0].observation_space(agent)
         if not isinstance(space, spaces.Dict) or "action_mask" not in space.spaces:
             raise UserError('the environment\'s observations need an "action_mask"')
@@ -508,7 +515,7 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         low, high = (np.asarray(x, np.float32).ravel() for x in (seen.low, seen.high))
         actions = int(self.envs[0].action_space(agent).n)
         super().__init__(num_envs, len(low), actions, low, high)
-        self.centralised_space = repeated(low, high, len(self.envs[0].possible_agents) - 1)
+        self.centralised_space = repeated(low, high, len(others))
 
     def centralised_observations(self) -> NDArray[np.float32]:
         rows = []

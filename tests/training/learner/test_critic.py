@@ -61,9 +61,12 @@ def test_it_sees_what_the_other_seats_alone_see_in_turn(id, opponents):
         np.testing.assert_array_equal(seen, others[:, private].ravel())
 
 
-@pytest.mark.parametrize("make", [connect_four_v3.raw_env, partial(AEC, "hanabi:3p")])
-def test_in_any_environment_it_sees_what_the_other_agents_see_in_turn(make):
-    games = moved_on(AECSelfPlayVecEnv(make, 2, seed=3))
+@pytest.mark.parametrize(
+    ("make", "cooperative"),
+    [(connect_four_v3.raw_env, False), (partial(AEC, "hanabi:3p"), True)],
+)
+def test_in_any_environment_it_sees_what_the_other_agents_see_in_turn(make, cooperative):
+    games = moved_on(AECSelfPlayVecEnv(make, 2, seed=3, cooperative=cooperative))
     for env, seen in zip(games.envs, games.centralised_observations(), strict=True):
         mover = env.possible_agents.index(env.agent_selection)
         others = np.roll(env.possible_agents, -mover)[1:]

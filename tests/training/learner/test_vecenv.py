@@ -572,6 +572,13 @@ def test_all_signs_are_one_where_players_win_together():
     assert all((signs == 1).all() for *_, signs in played(env, np.random.default_rng(0), steps=20))
 
 
+def test_more_than_two_agents_must_win_together():
+    three = partial(AEC, "hanabi:3p")
+    with pytest.raises(UserError, match="cooperative=True"):
+        AECSelfPlayVecEnv(three, 1)
+    assert AECSelfPlayVecEnv(three, 1, cooperative=True).cooperative
+
+
 def test_an_environment_without_masks_is_refused():
     class Unmasked(TwoEach):
         def observation_space(self, agent):
