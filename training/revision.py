@@ -5,15 +5,19 @@ from pathlib import Path
 
 
 def git_revision() -> str | None:
-    """The commit of this code, if it runs from a repository; "-dirty" means that it was changed."""
+    """The commit of this code, if it is in a repository; "-dirty" means that it was changed.
+
+    Code that is installed in a folder of another project is not in that project's repository.
+    """
+    code = Path(__file__)
     try:
-        asked = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        git(code.parent, "ls-files", "--error-unmatch", code.name)
+        return git(code.parent, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
     except (OSError, subprocess.CalledProcessError):
         return None
-    return asked.stdout.strip()
+
+
+def git(folder: Path, *command: str) -> str:
+    """What git answers in a folder."""
+    how = {"capture_output": True, "text": True, "check": True}
+    return subprocess.run(["git", *command], cwd=folder, **how).stdout.strip()
