@@ -8,10 +8,10 @@ from pathlib import Path
 from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import RUNNERS
 from hanamachi.storage.reading import checked_path
+from hanamachi.training.evaluation.fingerprints import DIGITS
 
 RUN = "run"  # the program of a bot that is a folder
 PYCACHE = "__pycache__"
-DIGITS = 12  # of a digest, which a message can show
 
 
 def bots_in(folder: Path) -> tuple[dict[str, Path], list[str]]:
@@ -41,9 +41,10 @@ def command(program: Path) -> list[str]:
 
 def digest(bot: Path) -> str:
     """What changes if a bot changes: by the content of its file, or of those in its folder."""
-    content = sha256()
+    content, folder = sha256(), bot.parent if bot.is_file() else bot
     for file in files_of(bot):
-        for part in (os.fsencode(file.name), file.read_bytes()):
+        within = file.relative_to(folder).as_posix()
+        for part in (os.fsencode(within), file.read_bytes()):
             content.update(b"%d:" % len(part) + part)  # so that no name runs into a content
     return content.hexdigest()[:DIGITS]
 

@@ -381,7 +381,7 @@ def test_mistakes_end_in_a_sentence(bots: Path, tmp_path: Path) -> None:
         play(bots, tmp_path / "out")
 
 
-def test_what_a_bot_compiles_does_not_change_it(tmp_path: Path) -> None:
+def test_its_files_and_their_places_change_a_bot_but_not_what_it_compiles(tmp_path: Path) -> None:
     bot = tmp_path / "bot"
     (bot / "__pycache__").mkdir(parents=True)
     (bot / "run").write_text("a program")
@@ -390,7 +390,11 @@ def test_what_a_bot_compiles_does_not_change_it(tmp_path: Path) -> None:
     (bot / ".log").write_text("it wrote this")
     assert digest(bot) == before
     (bot / "brain.py").write_text("a part of it")
-    assert digest(bot) != before
+    whole = digest(bot)
+    assert whole != before
+    (bot / "lib").mkdir()
+    (bot / "brain.py").rename(bot / "lib" / "brain.py")
+    assert digest(bot) not in (before, whole)
 
 
 NOT_UTF_8 = "notes_\udce9"  # as Python reads b"notes_\xe9"
