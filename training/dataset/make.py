@@ -69,9 +69,11 @@ def make(
     Each policy is named as `load_policy` takes it. `play` is how they choose: "sample" from their
     probabilities, or "argmax". `judge` names a search, such as "search:improve:expert:worlds=64":
     then every legal action gets a value. With `processes`, several files are made at once; the rows
-    stay the same. More than one needs `if __name__ == "__main__"` in a script. `options` are those
-    of the game. The same call continues a dataset that was stopped. Raises UserError if an argument
-    does not fit, if `out` holds another dataset, or if another process makes one there.
+    stay the same, unless a policy decides otherwise when asked again: a search with a budget in
+    seconds, a bot or a language model may. More than one needs `if __name__ == "__main__"` in a
+    script. `options` are those of the game. The same call continues a dataset that was stopped.
+    Raises UserError if an argument does not fit, if `out` holds another dataset, or if another
+    process makes one there.
     """
     folder, variant = checked_path(out), make_variant(game, **options)
     given = tuple(map(str, policies)), games, seed, play, judge

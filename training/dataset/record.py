@@ -2,7 +2,8 @@
 
 The games are those of an evaluation, played in the same way: chance and decisions follow from a
 hash of the seed, the deal and the number of decisions made. So the rows do not depend on which
-games are played together.
+games are played together, unless a policy decides otherwise when asked again: a search with a
+budget in seconds, a bot or a language model may.
 
 Notation: G games, S seats, n rows.
 """
