@@ -19,7 +19,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import make_games, new_learner, quiet
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.matches import versus
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 
 
@@ -45,7 +45,7 @@ def measure(credit: str, game: str, steps: int, seed: int, games: int) -> dict[s
     learner.set_logger(quiet())
     learner.learn(steps, reset_num_timesteps=False)
     policy = CompiledPolicy(checkpoint_of(learner.policy.network, config.variant()))
-    (row,) = versus(policy, ["random"], game, games, seed=seed + 1, plays=("sample",))
+    (row,) = results_of(policy, ["random"], game, games, seed=seed + 1, plays=("sample",))
     return {"credit": credit, "seed": seed, "rate": row.rate, "low": row.low, "high": row.high}
 
 

@@ -36,7 +36,7 @@ from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS, load_c
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.config import Config
-from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve
+from hanamachi.training.curve import CURVE, RESULT, Curve, evaluations, read_curve
 from hanamachi.training.curve_pictures import results_picture
 from hanamachi.training.evaluation.learned import (
     LEARNED,
@@ -60,13 +60,13 @@ from hanamachi.training.exploitation import (
     summary,
     write_exploitation,
 )
-from hanamachi.training.modelcard import PICTURE, model_card
+from hanamachi.training.modelcard import model_card
 from hanamachi.training.run import train
 
 CONFIGS = Path(__file__).parents[1] / "configs" / "pretrained"
 MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
 LEADERBOARD = Path(__file__).parents[1] / "docs" / "leaderboard.json"
-RUN, EVALUATION, CURVE = "run.json", "evaluation.json", "curve.json"
+RUN, EVALUATION, POINTS = "run.json", "evaluation.json", "curve.json"
 TEACHER = "expert"  # which advises those that were not cloned
 LEARNED_GAMES = 2_000  # of each figure
 RESPONSES: Mapping[str, Any] = {  # how policies learn to beat an agent
@@ -123,7 +123,7 @@ def ship(agent: str, config: Config, run: Path, to: Path, seeds: Mapping[int, Re
             (aside / name).write_bytes((run / "policy" / name).read_bytes())
         for name in (RUN, EVALUATION):
             (aside / name).write_bytes((run / name).read_bytes())
-        write_json(learning_curve(run / "tensorboard"), aside / CURVE)
+        write_json(learning_curve(run / "tensorboard"), aside / POINTS)
         learn_about(agent, config, aside, dict(seeds), {})
     print(f"{agent} ships: {to}")
 
@@ -203,7 +203,7 @@ def write_card(agent: str, config: Config, folder: Path) -> None:
     """Write the card of an agent and the picture of its curve, from its papers."""
     (folder / CARD).write_text(card(agent, config, folder), encoding="utf-8")
     made = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    (folder / PICTURE).write_bytes(results_picture(kept_curve(folder), made["decisions"]))
+    (folder / CURVE).write_bytes(results_picture(kept_curve(folder), made["decisions"]))
 
 
 def card(agent: str, config: Config, folder: Path) -> str:
@@ -238,7 +238,7 @@ def by_its_search(row: Row) -> str:
 
 def kept_curve(folder: Path) -> Curve:
     """The learning curve of an agent, from its papers."""
-    points = json.loads((folder / CURVE).read_text(encoding="utf-8"))
+    points = json.loads((folder / POINTS).read_text(encoding="utf-8"))
     return {f"{RESULT}{name}": dict(values) for name, values in points.items()}
 
 

@@ -31,7 +31,7 @@ from hanamachi.policies.load import load_policy
 from hanamachi.training.cli.main import run
 from hanamachi.training.cluster import ONE_THREAD
 from hanamachi.training.evaluation.deals import Pairing
-from hanamachi.training.evaluation.matches import Row, TeamScore, team_score, versus
+from hanamachi.training.evaluation.matches import Row, TeamScore, results_of, team_score
 from hanamachi.training.evaluation.pairings import Mapper, Plan, play_pairings
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.provenance import processor
@@ -128,7 +128,7 @@ def apart(match: Match, mapper: Mapper) -> Row:
     """How a search does against somebody."""
     game, search, other, games = match
     how: dict[str, Any] = {"plays": ["sample"], "batch": PART, "mapper": mapper}
-    (row,) = versus(search, [other], game, games, SEED, **how)
+    (row,) = results_of(search, [other], game, games, SEED, **how)
     return row
 
 

@@ -7,6 +7,7 @@ import yaml
 
 from hanamachi.policies.networks.description import digests
 from hanamachi.training.config import PAST, SELF, Config
+from hanamachi.training.curve import CURVE
 from hanamachi.training.evaluation.learned import Result, TeacherComparison
 from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
 from hanamachi.training.provenance import RESUMED
@@ -91,14 +92,13 @@ It has the weights of {0}, unchanged: no later checkpoint of the run replaced th
 OTHER_PLAY = """\
 Other-Play: each of its seats saw other colours in each game, so no convention depends on them."""
 SELVES = {SELF, PAST}
-PICTURE = "curve.png"  # beside the card
-CURVE = f"""
-![Its results during training, by the decisions that it had learned from]({PICTURE})
+PICTURE = f"""
+![Its results during training, by the decisions that it had learned from]({CURVE})
 
 {{chosen}}
 """
 FRESH = "These deals had no part in choosing the checkpoint of a run."
-CHOSEN = "These evaluations chose the checkpoint, so they flatter it; the table above does not."
+CHOOSING = "These evaluations chose the checkpoint, so they flatter it; the table above does not."
 ONLY = "This was the only evaluation during training, so there was no checkpoint to choose."
 FEATURES = "Besides the observation, its network reads {}."
 FEATURE_MEANINGS = {  # what each tells the network
@@ -127,7 +127,7 @@ def model_card(
 ) -> str:
     """The card of a run's policy that learned from this many decisions, 0 for a clone.
 
-    `rows` is empty before the final evaluation; later the card shows the learning curve, PICTURE.
+    `rows` is empty before the final evaluation; later the card shows the learning curve, CURVE.
     `name` loads the policy, if it is one of the package. `exploited` is a paragraph on what the
     strongest attacker wins, if there was one. `beside` compares the policy with its teacher.
     `evaluations` is how many there were during the run.
@@ -141,7 +141,7 @@ def model_card(
         options=f"with {config.options}" if config.options else "with its default options",
         origin=origin(config, learned),
         method=method(config, learned),
-        curve=CURVE.format(chosen=ONLY if evaluations == 1 else CHOSEN) if rows else "",
+        curve=PICTURE.format(chosen=ONLY if evaluations == 1 else CHOOSING) if rows else "",
         seed=config.seed,
         table=table(rows),
         settings=config.to_yaml(),
@@ -182,7 +182,7 @@ def weakest(rows: Rows) -> str:
     if not rows:
         return ""
     if isinstance(rows[0], TeamScore):
-        modes = (row for row in rows if row.play == "argmax" and owned(row, rows))
+        modes = (row for row in rows if row.play == "argmax" and is_own(row, rows))
         team = min(modes, key=lambda row: row.mean)
         score = f"{team.mean:.2f} points, {team.lost:.1%} lost"
         return f"It does worst with {team.partner_label}: {score}.\n"
@@ -293,7 +293,7 @@ def metadata(config: Config, learned: int, rows: Rows, name: str | None) -> dict
             "metrics": [metric(row) | {"verified": False}],
         }
         for row in rows
-        if owned(row, rows)
+        if is_own(row, rows)
     ]
     tags = ["imitation-learning"] * bool(config.teacher)
     tags += ["self-play"] * bool(learned and config.opponents.keys() & SELVES)
@@ -317,11 +317,11 @@ def table(rows: Rows) -> str:
     if not rows:
         return "Not evaluated yet: the run has not ended."
     headings = TEAM_HEADINGS if isinstance(rows[0], TeamScore) else HEADINGS
-    lines = (cells(row, owned(row, rows)) for row in rows)
+    lines = (cells(row, is_own(row, rows)) for row in rows)
     return "\n".join([*headings, *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def owned(row: Row | TeamScore, rows: Rows) -> bool:
+def is_own(row: Row | TeamScore, rows: Rows) -> bool:
     """Whether the card's policy played: its rows come first, then those of partners alone."""
     return row.policy == rows[0].policy
 

@@ -19,5 +19,7 @@ def git_revision() -> str | None:
 
 def git(folder: Path, *command: str) -> str:
     """What git answers in a folder."""
-    how = {"capture_output": True, "text": True, "check": True}
-    return subprocess.run(["git", *command], cwd=folder, **how).stdout.strip()
+    asked = subprocess.run(
+        ["git", *command], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return asked.stdout.strip()

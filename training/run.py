@@ -49,13 +49,13 @@ from hanamachi.training.callbacks import (
 )
 from hanamachi.training.config import PAST, SELF, Config, read_settings
 from hanamachi.training.curve import CURVE, REPORT, evaluations, read_curve
-from hanamachi.training.evaluation.matches import Rows, versus, with_partners
+from hanamachi.training.evaluation.matches import Rows, results_of
 from hanamachi.training.evaluation.report import print_rows
 from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
 from hanamachi.training.failures import differences
 from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
-from hanamachi.training.modelcard import PICTURE, model_card
+from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import check_owned, owned
 from hanamachi.training.resume import SAVED, resumed_learner
 
@@ -164,7 +164,7 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
     if begun.exists():
         check_settings(begun, config)
     else:
-        claim(out, config)
+        write_settings(out, config)
     file, now = out / "run.json", provenance.of_run(config)
     if not file.exists():
         write_json(now, file)
@@ -183,7 +183,7 @@ def read_description(file: Path) -> dict[str, Any]:
     return found
 
 
-def claim(out: Path, config: Config) -> None:
+def write_settings(out: Path, config: Config) -> None:
     """Write the settings into a run folder; UserError if it holds something else's files."""
     for other in (out / name for name in WRITTEN):
         if other.exists():  # it would be replaced, or mixed with the run's own
@@ -303,11 +303,10 @@ def final_evaluation(config: Config, policy: Policy) -> Rows:
     """
     others = config.evaluation.final_opponents
     how = {"games": config.evaluation.final_games, "seed": config.final_seed, **config.options}
-    if not config.variant().game.cooperative:
-        return versus(policy, others, config.game, **how)
-    own = with_partners(policy, others, config.game, **how)
-    theirs = [with_partners(other, [], config.game, plays=["argmax"], **how) for other in others]
-    return own + [row for rows in theirs for row in rows]
+    rows = results_of(policy, others, config.game, **how)
+    for partner in others if config.variant().game.cooperative else ():
+        rows += results_of(partner, [], config.game, plays=["argmax"], **how)
+    return rows
 
 
 def write_results(config: Config, out: Path, decisions: int, policy: Policy, rows: Rows) -> None:
@@ -323,7 +322,7 @@ def write_results(config: Config, out: Path, decisions: int, policy: Policy, row
     run = read_description(out / "run.json") | {"decisions": decisions}
     write_json(run, out / "run.json")
     curve = read_curve(out / "tensorboard")
-    with replacing(out / "policy" / PICTURE) as file:
+    with replacing(out / "policy" / CURVE) as file:
         file.write(results_picture(curve, decisions))
     card = model_card(config, run, decisions, rows, evaluations=evaluations(curve))
     with replacing(out / "policy" / "README.md") as file:

@@ -9,7 +9,7 @@ from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.callbacks import KeepUnlessWorse
 from hanamachi.training.config import Config
 from hanamachi.training.curve import LoggedResult
-from hanamachi.training.evaluation.matches import versus, with_partners
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.ownership import owned
 
 DEALS = 1000
@@ -99,7 +99,7 @@ def test_the_results_are_those_of_the_deals(keep):
     policy, config = load_policy("expert", "hanamikoji", **SETTINGS["options"]), keeper.config
     results, scores = keeper.evaluated(policy)
     how = {"games": 40, "seed": config.choosing_seed, "plays": ["sample"], **config.options}
-    rows = versus(policy, ["greedy", "random"], config.game, **how)
+    rows = results_of(policy, ["greedy", "random"], config.game, **how)
     assert [result.middle for result in results] == [row.rate for row in rows]
     assert (len(scores), scores.mean()) == (20, pytest.approx(np.mean([r.rate for r in rows])))
 
@@ -110,7 +110,7 @@ def test_the_results_of_a_team_are_its_scores(keep):
     policy = load_policy("expert", config.game, **config.options)
     results, scores = keeper.evaluated(policy)
     how = {"games": 40, "seed": config.choosing_seed, "plays": ["argmax"], **config.options}
-    (team,) = with_partners(policy, [], config.game, **how)
+    (team,) = results_of(policy, [], config.game, **how)
     assert [(result.low, result.middle, result.high) for result in results] == [
         (team.low, team.mean, team.high)
     ]
@@ -128,7 +128,7 @@ def test_in_a_cooperative_game_partners_count_as_much_as_the_policy_itself(keep)
         "score_with_random",
     ]
     how = {"games": 40, "seed": config.choosing_seed, "plays": ["argmax"], **config.options}
-    teams = with_partners(policy, ["greedy", "random"], config.game, **how)
+    teams = results_of(policy, ["greedy", "random"], config.game, **how)
     played = [team.mean for team in teams if team.policy == "expert"]
     assert [result.middle for result in results] == pytest.approx(played)
     assert scores.mean() == pytest.approx(np.mean(played))

@@ -22,11 +22,11 @@ from hanamachi.training.callbacks import KeepUnlessWorse, spoken
 from hanamachi.training.config import Config
 from hanamachi.training.curve import HIGH, LOW, RESULT, LoggedResult, read_curve
 from hanamachi.training.curve_pictures import draw_curve, results_picture, short
-from hanamachi.training.evaluation.matches import with_partners
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.learner.selfplay import SelfPlayPPO
-from hanamachi.training.modelcard import CHOSEN, ONLY, model_card
+from hanamachi.training.modelcard import CHOOSING, ONLY, model_card
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import clone, train
 from hanamachi.training.run_report import sample_game
@@ -107,7 +107,7 @@ def test_the_page_explains_every_curve(tmp_path):
     for name, changes in (
         ("rivals", {"critic": "all", "magnet": {"kl_coef": 0.1}}),
         ("distilled", {"distillation": {"share": 0.5, "worlds": 1}}),
-        ("team", {"game": "hanabi:2p"}),
+        ("team", {"game": "hanabi:2p", "evaluation": {"games": 4, "final_games": 4}}),
     ):
         train(Config.from_dict(RUN | {"steps": 256} | changes), tmp_path / name)
         drawn |= read_curve(tmp_path / name / "tensorboard").keys()
@@ -150,8 +150,8 @@ def test_a_card_says_whether_the_evaluations_chose_the_checkpoint(out, tmp_path)
         (folder / "policy" / "README.md").read_text(encoding="utf-8")
         for folder in (train(alone, tmp_path / "one").parent, out)
     )
-    assert (ONLY in one, CHOSEN in one) == (True, False)
-    assert (ONLY in several, CHOSEN in several) == (False, True)
+    assert (ONLY in one, CHOOSING in one) == (True, False)
+    assert (ONLY in several, CHOOSING in several) == (False, True)
 
 
 def test_a_card_says_that_the_starting_checkpoint_was_kept_as_it_is():
@@ -206,7 +206,7 @@ def test_a_game_is_played_to_its_end_in_every_kind_of_game():
 
 
 def test_the_table_of_a_cooperative_game_shows_scores():
-    rows = with_partners("greedy", ["random"], "hanabi:2p", games=2)
+    rows = results_of("greedy", ["random"], "hanabi:2p", games=2)
     shown = rows_table(rows)
     assert shown.count("<tr>") == 1 + len(rows)
     assert all(f"{row.mean:.2f}" in shown for row in rows)

@@ -151,11 +151,7 @@ def play_deals(
     first = np.arange(pairing.variant.seats) % TWICE
     seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
     dealt = np.tile(deals, TWICE)
-    keep = partial(keep_games, pairing, dealt) if pairing.replays else None
-    decider = Jury(referee, judges) if judges else referee
-    returns, _ = play_games(
-        pairing.players, pairing.variant, seating, dealt, seed, pairing.play, decider, keep
-    )
+    returns, _ = play_seated(pairing, seating, dealt, seed, referee, judges)
     lead = (returns * (1 - 2 * seating)).sum(1)
     for row, side in referee.sides() if referee else ():
         lead[row] = 2 * side - 1
@@ -170,15 +166,27 @@ def play_deals_together(
     """The two policies take alternate seats; which of them sits first changes with each deal."""
     variant = pairing.variant
     seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(pairing.players)
-    keep = partial(keep_games, pairing, deals) if pairing.replays else None
-    decider = Jury(referee, judges) if judges else referee
-    returns, ended = play_games(
-        pairing.players, variant, seating, deals, seed, pairing.play, decider, keep
-    )
+    returns, ended = play_seated(pairing, seating, deals, seed, referee, judges)
     scores, lost = returns[:, 0], variant.lost(ended)
     for row, _ in referee.sides() if referee else ():
         scores[row], lost[row] = 0, True
     return Part(deals, scores, lost, referee.failures(deals) if referee else [])
+
+
+def play_seated(
+    pairing: Pairing,
+    seating: NDArray[np.int64],
+    deals: Deals,
+    seed: int,
+    referee: "Referee | None",
+    judges: Judges,
+) -> tuple[Floats, NDArray[Any]]:
+    """Play the game in each row of `seating`, (G, S), as the pairing says; see `play_games`."""
+    keep = partial(keep_games, pairing, deals) if pairing.replays else None
+    decider = Jury(referee, judges) if judges else referee
+    return play_games(
+        pairing.players, pairing.variant, seating, deals, seed, pairing.play, decider, keep
+    )
 
 
 def divided(deals: Deals, most: int) -> list[Deals]:

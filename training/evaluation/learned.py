@@ -22,7 +22,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy
 from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.evaluation.deals import Play, drawn, play_games
-from hanamachi.training.evaluation.matches import Row, TeamScore, versus, with_partners
+from hanamachi.training.evaluation.matches import Row, TeamScore, chosen_plays, results_of
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats
 
@@ -148,11 +148,9 @@ def result(policy: Policy, teacher: str, games: int, seed: int) -> Result:
     """The policy against its teacher, or in a cooperative game with itself."""
     variant = policy.variant
     how: dict[str, Any] = {"games": games, "seed": seed, **variant.options}
-    found: Row | TeamScore
-    if variant.game.cooperative:
-        (found,) = with_partners(policy, [], variant.id, plays=["argmax"], **how)
-    else:
-        (found,) = versus(policy, [teacher], variant.id, plays=["sample"], **how)
+    others = [] if variant.game.cooperative else [teacher]
+    plays = chosen_plays(None, variant)
+    (found,) = results_of(policy, others, variant.id, plays=plays, **how)
     return result_of(found)
 
 

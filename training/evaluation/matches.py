@@ -419,48 +419,27 @@ def unused(name: str, taken: Collection[str]) -> str:
 # --- One policy
 
 
-def versus(
+def results_of(
     policy: Given,
-    opponents: Given | Sequence[Given],
+    others: Given | Sequence[Given],
     game: str,
     games: int = 10_000,
     seed: int = 0,
     *,
-    plays: Sequence[Play] = PLAYS,
+    plays: Sequence[Play] | None = None,
     batch: int = BATCH,
     mapper: Mapper = map,
     **options: Any,
-) -> list[Row]:
-    """The result of one policy against each opponent, for each way of play in `plays`.
+) -> list[Any]:
+    """The Rows of one policy against each of the others, for each way of play in `plays`.
 
-    The error of a policy that fails is raised.
+    In a cooperative game these are TeamScores: with itself first, then with each of the others. The
+    error of a policy that fails is raised.
     """
     variant = make_variant(game, **options)
-    pairings = meetings(policy, each_of(opponents), variant, plays)
+    pairings = meetings(policy, each_of(others), variant, plays or chosen_plays("both", variant))
     parts = play_pairings(pairings, Plan(games, seed, batch, mapper))
-    return [rate_of(*each) for each in zip(pairings, parts, strict=True)]
-
-
-def with_partners(
-    policy: Given,
-    partners: Given | Sequence[Given],
-    game: str,
-    games: int = 10_000,
-    seed: int = 0,
-    *,
-    plays: Sequence[Play] = PLAYS[::-1],
-    batch: int = BATCH,
-    mapper: Mapper = map,
-    **options: Any,
-) -> list[TeamScore]:
-    """The scores of one policy in a cooperative game: with itself, then with each partner.
-
-    The error of a policy that fails is raised.
-    """
-    variant = make_variant(game, **options)
-    pairings = meetings(policy, each_of(partners), variant, plays)
-    parts = play_pairings(pairings, Plan(games, seed, batch, mapper))
-    return [team_score(*each) for each in zip(pairings, parts, strict=True)]
+    return list(map(row_of, pairings, parts))
 
 
 def match(

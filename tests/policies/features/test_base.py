@@ -25,7 +25,7 @@ from hanamachi.policies.policy import sample as draw
 from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import SaveRun
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.matches import with_partners
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import train
@@ -346,7 +346,7 @@ def test_a_checkpoint_with_features_plays_the_same_in_every_batch_size(checkpoin
     policy = load_policy(str(checkpoint))
     assert policy.checkpoint.feature_sets == NAMES
     games = ("hanabi:2p", 60)
-    scores = [with_partners(policy, [], *games, batch=batch, **SMALL) for batch in (60, 7)]
+    scores = [results_of(policy, [], *games, batch=batch, **SMALL) for batch in (60, 7)]
     assert scores[0] == scores[1]
 
 

@@ -13,7 +13,7 @@ from hanamachi.training.build import cloning_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.dataset import load, read
 from hanamachi.training.dataset.lessons import discounted, features_of, lessons
-from hanamachi.training.evaluation.matches import versus
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.run import check_policies, train
 
 pytestmark = pytest.mark.usefixtures("on_one_thread")
@@ -125,7 +125,9 @@ def test_a_run_begins_with_a_clone_of_the_games(games, tmp_path):
     policy = train(config, tmp_path / "run", show=False)
     assert (tmp_path / "run" / "clone" / "model.safetensors").exists()
     assert f"dataset:{games}" in (policy / "README.md").read_text()
-    (row, _) = versus(tmp_path / "run" / "clone", ["random"], config.game, 200, **config.options)
+    (row, _) = results_of(
+        tmp_path / "run" / "clone", ["random"], config.game, 200, **config.options
+    )
     assert row.rate > 0.5
 
 

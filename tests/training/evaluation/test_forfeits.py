@@ -14,7 +14,7 @@ from hanamachi.policies.policy import BatchPolicy, Policy, RandomPolicy, as_poli
 from hanamachi.training.evaluation import matches, report
 from hanamachi.training.evaluation.deals import Pairing, joined, play_part
 from hanamachi.training.evaluation.files import as_csv
-from hanamachi.training.evaluation.matches import match, versus, with_partners
+from hanamachi.training.evaluation.matches import match, results_of
 from hanamachi.training.evaluation.page import evaluation_page
 
 evaluate = partial(matches.evaluate, strict=False)
@@ -149,7 +149,7 @@ def test_a_team_with_a_policy_that_fails_scores_nothing():
     result = evaluate([raising, "random"], "hanabi:2p", 6, **TEAM)
     mine, mixed, sane = result.results
     assert (mine.mean, mine.lost, mixed.mean, mixed.lost) == (0, 1, 0, 1)
-    assert sane == with_partners("random", [], "hanabi:2p", 6, plays=["argmax"], **TEAM)[0]
+    assert sane == results_of("random", [], "hanabi:2p", 6, plays=["argmax"], **TEAM)[0]
     assert [(each.policy, each.games) for each in result.forfeits] == [("raising", 6)] * 2
 
 
@@ -175,9 +175,9 @@ def test_strict_evaluations_and_those_of_training_raise_the_error():
     with pytest.raises(ValueError, match="no idea"):
         evaluate([raising, "random"], "hanamikoji", 4, strict=True, **SMALL)
     with pytest.raises(ValueError, match="no idea"):
-        versus("random", [raising], "hanamikoji", 4, **SMALL)
+        results_of("random", [raising], "hanamikoji", 4, **SMALL)
     with pytest.raises(ValueError, match="no idea"):
-        with_partners(raising, [], "hanabi:2p", 2, **TEAM)
+        results_of(raising, [], "hanabi:2p", 2, **TEAM)
     with pytest.raises(IllegalAction):
         match((RANDOM, FAULTS["batch"]), GAME, 4, 0)
 

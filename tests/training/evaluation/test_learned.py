@@ -15,7 +15,7 @@ from hanamachi.training.evaluation.learned import (
     without,
     write_learned,
 )
-from hanamachi.training.evaluation.matches import versus
+from hanamachi.training.evaluation.matches import results_of
 
 
 @pytest.mark.parametrize("id", ["hanamikoji", "hanabi:2p"])
@@ -60,7 +60,7 @@ def test_features_that_are_taken_away_are_zero_and_the_others_are_as_they_were()
 def test_what_is_learned_is_measured_on_the_deals_of_its_seed_and_can_be_read_again(tmp_path):
     agent = load_policy("hanamikoji")
     found = what_is_learned(agent, "expert", 40, 3)
-    (row,) = versus(without(agent, "advice"), ["expert"], "hanamikoji", 40, 3, plays=["sample"])
+    (row,) = results_of(without(agent, "advice"), ["expert"], "hanamikoji", 40, 3, plays=["sample"])
     assert found.without == {"advice": Result(row.rate, row.low, row.high)}
     assert 0 < found.agreement < 1
     known = TeacherComparison(

@@ -29,8 +29,7 @@ from hanamachi.training.evaluation.matches import (
     TeamScore,
     cross_play,
     match,
-    versus,
-    with_partners,
+    results_of,
 )
 
 ONE_ROUND = make_variant("hanamikoji", max_rounds=1)
@@ -104,7 +103,7 @@ def test_a_draw_counts_half():
     seating, deals = np.tile([0, 1], (50, 1)), np.arange(50, dtype=np.uint64)
     returns, _ = play_games(pair, variant, seating, deals, 0, "sample")
     assert (returns == tied).all(1).any(), "this small game is often a draw"
-    rows = versus("random", [last_legal], "hanamikoji", 200, **small)
+    rows = results_of("random", [last_legal], "hanamikoji", 200, **small)
     assert all(row.low <= 0.5 <= row.high for row in rows)
 
 
@@ -114,7 +113,7 @@ def test_a_function_of_many_games_at_once_is_judged_as_one_of_each():
 
     at_once = BatchPolicy(last_of_each, ONE_ROUND)
     rows = [
-        versus(policy, ["random"], "hanamikoji", 40, plays=["sample"], max_rounds=1)[0]
+        results_of(policy, ["random"], "hanamikoji", 40, plays=["sample"], max_rounds=1)[0]
         for policy in (at_once, last_legal)
     ]
     assert rows[0].policy == "last_of_each"
@@ -148,7 +147,7 @@ def test_a_cooperative_game_is_scored_by_its_points():
     deals = np.arange(200, dtype=np.uint64)
     returns, ended = play_games([policy], TOGETHER, seating, deals, 4, "sample")
     assert (returns == ended["score"][:, None]).all()
-    (row,) = with_partners(policy, [], TOGETHER.id, 200, 4, plays=["sample"], **TOGETHER.options)
+    (row,) = results_of(policy, [], TOGETHER.id, 200, 4, plays=["sample"], **TOGETHER.options)
     assert row.histogram == np.bincount(ended["score"], minlength=7).tolist()
     assert row.mean == pytest.approx(ended["score"].mean(), abs=1e-6)
     assert row.lost == (ended["errors"] == 3).mean()
@@ -158,14 +157,14 @@ def test_a_cooperative_game_is_scored_by_its_points():
 
 def test_an_interval_never_passes_the_best_score():
     one_card = {"colours": 1, "ranks": 1, "hand_size": 1}
-    (row,) = with_partners("random", [], "hanabi:2p", 40, plays=["sample"], **one_card)
+    (row,) = results_of("random", [], "hanabi:2p", 40, plays=["sample"], **one_card)
     assert 0 < row.mean < row.high == 1
     assert row.low >= 0
 
 
 def test_a_defeat_counts_as_one_whatever_its_score():
     options = dict(TOGETHER.options) | {"strikeout_score": "fireworks", "max_errors": 1}
-    (row,) = with_partners("random", [], "hanabi:3p", 200, plays=["sample"], **options)
+    (row,) = results_of("random", [], "hanabi:3p", 200, plays=["sample"], **options)
     assert row.lost > row.histogram[0] / row.games
 
 
@@ -195,7 +194,7 @@ def test_each_plays_with_itself_and_every_two_together():
         ("last_legal", "random (2)"),
         ("random (2)", "random (2)"),
     ]
-    rows = with_partners("random", [last_legal], "hanabi:3p", 60, **TOGETHER.options)
+    rows = results_of("random", [last_legal], "hanabi:3p", 60, **TOGETHER.options)
     assert [row.play for row in rows] == 2 * ["argmax", "sample"]
     assert [row for row in result.results if row in rows] == rows[::2] + rows[1::2]
 
@@ -240,7 +239,7 @@ def test_a_run_of_partners_keeps_and_reports_the_policy_by_its_score(tmp_path):
     assert f"| itself | argmax | 40 | {rows[0]['mean']:.3f} |" in card
     assert f"| random alone | argmax | 40 | {rows[-1]['mean']:.3f} |" in card
     assert "in any seat" in card
-    again = with_partners(policy, ["random"], TOGETHER.id, 40, seed=2, **TOGETHER.options)
+    again = results_of(policy, ["random"], TOGETHER.id, 40, seed=2, **TOGETHER.options)
     assert [row.histogram for row in again] == [row["histogram"] for row in rows[:-1]]
 
 
@@ -274,7 +273,7 @@ def test_batch_size_changes_no_bit_among_partners(play):
 
 def test_the_matrix_and_the_rows_agree():
     whole = evaluate(["greedy", "random"], "hanamikoji", 200, 1, play="both")
-    rows = versus("greedy", ["random"], "hanamikoji", 200, 1)
+    rows = results_of("greedy", ["random"], "hanamikoji", 200, 1)
     for row, result in zip(rows, whole.results, strict=True):
         assert row == Row(
             "greedy",
@@ -296,7 +295,7 @@ def test_the_matrix_and_the_rows_agree():
 def test_against_opponents_only_the_policys_own_games_are_played():
     result = evaluate(["greedy"], "hanamikoji", 40, 1, opponents=["random", "expert"], play="both")
     assert (result.policies, result.opponents) == (["greedy"], ["random", "expert"])
-    assert result.results == versus("greedy", ["random", "expert"], "hanamikoji", 40, 1)
+    assert result.results == results_of("greedy", ["random", "expert"], "hanamikoji", 40, 1)
 
 
 def test_all_are_the_other_rule_policies_that_play_the_variant_each_once():
@@ -315,7 +314,7 @@ def test_in_a_cooperative_game_a_policy_plays_with_itself_and_beside_each():
     options = TOGETHER.options
     result = evaluate([last_legal], TOGETHER.id, 20, opponents=["random"], **options)
     assert [row.partners for row in result.results] == ["last_legal", "random"]
-    expected = with_partners(last_legal, ["random"], TOGETHER.id, 20, plays=["argmax"], **options)
+    expected = results_of(last_legal, ["random"], TOGETHER.id, 20, plays=["argmax"], **options)
     assert result.results == expected
 
 
@@ -409,7 +408,7 @@ def test_a_histogram_shows_the_least_that_occurs():
 
 
 def test_rows_are_written_as_a_list(tmp_path):
-    rows = versus("random", POLICIES, "hanamikoji", 40)
+    rows = results_of("random", POLICIES, "hanamikoji", 40)
     results.write_rows(rows, tmp_path / "evaluation.json")
     content = json.loads((tmp_path / "evaluation.json").read_text())
     assert [(r["opponent"], r["play"]) for r in content] == [
@@ -419,7 +418,7 @@ def test_rows_are_written_as_a_list(tmp_path):
 
 
 def test_written_rows_are_read_as_the_same(tmp_path):
-    rows = versus("random", POLICIES, "hanamikoji", 40)
+    rows = results_of("random", POLICIES, "hanamikoji", 40)
     results.write_rows(rows, tmp_path / "evaluation.json")
     assert results.read_rows(tmp_path / "evaluation.json") == rows
 
@@ -454,7 +453,7 @@ def test_one_policy_or_opponent_needs_no_list():
     for alone in ("random", Path("random"), policy):
         found = evaluate(alone, "hanamikoji", 4, opponents="greedy")
         assert (found.policies, found.opponents) == (["random"], ["greedy"])
-    assert versus("random", policy, "hanamikoji", 4)[0].opponent == "random (2)"
+    assert results_of("random", policy, "hanamikoji", 4)[0].opponent == "random (2)"
 
 
 # --- Mistakes

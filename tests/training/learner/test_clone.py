@@ -18,7 +18,7 @@ from hanamachi.training.build import cloning_learner, new_learner, quiet
 from hanamachi.training.callbacks import KeepUnlessWorse, SaveRun
 from hanamachi.training.config import Config
 from hanamachi.training.curve import LoggedResult
-from hanamachi.training.evaluation.matches import versus
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.learner.clone import Cloning, Teacher, guided
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
 from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence
@@ -122,7 +122,7 @@ def test_a_clone_beats_random_play_as_its_teacher_does(config, learner):
 
 
 def rate_against_random(player, config):
-    (row,) = versus(player, ["random"], config.game, 2_000, plays=["argmax"], **config.options)
+    (row,) = results_of(player, ["random"], config.game, 2_000, plays=["argmax"], **config.options)
     return row.rate
 
 

@@ -13,7 +13,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.matches import versus
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.learner.distillation import Distillation, Searching
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.run import train
@@ -118,7 +118,7 @@ def test_a_policy_that_learns_from_search_beats_the_one_that_it_was():
     before = played(learner)
     learner.learn(4_096, reset_num_timesteps=False)
     game, options = SEARCHING["game"], SEARCHING["options"]
-    (row,) = versus(played(learner), [before], game, 2_000, plays=["sample"], **options)
+    (row,) = results_of(played(learner), [before], game, 2_000, plays=["sample"], **options)
     assert row.low > 0.55
 
 
