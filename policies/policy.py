@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant, scatter
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
-from hanamachi.errors import IllegalAction, UserError, shown
+from hanamachi.errors import UserError, shown
+from hanamachi.sessions.opponent_protocol import chosen_by
 from hanamachi.sessions.policy_checks import checked_actions, distribution_of, memory_of
 from hanamachi.sessions.worlds import Worlds
 
@@ -200,21 +201,11 @@ class Chosen(Policy):
 class FunctionPolicy(Chosen):
     """A user's function `(observation, mask) -> action`, called for one game at a time.
 
-    IllegalAction if it returns an illegal action.
+    UserError if it returns no whole number, IllegalAction if the action is illegal.
     """
 
     def choices(self, observation: Observations, mask: Masks) -> NDArray[np.int64]:
-        chosen = [self._choice(*row) for row in zip(observation, mask, strict=True)]
-        return np.array(chosen, np.int64)
-
-    def _choice(self, observation: NDArray[Any], mask: NDArray[Any]) -> int:
-        action = self.function(observation, mask)
-        if not isinstance(action, int | np.integer) or action not in np.flatnonzero(mask):
-            raise IllegalAction(
-                f"{self.name} chose {action!r}, which is not one of the {np.count_nonzero(mask)} "
-                "legal actions: choose one of numpy.flatnonzero(mask)"
-            )
-        return int(action)
+        return chosen_by(self.function, observation, mask, self.name)
 
 
 class BatchPolicy(Chosen):

@@ -180,10 +180,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
     def _rows_to_reset(self, options: Any) -> NDArray[np.int64]:
         """The numbers of the games to begin; UserError for options that do not fit."""
-        given = dict(checked_mapping(options))
-        mask = given.pop("reset_mask", None)
-        if known_options(given):
-            raise UserError("reset takes no options but reset_mask for many games at once")
+        mask = reset_mask_in(options)
         if mask is None:
             return np.arange(self.num_envs)
         is_mask = isinstance(mask, np.ndarray) and mask.dtype == np.bool_
@@ -318,6 +315,18 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             frame(self.variant, game, self.render_mode, self.render_seat)
             for game in self._play.games
         )
+
+
+def reset_mask_in(options: Any) -> Any:
+    """What the options of a reset give as "reset_mask", unchecked; None if they do not.
+
+    Other options are ignored with a warning; UserError for a deal or a state.
+    """
+    given = dict(checked_mapping(options))
+    mask = given.pop("reset_mask", None)
+    if known_options(given):
+        raise UserError("reset takes no options but reset_mask for many games at once")
+    return mask
 
 
 def checked_mode(mode: Any) -> AutoresetMode:

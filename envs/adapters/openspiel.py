@@ -20,9 +20,10 @@ not every variant has is -1 or null unless it is given, and true or false is the
 "python_geishas_road(variant=geishas_road:advanced,counter_own=no)".
 
 An observation is the engine's. The information-state string is all that a seat has done and seen
-since the game began (history.py). The tensor holds the observation as it is, and as it was at the
-end of up to three earlier rounds: Hanamikoji and Geisha's Road forget nothing within a round, so
-this is perfect recall in games of up to four. In Hanabi it is what happened since one's last turn.
+since the game began (sessions/moments.py). The tensor holds the observation as it is, and as it was
+at the end of up to three earlier rounds: Hanamikoji and Geisha's Road forget nothing within a
+round, so this is perfect recall in games of up to four. In Hanabi it is what happened since one's
+last turn.
 
 A game without a limit of rounds is broken off as a draw after MOST_ROUNDS, since OpenSpiel asks
 for a bound. Algorithms that walk a whole tree many times are fastest on

@@ -21,9 +21,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorWrapper
 from gymnasium.vector.utils import batch_space
 
-from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv, reset_mask_in
 from hanamachi.errors import UserError, shown
-from hanamachi.sessions.session import checked_mapping
 
 Observations = dict[str, Any]
 
@@ -68,10 +67,11 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
         """Begin all games, or new ones in the rows of "reset_mask", (B,) bool, that are over.
 
         UserError for a mask of other games, or with a seed, as those games have begun already.
+        Other options are ignored with a warning, but a deal or a state is refused.
         """
-        mask = checked_mapping(options).get("reset_mask")
+        mask = reset_mask_in(options)
         if mask is None or not self._begun:
-            observations, infos = self.env.reset(seed=seed, options=options)
+            observations, infos = self.env.reset(seed=seed, options={"reset_mask": mask})
             self._now = {"observation": observations, "action_mask": infos["action_mask"]}
             self._begun = True
         elif seed is not None:

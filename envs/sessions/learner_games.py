@@ -46,7 +46,10 @@ class LearnerGames(ABC):
 
     @abstractmethod
     def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
-        """Begin games in these rows, up to the learners' first decisions; show all rows."""
+        """Begin games in these rows, up to the learners' first decisions; show all rows.
+
+        Only the observations and masks in `shown` hold something after it.
+        """
 
     @abstractmethod
     def step(self, actions: NDArray[np.int64], shown: Shown, rng: np.random.Generator) -> None:

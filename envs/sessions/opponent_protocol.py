@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.engine.kernels import drawn_seat
 from hanamachi.errors import IllegalAction, UserError, shown
-from hanamachi.sessions.policy_checks import memory_of
+from hanamachi.sessions.policy_checks import Actions, Masks, Observations, memory_of
 from hanamachi.sessions.session import Session, seat_number, whole_number
-
-ACTION_BOUND = 2**62  # every number of an action is below
 
 
 class Opponent(Protocol):
@@ -68,14 +66,25 @@ class RowByRow:
         memory: NDArray[Any],
         rng: np.random.Generator,
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        chosen = [self._chosen(*row) for row in zip(observation, mask, strict=True)]
-        return np.array(chosen, np.int64), memory
+        return chosen_by(self.choose, observation, mask, self.name), memory
 
-    def _chosen(self, observation: NDArray[np.float32], mask: NDArray[np.int8]) -> int:
-        action = whole_number(self.choose(observation, mask), f"an action of {self.name}")
-        if abs(action) >= ACTION_BOUND:
-            raise IllegalAction(f"{self.name} chose action {shown(action)}, and there is none")
-        return action
+
+def chosen_by(choose: Choose, observations: Observations, masks: Masks, name: str) -> Actions:
+    """The action that a function of one game chooses in each row, (B,).
+
+    An array without dimensions is an action, too: stable-baselines3 predicts such. UserError for
+    what is no whole number; IllegalAction unless it is legal.
+    """
+    actions = np.empty(len(masks), np.int64)
+    for row, mask in enumerate(masks):
+        action = whole_number(choose(observations[row], mask), f"an action of {name}")
+        if not 0 <= action < len(mask) or mask[action] == 0:
+            raise IllegalAction(
+                f"{name} chose action {shown(action)}, which is not one of the "
+                f"{np.count_nonzero(mask)} legal ones: choose one of numpy.flatnonzero(mask)"
+            )
+        actions[row] = action
+    return actions
 
 
 def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponent:

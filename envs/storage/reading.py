@@ -49,7 +49,8 @@ def opened_at_once(path: str, flags: int) -> int:
 def parse_json(content: bytes) -> Any:
     """The value that JSON spells; the caller bounds the content.
 
-    UserError if it is none, repeats a key, is nested deep or has a number of many digits.
+    As Python writes them, NaN and Infinity are numbers too. UserError if it is none, repeats a key,
+    is nested deep or has a whole number of many digits.
     """
     try:
         value = json.loads(content, object_pairs_hook=without_repetition, parse_int=bounded_int)

@@ -96,7 +96,9 @@ class ProcessPolicy(ViewPolicy):
         try:
             if bots.never_ready:
                 raise NotReady(bots.never_ready)
-            yield bots.in_seats.setdefault(seat, SeatedBot(self, seat))
+            if seat not in bots.in_seats:
+                bots.in_seats[seat] = SeatedBot(self, seat)
+            yield bots.in_seats[seat]
         except NotReady as error:
             bots.never_ready = str(error)
             raise NotReady(f"{self.name} is not ready: it {error}") from None

@@ -11,6 +11,14 @@ from hanamachi.errors import UserError
 pytestmark = pytest.mark.uncompiled
 
 
+def play_to_an_end(games, shown):
+    """Which games end, (B,), in the first step in which one does."""
+    terminated = np.zeros(games.num_envs, bool)
+    while not terminated.any():
+        shown, _, terminated, _, _ = games.step(shown["action_mask"].argmax(1))
+    return terminated
+
+
 def test_for_torchrl_shows_the_end_and_then_the_next_game():
     made = {"num_envs": 16, "max_rounds": 1}
     plain = gymnasium.make_vec("hanamachi/Hanamikoji-v0", **made)
@@ -42,9 +50,7 @@ def test_for_torchrl_refuses_a_step_of_games_that_are_over():
     shown, _ = games.reset(seed=1)
     with pytest.raises(UserError, match="games that have ended"):
         games.reset(options={"reset_mask": np.array([True, False])})
-    terminated = np.zeros(2, bool)
-    while not terminated.any():
-        shown, _, terminated, _, _ = games.step(shown["action_mask"].argmax(1))
+    play_to_an_end(games, shown)
     with pytest.raises(UserError, match="call reset"):
         games.step(shown["action_mask"].argmax(1))
 
@@ -70,12 +76,22 @@ def test_for_torchrl_begins_all_games_with_a_mask_of_all():
     same, _ = other.reset(seed=1)
     for name, rows in shown.items():
         np.testing.assert_array_equal(rows, same[name])
-    terminated = np.zeros(2, bool)
-    while not terminated.any():
-        shown, _, terminated, _, _ = games.step(shown["action_mask"].argmax(1))
+    terminated = play_to_an_end(games, shown)
     with pytest.raises(UserError, match="leave out the seed"):
         games.reset(seed=1, options={"reset_mask": terminated})
     games.reset(options={"reset_mask": terminated})
+
+
+def test_for_torchrl_reads_all_options_of_every_reset():
+    games = for_torchrl(gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=2, max_rounds=1))
+    with pytest.warns(UserWarning, match="ignores") as warned:
+        shown, _ = games.reset(seed=1, options={"colour": 1})
+    assert len(warned) == 1
+    options = {"reset_mask": play_to_an_end(games, shown)}
+    with pytest.raises(UserError, match="no options but reset_mask"):
+        games.reset(options={**options, "deal": []})
+    with pytest.warns(UserWarning, match="ignores"):
+        games.reset(options={**options, "colour": 1})
 
 
 def test_for_torchrl_takes_options_by_name_alone():

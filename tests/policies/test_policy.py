@@ -402,15 +402,6 @@ def test_a_plain_function_is_a_policy():
     np.testing.assert_array_equal(actions, masks.argmax(1))
 
 
-@pytest.mark.parametrize("answer", [0, "0", None, 10_000, -1, 1.0])
-def test_a_function_that_chooses_an_illegal_action_is_refused(answer):
-    policy = as_policy(lambda observation, mask: answer, make_variant("hanamikoji"))
-    mask = np.zeros((1, policy.variant.actions.size), np.int8)
-    mask[0, [1, 3]] = 1
-    with pytest.raises(IllegalAction, match="2"):
-        policy.distribution(np.zeros((1, policy.variant.observation.size)), mask, empty(mask))
-
-
 @pytest.mark.parametrize(
     ("answer", "error"),
     [

@@ -73,8 +73,9 @@ def test_json_is_read_down_to_the_deepest_level_and_refused_below():
             parse_json(nested(levels))
 
 
-def test_numbers_are_read_up_to_their_digits():
+def test_whole_numbers_are_read_up_to_their_digits():
     assert parse_json(b"9" * DIGITS) == 10**DIGITS - 1
+    assert parse_json(b"0." + b"9" * (DIGITS + 1)) == 1  # others may be written at any length
     for digits in (DIGITS + 1, 5_000):
         with pytest.raises(UserError):
             parse_json(b"9" * digits)
