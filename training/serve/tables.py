@@ -40,6 +40,7 @@ class Choice(NamedTuple):
     game: int
     number: int
     action: int
+    memory: NDArray[Any]  # (M,) what it remembers once the action is taken
 
 
 class Table:
@@ -149,28 +150,32 @@ class Table:
 
     def choose(self) -> Choice:
         """What the policy in the seat to move plays; the same after a restart."""
-        game, number = self.game, len(self.session.actions)
-        probabilities, _ = judgement(self.players[self.session.mover], self.session)
+        game, number, seat = self.game, len(self.session.actions), self.session.mover
+        policy, memory = self.players[seat].policy, self.players[seat].memory.copy()
+        player = SeatedPlayer(policy, self.variant, games=1, memory=memory)
+        probabilities, _ = judgement(player, self.session)
         rng = np.random.default_rng((self.luck, number))
-        return Choice(game, number, choice(self.variant, probabilities, rng))
+        return Choice(game, number, choice(self.variant, probabilities, rng), memory[0, seat])
 
     def play(self, chosen: Choice) -> None:
         """A policy's move, as `choose` gave it; UserError if the game has gone on since."""
         if chosen[:2] != (self.game, len(self.session.actions)):
             raise UserError("the game has gone on while the policy thought")
-        self._step(chosen.action)
+        seat = self.session.mover
+        self._step(chosen.action, chosen.memory)
+        self.players[seat].memory[0, seat] = chosen.memory
 
-    def _step(self, action: int) -> None:
+    def _step(self, action: int, memory: NDArray[Any] | None = None) -> None:
         """An action, written down first, and with it the end if it ends the game.
 
-        IllegalAction or UserError, and nothing has changed, if it is not legal or cannot be kept.
+        `memory` (M,) is what a policy that chose it remembers then. IllegalAction or UserError, and
+        nothing has changed, if the action is not legal or cannot be kept.
         """
         seat, number = self.session.mover, len(self.session.actions) + 1
         after = deepcopy(self.session)
         after.step(action)
         replay = (new_key(), text_of(record_of(after))) if after.mover == OVER else None
-        memory = self.players[seat].memory[0, seat] if seat in self.players else np.empty(0)
-        remembered = (seat, memory.tobytes()) if memory.size else None
+        remembered = (seat, memory.tobytes()) if memory is not None and memory.size else None
         self.store.add_action(self.id, Event(self.game, number, "act", action), remembered, replay)
         self._carry_out(action)
         self._complete_history()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hanamachi.training.serve.store as kept
@@ -22,7 +23,13 @@ READER = "reader"
 
 
 class Reader(ViewPolicy):
-    """Reads all that happened before it chooses."""
+    """Reads all that happened before it chooses, and counts its decisions."""
+
+    def initial_memory(self, batch: int) -> Any:
+        return np.zeros((batch, 1))
+
+    def distribution(self, observation: Any, mask: Any, memory: Any) -> Any:
+        return *super().distribution(observation, mask, memory)[:2], memory + 1
 
     def probabilities(self, worlds: Worlds, mask: Any) -> Any:
         for seat in (None, 0, 1):
@@ -49,9 +56,11 @@ def begun(store: Store) -> Table:
 
 
 def state(table: Table) -> Any:
-    """The game as the table has it, and as the store does."""
-    session = table.session
-    return session.games.tobytes(), session.actions[:], table.replay, table.store.events(table.id)
+    """The game and what policies remember, as the table has it, and as the store does."""
+    session, store = table.session, table.store
+    memory = [player.memory.tolist() for player in table.players.values()]
+    in_store = store.events(table.id), store.memories(table.id)
+    return session.games.tobytes(), session.actions[:], memory, table.replay, in_store
 
 
 def test_a_move_that_is_not_legal_is_never_kept(store: Store) -> None:
@@ -94,6 +103,8 @@ def test_the_last_move_is_kept_with_the_end_of_the_game_or_not_at_all(
     assert table.over
     assert [event.kind for event in store.events(table.id)[-2:]] == ["act", "end"]
     assert store.replay(str(table.replay))
+    decisions = sum(player.memory.sum() for player in table.players.values())
+    assert decisions == len(table.session.actions)
 
 
 def test_a_policy_that_thinks_in_another_thread_only_reads_the_events(
