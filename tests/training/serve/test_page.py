@@ -349,6 +349,22 @@ def test_the_rules_are_at_hand(browser: Browser) -> None:
     until(lambda: not browser.elements("dialog"), "the table")
 
 
+def test_only_tables_with_links_to_send_make_room_for_each_other(browser: Browser) -> None:
+    browser.open()
+    script = """
+        const done = arguments[0];
+        import("/page/invitations.js").then(({ rememberSeats, invitations }) => {
+          rememberSeats({ 0: "mine", 1: "theirs" });
+          for (let table = 0; table < 20; table += 1) {
+            rememberSeats({}); // watched
+            rememberSeats({ 0: `alone ${table}` });
+          }
+          done(Boolean(invitations("mine")));
+        });
+    """
+    assert browser.driver.execute_async_script(script)
+
+
 @in_full
 def test_two_browsers_play_hanabi_together(server: Server) -> None:
     with browsers(server.address, 2) as (first, second):

@@ -14,8 +14,9 @@ function remembered() {
   }
 }
 
-/** Remember the seats' keys of a table, if the browser keeps data. */
+/** Remember the seats' keys of a table with more than one, if the browser keeps data. */
 export function rememberSeats(keys) {
+  if (Object.keys(keys).length < 2) return;
   try {
     localStorage.setItem(STORED, JSON.stringify([keys, ...remembered()].slice(0, TABLES)));
   } catch {
