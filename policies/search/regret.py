@@ -41,7 +41,7 @@ def regret(
     """The regret of an action of a batch of one, and the memory after the decision.
 
     What the seat earns is from -1 to 1 in competitive games, and in points in cooperative ones.
-    There are at least FEWEST worlds.
+    `worlds` must be at least FEWEST: in fewer, there is no other half.
     """
     decision, after = search.decision(observation, mask, memory)
     actions = np.union1d(search.tried(decision), [action])

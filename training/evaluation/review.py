@@ -50,7 +50,7 @@ class Review:
     ) -> None:
         """The search judges each move of these seats, or of all, in this many worlds.
 
-        `policy` loads the agent and the search.
+        There must be at least FEWEST of `regret`. `policy` loads the agent and the search.
         """
         self.record, self.worlds, variant = record, worlds, record.variant
         self.seats = range(variant.seats) if seats is None else seats

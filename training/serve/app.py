@@ -38,6 +38,7 @@ from hanamachi.limits import (
     REQUEST_BYTES,
     REVIEW_WORLDS,
 )
+from hanamachi.policies.search.regret import FEWEST
 from hanamachi.sessions.notation import notation
 from hanamachi.sessions.prompts import rules_of
 from hanamachi.sessions.saved_games import Record
@@ -52,8 +53,8 @@ from hanamachi.training.serve.connections import (
 from hanamachi.training.serve.offers import Offers
 from hanamachi.training.serve.protocol import game_text_of, opening_of
 from hanamachi.training.serve.reviews import Reviews
-from hanamachi.training.serve.store import Fault, Store
-from hanamachi.training.serve.table_server import Connection, Full, OpenTable, TableServer, refusal
+from hanamachi.training.serve.store import Fault, Full, Store
+from hanamachi.training.serve.table_server import Connection, OpenTable, TableServer, refusal
 from hanamachi.training.serve.tables import new_key
 
 PAGE = files("hanamachi.training.serve") / "page"
@@ -464,8 +465,8 @@ def move_in(text: str) -> int:
 
 def worlds_in(text: str) -> int:
     number = number_in(text, 5) or 0
-    if not 1 <= number <= REVIEW_WORLDS:
-        raise UserError(f"worlds must be from 1 to {REVIEW_WORLDS}, not {shown(text)}")
+    if not FEWEST <= number <= REVIEW_WORLDS:
+        raise UserError(f"worlds must be from {FEWEST} to {REVIEW_WORLDS}, not {shown(text)}")
     return number
 
 

@@ -17,6 +17,7 @@ from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.external.bot import START
 from hanamachi.policies.external.process import PROCESS, load_process
 from hanamachi.policies.load import (
+    FACTORY_WITH_SETTINGS,
     SEARCH,
     agent_for,
     knows_its_game,
@@ -27,6 +28,7 @@ from hanamachi.policies.load import (
 )
 from hanamachi.policies.rules.registry import NAMES, rule_policies_for
 from hanamachi.policies.search.search import split_spec
+from hanamachi.sessions.notation import head
 from hanamachi.training.evaluation.fingerprints import fingerprint
 
 HUMAN = "human"
@@ -38,17 +40,22 @@ class Offers:
 
     def __init__(self, named: Sequence[str] = ()) -> None:
         """`named` are policies of the command line; UserError if one of them plays no game."""
+        self.named = frozenset(named)
         self._by_variant = {id: ours(variant(id)) for id in VARIANTS}
         self._versions: dict[str, str] = {}  # what tells policies of the same name apart
+        self._made_for: dict[str, Variant] = {}  # of those that know their game
         for number, spec in enumerate(named, 1):
             self._add(spec, number)
         self.listed = [self._game(variant(id)) for id in VARIANTS]  # what browsers get
 
     def _add(self, spec: str, number: int) -> None:
-        ids = [load_policy(spec).variant.id] if knows_its_game(spec) else [*VARIANTS]
-        names = {id: name for id in ids if (name := name_there(spec, id))}
+        known = load_policy(spec) if knows_its_game(spec) else None
+        if known:
+            names = {known.variant.id: public_name(spec, known.name)}
+        else:
+            names = {id: name for id in VARIANTS if (name := name_there(spec, id))}
         if not names:
-            load_policy(spec, ids[0])  # says why
+            load_policy(spec, next(iter(VARIANTS)))  # says why
             raise UserError(f"{spec} plays none of the games")
         if spec.startswith(PROCESS):
             check_bot(spec, names)
@@ -58,6 +65,8 @@ class Offers:
                 numbered = f"{name} (policy {number})"
                 self._by_variant[id][numbered] = spec
                 self._versions[numbered] = version
+                if known:
+                    self._made_for[numbered] = known.variant
 
     def policies(self, id: str) -> Mapping[str, str]:
         """Names -> what `load_policy` takes; UserError for an unknown game."""
@@ -65,13 +74,18 @@ class Offers:
             raise unknown("game", id, self._by_variant)
         return self._by_variant[id]
 
-    def spec(self, id: str, name: str, with_people: bool) -> str:
+    def spec(self, chosen: Variant, name: str, with_people: bool) -> str:
         """What `load_policy` takes for a name; UserError if it may not sit there."""
-        known = self.policies(id)
+        known = self.policies(chosen.id)
         if name not in known:
-            raise unknown(f"policy for {id} called", name, [HUMAN, *known])
-        if with_people and name in not_with_people(variant(id)):
+            raise unknown(f"policy for {chosen.id} called", name, [HUMAN, *known])
+        if with_people and name in not_with_people(variant(chosen.id)):
             raise UserError(f"{name} plays by a convention that people cannot follow")
+        made_for = self._made_for.get(name)
+        if made_for and not made_for.understands(chosen):
+            raise UserError(
+                f"{name} cannot play with these options; choose those of {head(made_for)}"
+            )
         return known[name]
 
     def versions(self, names: Iterable[str]) -> dict[str, str]:
@@ -141,14 +155,14 @@ def name_there(spec: str, id: str) -> str | None:
         return None
 
 
-def public_name(spec: str, own: str) -> str:
-    """The name of a policy without paths or secrets; `own` is what it calls itself.
+def public_name(spec: str, loaded_name: str) -> str:
+    """The name of a policy without paths or secrets; `loaded_name` is that of the loaded policy.
 
     Of a file or folder two parts stay, as many checkpoints are called "policy" in their runs.
     """
     if spec.startswith(PROCESS):
         program, *arguments = shlex.split(spec.removeprefix(PROCESS))
-        script = [word for word in arguments[:1] if Path(word).is_file()]  # of an interpreter
+        script = [word for word in arguments[:1] if os.path.isfile(word)]  # of an interpreter
         return " ".join(Path(word).name for word in (program, *script))
     if spec.startswith(SEARCH):
         kind, blueprint, settings = split_spec(spec)
@@ -156,4 +170,5 @@ def public_name(spec: str, own: str) -> str:
         return " ".join(filter(None, parts))
     if knows_its_game(spec) and not names_an_agent(spec):
         return "/".join(Path(os.path.abspath(spec)).parts[-2:])
-    return own.replace("/", " ").replace(":", " ")
+    factory = FACTORY_WITH_SETTINGS.fullmatch(loaded_name)
+    return (factory[1] if factory else loaded_name).replace("/", " ").replace(":", " ")

@@ -4,13 +4,13 @@ import asyncio
 from collections import OrderedDict
 from typing import Any
 
-from hanamachi.errors import UserError
 from hanamachi.limits import REVIEWS
 from hanamachi.sessions.saved_games import Record
 from hanamachi.training.evaluation.review import Review, worst
+from hanamachi.training.serve.store import Full
 from hanamachi.training.serve.worker import Worker
 
-KEPT = 64  # finished reviews
+KEPT = 64  # finished reviews, those that were read last
 
 
 class Reviews:
@@ -22,13 +22,14 @@ class Reviews:
         self.done: OrderedDict[tuple[str, int], dict[str, Any]] = OrderedDict()
 
     async def of(self, id: str, record: Record, worlds: int) -> dict[str, Any]:
-        """The review of a game; UserError if too many others are being made."""
+        """The review of a game; Full if too many others are being made."""
         wanted = id, worlds
         if wanted in self.done:
+            self.done.move_to_end(wanted)
             return self.done[wanted]
         if wanted not in self.waiting:
             if len(self.waiting) >= REVIEWS:
-                raise UserError("too many games are being reviewed; try again in a minute")
+                raise Full("too many games are being reviewed; try again in a minute")
             self.waiting[wanted] = asyncio.create_task(self._make(wanted, record))
         return await asyncio.shield(self.waiting[wanted])
 

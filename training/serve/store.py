@@ -49,6 +49,14 @@ class Event(NamedTuple):
 class Fault(UserError):
     """The disk fails, or is full; trying again later may be of use."""
 
+    status = 503  # of the answer to a request
+
+
+class Full(UserError):
+    """There is no room now; trying again later is of use."""
+
+    status = 503
+
 
 class Key(NamedTuple):
     """What a key opens."""
@@ -115,7 +123,7 @@ class Store:
         in_use: Set[str] = frozenset(),
         address: str = "",
     ) -> None:
-        """A new table and its first game; UserError if there are too many, of this address or all.
+        """A new table and its first game; Full if there are too many, of this address or all.
 
         Tables that are not in use make room: first those at which nobody has moved for ten minutes
         after they were opened, then those whose game is over, then idle ones. Which tables an
@@ -212,7 +220,7 @@ def touch(base: sqlite3.Connection, table: str) -> None:
 
 
 def make_room(base: sqlite3.Connection, in_use: Set[str], address: str) -> None:
-    """Forget a table if its address, or all, have as many as they may; UserError if none fits."""
+    """Forget a table if its address, or all, have as many as they may; Full if none fits."""
     own = ids(base, "select at from openers where address = ?", address)
     everyones = ids(base, "select id from tables")
     if len(own) >= TABLES_OF_AN_ADDRESS:  # else one browser could shut all others out
@@ -227,7 +235,7 @@ def ids(base: sqlite3.Connection, query: str, *values: Any) -> set[str]:
 
 
 def forgettable(base: sqlite3.Connection, candidates: Set[str], full: str) -> str:
-    """The one of these tables that makes room for another one; UserError if none does."""
+    """The one of these tables that makes room for another one; Full if none does."""
     idle = "select id from tables where touched < ?"
     unplayed = f"{idle} and id not in (select at from events where game > 0 or number > 0)"
     over = "select id from tables where id in (select at from events where kind = 'end')"
@@ -237,7 +245,7 @@ def forgettable(base: sqlite3.Connection, candidates: Set[str], full: str) -> st
             if id in candidates:
                 found: str = id
                 return found
-    raise UserError(f"{full} already; finish a game at one of them first")
+    raise Full(f"{full} already; finish a game at one of them first")
 
 
 def forget(base: sqlite3.Connection, table: str) -> None:

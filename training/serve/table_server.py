@@ -1,11 +1,11 @@
 """All tables in use: people enter them by their keys, and policies move there.
 
 Threads do the work, each one thing after another: one for moves and hints, which take milliseconds;
-one for games to look at; one for searches and reviews; and one for each policy of the user, which
-may wait for a program or a network. Tables are only changed in the first, so each message is
-carried out whole before the next one. The others only read a game, whose events the first has
-completed, while a policy thinks; nobody else can move meanwhile, nor begin another game. A table
-that nobody looks at is left to the store.
+one for games to look at; one for reviews and the searches that every server offers; and one for
+each policy of the user, searches included, which may wait for a program or a network. Tables are
+only changed in the first, so each message is carried out whole before the next one. The others only
+read a game, whose events the first has completed, while a policy thinks; nobody else can move
+meanwhile, nor begin another game. A table that nobody looks at is left to the store.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import SOCKETS, SOCKETS_OF_A_SEAT
-from hanamachi.policies.load import SEARCH, usual
+from hanamachi.policies.load import usual
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import judgement
 from hanamachi.sessions.players import SeatedPlayer
@@ -28,7 +28,7 @@ from hanamachi.sessions.saved_games import Record
 from hanamachi.training.serve.offers import HUMAN, Offers, is_quick
 from hanamachi.training.serve.protocol import Act, Hint, Message, New, Opening, Step, message_of
 from hanamachi.training.serve.replays import record_in, text_of
-from hanamachi.training.serve.store import Key, Store
+from hanamachi.training.serve.store import Full, Key, Store
 from hanamachi.training.serve.tables import Table, new_key
 from hanamachi.training.serve.worker import Worker
 
@@ -36,10 +36,6 @@ ANSWERS = 32  # that wait for a browser that does not read them
 RECORDS = 64  # games to look at that are kept read
 
 log = logging.getLogger("hanamachi.serve")
-
-
-class Full(UserError):
-    """There is no room now; trying again later is of use."""
 
 
 class Socket(Protocol):
@@ -109,17 +105,17 @@ class Policies:
 
     def __init__(self, offers: Offers, quick: Worker, slow: Worker) -> None:
         self.offers, self.quick, self.slow = offers, quick, slow
-        self.own: dict[str, Worker] = {}  # of each policy of the user
+        self.workers_of_users: dict[str, Worker] = {}  # one for each policy of the user
 
     def worker(self, spec: str) -> Worker:
         """Where a policy is asked."""
         if is_quick(spec):
             return self.quick
-        if spec.startswith(SEARCH):
+        if spec not in self.offers.named:
             return self.slow
-        if spec not in self.own:
-            self.own[spec] = Worker(spec)
-        return self.own[spec]
+        if spec not in self.workers_of_users:
+            self.workers_of_users[spec] = Worker(spec)
+        return self.workers_of_users[spec]
 
     async def seated(
         self, chosen: Variant, seats: tuple[str, ...]
@@ -127,7 +123,7 @@ class Policies:
         """The policies by their seats, and the workers of those that may think for long."""
         with_people = HUMAN in seats
         specs = {
-            seat: self.offers.spec(chosen.id, name, with_people)
+            seat: self.offers.spec(chosen, name, with_people)
             for seat, name in enumerate(seats)
             if name != HUMAN
         }
@@ -179,7 +175,7 @@ class TableServer:
         self._record = lru_cache(maxsize=RECORDS)(partial(read, store))
 
     def close(self) -> None:
-        for worker in (self.slow, *self.policies.own.values()):
+        for worker in (self.slow, *self.policies.workers_of_users.values()):
             worker.close(wait=False)  # a search may take seconds, and its answer is not kept
         self.replays.close(wait=False)
         self.quick.close(wait=True)

@@ -359,6 +359,6 @@ def test_a_search_refuses_a_model(server: ChatServer) -> None:
 def test_no_browser_can_name_a_model(server: ChatServer) -> None:
     name = f"model:test?url={server.url}"
     with pytest.raises(UserError, match="there is no policy"):
-        Offers().spec("hanamikoji", name, with_people=False)
+        Offers().spec(hanamachi.variant("hanamikoji"), name, with_people=False)
     offered = Offers([name]).policies("hanamikoji")
     assert [label for label, spec in offered.items() if spec == name] == ["test (policy 1)"]

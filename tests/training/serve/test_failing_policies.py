@@ -17,6 +17,9 @@ from hanamachi.policies.load import agent_folder
 from hanamachi.policies.policy import Policy, uniform
 
 GAME, NAME = "hanamikoji", "unsure (policy 1)"
+UNSURE = "policies_that_fail:unsure"
+SEARCH = f"search:improve:{UNSURE}:worlds=1"
+SEARCH_NAME = "search improve policies_that_fail unsure worlds=1 (policy 2)"
 
 
 class Unsure(Policy):
@@ -39,7 +42,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     module: Any = ModuleType("policies_that_fail")
     module.unsure = Unsure
     sys.modules[module.__name__] = module
-    with served(tmp_path_factory.mktemp("data"), ["policies_that_fail:unsure"]) as found:
+    with served(tmp_path_factory.mktemp("data"), [UNSURE, SEARCH]) as found:
         yield found
     del sys.modules[module.__name__]
 
@@ -136,12 +139,15 @@ def test_no_policy_is_asked_while_a_new_game_begins(client: Client) -> None:
         assert (fresh["game"], fresh["failed"]) == (before["game"] + 1, None)
 
 
-def test_a_policy_that_hangs_holds_up_no_other_table(client: Client) -> None:
-    with client.sit(client.table(GAME, HUMAN, NAME)["keys"]["0"]) as seat:
+@pytest.mark.parametrize("name", [NAME, SEARCH_NAME])
+def test_a_policy_that_hangs_holds_up_no_other_table(client: Client, name: str) -> None:
+    table = client.table(GAME, HUMAN, name, options={"starter": 0})
+    search = "search:improve:hanamikoji:worlds=32"
+    other = client.table(GAME, HUMAN, search, options={"starter": 1})
+    with client.sit(table["keys"]["0"]) as seat:
         position = seat.position()
         Unsure.may_move.clear()
         seat.act(position, position["view"]["legal"][0]["action"])
-        other = client.table(GAME, HUMAN, "search:improve:hanamikoji:worlds=32")
         with client.sit(other["keys"]["0"]) as elsewhere:
             assert elsewhere.position()["view"]["legal"]
         Unsure.may_move.set()

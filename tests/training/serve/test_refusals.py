@@ -199,6 +199,18 @@ def test_a_browser_comes_again_after_a_fault_of_the_disk(
         assert code_of_the_end(seat) == FAULT
 
 
+def test_a_request_that_fails_on_the_disk_is_answered_as_a_fault_of_the_server(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(store_limits, "insert", full)
+    answer = client.post("/api/tables", {"game": "hanamikoji", "seats": [HUMAN, HUMAN]})
+    assert answer.status == 503
+    assert "disk is full" in answer.json["error"]
+
+
 def test_keys_cannot_be_guessed(client: Client, table: Any) -> None:
     keys = [table["table"], *table["keys"].values()]
     assert len(set(keys)) == 3
@@ -411,7 +423,7 @@ def test_there_are_only_so_many_tables(client: Client, monkeypatch: pytest.Monke
     wanted = {"game": "hanamikoji", "seats": [HUMAN, "random"]}
     if not opened_before(client):
         client.table("hanamikoji", "random", "random")
-    assert client.post("/api/tables", wanted).status == 400
+    assert client.post("/api/tables", wanted).status == 503
     monkeypatch.setattr(store_limits, "IDLE", -1.0)  # all others may be forgotten
     assert client.post("/api/tables", wanted).status == 201
 
@@ -475,7 +487,7 @@ def test_who_opens_a_table_is_known_by_address(
     assert client.server.store._read("select distinct address from openers") == [("127.0.0.1",)]
     monkeypatch.setattr(store_limits, "TABLES_OF_AN_ADDRESS", 1)
     answer = client.post("/api/tables", {"game": "hanamikoji", "seats": [HUMAN, "random"]})
-    assert answer.status == 400
+    assert answer.status == 503
     assert "your address" in answer.json["error"]
 
 

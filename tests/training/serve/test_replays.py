@@ -217,5 +217,5 @@ def test_the_move_that_ends_the_game_loses_most(client: Client) -> None:
 
 def test_reviews_have_a_budget(client: Client) -> None:
     address = shown(client, notation(game_of("hanamikoji", "random", 2)))
-    for worlds in ("0", "-1", "100000", "x", "", "1.5"):
+    for worlds in ("0", "1", "-1", "100000", "x", "", "1.5"):
         assert client.get(f"{address}/review?worlds={worlds}").status == 400
