@@ -125,6 +125,7 @@ def test_a_game_is_given_up_once(client: Client) -> None:
             twin.send(type="new")
         answers = after_all(seat) + after_all(twin)
         assert [each["type"] for each in answers].count("refused") == 1
+        twin.socket.close()  # so that the position is shown again: `after_all` may have read it
         assert seat.position()["game"] == before["game"] + 1
 
 
