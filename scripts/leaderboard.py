@@ -272,7 +272,9 @@ def strongest_attacker(id: str, result: Mapping[str, Any]) -> Row | Response | N
 
 def bounds(results: Mapping[str, Any]) -> Iterator[str]:
     """The table of strength.md: the bound of each agent that competes, and who found it."""
-    yield from heading("agent", "a perfect opponent wins at least", "as this attacker", "wins")
+    yield from heading(
+        "agent", "a perfect opponent wins at least", "because this attacker", "won, per cent"
+    )
     for id, result in results.items():
         if found := strongest_attacker(id, result):
             bound = f"{100 * found.low:.1f} %"
