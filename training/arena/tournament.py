@@ -116,7 +116,7 @@ def results_in(out: Path) -> list[Path]:
 
 
 def check_players(players: int, variant: Variant, swiss: int | None) -> None:
-    """UserError unless so many players can meet, in `swiss` rounds if there are any."""
+    """UserError unless this many players can meet, in `swiss` rounds if there are any."""
     if players == 1 and not variant.game.cooperative:
         raise UserError("one player only: add a bot, or a policy with --with")
     if swiss is None:
@@ -193,7 +193,7 @@ class Director:
     def _begin(self, numbers: Sequence[int], before: int, matches: int) -> None:
         """Tell who watches that these of all `matches` are next, after those played `before`.
 
-        Of games that are kept only those count that are paired, which each round decides anew.
+        Of the games that are kept only those count that this round pairs.
         """
         kept = sum(self.kept[number] for number in numbers)
         self.watch.begin(matches * self.plan.games, before * self.plan.games + kept)
