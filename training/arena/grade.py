@@ -61,18 +61,26 @@ def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[st
     ways, is refused. UserError if there is no such version or nobody to grade, or if one of the
     others is a search.
     """
-    variant, about = version(small), about_players(folder, limits, others)
-    players = entrants(bots_in(folder)[0], others, variant, limits)
-    for player in players:
-        refuse_search(player)
-    tree = tree_of(variant)
+    variant = version(small)
+    players = players_to_grade(folder, variant, limits, others)
+    about, tree = about_players(folder, limits, others), tree_of(variant)
     found = [graded(tree, player) for player in players]
     order = sorted(found, key=lambda each: (each.nash_conv is None, each.nash_conv))
     return Grades(small, about, order, rounded(nash_conv(tree, tree.uniform)))
 
 
+def players_to_grade(
+    folder: Path, variant: Variant, limits: Limits, others: Sequence[str]
+) -> list[Policy]:
+    """All who are graded; UserError for a name that leads to no policy, or to a search."""
+    players = entrants(bots_in(folder)[0], others, variant, limits)
+    for player in players:
+        refuse_search(player)
+    return players
+
+
 def about_players(folder: Path, limits: Limits, others: Sequence[str]) -> dict[str, Any]:
-    """What the grades depend on, besides the small version."""
+    """What the grades depend on, besides the small version; of players that could be loaded."""
     programs, _ = bots_in(folder)
     return {"policies": [*programs, *others], **conditions(folder, programs, others, limits)}
 
@@ -125,9 +133,9 @@ def check_place(
 ) -> None:
     """UserError if `write` would replace other grades or other files, or cannot write there.
 
-    The arguments after `out` are those of `grade`.
+    The arguments after `out` are those of `grade`, which refuses the same ones.
     """
-    version(small)  # a part of the names
+    players_to_grade(folder, version(small), limits, others)
     site, data = files(out, small)
     keep_other_results(data, {"small": small, **about_players(folder, limits, others)})
     keep_what_is_there(data, [site])

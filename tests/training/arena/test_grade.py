@@ -11,7 +11,7 @@ from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import as_policy
 from hanamachi.training.arena import grade as grading
-from hanamachi.training.arena.grade import grade, write
+from hanamachi.training.arena.grade import check_place, grade, write
 from hanamachi.training.exact import SMALL, exact_exploitability, report
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
@@ -78,3 +78,19 @@ def test_a_search_is_refused_before_the_tree_is_walked(
 def test_an_unknown_small_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="hanamikoji-gifts"):
         grade(tmp_path, "hanamikoji-gift")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [('process:"x', "quot"), ("./nothing", "checkpoint"), ("broken.part:make", "ZeroDivision")],
+)
+def test_a_name_that_leads_to_no_policy_is_refused_in_a_sentence(
+    name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "__init__.py").write_text("1 / 0", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(UserError, match=words):
+        check_place(tmp_path / "out", tmp_path, "hanabi-pairs", others=[name])
+    with pytest.raises(UserError, match=words):
+        grade(tmp_path, "hanabi-pairs", others=[name])
