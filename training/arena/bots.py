@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from shutil import which
 
 from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import RUNNERS
@@ -17,8 +18,9 @@ PYCACHE = "__pycache__"
 def bots_in(folder: Path) -> tuple[dict[str, Path], list[str]]:
     """The program of each bot, by the bot's name, and the names of what is no bot.
 
-    A bot is a file of Python or JavaScript, another executable file, or a folder with an executable
-    called "run". Names that begin with "." or "_" are passed over. UserError if there is no folder.
+    A bot is a file of Python, or of JavaScript if there is Node.js, another executable file, or a
+    folder with an executable called "run". Names that begin with "." or "_" are passed over.
+    UserError if there is no folder.
     """
     if not checked_path(folder).is_dir():
         raise UserError(f"{folder} is no folder; name the folder that the bots are in")
@@ -27,11 +29,17 @@ def bots_in(folder: Path) -> tuple[dict[str, Path], list[str]]:
         if entry.name.startswith((".", "_")):
             continue
         program = entry / RUN if entry.is_dir() else entry
-        if program.is_file() and (program.suffix in RUNNERS or os.access(program, os.X_OK)):
+        if program.is_file() and can_run(program):
             found[entry.name] = program.absolute()
         else:
             others.append(entry.name)
     return found, others
+
+
+def can_run(program: Path) -> bool:
+    """Whether a file can be started: by the program for files of its kind, or by itself."""
+    runner = RUNNERS.get(program.suffix)
+    return bool(which(runner)) if runner else os.access(program, os.X_OK)
 
 
 def command(program: Path) -> list[str]:

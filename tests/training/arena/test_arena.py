@@ -22,6 +22,7 @@ import hanamachi
 from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import Limits
 from hanamachi.sessions.notation import load_game
+from hanamachi.training.arena import bots as arena_bots
 from hanamachi.training.arena import page
 from hanamachi.training.arena.bots import bots_in, digest
 from hanamachi.training.arena.tournament import Tournament, play_tournament
@@ -355,7 +356,8 @@ def test_the_page_of_the_folder_above_is_called_by_its_name(
 # --- Which are bots
 
 
-def test_programs_of_all_kinds_are_found(tmp_path: Path) -> None:
+def test_programs_of_all_kinds_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena_bots, "which", lambda program: program)
     for name in ("a.py", "b.js", "c", "d.cpp", "e.txt", "_f.py", ".g.py"):
         (tmp_path / name).write_text("", encoding="utf-8")
     (tmp_path / "c").chmod(0o755)
@@ -366,6 +368,10 @@ def test_programs_of_all_kinds_are_found(tmp_path: Path) -> None:
     found, others = bots_in(tmp_path)
     assert list(found) == ["a.py", "b.js", "c", "h"]
     assert others == ["d.cpp", "e.txt", "i"]
+    monkeypatch.setattr(arena_bots, "which", lambda program: None if program == "node" else program)
+    found, others = bots_in(tmp_path)
+    assert list(found) == ["a.py", "c", "h"]
+    assert others == ["b.js", "d.cpp", "e.txt", "i"]
 
 
 def test_mistakes_end_in_a_sentence(bots: Path, tmp_path: Path) -> None:

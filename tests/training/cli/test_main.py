@@ -150,6 +150,18 @@ def test_grades_of_each_small_version_have_files_of_their_own(hanamachi, tmp_pat
 
 
 @pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
+def test_what_is_no_bot_is_not_graded_but_listed(hanamachi, tmp_path):
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "bots" / "notes.txt").touch()
+    out = ("--out", tmp_path / "out")
+    code, _, said = hanamachi(
+        "arena", tmp_path / "bots", "--with", "random", *out, "--grade", "hanabi-pairs"
+    )
+    assert code == 0
+    assert "notes.txt is no bot" in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
 @pytest.mark.parametrize(
     ("changed", "more"), [("bot.py has changed", ""), ("seconds", "--seconds 2"),
                           ("greedy was added", "--with greedy")],

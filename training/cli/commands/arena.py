@@ -1,6 +1,7 @@
 """`hanamachi arena`: a tournament of bots, or how exploitable each of them is."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,16 +107,26 @@ def hold_tournament(
     with ShowGames() as watch:
         played = play_tournament(folder, variant, out, watch=watch, **how)
     show(played.evaluation.as_json(), report.tables(played.evaluation), as_json)
-    for name in played.passed_over:
-        note(f"{name} is no bot: no executable, no .py or .js file, no folder with a program run")
+    list_others(played.passed_over)
     written(*write(played, out))
 
 
 def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:
+    from hanamachi.training.arena.bots import bots_in
     from hanamachi.training.arena.grade import check_place, grade, tables, write
 
     check_place(out, folder, small, **how)
     with console.status("the bots are asked about every position"):
         grades = grade(folder, small, **how)
     show(grades.as_json(), tables(grades), as_json)
+    list_others(bots_in(folder)[1])
     written(*write(grades, out))
+
+
+def list_others(names: Sequence[str]) -> None:
+    """Say which files and folders of the bots' folder are no bots."""
+    for name in names:
+        note(
+            f"{name} is no bot: these are .py files, .js files if Node.js is installed, other "
+            "executables, and folders with a program run"
+        )
