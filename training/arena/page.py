@@ -13,10 +13,12 @@ from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.web_page import page, table
 
 HOW_TO_OPEN = """\
-<p>A match opens to the files of its games, named by their deals; in games a and b of a deal the \
-players have changed seats. <code>hanamachi replay FILE</code> steps through a file in the \
-terminal, and with <code>--web</code> at the table in the browser. A game that was forfeited ends \
-where its player failed.</p>"""
+<p>A match opens to the files of its games, named by their deals; {seats}. \
+<code>hanamachi replay FILE</code> steps through a file in the terminal, and with \
+<code>--web</code> at the table in the browser. A game that was forfeited ends where its player \
+failed.</p>"""
+TOGETHER = "who sits first alternates from deal to deal"
+AGAINST = "in games a and b of a deal the players have changed seats"
 
 
 def write(tournament: Tournament, out: Path) -> list[Path]:
@@ -29,8 +31,9 @@ def write(tournament: Tournament, out: Path) -> list[Path]:
 
 def tournament_page(tournament: Tournament) -> str:
     evaluation = tournament.evaluation
+    how_to_open = HOW_TO_OPEN.format(seats=TOGETHER if evaluation.cooperative else AGAINST)
     parts = [*rankings_part(evaluation), *forfeits_part(evaluation)]
-    parts += ["<h2>Matches</h2>", HOW_TO_OPEN, *matches_part(tournament.rounds)]
+    parts += ["<h2>Matches</h2>", how_to_open, *matches_part(tournament.rounds)]
     parts.append(f"<p>{escape(rules(tournament))}</p>")
     rounds = len(tournament.rounds)
     title = f"{evaluation.game}: {len(evaluation.policies)} players, "

@@ -117,7 +117,9 @@ def replays(out: Path) -> dict[str, bytes]:
 def test_a_cooperative_game_is_scored(bots: Path, tmp_path: Path) -> None:
     played = play(bots, tmp_path / "out", "hanabi:3p")
     assert len(played.evaluation.results) == 3
-    assert "points" in page.tournament_page(played)
+    shown = page.tournament_page(played)
+    assert "points" in shown
+    assert "games a and b" not in shown  # each deal is played once
 
 
 # --- Swiss rounds
@@ -338,6 +340,7 @@ def test_every_link_of_the_page_leads_to_a_game(bots: Path, tmp_path: Path) -> N
     for link in links:
         assert load_game(out / link).variant.id == "hanamikoji"
     assert "<b>" not in text
+    assert "games a and b" in text
 
 
 def test_the_page_of_the_folder_above_is_called_by_its_name(
