@@ -1,7 +1,7 @@
 """Datasets of games: `make`, `load` and `to_minari` (extra: data).
 
-A dataset is a folder of Parquet files with one row for each decision, and a card that says how it
-was made. Any library that reads Parquet reads it too.
+A dataset is a folder of Parquet files with one row for each move, and a card that says how it was
+made. Any library that reads Parquet reads it too.
 """
 
 from hanamachi.errors import missing_extra

@@ -19,7 +19,7 @@ CARD = """---
 
 # {game}: {games:,} games of {policies}
 
-Every decision of {games:,} games of {game}, played by {policies}, made with the Python
+Every move of {games:,} games of {game}, played by {policies}, made with the Python
 package Hanamachi.
 
 ```python
@@ -33,13 +33,13 @@ it.
 
 ## Columns
 
-One row is one decision. Rows are sorted by game and decision.
+One row is one move. Rows are sorted by `game` and `decision`.
 
 | column | dtype | shape | what |
 |---|---|---|---|
 {columns}
 
-Forced moves are rows too, so that each game can be replayed: keep the rows with `legal > 1` to
+Forced moves are rows, too, so that each game can be replayed: keep the rows with `legal > 1` to
 learn from decisions only.
 
 {units}

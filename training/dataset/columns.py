@@ -1,6 +1,6 @@
 """The columns of a dataset: one table, from which the files, the card and the reader derive.
 
-Notation: n decisions, N entries of an observation, A actions.
+Notation: n moves, N entries of an observation, A actions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class Column(NamedTuple):
 
 COLUMNS = (
     Column("game", np.int32, "", "number of the game, from 0"),
-    Column("decision", np.int32, "", "number of the decision in its game, from 0"),
+    Column("decision", np.int32, "", "number of the move in its game, from 0, forced ones counted"),
     Column("seat", np.int8, "", "seat that decides"),
     Column("policy", np.int8, "", "which policy decides, by its place in the list of policies"),
     Column("legal", np.int16, "", "how many actions are legal; 1 means that the move is forced"),

@@ -18,7 +18,7 @@ class Figures(NamedTuple):
     """Sums over games."""
 
     games: int
-    rows: int  #: all decisions, forced ones included
+    rows: int  #: all moves, forced ones included
     decisions: int  #: with at least two legal actions
     returns: list[float]  #: of each policy, over all seats that it played
     seated: list[int]  #: how many seats each policy played

@@ -1,6 +1,6 @@
 """Read a dataset and check all of it: files come from outside.
 
-Notation: n decisions, N entries of an observation, A actions.
+Notation: n moves, N entries of an observation, A actions.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,14 +43,14 @@ KINDS: Mapping[str, Any] = {  # of the entries of ABOUT
 
 @dataclass(frozen=True)
 class Dataset:
-    """The decisions of a dataset, sorted by game and decision.
+    """The moves of a dataset, sorted by `game` and `decision`.
 
-    Forced moves are among them; `decisions` leaves them out.
+    Forced ones are among them; `decisions` leaves them out.
     """
 
     recipe: Recipe  #: how it was made
     game: NDArray[np.int32]  #: (n,) number of the game
-    decision: NDArray[np.int32]  #: (n,) number of the decision in its game
+    decision: NDArray[np.int32]  #: (n,) number of the move in its game
     seat: NDArray[np.int8]  #: (n,) seat that decides
     policy: NDArray[np.int8]  #: (n,) place of its policy in `recipe.policies`
     legal: NDArray[np.int16]  #: (n,) how many actions are legal

@@ -32,7 +32,7 @@ def dataset(
     processes: Annotated[int, typer.Option(min=1, help="Processes that play.")] = 1,
     options: GameOptions = None,
 ) -> None:
-    """Write games as Parquet files, one row for each decision (extra: data)."""
+    """Write games as Parquet files, one row for each move (extra: data)."""
     from hanamachi.training.dataset import make
     from hanamachi.training.evaluation.progress import GamesBar
 
