@@ -47,6 +47,7 @@ from hanamachi.training.evaluation.saved_parts import (
     ABOUT,
     SavedParts,
     keep_what_is_there,
+    parsed,
 )
 from hanamachi.training.evaluation.statistics import Floats, interval
 from hanamachi.training.exploitation import (
@@ -83,6 +84,7 @@ LABELS = 30  # decisions of the first response for each that the search labels
 
 DRAWN = "exploit.png"
 CHOICE = "choice"  # the folder of the games that choose the best response
+SEARCHED = "search"  # the folder of the attack by search
 
 READING = "lines: sampled play, while they learned; dots: their most probable actions, in the end"
 
@@ -131,11 +133,12 @@ def exploit(
     if search is not None:
         check_search(attack(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
+    check_deals(runs, out, search is not None)
     train_all(runs, out, resume, mapper)
     result = exploitation(runs, victim, out, watch or Watch())
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
-        how |= {"seed": seed_after(runs, 3), "out": out / "search"}
+        how |= {"seed": seed_after(runs, 3), "out": out / SEARCHED}
         found = exploit_by_search(policy, search, search_games, **how)
         result = replace(result, search=found.search)
     write(result, out)
@@ -169,6 +172,23 @@ def check_search(name: str, games: int, variant: Variant) -> None:
     """UserError, before anything is trained, if this search cannot play so many games."""
     check_games(games, 0, variant)
     load_policy(name, variant.id, **variant.options)
+
+
+def check_deals(runs: Sequence[Config], out: Path, search: bool) -> None:
+    """UserError, before anything is trained, if games that are kept in `out` have other deals.
+
+    The deals depend on the number of responses.
+    """
+    kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_after(runs, 2))]
+    if search:
+        kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_after(runs, 3)))
+    for file, seed in kept:
+        if file.exists() and parsed(file).get("seed") != seed:
+            names = ", ".join((GAMES_FOLDER, SEARCHED, EXPLOITATION, DRAWN))
+            raise UserError(
+                f"{out} holds games with another number of responses, or another seed: give that "
+                f"one (--seeds), name another folder, or delete these to play them anew: {names}"
+            )
 
 
 # --- Their runs

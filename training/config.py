@@ -267,6 +267,11 @@ class Config(Model):
             raise ValueError(f"must have a / in it to name a checkpoint's folder: write ./{start}")
         return start
 
+    @field_validator("options")
+    @classmethod
+    def _in_order(cls, options: dict[str, Any]) -> dict[str, Any]:
+        return dict(sorted(options.items()))  # the same settings are the same text
+
     @field_validator("opponents")
     @classmethod
     def _without_empty_shares(cls, shares: dict[str, float]) -> dict[str, float]:

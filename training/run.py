@@ -194,15 +194,20 @@ def write_settings(out: Path, config: Config) -> None:
 
 def check_settings(begun: Path, config: Config) -> None:
     """UserError, which names the differences, unless the run in a folder has these settings."""
-    if begun.read_bytes() == config.to_yaml().encode():
-        return
-    found = differences(read_settings(begun), parse_yaml(config.to_yaml(), "the settings"))
-    if not found:
-        raise UserError(f"{begun} is not as it was written; restore it, or name another folder")
-    again = shlex.join(["hanamachi", "train", str(begun), "--out", str(begun.parent), "--resume"])
-    raise UserError(
-        listed(f"the run was begun with other settings (to keep them: {again}): ", found)
-    )
+    if found := changed_settings(begun, config):
+        again = ["hanamachi", "train", str(begun), "--out", str(begun.parent), "--resume"]
+        start = "the run was begun with other settings (to keep them: "
+        raise UserError(listed(f"{start}{shlex.join(again)}): ", found))
+
+
+def changed_settings(begun: Path, config: Config) -> list[str]:
+    """In words, how these settings differ from those with which the run in a folder was begun."""
+    was, now = read_settings(begun), parse_yaml(config.to_yaml(), "the settings")
+    found = differences(was, now)
+    # the games are given out to the opponents in this order
+    if not found and list(was["opponents"]) != list(now["opponents"]):
+        return ["the opponents were named in another order"]
+    return found
 
 
 def refuse_begun(out: Path) -> None:

@@ -23,17 +23,17 @@ import yaml
 from pydantic import Field, model_validator
 from rich.table import Table
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, listed
 from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
 from hanamachi.training.build import check_workers
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
-from hanamachi.training.config import Config, Model, put_setting, read_settings
+from hanamachi.training.config import Config, Model, put_setting, read_settings, shown_key
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.saved_parts import keep_what_is_there
 from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.ownership import owned
-from hanamachi.training.run import check_policies, fit, open_run
+from hanamachi.training.run import changed_settings, check_policies, fit, open_run
 from hanamachi.training.tables import whole_table
 
 Ends = tuple[float, float]
@@ -42,6 +42,8 @@ Trials = Sequence[Mapping[str, Any]]  # settings and result of each; without res
 
 TRIALS_FOLDER = "trials"  # which holds a run for each
 BEST, TABLE = "best.yaml", "sweep.json"
+MEASURES = "game", "options", "evaluation"  # of the results, which trials must share
+EVERY = "evaluation.every"  # no part of it: it says when a run is evaluated
 
 
 class Range(Model):
@@ -92,20 +94,23 @@ def sweep(
     if "sweep" not in data:
         raise UserError(f"{file} has no section sweep; see configs/sweeps/hanamikoji.yaml")
     wanted = Section.from_dict({"sweep": data.pop("sweep")}, str(file)).sweep
+    check_comparable(wanted, str(file))
     check_ranges(wanted, data, str(file))
-    chosen = drawn_settings(wanted, int(data.get("seed", 0)))
+    chosen = drawn_settings(wanted, own_seed(wanted, data, str(file)))
     configs = [Config.from_dict(with_settings(data, each), str(file)) for each in chosen]
+    folders = [out / TRIALS_FOLDER / str(trial) for trial in range(len(configs))]
     if (out / TRIALS_FOLDER).exists() and not resume:
         raise UserError(
             f"{out} holds a sweep already: resume it with resume=True (--resume), or name another "
             "folder"
         )
     keep_what_is_there(out / TRIALS_FOLDER, [out / BEST, out / TABLE])
+    check_begun(configs, folders)
     for config in configs:
         check_workers(config, 0)
         check_policies(config)
     with owned(out):
-        trials = tried(chosen, configs, out)
+        trials = tried(chosen, configs, folders)
         write_json(trials, out / TABLE)
         if trials[0]["result"] is None:
             raise UserError(f"no trial in {out} could run: {trials[0]['reason']}")
@@ -117,14 +122,31 @@ def sweep(
 
 def check_ranges(wanted: Sweep, data: Mapping[str, Any], file: str) -> None:
     """UserError if a value, or an end of a range, does not fit, whether it will be drawn or not."""
-    values = {
-        name: values.ends if isinstance(values, Range) else values
-        for name, values in wanted.over.items()
-    }
-    first = {name: its_values[0] for name, its_values in values.items()}
-    for name, its_values in values.items():
-        for value in its_values:
+    first = {name: ends(values)[0] for name, values in wanted.over.items()}
+    for name, values in wanted.over.items():
+        for value in ends(values):
             Config.from_dict(with_settings(data, {**first, name: value}), file)
+
+
+def check_comparable(wanted: Sweep, file: str) -> None:
+    """UserError if the results of trials would be measured in several ways, and ranked."""
+    for name in wanted.over:
+        if name.partition(".")[0] in MEASURES and name != EVERY:
+            raise UserError(
+                f"{file}: results with several values of {shown_key(name)} could not be compared: "
+                "take it out of sweep.over, and begin a sweep for each value"
+            )
+
+
+def own_seed(wanted: Sweep, data: Mapping[str, Any], file: str) -> int:
+    """The file's own seed, which draws, even if each trial has another; UserError if it is none."""
+    others = {name: ends(values)[0] for name, values in wanted.over.items() if name != "seed"}
+    return Config.from_dict(with_settings(data, others), file).seed
+
+
+def ends(values: Range | Sequence[Any]) -> Sequence[Any]:
+    """The ends of a range, or all of several values."""
+    return values.ends if isinstance(values, Range) else values
 
 
 def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,6 +160,17 @@ def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[st
 # --- Trials
 
 
+def check_begun(configs: Sequence[Config], folders: Sequence[Path]) -> None:
+    """UserError, before results are replaced, if a trial was begun with other settings."""
+    for config, folder in zip(configs, folders, strict=True):
+        begun = folder / "config.yaml"
+        if begun.exists() and (found := changed_settings(begun, config)):
+            what_to_do = "restore these, or name another folder for the sweep"
+            raise UserError(
+                listed(f"{folder} was begun with other settings ({what_to_do}): ", found)
+            )
+
+
 def drawn_settings(wanted: Sweep, seed: int) -> list[dict[str, Any]]:
     """The settings of each trial that are drawn."""
     rng = np.random.default_rng(seed)
@@ -147,9 +180,10 @@ def drawn_settings(wanted: Sweep, seed: int) -> list[dict[str, Any]]:
     ]
 
 
-def tried(chosen: Sequence[Mapping[str, Any]], configs: Sequence[Config], out: Path) -> Trials:
+def tried(
+    chosen: Sequence[Mapping[str, Any]], configs: Sequence[Config], folders: Sequence[Path]
+) -> Trials:
     """Run all trials, or what is left of them; the best comes first."""
-    folders = [out / TRIALS_FOLDER / str(trial) for trial in range(len(configs))]
     results = map_on_cluster(result, configs, folders)
     trials = [{"settings": each, **found} for each, found in zip(chosen, results, strict=True)]
     return sorted(trials, key=rank)

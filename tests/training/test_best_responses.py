@@ -4,9 +4,11 @@ import json
 import re
 import shutil
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from messages import assert_one_sentence
 from rich.console import Console
 
 from hanamachi.errors import UserError
@@ -17,6 +19,7 @@ from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import deals as playing
 from hanamachi.training.evaluation.progress import ShowGames
+from hanamachi.training.evaluation.saved_parts import ABOUT, claim
 from hanamachi.training.exact import exploitability, tabulate, tree_of
 from hanamachi.training.exploitation import summary, table
 from hanamachi.training.learner.shards import one_thread_each
@@ -195,6 +198,23 @@ def test_an_interrupted_exploit_goes_on_to_the_same_end(responses, tmp_path, mon
     assert exploit("random", tmp_path, STEPS, 2, config=CONFIG, resume=True) == found
     for name in (*(f"{n}/{name}" for n in (1, 2) for name in FILES), "exploit.json"):
         assert (tmp_path / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_another_number_of_responses_is_refused_before_any_is_trained(seeds, responses, tmp_path):
+    out = Path(shutil.copytree(responses[0], tmp_path / "out"))
+    before = sorted(out.rglob("*"))
+    with pytest.raises(UserError, match="number of responses") as error:
+        exploit("random", out, STEPS, seeds, config=CONFIG, resume=True)
+    assert_one_sentence(error.value, "--seeds", "games", "search", "exploit.json", "exploit.png")
+    assert sorted(out.rglob("*")) == before
+
+
+def test_a_search_that_attacked_on_other_deals_is_found_before_any_response_is_trained(tmp_path):
+    claim(tmp_path / "search" / "games" / ABOUT, {"seed": 1}, "an evaluation")
+    with pytest.raises(UserError, match="number of responses"):
+        exploit("random", tmp_path, 32, 1, config=CONFIG, search="worlds=2", search_games=2)
+    assert not (tmp_path / "1").exists()
 
 
 def test_the_card_of_a_response_says_against_whom_it_learned(responses):

@@ -467,6 +467,29 @@ def test_a_run_begun_with_other_settings_names_each_with_both_values(tmp_path):
     assert "n_steps" not in sentence
 
 
+def test_a_run_resumes_whatever_the_order_of_its_options(tmp_path):
+    options = {"colours": 2, "ranks": 3}
+    swapped = dict(reversed(options.items()))
+    begin_run(Config(game="hanabi:2p", options=options), tmp_path, resume=False)
+    begin_run(Config(game="hanabi:2p", options=swapped), tmp_path, resume=True)
+
+
+def test_a_run_resumes_with_settings_that_are_spelled_in_another_way(tmp_path):
+    config, begun = Config(game="hanamikoji"), tmp_path / "config.yaml"
+    begin_run(config, tmp_path, resume=False)
+    begun.write_text(f"# mine\n{begun.read_text()}")
+    begin_run(config, tmp_path, resume=True)
+
+
+def test_the_order_of_the_opponents_is_a_setting(tmp_path):
+    shares = {"self": 0.5, "greedy": 0.25, "expert": 0.25}
+    swapped = dict(reversed(shares.items()))
+    begin_run(Config(game="hanamikoji", opponents=shares), tmp_path, resume=False)
+    with pytest.raises(UserError, match="another order") as error:
+        begin_run(Config(game="hanamikoji", opponents=swapped), tmp_path, resume=True)
+    assert_one_sentence(error.value)
+
+
 # --- Damaged files
 
 

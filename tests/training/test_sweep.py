@@ -9,7 +9,7 @@ from rich.console import Console
 from hanamachi.errors import UserError
 from hanamachi.training import sweep as sweeping
 from hanamachi.training.ownership import owned
-from hanamachi.training.sweep import sweep, table
+from hanamachi.training.sweep import Sweep, check_comparable, sweep, table
 
 SETTINGS = {
     "game": "hanamikoji",
@@ -104,6 +104,44 @@ def test_a_trial_that_could_not_begin_is_refused_before_any_runs(
     with pytest.raises(UserError, match=named):
         sweep(file(over, **changes), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        {"game": ["hanamikoji", "hanamikoji:three_rounds"]},
+        {"options.max_rounds": [1, 2]},
+        {"evaluation.games": [2, 2000]},
+        {"evaluation.opponents": [["random"], ["expert"]]},
+    ],
+)
+def test_what_results_are_measured_by_is_the_same_in_all_trials(over, file, tmp_path):
+    with pytest.raises(UserError, match=f"{next(iter(over))} could not be compared"):
+        sweep(file(over), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_when_runs_are_evaluated_can_be_swept():
+    check_comparable(Sweep(over={"evaluation.every": [32, 64]}), "sweep.yaml")
+
+
+@pytest.mark.parametrize("seed", [None, "abc", -1])
+def test_the_seed_that_draws_is_checked_where_trials_have_others(seed, file, tmp_path):
+    with pytest.raises(UserError, match="seed"):
+        sweep(file({"seed": [1, 2]}, seed=seed), tmp_path / "out")
+
+
+def test_a_sweep_resumes_with_more_trials_and_not_with_other_settings(file, tmp_path):
+    over, out = {"num_games": [8]}, tmp_path / "out"
+    sweep(file(over, trials=1), out)
+    results = {path: path.read_bytes() for path in (out / "best.yaml", out / "sweep.json")}
+    with pytest.raises(UserError, match="steps was 64 and is 128"):
+        sweep(file(over, steps=128), out, resume=True)
+    with pytest.raises(UserError, match="num_games was 8 and is 4"):
+        sweep(file({"num_games": [4]}, trials=2), out, resume=True)
+    assert {path: path.read_bytes() for path in results} == results
+    _, trials = sweep(file(over, trials=2), out, resume=True)
+    assert [trial["result"] is None for trial in trials] == [False, False]
 
 
 def test_settings_that_belong_together_are_swept_together(file, tmp_path):

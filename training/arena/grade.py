@@ -9,7 +9,8 @@ from rich.console import Group
 from rich.text import Text
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError, unknown
+from hanamachi.errors import Unavailable, UserError, shortened, unknown
+from hanamachi.policies.entry_point import type_and_message
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import utf8, write_whole
@@ -57,7 +58,7 @@ class Grades:
 def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[str] = ()) -> Grades:
     """The grades of all bots of a folder, and of the policies `others`.
 
-    `small` names a version in `exact.SMALL`. A bot that fails, or answers the same view in two
+    `small` names a version in `exact.SMALL`. A player that fails, or answers the same view in two
     ways, is refused. UserError if there is no such version or nobody to grade, or if one of the
     others is a search.
     """
@@ -94,8 +95,12 @@ def version(small: str) -> Variant:
 def graded(tree: VariantTree, player: Policy) -> Grade:
     try:
         return Grade(player.name, rounded(nash_conv(tree, table_of(tree, player))), "")
+    except (MemoryError, Unavailable):
+        raise
     except UserError as error:
         return Grade(player.name, None, str(error).removeprefix(f"{player.name} "))
+    except Exception as error:  # of the player's own code
+        return Grade(player.name, None, shortened(type_and_message(error)))
     finally:
         put_away(player)
 

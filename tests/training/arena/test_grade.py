@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from samples import WHOLE
 
-from hanamachi.errors import UserError
+from hanamachi.errors import Unavailable, UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import as_policy
 from hanamachi.training.arena import grade as grading
@@ -58,6 +58,33 @@ def test_grades_are_in_order_and_chance_is_refused(tmp_path: Path) -> None:
     assert json.loads(data.read_text(encoding="utf-8"))["small"] == small
     policy = load_policy("random", SMALL[small].id, **SMALL[small].options)
     assert exact_exploitability(policy).nash_conv == found.uniform
+
+
+def test_a_policy_whose_code_fails_is_refused_and_the_others_have_grades(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "def make(variant):\n    return lambda observation, mask: int('none')\n"
+    (tmp_path / "failing_player.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    bots = tmp_path / "bots"
+    bots.mkdir()
+    found = grade(bots, "hanabi-pairs", others=["failing_player:make", "random"])
+    best, last = found.grades
+    assert (best.player, best.nash_conv) == ("random", found.uniform)
+    assert (last.player, last.nash_conv) == ("failing_player:make", None)
+    assert "ValueError: invalid literal" in last.refusal
+
+
+@pytest.mark.parametrize("error", [MemoryError(), Unavailable("no server")])
+def test_what_is_the_fault_of_no_policy_is_raised(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(tree: object, player: object) -> None:
+        raise error
+
+    monkeypatch.setattr(grading, "table_of", fail)
+    with pytest.raises(type(error)):
+        grade(tmp_path, "hanabi-pairs", others=["random"])
 
 
 def test_a_search_is_refused_before_the_tree_is_walked(
