@@ -5,7 +5,8 @@
 
 The extra `bench` installs the other libraries; one that is missing is left out by name. --keep
 writes the ratios to a file; --against fails if a ratio of such a file is lost by more than a
-quarter in each of three runs. README.md says what each side delivers.
+quarter in each of three runs, and names those that are not measured. README.md says what each side
+delivers.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import ratios
@@ -99,7 +100,7 @@ def ratios_of(report: Report) -> dict[str, float]:
 # --- The command
 
 
-def arguments() -> Any:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)}; default: all"
@@ -108,16 +109,18 @@ def arguments() -> Any:
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured")
     parser.add_argument("--seconds", type=float, default=0.5, help="shortest time in a round")
     parser.add_argument("--out", type=Path, help="folder for benchmark.json and benchmark.png")
-    parser.add_argument("--keep", type=Path, help="file to write the ratios to")
-    parser.add_argument("--against", type=Path, help="file of ratios; fail if one is lost")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--keep", type=Path, help="file to write the ratios to")
+    what.add_argument("--against", type=Path, help="file of ratios; fail if one is lost")
     given = parser.parse_args()
     if unknown := set(given.kinds) - set(KINDS):
         parser.error(f"no such kind: {', '.join(sorted(unknown))}; choose from {', '.join(KINDS)}")
     return given
 
 
-def main() -> int:
-    given, console = arguments(), Console()
+def main(given: argparse.Namespace) -> int:
+    console = Console()
+    before = ratios.kept(given.against) if given.against else {}
 
     def measured() -> dict[str, float]:
         kinds, games = given.kinds or list(KINDS), given.game or ["hanamikoji"]
@@ -125,10 +128,13 @@ def main() -> int:
         console.print(tables(report), highlight=False)
         for path in write(report, given.out) if given.out else ():
             print(f"written: {path}", file=sys.stderr)
-        return ratios_of(report)
+        found = ratios_of(report)
+        for name in sorted(before.keys() - found.keys()):
+            print(f"not measured: {name}", file=sys.stderr)
+        return found
 
     if given.against:
-        lost = ratios.losses(measured, ratios.kept(given.against))
+        lost = ratios.losses(measured, before)
         for words in lost:
             print(f"slower than before: {words}")
         return int(bool(lost))
@@ -139,4 +145,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main))
+    given = arguments()
+    sys.exit(run(lambda: main(given)))

@@ -8,7 +8,6 @@ own, and the loser never hears of the loss.
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import make_games, new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import results_of
+from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.learner.vecenv import TurnBasedVecEnv
 
 
@@ -62,8 +62,8 @@ def main() -> None:
         for credit in ("mover-signed", "unsigned"):
             rows.append(measure(credit, given.game, given.steps, seed, given.games))
             print(rows[-1], flush=True)
-    if given.out:
-        given.out.write_text(json.dumps(rows, indent=2) + "\n")
+            if given.out:
+                write_json(rows, given.out)
 
 
 if __name__ == "__main__":

@@ -473,7 +473,7 @@ def main(given: argparse.Namespace) -> None:
             write_json(results, data)
             forget(id, given.out)
             print(f"played: {id}", flush=True)
-        if given.anew or not (given.add or searched(result)):
+        if not given.add and (given.anew or not searched(result)):
             result["search"] = search(id, given.search_each, met(result), given.out)
             write_json(results, data)
             forget(id, given.out)

@@ -8,7 +8,8 @@
     python scripts/pretrained.py hanamikoji --cards
 
 Each agent is trained with its settings in configs/pretrained, in the run OUT/NAME-SEED, where NAME
-is its name with - for each colon. Of several seeds, the agent is the one with the median result.
+is its name with - for each colon. Of several seeds, the agent is the one with the median result,
+of an even number the lower one of the two in the middle.
 The checkpoint goes to policies/pretrained/NAME with the papers that say where it comes from: its
 card, `run.json`, `curve.json`, `evaluation.json` and `learned.json`. Runs in OUT are resumed, so a
 script that was stopped loses little.
@@ -88,7 +89,7 @@ def put(agent: str, out: Path, seeds: Sequence[int]) -> None:
     """Put the agent of the median seed into the package."""
     runs = {seed: run_of(agent, seed, out) for seed in seeds}
     results = {seed: main_result(run) for seed, run in runs.items()}
-    seed = sorted(seeds, key=lambda seed: results[seed].mean)[len(seeds) // 2]
+    seed = sorted(seeds, key=lambda seed: results[seed].mean)[(len(seeds) - 1) // 2]
     ship(agent, settings(agent, [f"seed={seed}"]), runs[seed], agent_folder(agent), results)
 
 
@@ -251,7 +252,7 @@ def learning_curve(log: Path) -> dict[str, list[Any]]:
     }
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
     names = [name for id in VARIANTS for name in (id, id + PARTNER) if recipe(name).exists()]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("agents", nargs="+", choices=names, metavar="AGENT", help=", ".join(names))
@@ -261,8 +262,8 @@ def main() -> None:
     what.add_argument(
         "--learned", action="store_true", help="only compare them with their teachers"
     )
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="one run for each")
     then = parser.add_mutually_exclusive_group()
+    then.add_argument("--seeds", type=int, nargs="+", help="one run for each; default: 0")
     then.add_argument("--search", metavar="BUDGET", help="only let a search attack them")
     then.add_argument(
         "--responses", type=int, metavar="STEPS", help="only train policies to beat them"
@@ -271,6 +272,16 @@ def main() -> None:
         "--without-features", action="store_true", help="only train networks without a feature set"
     )
     given = parser.parse_args()
+    if given.search == "" or given.responses == 0:  # not to be taken for options left out
+        parser.error("--search needs a budget, such as seconds=0.1, and --responses decisions")
+    of_runs = given.seeds or given.search or given.responses or given.without_features
+    if of_runs and not given.out:
+        parser.error("--cards and --learned take no other option: leave it out")
+    given.seeds = given.seeds or [0]
+    return given
+
+
+def main(given: argparse.Namespace) -> None:
     if given.out and not (given.search or given.responses or given.without_features):
         train_all(given.agents, given.out, given.seeds)  # before a file of the package changes
     for agent in given.agents:
@@ -291,4 +302,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(parsed())

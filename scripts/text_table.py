@@ -36,6 +36,8 @@ def main() -> None:
     parser.add_argument("--game", choices=POLICIES, help="only this one")
     parser.add_argument("--worlds", type=int, default=64, help="of each decision of a search")
     given = parser.parse_args()
+    if given.games < 2 or given.games % 2:
+        parser.error("--games must be even and above 0: every deal is played twice")
     print("| game | policy | result | characters |", "|---|---|---|---:|", sep="\n")
     for id in [given.game] if given.game else POLICIES:
         for name in POLICIES[id]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Self, TypeVar
 
-import gymnasium.logger
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
@@ -16,16 +15,12 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from hanamachi.adapters.boxes import box
 from hanamachi.adapters.opponents_and_options import known_options
+from hanamachi.adapters.rendered import rendered
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError, unknown
 from hanamachi.games.registry import variant
-from hanamachi.rendering.frames import (
-    RENDER_MODES,
-    Frame,
-    checked_render_mode,
-    frame,
-)
+from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import NO_GAME, Session, checked_render_seat
 from hanamachi.sessions.states import State
@@ -158,6 +153,8 @@ class AEC(AECEnv):
         self._cumulative_rewards[culprit] = 0.0
         self._accumulate_rewards()
         self._deads_step_first()
+        if self.render_mode == "human":
+            self.render()
 
     def _update(self) -> None:
         """Set the attributes from the game."""
@@ -204,6 +201,8 @@ class AEC(AECEnv):
 
         UserError if no game is in progress.
         """
+        if forfeited(self):
+            raise UserError(NO_GAME)
         return worlds_of(self._session, self._session.mover)
 
     def state(self) -> NDArray[np.float32]:
@@ -224,13 +223,8 @@ class AEC(AECEnv):
         It is as `seat` sees it, else as `render_seat` does; without either all cards are open.
         UserError for a seat that is not there, and before the first game.
         """
-        if self.render_mode is None:
-            gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
-            return None
-        self._session.check_begun()
         wanted = self.render_seat if seat is None else seat
-        seen_by = checked_render_seat(wanted, self.variant.seats)
-        return frame(self.variant, self._session.state(), self.render_mode, seen_by)
+        return rendered(self._session, self.render_mode, wanted, forfeited=forfeited(self))
 
     def _repr_svg_(self) -> str | None:
         """The table for a notebook, open as in `render`."""
@@ -262,6 +256,11 @@ class AEC(AECEnv):
         UserError before the first game, and for one that began from a given position.
         """
         return record_of(self._session)
+
+
+def forfeited(env: AEC) -> bool:
+    """Whether an illegal action has ended the game, which its rules would let go on."""
+    return env._session.mover != OVER and all(env.terminations.values())
 
 
 def check_none(agent: str, over: bool, action: Any) -> None:

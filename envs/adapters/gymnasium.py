@@ -17,15 +17,11 @@ from hanamachi.adapters.opponents_and_options import (
     known_options,
     opponent_for,
 )
+from hanamachi.adapters.rendered import rendered
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.games.registry import variant
-from hanamachi.rendering.frames import (
-    RENDER_MODES,
-    Frame,
-    checked_render_mode,
-    frame,
-)
+from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode
 from hanamachi.sessions.opponent_protocol import checked_seat, learner_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
@@ -34,7 +30,7 @@ from hanamachi.sessions.states import checked_state
 from hanamachi.sessions.worlds import Worlds, worlds_of
 
 NOTHING_LEFT = (
-    "the game in this state ends before the learner decides; give reset an earlier state, or none"
+    "with this state or deal the game ends before the learner decides: give reset another, or none"
 )
 
 Transition = tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]
@@ -97,7 +93,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Begin a game; `seed` and `options` as in hanamachi.adapters.aec.AEC.reset.
 
         A game that ends before the learner's first decision is followed by another. UserError if
-        it began from a state in which the learner has nothing left to decide.
+        it began from a state or a deal that leaves the learner nothing to decide.
         """
         seed = None if seed is None else checked_seed(seed)
         given = known_options(options)
@@ -108,7 +104,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         super().reset(seed=seed)
         self._take_seat()
         while self._session.mover == OVER:
-            if "state" in given:
+            if given:
                 raise UserError(NOTHING_LEFT)
             self._session.begin()
             self._take_seat()
@@ -172,6 +168,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
         UserError if no game is in progress.
         """
+        if self._forfeited:
+            raise UserError(NO_GAME)
         return worlds_of(self._session, self.seat)
 
     def action_masks(self) -> NDArray[np.int8]:
@@ -184,14 +182,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         It is as `seat` sees it, else as `render_seat` does; without either all cards are open.
         UserError for a seat that is not there, and before the first game.
         """
-        if self.render_mode is None:
-            gymnasium.logger.warn('render() shows nothing; choose render_mode="human" or another')
-            return None
-        self._session.check_begun()
         wanted = self.render_seat if seat is None else seat
-        seen_by = checked_render_seat(wanted, self.variant.seats)
-        table = self.variant, self._session.state(), self.render_mode, seen_by
-        return frame(*table, forfeited=self._forfeited)
+        return rendered(self._session, self.render_mode, wanted, forfeited=self._forfeited)
 
     def _repr_svg_(self) -> str | None:
         """The table for a notebook, open as in `render`."""

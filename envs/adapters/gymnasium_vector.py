@@ -32,6 +32,7 @@ from hanamachi.rendering.frames import Frame, checked_render_mode, frame
 from hanamachi.sessions.learner_games import (
     AgainstOpponent,
     LearnerGames,
+    Seeds,
     games_over,
     learner_games,
 )
@@ -164,16 +165,15 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         the seeds. Other options are ignored with a warning, but a deal or a state is refused.
         """
         rows = self._rows_to_reset(options)
-        first, seeded, seeds = self._checked_seed(seed, rows)
+        first, seeds = self._checked_seed(seed, rows)
         everywhere = len(rows) == self.num_envs
         if everywhere:
             super().reset(seed=first)
-        self._play.seed(seeded, seeds)
         if everywhere and first is not None:
             self._play.seed_random_play(self.np_random)
         arrays = self._arrays()
         self._begun = self._begun and not everywhere  # if the opponent fails, nothing has begun
-        self._play.reset(rows, arrays, self.np_random)
+        self._play.reset(rows, seeds, arrays, self.np_random)
         self._begun = True
         self._show(arrays)
         return arrays.observations, self._infos()
@@ -193,20 +193,18 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             raise UserError("the first reset must begin all games: leave out reset_mask")
         return np.flatnonzero(mask)
 
-    def _checked_seed(
-        self, seed: Any, rows: NDArray[np.int64]
-    ) -> tuple[int | None, NDArray[np.int64], NDArray[np.uint64]]:
-        """The seed of `np_random`; the rows, (n,), that are seeded, with their seeds, (n,)."""
+    def _checked_seed(self, seed: Any, rows: NDArray[np.int64]) -> tuple[int | None, Seeds]:
+        """The seed of `np_random`, and those of games."""
         if seed is None:
-            return None, rows[:0], np.zeros(0, np.uint64)
-        if np.ndim(seed) == 0:
+            return None, (rows[:0], np.zeros(0, np.uint64))
+        if not isinstance(seed, list | tuple) and np.ndim(seed) == 0:
             first = whole_number(seed, "a seed")  # also of numpy
-            return first, rows, self._seeds_from(first)[rows]
+            return first, (rows, self._seeds_from(first)[rows])
         if len(seed) != self.num_envs:
             raise UserError(f"a list of seeds must have {self.num_envs}, not {len(seed)}")
         given = [row for row in rows.tolist() if seed[row] is not None]
         seeds = checked_seeds(seed[row] for row in given)
-        return (int(seeds[0]) if given else None), np.array(given, np.int64), seeds
+        return (int(seeds[0]) if given else None), (np.array(given, np.int64), seeds)
 
     def _seeds_from(self, first: int) -> NDArray[np.uint64]:
         checked_seeds([first, first + self.num_envs - 1])

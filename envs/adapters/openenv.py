@@ -51,8 +51,11 @@ class TextEnvironment(Environment[Reply, Prompt, State]):
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **others: Any
     ) -> Prompt:
-        """Begin a game; the same seed and replies give the same game."""
-        prompt, info = self.env.reset(seed=seed)
+        """Begin a game; the same seed and replies give the same game.
+
+        Other options are ignored with a warning, but a deal or a state is refused.
+        """
+        prompt, info = self.env.reset(seed=seed, options=others)
         self._state = State(episode_id=episode_id, step_count=0)
         return Prompt(prompt=prompt, **info)
 

@@ -10,7 +10,8 @@
 Its ActionMaskingTorchRLModule takes the logarithm of the mask and wants no other names.
 """
 
-from typing import Any
+from copy import deepcopy
+from typing import Any, Self
 
 import numpy as np
 from gymnasium import spaces
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from pettingzoo.utils import AECEnv
 from pettingzoo.utils.wrappers import BaseWrapper
 
+from hanamachi.adapters.aec import space_of
 from hanamachi.errors import UserError, shown
 
 
@@ -42,7 +44,11 @@ class ForRLlib(BaseWrapper):
         self.observation_spaces = {agent: renamed(env, agent) for agent in env.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        return self.observation_spaces[agent]
+        return space_of(agent, self.observation_spaces)
+
+    def clone(self) -> Self:
+        """An independent copy, the game in progress included."""
+        return deepcopy(self)
 
     def observe(self, agent: str) -> dict[str, NDArray[np.float32]]:
         seen: dict[str, Any] = self.env.observe(agent)

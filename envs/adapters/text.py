@@ -230,6 +230,8 @@ class ScriptedModel:
         self.player = SeatedPlayer(opponent_for(policy, game.variant), game.variant, games=1)
 
     def reply(self) -> str:
-        """What the policy does for the seat to move."""
+        """What the policy does for the seat to move; UserError if no game is in progress."""
+        if self.game.over:
+            raise UserError(NO_GAME)
         (action,) = self.player.act(turn_of(self.game.session), self.rng)
         return f"<action>{self.game.legal()[int(action)]}</action>"

@@ -8,6 +8,7 @@ from hanamachi.limits import MOVE_SECONDS
 from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
 from hanamachi.rendering.parts import render_part
 from hanamachi.sessions.saved_games import Record, check_record, positions
+from hanamachi.sessions.session import is_number
 from hanamachi.storage.files import write_whole
 from hanamachi.storage.reading import checked_path
 
@@ -25,7 +26,7 @@ def animate(record: Record, path: str | os.PathLike[str], seconds: float = 1.0) 
     check_record(record)
     path = checked_path(path)
     kind = path.suffix.lower()
-    if not 0 < seconds <= MOVE_SECONDS:
+    if not is_number(seconds) or not 0 < seconds <= MOVE_SECONDS:
         raise UserError(f"a move takes up to {MOVE_SECONDS} seconds, not {shown(seconds)}")
     if kind not in KINDS:
         raise UserError(f"an animation is written as .svg or .gif, not as {path.name}")

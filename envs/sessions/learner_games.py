@@ -21,6 +21,8 @@ from hanamachi.sessions.opponent_protocol import Opponent, RandomPlay
 from hanamachi.sessions.players import Rows, SeatedPlayer, turns_of
 from hanamachi.sessions.session import SEEDS
 
+Seeds = tuple[Rows, NDArray[np.uint64]]  # rows, (m,), and the seed of each, (m,)
+
 
 class LearnerGames(ABC):
     """B games, in each of which one seat learns; subclasses play the other seats.
@@ -36,19 +38,16 @@ class LearnerGames(ABC):
         self.games["mover"] = OVER
         self.learners = np.zeros(len(seeds), LEARNER)  # (B,)
 
-    def seed(self, rows: Rows, seeds: NDArray[np.uint64]) -> None:
-        """Let the games that begin next in these rows follow from these seeds, (n,)."""
-        self.games["rng"][rows] = self.variant.new(seeds)["rng"]
-
     def seed_random_play(self, rng: np.random.Generator) -> None:
         """Draw the generators of random play; their state is never 0, which never changes."""
         self.learners["rng"] = rng.integers(1, SEEDS, len(self.games), np.uint64)
 
     @abstractmethod
-    def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
+    def reset(self, rows: Rows, seeds: Seeds, shown: Shown, rng: np.random.Generator) -> None:
         """Begin games in these rows, up to the learners' first decisions; show all rows.
 
-        Only the observations and masks in `shown` hold something after it.
+        Rows of `seeds` begin with their seeds; the others keep their generators. Only the
+        observations and masks in `shown` hold something after it.
         """
 
     @abstractmethod
@@ -57,6 +56,9 @@ class LearnerGames(ABC):
 
         These are in new games where the old ones have ended.
         """
+
+    def _seed(self, rows: Rows, seeds: NDArray[np.uint64]) -> None:
+        self.games["rng"][rows] = self.variant.new(seeds)["rng"]
 
     def parallel_for(self, loop: Callable[..., Any], *rows: Any) -> None:
         parallel_for(loop, self.variant.rule_set, *rows, threads=self.threads)
@@ -84,7 +86,8 @@ def learner_games(
 class AgainstRandom(LearnerGames):
     """All other seats play at random, in compiled code."""
 
-    def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
+    def reset(self, rows: Rows, seeds: Seeds, shown: Shown, rng: np.random.Generator) -> None:
+        self._seed(*seeds)
         arrays: list[NDArray[Any]] = [self.games, self.learners, *shown]
         every = len(rows) == len(self.games)  # whose arrays numpy need not copy
         part: Any = slice(None) if every else rows
@@ -116,9 +119,10 @@ class AgainstOpponent(LearnerGames):
         super().__init__(variant, *settings)
         self.player = SeatedPlayer(opponent, variant, len(self.games))
 
-    def reset(self, rows: Rows, shown: Shown, rng: np.random.Generator) -> None:
+    def reset(self, rows: Rows, seeds: Seeds, shown: Shown, rng: np.random.Generator) -> None:
         """If the opponent fails, all games are as they were."""
         with self._all_or_nothing():
+            self._seed(*seeds)
             self._begin(rows, rng)
             self._observe(shown)
 

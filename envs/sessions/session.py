@@ -156,7 +156,7 @@ class Session:
         UserError for a seat that is not there.
         """
         number = seat if type(seat) is int else whole_number(seat, "a seat")
-        if number == self.mover:
+        if number == self.mover != OVER:
             return self._observation.copy(), self._mask.copy()
         arrays = new_arrays(self.variant)
         self._advance(LOOK, seat_number(number, self.variant.seats), *arrays)

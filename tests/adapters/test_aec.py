@@ -370,6 +370,36 @@ def test_before_a_game_nothing_is_shown():
         use()
 
 
+def test_a_game_that_was_forfeited_is_shown_as_over_and_not_imagined(capsys):
+    env = hanamachi.make("hanamikoji", render_mode="ansi")
+    printing = hanamachi.make("hanamikoji", render_mode="human")
+    for each in env, printing:
+        each.reset(seed=1)
+    before = env.render()
+    capsys.readouterr()
+    for each in env, printing:
+        each.step(499)
+    assert env.render().splitlines()[:-1] == before.splitlines()
+    assert "ended" in env.render().splitlines()[-1]
+    assert capsys.readouterr().out == f"{env.render()}\n"
+    with pytest.raises(UserError, match="call reset"):
+        env.worlds()
+    while env.agents:
+        env.step(None)
+    assert "ended" in env.render().splitlines()[-1]
+    env.reset(seed=1)
+    assert env.render() == before
+    assert len(env.worlds()) == 1
+
+
+def test_a_game_that_its_rules_have_ended_was_not_forfeited():
+    env = AEC("hanamikoji", render_mode="ansi", **SMALL)
+    env.reset(seed=1)
+    while env.agents:
+        play(env, 1)
+    assert "illegal" not in env.render()
+
+
 def test_true_is_no_number():
     env = AEC("hanamikoji")
     with pytest.raises(UserError, match="whole number"):

@@ -386,6 +386,24 @@ def test_a_game_that_was_forfeited_is_shown_as_over():
     assert env.render() == before
 
 
+def test_of_a_game_that_was_forfeited_nothing_is_imagined():
+    env = SeatEnv("hanamikoji", illegal_reward=-1)
+    env.reset(seed=1)
+    assert len(env.worlds()) == 1
+    env.step(499)
+    with pytest.raises(UserError, match="call reset"):
+        env.worlds()
+
+
+def test_a_deal_that_leaves_the_learner_nothing_to_decide_is_refused():
+    def plays_a_card(observation, mask):
+        return 5
+
+    env = SeatEnv("hanabi:2p", seat=1, starter=0, max_errors=1, opponent=plays_a_card)
+    with pytest.raises(UserError, match="deal"):
+        env.reset(options={"deal": [4, 9, 14, 19, 24, 0, 0, 0, 5, 5]})  # no card of rank 1 to play
+
+
 def test_what_a_caller_does_to_masks_does_not_matter():
     env = SeatEnv("hanamikoji", seat=0, starter=0, illegal_reward=-1)
     _, info = env.reset(seed=1)

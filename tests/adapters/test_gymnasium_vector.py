@@ -111,7 +111,7 @@ def test_a_mistake_gets_one_sentence(call, sentence):
     assert_one_sentence(error.value)
 
 
-ODD_SEEDS = [-1, 2**64, 10**5_000, 1.5, "3", float("nan"), [1]]
+ODD_SEEDS = [-1, 2**64, 10**5_000, 1.5, "3", float("nan"), [1], [1, [2, 3]], (None, [1])]
 
 
 @pytest.mark.parametrize("seed", ODD_SEEDS, ids=range(len(ODD_SEEDS)))
@@ -451,6 +451,26 @@ def test_after_an_opponent_has_failed_in_a_reset_nothing_can_be_played():
     waiting.clear()
     _, info = envs.reset(seed=4)
     envs.step(info["action_mask"].argmax(1))
+
+
+def test_an_opponent_that_fails_in_a_reset_of_some_games_leaves_all_as_they_were():
+    def fails(observation, mask):
+        if waiting:
+            raise KeyboardInterrupt
+        return int(mask.argmax())
+
+    waiting = []
+    how = {"opponent": fails, "seat": 1, "starter": 0}
+    one, other = (VectorSeatEnv("hanabi:2p", 4, **how) for _ in range(2))
+    actions = [env.reset(seed=3)[1]["action_mask"].argmax(1) for env in (one, other)]
+    waiting.append("to fail")
+    with pytest.raises(KeyboardInterrupt):
+        one.reset(seed=99, options={"reset_mask": np.array([True, True, False, False])})
+    waiting.clear()
+    for _ in range(30):  # the cards that are drawn, too
+        (seen, *_, infos), (expected, *_) = one.step(actions[0]), other.step(actions[0])
+        np.testing.assert_array_equal(seen, expected)
+        actions[0] = infos["action_mask"].argmax(1)
 
 
 def test_games_that_have_not_begun_are_not_shown():

@@ -85,6 +85,14 @@ def test_an_illegal_reply_is_asked_again_and_then_forfeits() -> None:
     assert (end.done, end.reward) == (True, -1)
 
 
+def test_a_reset_ignores_no_option_without_a_word() -> None:
+    env = TextEnvironment("hanamikoji")
+    with pytest.warns(UserWarning, match="ignores the option .*difficulty"):
+        env.reset(seed=0, difficulty=3)
+    with pytest.raises(UserError, match="deal"):
+        env.reset(deal=[])
+
+
 def test_a_step_without_a_game_is_refused() -> None:
     with pytest.raises(UserError, match="reset"):
         TextEnvironment("hanamikoji").step(Reply(reply="secret 5"))

@@ -286,6 +286,23 @@ def test_a_seed_gives_the_same_prompts():
 # --- A policy behind words
 
 
+@pytest.mark.parametrize("policy", ["random", "greedy"])
+def test_a_model_replies_only_in_a_game(policy):
+    game = TextGame("hanamikoji", illegal="forfeit")
+    model = ScriptedModel(policy, game)
+    with pytest.raises(UserError, match="call reset"):
+        model.reply()
+    game.reset(0)
+    while not game.over:
+        game.step(model.reply())
+    with pytest.raises(UserError, match="call reset"):
+        model.reply()
+    game.reset(0)
+    game.step("no action")
+    with pytest.raises(UserError, match="call reset"):
+        model.reply()
+
+
 @every_variant
 def test_expert_behind_words_plays_the_same_game(id):
     policy = load_policy("expert", id)

@@ -5,6 +5,7 @@ import sys
 from importlib import import_module
 from itertools import cycle
 
+import commands
 import numpy as np
 import pytest
 from root import ROOT
@@ -180,7 +181,7 @@ def test_the_command_fails_where_a_ratio_is_lost(
     def command(*options):
         options = ["engine", "--rounds", "1", "--seconds", "0", *map(str, options)]
         monkeypatch.setattr(sys, "argv", ["peers.py", *options])
-        return peers.main()
+        return peers.main(peers.arguments())
 
     assert command("--keep", file, "--out", tmp_path) == 0
     names = ratios.kept(file)
@@ -188,6 +189,32 @@ def test_the_command_fails_where_a_ratio_is_lost(
     assert (tmp_path / "benchmark.json").exists()
     ratios.keep(dict.fromkeys(names, was), file)
     assert command("--against", file) == code
+
+
+def test_a_kept_ratio_that_is_not_measured_is_named(
+    peers, ratios, tiny, tmp_path, monkeypatch, capsys
+):
+    theirs = peers.Peer("theirs", "Lib", lambda: work("theirs"))
+    monkeypatch.setattr(peers, "engine_peers", lambda variant: [theirs])
+    options = ["engine", "--rounds", "1", "--seconds", "0", "--keep", str(tmp_path / "kept.json")]
+    monkeypatch.setattr(sys, "argv", ["peers.py", *options])
+    peers.main(peers.arguments())
+    kept = dict.fromkeys(ratios.kept(tmp_path / "kept.json"), 1e-6)
+    ratios.keep({**kept, "ours / renamed": 1}, tmp_path / "kept.json")
+    monkeypatch.setattr(sys, "argv", ["peers.py", *options[:-2], "--against", options[-1]])
+    assert peers.main(peers.arguments()) == 0
+    assert capsys.readouterr().err.count("not measured") == 1
+
+
+def test_the_command_helps(tmp_path):
+    assert "--against" in commands.script(ROOT / "benchmarks" / "peers.py", ["--help"], tmp_path)
+
+
+def test_ratios_are_either_kept_or_compared(peers, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["peers.py", "--keep", "new.json", "--against", "old.json"])
+    with pytest.raises(SystemExit):
+        peers.arguments()
+    assert "not allowed with" in capsys.readouterr().err
 
 
 def test_what_is_kept_is_what_make_bench_measures(peers, ratios):

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import sys
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from hanamachi.policies.load import (
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training import best_responses
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.learned import read_learned
+from hanamachi.training.evaluation.learned import Result, read_learned
 from hanamachi.training.evaluation.matches import Row, evaluate
 from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.exact import SMALL
@@ -161,6 +162,36 @@ def test_an_agent_can_be_trained_on(tmp_path):
     settings = [f"{name}={value}" for name, value in A_MOMENT.items() if "clone" not in name]
     policy = train(settings_of("hanamikoji", [*settings, "init_from=hanamikoji"]), tmp_path / "run")
     assert load_checkpoint(policy).checkpoint.hidden == load_policy("hanamikoji").checkpoint.hidden
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--out", "runs", "--search", ""),
+        ("--out", "runs", "--responses", "0"),
+        ("--out", "runs", "--search", "worlds=8", "--seeds", "1"),
+        ("--cards", "--search", "worlds=8"),
+        ("--cards", "--seeds", "0"),
+        ("--learned", "--responses", "64"),
+        ("--learned", "--without-features"),
+    ],
+)
+def test_the_script_ignores_no_option(options, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["pretrained.py", "hanamikoji", *options])
+    with pytest.raises(SystemExit):
+        SCRIPT["parsed"]()
+    assert "error" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("means", "chosen"), [((3, 1, 2), 2), ((2, 1), 1), ((4, 1, 3, 2), 3)])
+def test_the_script_ships_no_seed_better_than_the_median(means, chosen, monkeypatch, tmp_path):
+    runs, shipped = (tmp_path / f"hanamikoji-{seed}" for seed in range(len(means))), []
+    results = {run: Result(mean, mean, mean) for run, mean in zip(runs, means, strict=True)}
+    names = SCRIPT["put"].__globals__
+    monkeypatch.setitem(names, "main_result", results.get)
+    monkeypatch.setitem(names, "ship", lambda agent, config, run, *to: shipped.append(run))
+    SCRIPT["put"]("hanamikoji", tmp_path, range(len(means)))
+    assert shipped == [tmp_path / f"hanamikoji-{chosen}"]
 
 
 def test_they_are_small_enough_to_ship():

@@ -32,6 +32,7 @@ def test_everybody_is_measured_once_and_listed(tmp_path):
         assert f"| `{name}` |" in page
     assert "| `search:improve:hanamikoji:worlds=16` |" in page
     assert leaderboard(tmp_path, "--add", "greedy") == ""  # all is there already
+    assert leaderboard(tmp_path, "--anew", "--add", "greedy") == f"played: {GAME}\n"
 
 
 def test_a_stopped_tournament_goes_on_and_leaves_only_its_results(tmp_path):

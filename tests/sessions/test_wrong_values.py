@@ -10,6 +10,7 @@ import pytest
 from hanamachi import UserError, variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.text import ScriptedModel
+from hanamachi.engine.game import OVER
 from hanamachi.limits import MESSAGE
 from hanamachi.sessions.animation import animate
 from hanamachi.sessions.events import History
@@ -147,6 +148,15 @@ def test_only_an_object_is_read_as_a_game_of_hanab_live(content: Any) -> None:
 def test_a_session_plays_a_variant_and_a_model_replies_in_a_text_game(given: Any) -> None:
     refuses(Session, given)
     refuses(ScriptedModel, "random", given)
+
+
+def test_over_is_no_seat() -> None:
+    session = Session(variant("hanabi:2p", colours=2, ranks=2, hand_size=2))
+    refuses(session.observe, session.mover)
+    session.begin(1)
+    while session.mover != OVER:
+        session.step(int(session.observe(session.mover)[1].argmax()))
+    refuses(session.observe, session.mover)
 
 
 def test_only_partners_share_a_score() -> None:
