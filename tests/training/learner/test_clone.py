@@ -8,6 +8,7 @@ import torch
 from learners import last_rollout
 from samples import sample
 from saved_runs import all_that_is_saved, assert_same
+from small_games import GIFTS
 from stable_baselines3.common.logger import Logger
 
 from hanamachi.errors import UserError
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 GAME = {
     "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "options": GIFTS,
 }
 SETTINGS = GAME | {
     "num_games": 32,
