@@ -145,7 +145,7 @@ class CloneSettings(Model):
     """Adam's learning rate during cloning."""
     value_steps: Annotated[int, Field(ge=0, le=STEPS)] = 40_000
     """Decisions after cloning from which only the value learns: at least one rollout and at most a
-    tenth of `steps`; 0 if a rollout is longer than that tenth."""
+    tenth of the run's `steps`; 0 if a rollout is longer than that tenth."""
 
 
 class MagnetSettings(Model):
@@ -391,9 +391,10 @@ class Config(Model):
     @property
     def value_steps(self) -> int:
         """Decisions of self-play from which only the value learns."""
-        if not (self.teacher and self.clone.value_steps):
+        most = self.steps // VALUE_SHARE
+        if not (self.teacher and self.clone.value_steps) or self.rollout > most:
             return 0
-        return min(max(self.clone.value_steps, self.rollout), self.steps // VALUE_SHARE)
+        return min(max(self.clone.value_steps, self.rollout), most)
 
     @property
     def choosing_seed(self) -> int:

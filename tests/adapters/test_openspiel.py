@@ -20,6 +20,7 @@ from open_spiel.python.algorithms import (
 from positions import Histories, Node
 from samples import UNCOMPILED, WHOLE
 from shimmy import OpenSpielCompatibilityV0
+from small_games import GIFTS
 
 from hanamachi import VARIANTS, IllegalAction, UserError, variant
 from hanamachi.adapters.openspiel import MOST_ROUNDS, load
@@ -310,7 +311,7 @@ def mean_score(moment: Moment) -> float:
 
 @pytest.mark.skipif(not WHOLE, reason="the tree has 185,752 histories")
 def test_the_figures_of_a_small_hanamikoji():
-    game = load("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1, starter=0)
+    game = load("hanamikoji", **GIFTS, starter=0)
     tree = pyspiel.convert_to_cached_tree(game)
     sets = pyspiel.UniformRandomPolicy(tree)
     assert pyspiel.nash_conv(tree, sets) == pytest.approx(1.0103, abs=5e-5)

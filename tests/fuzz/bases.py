@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from small_games import GIFTS
 
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.games.registry import variant
@@ -19,7 +20,6 @@ from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.sessions.saved_games import record_of, save
 from hanamachi.sessions.session import Session
 
-GIFTS = {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1}
 ROAD = {"colours": 2, "item_values": [1, 2, 3, 4], "actions": ["reveal", "gift"], "rounds": 1}
 FEW = {"colours": 2, "ranks": 3, "hand_size": 2, "max_clues": 3}
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from environments import first_legal
 from samples import UNCOMPILED, WHOLE, sample
+from small_games import GIFTS
 
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
@@ -22,7 +23,7 @@ VARIANTS = {
     "three rounds": ("hanamikoji:three_rounds", {}),
     "eight suits": ("hanamikoji:eight_suits", {}),
     "one round": ("hanamikoji", {"max_rounds": 1, "limit_rule": "charm"}),
-    "small": ("hanamikoji", {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}),
+    "small": ("hanamikoji", GIFTS),
     "tiny": ("hanamikoji", {"cards": (2,), "actions": ("secret",), "max_rounds": 2}),
     "no waste": (
         "hanamikoji",

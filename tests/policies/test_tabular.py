@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.policies.policy import uniform
 from hanamachi.policies.tabular import TabularPolicy
 
-RULES = variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1)
+RULES = variant("hanamikoji", **GIFTS)
 ROWS = 200
 
 

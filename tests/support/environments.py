@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from small_games import GIFTS
 
 import hanamachi
 from hanamachi import variant as make_variant
 
-SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
+SMALL = GIFTS | {"starter": 0}
 VARIANTS = [(id, {}) for id in hanamachi.VARIANTS] + [("hanamikoji", SMALL)]
 NAME = "hanamachi/Hanamikoji-v0"
 SHORT = {

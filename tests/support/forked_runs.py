@@ -17,11 +17,13 @@ from pkgutil import resolve_name
 from typing import Any
 from unittest import mock
 
+from small_games import GIFTS
+
 from hanamachi.training.cli import main as cli
 
 SETTINGS: dict[str, Any] = {
     "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "options": GIFTS,
     "device": "cpu",
     "steps": 384,
     "num_games": 8,

@@ -1,11 +1,13 @@
 """A learner of a small game, as several files of tests want one."""
 
+from small_games import GIFTS
+
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
 
 SETTINGS = {
     "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "options": GIFTS,
     "num_games": 32,
     "network": {"hidden": [32]},
     "ppo": {"batch_size": 128, "n_epochs": 2},

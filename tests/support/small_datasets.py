@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from small_games import GIFTS
+
 from hanamachi.training.dataset import make
 
 SMALL = {  # id -> options with which a game is short
-    "hanamikoji": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "hanamikoji": GIFTS,
     "geishas_road:advanced": {
         "colours": 2,
         "item_values": [1, 2, 3, 4],

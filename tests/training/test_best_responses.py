@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from messages import assert_one_sentence
 from rich.console import Console
+from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -24,7 +25,7 @@ from hanamachi.training.exact import exploitability, tabulate, tree_of
 from hanamachi.training.exploitation import summary, table
 from hanamachi.training.learner.shards import one_thread_each
 
-OPTIONS = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1, "starter": 0}
+OPTIONS = GIFTS | {"starter": 0}
 SETTINGS = {
     "game": "hanamikoji",
     "options": OPTIONS,
@@ -165,16 +166,22 @@ def few(play_games):
     return played
 
 
-def test_the_rates_come_from_deals_that_chose_nothing(tmp_path, monkeypatch):
-    seeds = []
+@pytest.fixture
+def calls(monkeypatch):
+    """The arguments of every call that plays games."""
+    found, play_games = [], playing.play_games
 
-    def noted(policies, variant, seating, deals, seed, *how):
-        seeds.append(seed)
-        return play_games(policies, variant, seating, deals, seed, *how)
+    def noted(*how):
+        found.append(how)
+        return play_games(*how)
 
-    play_games = playing.play_games
     monkeypatch.setattr(playing, "play_games", noted)
+    return found
+
+
+def test_the_rates_come_from_deals_that_chose_nothing(tmp_path, calls):
     exploit("random", tmp_path, 32, 2, config=CONFIG)
+    seeds = [seed for _, _, _, _, seed, *_ in calls]
     assert seeds[-2] == seeds[-1]  # one measurement of each
     assert seeds[-1] not in seeds[:-2]
 
@@ -231,22 +238,14 @@ def test_the_table_shows_every_response(responses, capsys):
         assert f"{100 * response.rate:.1f}" in shown
 
 
-def test_games_that_measure_are_not_played_again(responses, tmp_path, monkeypatch):
+def test_games_that_measure_are_not_played_again(responses, tmp_path, calls):
     out, found = tmp_path / "out", responses[1]
     shutil.copytree(responses[0], out)
     shutil.rmtree(out / "games" / "rates" / "1")
-    played = []
-
-    def noted(policies, *how):
-        played.append(policies)
-        return play_games(policies, *how)
-
-    play_games = playing.play_games
-    monkeypatch.setattr(playing, "play_games", noted)
     with ShowGames() as watch:
         again = exploit("random", out, STEPS, 2, config=CONFIG, resume=True, watch=watch)
     assert again == found
-    assert len(played) == 1
+    assert len(calls) == 1
     assert (watch.games, watch.kept) == (4_000, 2_000)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
@@ -15,7 +16,7 @@ from hanamachi.training.ownership import owned
 DEALS = 1000
 SETTINGS = {
     "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "options": GIFTS,
     "device": "cpu",
     "num_games": 4,
     "network": {"hidden": [16]},

@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 from rich.console import Console
+from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.training import sweep as sweeping
@@ -13,7 +14,7 @@ from hanamachi.training.sweep import Sweep, check_comparable, sweep, table
 
 SETTINGS = {
     "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "options": GIFTS,
     "device": "cpu",
     "steps": 64,
     "num_games": 8,

@@ -37,6 +37,11 @@ SIZED: dict[str, Any] = {  # kinds that play more and more games at once
 }
 FIGURES = {"start": start.figures, "search": search.figures, "cluster": cluster.figures}
 KINDS = (*CASES, *ON_A_DEVICE, *SIZED, *FIGURES)
+TAKEN_BY = {  # settings of some kinds alone
+    "seconds": (*CASES, *ON_A_DEVICE),
+    "most": tuple(SIZED),
+    "device": tuple(ON_A_DEVICE),
+}
 MOST = 1_000_000  # games at once
 
 
@@ -51,9 +56,9 @@ def run(
 ) -> Report:
     """Measure these kinds of speed for these games.
 
-    Each side of a comparison runs for at least `seconds` in each of the `rounds`. `most` bounds
-    the number of games that evaluation, scale and memory play at once. `device` is that of the
-    network in training: cpu, cuda or mps.
+    Each side of a comparison in engine, adapters and training runs for at least `seconds` in each
+    of the `rounds`. `most` bounds the number of games that evaluation, scale and memory play at
+    once. `device` is that of the network in training: cpu, cuda or mps.
     """
     for kind in kinds:
         if kind not in KINDS:

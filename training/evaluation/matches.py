@@ -119,6 +119,11 @@ class TeamScore:
         return f"{self.mean:.2f} points with {self.partner_label} ({span}), {self.games:,} games"
 
     @property
+    def reach(self) -> float:
+        """How far the interval, which may end at the best score, reaches from the mean."""
+        return max(self.high - self.mean, self.mean - self.low)
+
+    @property
     def partner_label(self) -> str:
         """The partners in words."""
         return "itself" if self.partners == self.policy else self.partners

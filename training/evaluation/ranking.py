@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.training.evaluation.deals import Play
+from hanamachi.training.evaluation.deals import TWICE, Play
 from hanamachi.training.evaluation.matches import CrossPlay, Evaluation, Forfeits, Row, TeamScore
-from hanamachi.training.evaluation.statistics import Cycle, Floats
+from hanamachi.training.evaluation.statistics import ENOUGH, Cycle, Floats
 
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}
 CYCLE = 3  # policies that can form a cycle, at least
@@ -48,7 +48,7 @@ def rivals_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
         [f"{elo:+.0f} ± {margin:.0f}", f"{mean:.1f}"]
         for elo, margin, mean in zip(result.elo, margins, means, strict=True)
     ]
-    reach = 50 * np.nanmax(result.high - result.low)
+    reach = 100 * np.nanmax([result.high - result.rate, result.rate - result.low])
     return Ranking(
         result.play,
         [names[i] for i in order],
@@ -56,7 +56,7 @@ def rivals_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
         pairings=rate[np.ix_(order, order)],
         caption=f"per cent won by the row against the column, each ± {reach:.1f} at most",
         best=100,
-        remarks=[*hidden(result), *cycles(result), *apart(result)],
+        remarks=[*rough(evaluation), *hidden(result), *cycles(result), *apart(result)],
         histograms=[],
     )
 
@@ -74,8 +74,7 @@ def team_ranking(evaluation: Evaluation, play: Play) -> Ranking:
     order = np.argsort(-means.diagonal(), kind="stable")
     heads = ["mean score", "perfect", "lost"]
     figures = [
-        [f"{s.mean:.2f} ± {(s.high - s.low) / 2:.2f}", f"{s.perfect:.1%}", f"{s.lost:.1%}"]
-        for s in scores
+        [f"{s.mean:.2f} ± {s.reach:.2f}", f"{s.perfect:.1%}", f"{s.lost:.1%}"] for s in scores
     ]
     if len(names) > 1:
         heads.append("with others")
@@ -132,6 +131,15 @@ def gap(means: Floats) -> Iterator[str]:
 
 
 # --- What ratings cannot show
+
+
+def rough(evaluation: Evaluation) -> Iterator[str]:
+    """Whether too few deals were played for the intervals of the ratings, see `elo`."""
+    if evaluation.games < TWICE * ENOUGH:
+        yield (
+            f"Elo's intervals are rough: with fewer than {TWICE * ENOUGH} games a pairing they may "
+            "hold the truth in only 81 of 100 tournaments"
+        )
 
 
 def cycles(result: CrossPlay) -> Iterator[str]:

@@ -21,6 +21,7 @@ from messages import assert_one_sentence
 from plain_network import plain_network
 from safetensors.torch import load_file, save
 from samples import sample
+from small_games import GIFTS
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
@@ -39,7 +40,6 @@ from hanamachi.training.cli import main as cli
 
 pytestmark = pytest.mark.usefixtures("on_one_thread")
 
-SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 ROAD = {"colours": 2, "item_values": (1, 2, 3, 4), "actions": ("reveal", "gift"), "rounds": 1}
 OTHER_OPTIONS = [
     {"cards": (2, 3, 5), "actions": ("secret", "gift"), "max_rounds": 1},
@@ -56,7 +56,7 @@ LONG_ENOUGH = bytes(100_000)  # to hold the network
 
 @pytest.fixture(scope="module")
 def network():
-    return some_network(make_variant("hanamikoji", **SMALL), HIDDEN)
+    return some_network(make_variant("hanamikoji", **GIFTS), HIDDEN)
 
 
 def some_network(variant, hidden) -> Network:
@@ -72,7 +72,7 @@ def whole(network, tmp_path_factory):
     """A checkpoint as it was written."""
     folder = tmp_path_factory.mktemp("whole") / "policy"
     save_checkpoint(
-        folder, checkpoint_of(network, make_variant("hanamikoji", **SMALL)), "# A card\n"
+        folder, checkpoint_of(network, make_variant("hanamikoji", **GIFTS)), "# A card\n"
     )
     return folder
 
@@ -105,7 +105,7 @@ def refusal(folder, game=None, **options):
 
 def test_what_is_loaded_is_what_was_saved(network, whole):
     policy = load_policy(str(whole))
-    assert policy.variant is make_variant("hanamikoji", **SMALL)
+    assert policy.variant is make_variant("hanamikoji", **GIFTS)
     assert policy.checkpoint.hidden == HIDDEN
     for name, weights in network.state_dict().items():
         np.testing.assert_array_equal(policy.checkpoint.weights[name], weights)
@@ -147,12 +147,12 @@ def test_a_save_that_fails_leaves_the_one_before(network, folder):
     with pytest.raises(UnicodeEncodeError):
         save_checkpoint(folder, checkpoint_of(network, make_variant("hanamikoji")), "\ud800")
     assert contents(folder.parent) == before
-    assert load_policy(str(folder)).variant.options["cards"] == SMALL["cards"]
+    assert load_policy(str(folder)).variant is make_variant("hanamikoji", **GIFTS)
 
 
 @pytest.mark.parametrize(
     ("id", "options"),
-    [("hanamikoji", SMALL), ("hanamikoji", {}), ("geishas_road:advanced", {})],
+    [("hanamikoji", GIFTS), ("hanamikoji", {}), ("geishas_road:advanced", {})],
     ids=["small", "standard", "another game"],
 )
 def test_the_policy_equals_the_network_in_every_batch_size_to_the_bit(id, options, tmp_path):
@@ -211,7 +211,7 @@ def test_a_checkpoint_is_not_played_under_other_rules(whole, options):
 
 
 def test_a_checkpoint_plays_rules_with_the_same_actions_and_observations(whole):
-    policy = load_policy(str(whole), "hanamikoji", **SMALL, starter=1)
+    policy = load_policy(str(whole), "hanamikoji", **GIFTS, starter=1)
     assert policy.variant.options["starter"] == 1
 
 
@@ -540,7 +540,7 @@ def test_the_command_line_refuses_a_damaged_checkpoint_with_code_2(whole, tmp_pa
 def evaluated(folder):
     """The exit code of `hanamachi evaluate` for this checkpoint."""
     arguments = ["evaluate", str(folder), "random", "--game", "hanamikoji", "--games", "2"]
-    for name, value in SMALL.items():
+    for name, value in GIFTS.items():
         arguments += ["--set", f"{name}={json.dumps(value)}"]
     with pytest.raises(SystemExit) as ended:
         cli.main(arguments)

@@ -21,6 +21,7 @@ import torch
 from messages import assert_one_sentence
 from onnx import TensorProto, helper, numpy_helper
 from samples import sample
+from small_games import GIFTS
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
@@ -45,7 +46,6 @@ from hanamachi.training.run import train
 
 pytestmark = pytest.mark.usefixtures("on_one_thread")
 
-SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 POSITIONS = sample(10_000, 0.02)
 CLOSE = 1e-5
 CHANGES = sample(2_000, 0.1)
@@ -56,7 +56,7 @@ def checkpoint(tmp_path_factory):
     """Of a small game, with a feature set."""
     folder, variant = (
         tmp_path_factory.mktemp("small") / "policy",
-        make_variant("hanamikoji", **SMALL),
+        make_variant("hanamikoji", **GIFTS),
     )
     torch.manual_seed(0)
     network = for_variant(variant, (32, 16), ("advice",))
@@ -199,7 +199,7 @@ def command(*arguments):
     return ended.value.code
 
 
-OPTIONS = [f"--set={name}={json.dumps(value)}" for name, value in SMALL.items()]
+OPTIONS = [f"--set={name}={json.dumps(value)}" for name, value in GIFTS.items()]
 
 
 def test_evaluate_takes_its_path(exported, checkpoint, tmp_path):
@@ -217,7 +217,7 @@ def test_play_takes_its_path(exported, monkeypatch, capsys):
 
 def test_it_can_be_the_opponent_of_many_games(exported):
     opponent = load_policy(exported)
-    env = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=3, opponent=opponent, **SMALL)
+    env = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=3, opponent=opponent, **GIFTS)
     _, info = env.reset(seed=0)
     for _ in range(10):
         *_, info = env.step(info["action_mask"].argmax(1))
@@ -225,7 +225,7 @@ def test_it_can_be_the_opponent_of_many_games(exported):
 
 def test_runs_learn_against_it_and_from_it(exported, tmp_path):
     it = str(exported)
-    tiny = {"game": "hanamikoji", "options": SMALL, "steps": 64, "num_games": 4}
+    tiny = {"game": "hanamikoji", "options": GIFTS, "steps": 64, "num_games": 4}
     tiny |= {"network": {"hidden": [16]}, "ppo": {"batch_size": 32}, "clone": {"steps": 64}}
     judged = {"games": 2, "final_games": 2, "opponents": [it], "final_opponents": [it]}
     learning = {"opponents": {"self": 0.5, it: 0.5}, "init_from": it, "evaluation": judged}
@@ -243,7 +243,7 @@ def test_the_command_writes_a_file_named_after_the_policy(checkpoint, tmp_path, 
     assert command("export", checkpoint, "--out", "deep/down/it.onnx") == 0
     assert {p.name for p in tmp_path.iterdir()} == {"policy.onnx", "hanabi-2p.onnx", "deep"}
     assert load_policy("hanabi-2p.onnx").variant is make_variant("hanabi:2p")
-    assert load_policy("deep/down/it.onnx").variant is make_variant("hanamikoji", **SMALL)
+    assert load_policy("deep/down/it.onnx").variant is make_variant("hanamikoji", **GIFTS)
 
 
 @pytest.mark.parametrize(
@@ -513,7 +513,7 @@ def test_it_is_not_played_in_another_game(exported):
 
 
 def test_it_plays_rules_with_the_same_actions_and_observations(exported):
-    policy = load_policy(exported, "hanamikoji", **SMALL, starter=1)
+    policy = load_policy(exported, "hanamikoji", **GIFTS, starter=1)
     assert policy.variant.options["starter"] == 1
 
 

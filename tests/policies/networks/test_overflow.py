@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from searching import answers, midgame
+from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
@@ -20,7 +21,6 @@ from hanamachi.training.run import train
 
 pytestmark = pytest.mark.usefixtures("on_one_thread")
 
-SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 HANABI = {"colours": 2, "ranks": 2, "hand_size": 2}
 HUGE = 1e37  # finite, but not its products
 
@@ -44,7 +44,7 @@ def overflowing(folder, variant):
 @pytest.fixture(scope="module")
 def huge(tmp_path_factory):
     folder = tmp_path_factory.mktemp("huge") / "policy"
-    return overflowing(folder, make_variant("hanamikoji", **SMALL))
+    return overflowing(folder, make_variant("hanamikoji", **GIFTS))
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +79,14 @@ def test_as_the_blueprint_of_a_cooperative_search(huge_partner):
 
 
 def test_as_an_opponent_in_one_game(huge):
-    env = gymnasium.make("hanamachi/Hanamikoji-v0", opponent=load_policy(huge), **SMALL)
+    env = gymnasium.make("hanamachi/Hanamikoji-v0", opponent=load_policy(huge), **GIFTS)
     with pytest.raises(UserError):
         play(env)
 
 
 def test_as_an_opponent_in_many_games(huge):
     opponent = load_policy(huge)
-    env = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=3, opponent=opponent, **SMALL)
+    env = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=3, opponent=opponent, **GIFTS)
     with pytest.raises(UserError):
         play(env)
 
@@ -112,7 +112,7 @@ def test_in_training(role, huge, tmp_path):
         "start": {"init_from": name},
         "teacher": {"init_from": name, "clone": {"steps": 64}},
     }
-    tiny = {"game": "hanamikoji", "options": SMALL, "steps": 64, "num_games": 4}
+    tiny = {"game": "hanamikoji", "options": GIFTS, "steps": 64, "num_games": 4}
     tiny |= {"network": {"hidden": [16]}, "ppo": {"batch_size": 32}}
     with pytest.raises(UserError):
         train(Config.from_dict(tiny | roles[role]), tmp_path / "run")
@@ -120,7 +120,7 @@ def test_in_training(role, huge, tmp_path):
 
 @pytest.mark.parametrize("probability", [np.nan, np.inf, 1e300, -1])
 def test_as_a_table(probability):
-    variant = make_variant("hanamikoji", **SMALL)
+    variant = make_variant("hanamikoji", **GIFTS)
     rows = np.zeros((1, variant.observation.size), np.float32)
     table = TabularPolicy(variant, rows, np.full((1, variant.actions.size), probability))
     with pytest.raises(UserError):

@@ -11,6 +11,7 @@ from positions import Node, batch, masked, observed
 from posteriors import redealt, rejected, worlds
 from samples import UNCOMPILED, sample
 from scipy.stats import norm
+from small_games import GIFTS
 
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji.rules import RECORD
@@ -19,9 +20,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
 from hanamachi.policies.search.reach import resampled, weights
 
-SMALL = make_variant(
-    "hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1, starter=0
-)
+SMALL = make_variant("hanamikoji", **GIFTS, starter=0)
 SETS = max(4, sample(1000, share=0.01))
 FIELDS = [name for name in RECORD.names if name != "rng"]
 

@@ -17,6 +17,7 @@ import torch
 import yaml
 from root import ROOT
 from samples import WHOLE, sample
+from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.limits import MESSAGE
@@ -39,7 +40,7 @@ KILLS = sample(20, 0.05)  # 50 in all: of processes, machines and heads
 HEADS = 30  # in `make verify`
 SMALL = {
     "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "options": GIFTS,
     "steps": 3_000,
     "num_games": 15,
     "opponents": {"self": 0.5, "past": 0.25, "greedy": 0.25},

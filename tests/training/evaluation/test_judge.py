@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
+from small_games import GIFTS
 
 from hanamachi.engine import kernels
 from hanamachi.errors import UserError
@@ -107,7 +108,7 @@ def test_moves_that_are_equally_good_lose_nothing_on_average() -> None:
 
 
 def test_moves_without_a_choice_are_not_counted() -> None:
-    small = variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1)
+    small = variant("hanamikoji", **GIFTS)
     table, judge = small.new(np.arange(8, dtype=np.uint64)), LossJudge(small, 8, worlds=2)
     kernels.reset(small.rule_set, table)
     legal: list[int] = []

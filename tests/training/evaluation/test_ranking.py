@@ -98,6 +98,28 @@ def test_the_mean_win_rate_is_that_against_all_others():
         assert figures[1] == f"{100 * others.mean():.1f}"
 
 
+@pytest.mark.parametrize(("games", "rough"), [(20, True), (598, True), (600, False)])
+def test_intervals_of_elo_from_few_games_are_called_rough(games, rough):
+    result = cross_play("sample", FEW[:2], [(0, 1)], np.full((1, games // 2), 0.5))
+    evaluation = Evaluation("hanamikoji", {}, FEW[:2], [], games, 0, [result])
+    assert ("rough" in printed(evaluation)) == ("rough" in evaluation_page(evaluation)) == rough
+
+
+@pytest.mark.parametrize(("won", "reach"), [(10, 32.6), (8, 32.2), (5, 26.2)])
+def test_the_caption_names_how_far_an_interval_reaches_from_its_rate(won, reach):
+    scores = np.repeat([1.0, 0.0], [won, 10 - won])[None]  # 10 won: 67.4 to 100
+    result = cross_play("sample", FEW[:2], [(0, 1)], scores)
+    (ranking,) = rankings(Evaluation("hanamikoji", {}, FEW[:2], [], 20, 0, [result]))
+    assert f"± {reach} " in ranking.caption
+
+
+def test_an_interval_that_ends_at_the_best_score_counts_by_its_other_end():
+    score = TeamScore("expert", "expert", "argmax", 20, 23.75, 21.3, 25, 0.95, 0.05, [0] * 26)
+    assert "23.75 ± 2.45" in printed(Evaluation("hanabi:2p", {}, ["expert"], [], 20, 0, [score]))
+    with_itself = Evaluation("hanabi:2p", {}, ["expert"], ["expert"], 20, 0, [score])
+    assert "23.75 ± 2.45" in printed(with_itself)
+
+
 def test_the_gap_of_teams_is_between_self_play_and_cross_play():
     (ranking,) = rankings(partners(MANY[:3]))  # means of 0.25, 1.25, 2.25; mixed 0.25, 0.25, 1.25
     assert re.findall(r"\d\.\d\d", "".join(ranking.remarks)) == ["1.25", "0.58", "0.67"]
@@ -113,9 +135,9 @@ def test_the_gap_of_teams_is_between_self_play_and_cross_play():
     ],
 )
 def test_groups_that_never_met_are_not_compared_unwarned(pairs, apart):
-    scores = np.random.default_rng(0).choice([0, 0.5, 1], (len(pairs), 20))
+    scores = np.random.default_rng(0).choice([0, 0.5, 1], (len(pairs), 300))
     result = cross_play("sample", FEW[:4], pairs, scores)
-    evaluation = Evaluation("hanamikoji", {}, FEW[:4], [], 40, 0, [result])
+    evaluation = Evaluation("hanamikoji", {}, FEW[:4], [], 600, 0, [result])
     (ranking,) = rankings(evaluation)
     assert bool(ranking.remarks) == apart, "and nothing is said of cycles where there are none"
     assert np.isnan(ranking.pairings).sum() == 16 - 2 * len(pairs)

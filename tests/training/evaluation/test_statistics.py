@@ -211,23 +211,58 @@ def test_elo_of_a_known_matrix_is_recovered():
 @pytest.mark.parametrize("luck", [-1, 2])
 @pytest.mark.parametrize("strengths", [[20, 0, -20], [150, 0, -150], [500, 0, -500]])
 def test_elo_intervals_hold_the_truth_in_93_to_97_of_100_evaluations(strengths, luck, deals):
-    """All pairs meet on the same deals, with the same luck."""
-    rng, trials = np.random.default_rng(2), sample(EVALUATIONS, 0.05)
+    trials = sample(EVALUATIONS, 0.05)
+    held = held_by_elo(strengths, luck, deals, trials)
+    low, high = band(trials)
+    assert (low <= held).all()
+    assert (held <= high).all()
+
+
+@pytest.mark.parametrize("deals", [300, 1000])
+@pytest.mark.parametrize("luck", [-1, 2])
+@pytest.mark.parametrize("strengths", [[200, 200, 200, 200, -800], [333, 333, -667], [500, -500]])
+def test_elo_intervals_of_lopsided_ladders_hold_it_in_92_to_97(strengths, luck, deals):
+    """Where one policy loses or wins hardly a game, what is added to its results tells."""
+    trials = sample(EVALUATIONS, 0.1)
+    held = held_by_elo(strengths, luck, deals, trials)
+    assert (held >= band(trials, 0.94)[0]).all()
+    assert (held <= band(trials, 0.96)[1]).all()
+
+
+@pytest.mark.parametrize("deals", [10, 30])
+@pytest.mark.parametrize("luck", [-1, 2])
+@pytest.mark.parametrize(
+    "strengths",
+    [[150, 0, -150], [300, 100, 0, -100, -300], [200, 200, 200, 200, -800], [500, -500]],
+)
+def test_elo_intervals_of_few_deals_hold_it_in_81_of_100_evaluations(strengths, luck, deals):
+    trials = sample(EVALUATIONS, 0.05)
+    assert (held_by_elo(strengths, luck, deals, trials) >= band(trials, 0.84)[0]).all()
+
+
+def held_by_elo(strengths, luck, deals, trials):
+    """How often each interval holds the truth, (K,); all pairs meet on the same deals."""
+    rng, held = np.random.default_rng(2), []
     pairs, rates = list(combinations(range(len(strengths)), 2)), expected_rates(strengths)
-    held = []
     for _ in range(trials):
         scores = simulated(rates, 0, luck, deals, rng).mean(2)
         ratings, margins = elo(len(strengths), pairs, scores)
         held.append(np.abs(ratings - strengths) <= margins)
-    low, high = band(trials)
-    assert (low <= np.mean(held, 0)).all()
-    assert (np.mean(held, 0) <= high).all()
+    return np.mean(held, 0)
+
+
+@pytest.mark.parametrize("deals", [1, 5000])
+def test_ratings_of_policies_that_always_win_are_found(deals):
+    pairs = list(combinations(range(20), 2))
+    ratings, margins = elo(20, pairs, np.ones((len(pairs), deals)))
+    assert (np.diff(ratings) < 0).all()
+    assert np.isfinite(margins).all()
 
 
 def test_elo_of_two_is_the_log_odds_of_their_rate():
     scores = np.repeat([1.0, 0.0], [750, 250])[None]
     ratings, margins = elo(2, [(0, 1)], scores)
-    assert ratings[0] - ratings[1] == pytest.approx(400 * np.log10(750.5 / 250.5), abs=1e-6)
+    assert ratings[0] - ratings[1] == pytest.approx(400 * np.log10(750.25 / 250.25), abs=1e-6)
     low, high = interval(scores[0])
     slope = 400 / np.log(10) / (0.75 * 0.25)
     assert 2 * margins[0] == pytest.approx(slope * (high - low) / 2, rel=0.01)
@@ -248,7 +283,7 @@ def test_the_rating_of_one_more_policy_lies_within_its_margin(strength):
 
 def test_one_more_policy_that_never_loses_has_a_finite_rating():
     rating, margin = rating_among(np.zeros(1), np.ones(1), np.full(1, 0.01), 750)
-    assert rating == pytest.approx(400 * np.log10(750.5 / 0.5))
+    assert rating == pytest.approx(400 * np.log10(750.25 / 0.25))
     assert np.isfinite(margin)
 
 

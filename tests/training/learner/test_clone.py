@@ -8,6 +8,7 @@ import torch
 from learners import last_rollout
 from samples import sample
 from saved_runs import all_that_is_saved, assert_same
+from small_games import GIFTS
 from stable_baselines3.common.logger import Logger
 
 from hanamachi.errors import UserError
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("on_one_thread")
 
 GAME = {
     "game": "hanamikoji",
-    "options": {"cards": [2, 3, 4], "actions": ["secret", "gift"], "max_rounds": 1},
+    "options": GIFTS,
 }
 SETTINGS = GAME | {
     "num_games": 32,
@@ -353,10 +354,11 @@ FEW_GAMES = {"num_games": 8, "ppo": {"n_steps": 4}}
     ("settings", "decisions"),
     [
         ({}, 40_000),
-        ({"steps": 5_000}, 500),
+        ({"steps": 5_000}, 0),  # as a rollout is longer
+        (FEW_GAMES | {"steps": 5_000}, 500),
         (FEW_GAMES | {"clone": {"value_steps": 70}}, 70),
         (FEW_GAMES | {"clone": {"value_steps": 7}}, 32),  # a rollout
-        (FEW_GAMES | {"clone": {"value_steps": 7}, "steps": 200}, 20),
+        (FEW_GAMES | {"clone": {"value_steps": 7}, "steps": 200}, 0),  # a rollout is too long
         (FEW_GAMES | {"clone": {"value_steps": 0}}, 0),
         ({"init_from": None}, 0),
         ({"init_from": "hanamikoji", "game": "hanamikoji"}, 0),

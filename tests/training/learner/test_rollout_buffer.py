@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from small_games import GIFTS
 
 from hanamachi.games.registry import variant
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer, mover_signed_advantages
@@ -12,7 +13,7 @@ from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 def finished(scale: float) -> SelfPlayBuffer:
     """The buffer after a rollout with rewards of this standard deviation."""
-    small = variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1)
+    small = variant("hanamikoji", **GIFTS)
     learner = SelfPlayPPO(SelfPlayPolicy, SelfPlayVecEnv(small, 8), n_steps=16, device="cpu")
     buffer, rng = learner.rollout_buffer, np.random.default_rng(0)
     buffer.rewards[:] = scale * rng.normal(size=buffer.rewards.shape)

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 import torch
+from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
-SMALL = variant("hanamikoji", cards=(2, 3, 4), actions=("secret", "gift"), max_rounds=1)
+SMALL = variant("hanamikoji", **GIFTS)
 GAMES = 8
 
 

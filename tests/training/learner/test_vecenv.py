@@ -13,6 +13,7 @@ from pettingzoo.classic import connect_four_v3, tictactoe_v3
 from samples import UNCOMPILED
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from small_games import GIFTS
 from stable_baselines3.common.vec_env import VecMonitor
 
 from hanamachi.adapters.aec import AEC, make
@@ -30,11 +31,10 @@ from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv,
 
 pytestmark = pytest.mark.uncompiled
 
-SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "max_rounds": 1}
 SMALL_ROAD = {"colours": 2, "item_values": (1, 2, 3, 4, 5), "actions": ("reveal", "gift")}
 SMALL_HANABI = {"colours": 2, "ranks": 3, "hand_size": 2}
 VARIANTS = {
-    "small": ("hanamikoji", SMALL),
+    "small": ("hanamikoji", GIFTS),
     "three rounds": ("hanamikoji:three_rounds", {}),
     "small, Geisha's Road": ("geishas_road:advanced", SMALL_ROAD),
     "2021": ("geishas_road:2021", {}),
@@ -307,7 +307,7 @@ def test_a_decision_returns_the_same_beside_guests_and_in_self_play(variant, gam
 @pytest.mark.parametrize("rows", range(6, 17))
 @pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.5, 0.5), (0.3, 0.3), (0.1, 0.2)])
 def test_every_row_has_one_guest_at_most_and_shares_are_kept(rows, shares):
-    variant = make_variant("hanamikoji", **SMALL)
+    variant = make_variant("hanamikoji", **GIFTS)
     env = SelfPlayVecEnv(variant, rows, opponents=[(Counting(variant), share) for share in shares])
     taken = np.concatenate([opponent.rows for opponent in env.fixed_opponents])
     assert len(set(taken)) == len(taken)
@@ -319,7 +319,7 @@ def test_every_row_has_one_guest_at_most_and_shares_are_kept(rows, shares):
 
 @pytest.mark.parametrize("shares", [(0.1,), (0.5, 0.1)])
 def test_a_guest_with_a_share_that_gets_none_of_the_games_is_refused(shares):
-    variant = make_variant("hanamikoji", **SMALL)
+    variant = make_variant("hanamikoji", **GIFTS)
     guests = [(Counting(variant), share) for share in shares]
     with pytest.raises(UserError, match="counting"):
         SelfPlayVecEnv(variant, 4, opponents=guests)
@@ -359,7 +359,7 @@ def test_a_saved_batch_goes_on_as_if_nothing_had_been_between(variant):
 def env(request):
     if request.param == "any AEC":
         return AECSelfPlayVecEnv(tictactoe_v3.raw_env, GAMES, seed=3)
-    return SelfPlayVecEnv(make_variant("hanamikoji", **SMALL), GAMES, seed=3)
+    return SelfPlayVecEnv(make_variant("hanamikoji", **GIFTS), GAMES, seed=3)
 
 
 def test_shapes_and_types_are_those_of_a_vecenv(env):
@@ -409,8 +409,8 @@ def test_attributes_and_methods_are_reached_by_any_indices(env):
 @pytest.mark.parametrize(
     "make_batch",
     [
-        partial(SelfPlayVecEnv, make_variant("hanamikoji", **SMALL)),
-        partial(AECSelfPlayVecEnv, partial(AEC, "hanamikoji", **SMALL)),
+        partial(SelfPlayVecEnv, make_variant("hanamikoji", **GIFTS)),
+        partial(AECSelfPlayVecEnv, partial(AEC, "hanamikoji", **GIFTS)),
     ],
     ids=["compiled", "any AEC"],
 )
@@ -518,8 +518,8 @@ ANYBODYS = {
     "connect four": connect_four_v3.raw_env,
     "tic-tac-toe": tictactoe_v3.raw_env,
     "tic-tac-toe, wrapped": tictactoe_v3.env,
-    "ours": partial(AEC, "hanamikoji", **SMALL),
-    "ours, wrapped": partial(make, "hanamikoji", **SMALL),
+    "ours": partial(AEC, "hanamikoji", **GIFTS),
+    "ours, wrapped": partial(make, "hanamikoji", **GIFTS),
     "Geisha's Road": partial(AEC, "geishas_road:advanced", **SMALL_ROAD),
     "two each": TwoEach,
 }

@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from hanamachi.training.cli.options import AsJson
+from hanamachi.training.cli.options import AsJson, refuse_unused
 from hanamachi.training.cli.terminal import show, written
 
 
 def benchmark(
+    context: typer.Context,
     kinds: Annotated[
         list[str] | None,
         typer.Argument(
@@ -23,7 +24,10 @@ def benchmark(
         typer.Option("--game", help="Id of a game; repeat it for several. hanamikoji by default."),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = 5,
-    seconds: Annotated[float, typer.Option(min=0, help="Shortest time of a round.")] = 0.5,
+    seconds: Annotated[
+        float,
+        typer.Option(min=0, help="Shortest time of a round in engine, adapters and training."),
+    ] = 0.5,
     most: Annotated[
         int, typer.Option(min=2, help="Most games at once in evaluation, scale and memory.")
     ] = 1_000_000,
@@ -36,10 +40,13 @@ def benchmark(
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast the engine, its adapters and training run here (extra: train)."""
-    from hanamachi.training.benchmark import KINDS, run
+    from hanamachi.training.benchmark import KINDS, TAKEN_BY, run
     from hanamachi.training.benchmark.report import check_place, tables, write
 
     effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
+    for option, takers in TAKEN_BY.items():
+        if kinds and not set(kinds) & set(takers):
+            refuse_unused(context, {f"--{option}"}, f"only {', '.join(takers)} can take it")
     if out:
         check_place(out)  # before minutes of work
     report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
