@@ -62,7 +62,9 @@ SET = "".join(f" --set {name}={value}" for name, value in SMALL_RUN.items())
 SMALLER = (
     (r"(hanamachi train .*)", r"\1" + SET),
     (r"(hanamachi sweep .*)", r"\1 --set sweep.trials=1" + SET),
-    (r"(hanamachi benchmark .*)", r"\1 --rounds 1 --seconds 0 --most 2"),
+    (r"(hanamachi benchmark .*)", r"\1 --rounds 1"),
+    (r"(hanamachi benchmark (?:--|engine|adapters|training).*)", r"\1 --seconds 0"),
+    (r"(hanamachi benchmark (?:--|evaluation|scale|memory).*)", r"\1 --most 2"),
     (r"(python benchmarks/peers.py .*)", r"\1 --rounds 1 --seconds 0"),
     (r"(hanamachi evaluate .*)", r"\1 --games 2"),
     (r"(hanamachi arena .* --game .*)", r"\1 --games 2 --processes 1"),

@@ -108,9 +108,11 @@ def test_the_page_explains_every_curve(tmp_path):
         ("rivals", {"critic": "all", "magnet": {"kl_coef": 0.1}}),
         ("distilled", {"distillation": {"share": 0.5, "worlds": 1}}),
         ("team", {"game": "hanabi:2p", "evaluation": {"games": 4, "final_games": 4}}),
+        ("clone", {"init_from": "greedy", "clone": {"steps": 128}}),
     ):
         train(Config.from_dict(RUN | {"steps": 256} | changes), tmp_path / name)
         drawn |= read_curve(tmp_path / name / "tensorboard").keys()
+    drawn |= read_curve(tmp_path / "clone" / "tensorboard" / "clone").keys()
     names = {name.replace("random", "NAME").replace("greedy", "NAME") for name in drawn}
     ends = {name for name in names if name.startswith((LOW, HIGH))}
     assert names - ends == set(re.findall(r"`(\w+/\w+)`", table))
