@@ -91,10 +91,14 @@ class History:
 
     def since_last_turn(self, seat: int | None) -> list[Heard]:
         """What a seat has heard since it acted last; with None, since the last action."""
+        return self.heard(seat, self.last_turn(seat))
+
+    def last_turn(self, seat: int | None) -> int:
+        """How many actions there were once a seat had acted last; with None, one fewer than now."""
         acted = [e.decision for e in self.events if e.by != CHANCE and seat in (None, e.by)]
         if not acted:
-            return self.heard(seat)
-        return self.heard(seat, acted[-1] if seat is None else acted[-1] + 1)
+            return 0
+        return acted[-1] if seat is None else acted[-1] + 1
 
 
 def hear(variant: Variant, event: Event, seat: int | None) -> Iterator[Heard]:

@@ -47,7 +47,7 @@ def view_of(history: History, seat: int | None, near: int | None = None) -> dict
     return {**situation_of(history, seat), "table": lying}
 
 
-def situation_of(history: History, seat: int | None) -> dict[str, Any]:
+def situation_of(history: History, seat: int | None, since: int | None = None) -> dict[str, Any]:
     """What a seat may know and a picture of the table does not tell, as data for JSON.
 
     - "variant", "options", "title", "cooperative", "seats": the game;
@@ -55,13 +55,13 @@ def situation_of(history: History, seat: int | None) -> dict[str, Any]:
     - "headline", "status": where the game stands, and who has to do what, or how it ended;
     - "legal": when it is the seat's turn, each action with its number, its words and its pieces;
     - "pieces": what each piece of a legal action is called;
-    - "events": what the seat has heard since it acted last, each with the seat that acted (None
-      for chance) and words.
+    - "events": what the seat has heard since it acted last, or after the first `since` actions,
+      each with the seat that acted (None for chance) and words.
     """
     variant, game = history.variant, history.games[0]
     mover, over = int(game.mover), game.mover == OVER
     legal, pieces = legal_actions(history, seat)
-    events = history.since_last_turn(seat)
+    events = history.heard(seat, history.last_turn(seat) if since is None else since)
     return {
         "variant": variant.id,
         "options": plain(variant.options),

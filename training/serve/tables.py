@@ -213,11 +213,13 @@ class Table:
     def _position(self, seat: int | None, here: Set[int], failed: str | None) -> dict[str, Any]:
         viewer, history = None if self.over else seat, self.session.history()
         competed = self.over and not self.variant.game.cooperative
+        # at the end, too, a seat is told all since its own move, and what came of the last one
+        since = min(history.last_turn(seat), history.last_turn(None)) if self.over else None
         return {
             "type": "position",
             "game": self.game,
             "number": len(self.session.actions),
-            "view": situation_of(history, viewer),
+            "view": situation_of(history, viewer, since),
             "picture": seat_picture(self.session, viewer, near=seat),
             "round_end": round_end_picture(history, viewer),
             "outcome": outcome_of(seat, self.earned) if competed and seat is not None else None,

@@ -56,6 +56,17 @@ def test_the_end_of_a_round_is_shown_until_the_seat_acts_again(client: Client, g
     assert not any(one and one == other for one, other in itertools.pairwise(shown))
 
 
+def test_the_end_tells_all_that_others_did_since_the_own_move(client: Client) -> None:
+    table = client.table("hanabi:3p", HUMAN, "random", "random", seed=0)
+    with client.sit(table["keys"]["0"]) as seat:
+        last = played(seat, np.random.default_rng(0))
+    log, events = last["log"], last["view"]["events"]
+    own = max(place for place, event in enumerate(log) if event["by"] == 0)
+    others = [event for event in log[own:] if event["by"] not in (None, 0)]
+    assert len(others) == 2
+    assert [event for event in events if event["by"] not in (None, 0)] == others
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_people_play_a_whole_game_with_each_other(client: Client, game: str) -> None:
     keys = client.table(game, HUMAN, HUMAN)["keys"]
