@@ -58,6 +58,7 @@ GAME_BYTES = 2 * RECORD_BYTES  # of a request that holds a game, which JSON may 
 TABLES = 1000
 TABLES_OF_AN_ADDRESS = 250
 REPLAYS = 10_000
+SENT_REPLAYS = 1000  # of them, games that were sent to be looked at
 REPLAY_ACTIONS = 5000  # of a game that is sent to be looked at; usual ones have fewer than 200
 SOCKETS = 2000
 SOCKETS_OF_A_SEAT = 8

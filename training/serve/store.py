@@ -16,7 +16,7 @@ from time import time
 from typing import Any, Literal, NamedTuple
 
 from hanamachi.errors import UserError
-from hanamachi.limits import REPLAYS, TABLES, TABLES_OF_AN_ADDRESS
+from hanamachi.limits import REPLAYS, SENT_REPLAYS, TABLES, TABLES_OF_AN_ADDRESS
 
 FILE = "tables.sqlite"
 FORMAT = 1
@@ -30,6 +30,7 @@ create table if not exists events (
 );
 create table if not exists memories (at text, seat integer, content blob, primary key (at, seat));
 create table if not exists replays (id text primary key, record text, made real);
+create table if not exists sent (id text primary key);
 create index if not exists keys_of_a_table on keys (at);
 create temporary table openers (at text primary key, address text);
 """
@@ -193,10 +194,13 @@ class Store:
 
     # --- Replays
 
-    def add_replay(self, id: str, record: str) -> None:
-        """A game to look at; the oldest makes room if there are too many."""
+    def add_replay(self, id: str, record: str, sent: bool = False) -> None:
+        """A game to look at; the oldest makes room if there are too many, of those sent or all."""
         with self._writing() as base:
             insert_replay(base, id, record)
+            if sent:  # else strangers could send so many that no finished game stays
+                base.execute("insert into sent values (?)", (id,))
+                keep_newest(base, SENT_REPLAYS, "id in (select id from sent)")
 
     def replay(self, id: str) -> str | None:
         rows = self._read("select record from replays where id = ?", id)
@@ -210,9 +214,14 @@ def insert(base: sqlite3.Connection, table: str, event: Event) -> None:
 
 def insert_replay(base: sqlite3.Connection, id: str, record: str) -> None:
     base.execute("insert into replays values (?, ?, ?)", (id, record, time()))
-    if count(base, "replays") > REPLAYS:
-        oldest = "select id from replays order by made limit 1"
-        base.execute(f"delete from replays where id = ({oldest})")
+    keep_newest(base, REPLAYS)
+
+
+def keep_newest(base: sqlite3.Connection, most: int, which: str = "true") -> None:
+    older = f"select id from replays where {which} order by made desc limit -1 offset ?"
+    for (id,) in base.execute(older, (most,)).fetchall():
+        for rows in ("replays", "sent"):
+            base.execute(f"delete from {rows} where id = ?", (id,))
 
 
 def touch(base: sqlite3.Connection, table: str) -> None:
@@ -252,11 +261,6 @@ def forget(base: sqlite3.Connection, table: str) -> None:
     base.execute("delete from tables where id = ?", (table,))
     for rows in ("keys", "events", "memories", "openers"):
         base.execute(f"delete from {rows} where at = ?", (table,))
-
-
-def count(base: sqlite3.Connection, rows: str) -> int:
-    number: int = base.execute(f"select count(*) from {rows}").fetchone()[0]
-    return number
 
 
 def digest_of(key: str) -> str:

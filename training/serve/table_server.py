@@ -277,9 +277,9 @@ class TableServer:
     # --- Replays
 
     async def keep(self, record: Record) -> str:
-        """Keep a game to look at; returns its id."""
+        """Keep a game that was sent to be looked at; returns its id."""
         id = new_key()
-        await self.quick.run(self.store.add_replay, id, text_of(record))
+        await self.quick.run(self.store.add_replay, id, text_of(record), True)
         return id
 
     async def replay(self, id: str) -> Record | None:

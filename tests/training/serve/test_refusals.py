@@ -480,6 +480,29 @@ def test_one_address_cannot_take_all_tables(
     store.close()
 
 
+def test_games_that_are_sent_leave_room_for_those_that_were_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_limits, "REPLAYS", 4)
+    monkeypatch.setattr(store_limits, "SENT_REPLAYS", 2)
+    store = Store(tmp_path)
+    store.add_replay("played", "")
+    for number in range(5):
+        store.add_replay(f"sent {number}", "", sent=True)
+    kept = {id for (id,) in store._read("select id from replays")}
+    assert kept == {"played", "sent 3", "sent 4"}
+    for number in range(4):
+        store.add_replay(f"played {number}", "")
+    assert not any(store.replay(id) is not None for id in kept)
+    assert not store._read("select id from sent")
+    store.close()
+
+
+def test_a_request_sends_its_game(client: Client) -> None:
+    id = client.post("/api/replays", {"text": "hanamikoji"}).json["replay"]
+    assert (id,) in client.server.store._read("select id from sent")
+
+
 def test_who_opens_a_table_is_known_by_address(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
