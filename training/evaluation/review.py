@@ -31,7 +31,7 @@ class Move(NamedTuple):
     words: str
     value: float | None  # of the position before it; None if the agent has no values
     best: list[tuple[float, str]]  # the agent's most probable actions, with their probabilities
-    lost: float  # 0 if it may be chance, and for a seat that is not judged
+    lost: float  # to two digits; 0 if it may be chance, and for a seat that is not judged
 
 
 def load(spec: str, variant: Variant) -> Policy:
@@ -97,7 +97,7 @@ class Review:
         seen = turn.observations, turn.masks, self.searcher.memory[place][None]
         lost, memory = regret(search, *seen, action, self.worlds)
         self.searcher.memory[place] = memory[0]
-        return lost.clear
+        return round(lost.clear, 2)  # so that all who tell of it draw the same line
 
 
 def worst(moves: Iterable[Move]) -> list[Move]:
