@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -93,6 +94,37 @@ def open_table(browser: Browser, game: str, *seats: str, **options: Any) -> dict
     return opened["keys"] or {"watch": opened["watch"]}
 
 
+def keep_lines(browser: Browser, later: str = "") -> None:
+    """The page's sockets are in `lines`; JavaScript makes all `later` ones but the first.
+
+    `last` is the last message that came.
+    """
+    browser.script(f"""
+        window.lines = [];
+        const Line = window.WebSocket;
+        window.WebSocket = function (address) {{
+          const line = lines.length ? later(address) : new Line(address);
+          if (!lines.length) line.addEventListener("message", ({{ data }}) => (window.last = data));
+          lines.push(line);
+          return line;
+        }};
+        window.WebSocket.OPEN = Line.OPEN;
+        function later(address) {{ {later} }}
+    """)
+
+
+def count_words(browser: Browser, selector: str) -> None:
+    """`said` counts how often the words in an element are set."""
+    browser.script(
+        """
+        window.said = 0;
+        const counter = new MutationObserver((changes) => (window.said += changes.length));
+        counter.observe(document.querySelector(arguments[0]), { childList: true, subtree: true });
+        """,
+        selector,
+    )
+
+
 def hold_answers(browser: Browser) -> None:
     """Answers of the server wait until `release`; `asked` counts the requests."""
     browser.script("""
@@ -132,9 +164,30 @@ def test_a_game_can_be_played_by_keys_alone(browser: Browser, game: str) -> None
 
 
 def test_the_keyboard_stays_among_the_choices_when_its_button_closes(browser: Browser) -> None:
+    show_panel(browser, *[f"a{other}" for other in "abcdefg"])  # each has an `a`, one has two
+    for key in (Keys.ENTER, Keys.ARROW_LEFT, Keys.ENTER):  # choose one `a`, then take it back
+        press(browser, key)
+        assert focus_is_in(browser, ".choice .groups")
+
+
+def test_the_keyboard_stays_at_undo_while_there_is_more_to_undo(browser: Browser) -> None:
+    show_panel(browser, *map("".join, combinations("abcdef", 3)))
+    for _ in range(2):
+        browser.click(".groups .piece[aria-pressed=false]")
+    browser.script("document.querySelector('.confirm button:last-child').focus()")
+    for left in (1, 0):
+        press(browser, Keys.ENTER)
+        assert len(browser.elements(".groups [aria-pressed=true]")) == left
+    assert focus_is_in(browser, ".choice .groups")  # nothing is left to undo
+
+
+def show_panel(browser: Browser, *actions: str) -> None:
+    """A panel alone, with actions of these cards, and the keyboard in it."""
     browser.open()
-    actions = [["card:a", f"card:{other}"] for other in "abcdefg"]  # each has an `a`, one has two
-    legal = [{"action": n, "pieces": each, "words": str(n)} for n, each in enumerate(actions)]
+    legal = [
+        {"action": number, "pieces": [f"card:{card}" for card in cards], "words": str(number)}
+        for number, cards in enumerate(actions)
+    ]
     script = """
         const [legal, done] = arguments;
         import("/page/panel.js").then(({ Panel }) => {
@@ -146,9 +199,6 @@ def test_the_keyboard_stays_among_the_choices_when_its_button_closes(browser: Br
         });
     """
     browser.driver.execute_async_script(script, legal)
-    for key in (Keys.ENTER, Keys.ARROW_LEFT, Keys.ENTER):  # choose one `a`, then take it back
-        press(browser, key)
-        assert focus_is_in(browser, ".choice .groups")
 
 
 def test_the_keyboard_stays_in_the_panel_from_turn_to_turn_and_goes_on_to_the_end(
@@ -219,6 +269,55 @@ def test_a_choice_can_be_confirmed_again_when_the_line_was_lost(browser: Browser
     browser.click(".confirm .main:enabled")
     until(lambda: number(browser) > 0, "the answer to a choice")
     assert not any(hint.is_displayed() for hint in browser.elements(".hints"))
+
+
+def test_a_seat_that_is_refused_in_its_turn_says_why_and_offers_nothing(browser: Browser) -> None:
+    browser.open()
+    keep_lines(browser, later="return new Line(`${address}x`);")  # no such seat
+    sit_down(browser)
+    browser.script("lines[0].close()")
+    until(lambda: "not valid" in browser.words(".table .notice"), "the reason")
+    assert not browser.button("Hint").is_enabled()
+    assert not browser.elements(".picture .open")
+
+
+def test_nothing_is_sent_before_the_connection_shows_the_game(browser: Browser) -> None:
+    browser.open()
+    keep_lines(
+        browser, later="return { readyState: 1, close() {}, send() { window.sent = true; } };"
+    )
+    sit_down(browser)
+    browser.script("lines[0].close()")
+    until(lambda: browser.script("return lines.length") == 2, "another connection")
+    browser.button("Hint").click()
+    assert browser.words(".choice .refusal")
+    assert not browser.script("return window.sent")
+
+
+def test_a_lost_connection_is_told_once(browser: Browser) -> None:
+    browser.open()
+    keep_lines(
+        browser,
+        later="""
+        const line = { close() {} };
+        setTimeout(() => line.onclose({ code: 1006 }));
+        return line;
+        """,
+    )
+    sit_down(browser)
+    count_words(browser, ".notice")
+    browser.script("lines[0].close()")
+    again = "dispatchEvent(new Event('online')); return lines.length"
+    until(lambda: browser.script(again) > 3, "some attempts")
+    assert browser.words(".notice")
+    assert browser.script("return said") == 1
+
+
+def sit_down(browser: Browser) -> None:
+    """Come to a table, without another page, where it is one's turn."""
+    keys = open_table(browser, "hanamikoji", "human", "greedy", starter=0)
+    browser.script("location.hash = `seat=${arguments[0]}`", keys["0"])
+    until(lambda: my_turn(browser), "the turn")
 
 
 def test_a_browser_that_finds_a_seat_full_waits_until_it_is_not(browser: Browser) -> None:
@@ -438,6 +537,24 @@ def test_a_policy_that_failed_can_be_asked_again(tmp_path: Path) -> None:
         running.stop()
 
 
+def test_a_failure_is_told_once_and_keeps_the_keyboard_until_it_is_over(browser: Browser) -> None:
+    browser.open()
+    keep_lines(browser)
+    sit_down(browser)
+    show = """
+        const position = { ...JSON.parse(last), failed: arguments[0] };
+        lines[0].onmessage({ data: JSON.stringify(position) });
+    """
+    browser.script(show, "player 1 did not move")
+    count_words(browser, ".failure")
+    browser.script("document.querySelector('.failure button').focus()")
+    browser.script(show, "player 1 did not move")  # as when others come and go
+    assert browser.script("return said") == 0
+    assert focus_is_in(browser, ".failure")
+    browser.script(show, None)
+    assert focus_is_in(browser, ".choice")
+
+
 def act(browser: Browser) -> None:
     if my_turn(browser):
         move(browser, by_mouse, Random(1))
@@ -562,6 +679,37 @@ def test_arrows_move_an_enlarged_picture_and_not_the_game(browser: Browser, game
     assert slider.get_attribute("value") == "0"
     browser.look(WIDE)
     assert not browser.script(wide, sheet)
+
+
+def test_the_keyboard_keeps_its_place_in_a_replay(browser: Browser, game: str) -> None:
+    place = open_replay(browser, game)
+    browser.script("""
+        const moves = [1, 2, 3, 4].map((number) => ({ number, value: 0, best: [], lost: 0 }));
+        const review = { policy: "greedy", moves, worst: [2] };
+        const ask = window.fetch;
+        window.fetch = (path, ...more) =>
+          path.endsWith("/review") ? Promise.resolve(Response.json(review)) : ask(path, ...more);
+        location.hash = "home";
+    """)
+    browser.element(".card .game")
+    browser.script("location.hash = arguments[0]", place)
+    browser.button("move 2").send_keys(Keys.ENTER)
+    until(lambda: "move=1" in browser.place, "the move")
+    assert browser.driver.switch_to.active_element.text == "move 2"
+    for button in (".slide button:last-child", ".row button:nth-child(2)"):  # one move on, Step
+        browser.click(".moves li:nth-child(3) button")
+        until(lambda: "move=3" in browser.place, "the third move")
+        browser.element(button).send_keys(Keys.ENTER)
+        until(lambda: "move=4" in browser.place, "the end")
+        assert focus_is_in(browser, ".slide input")
+
+
+def test_a_link_to_half_a_move_shows_the_move_before(browser: Browser, game: str) -> None:
+    place = open_replay(browser, game)
+    browser.script("location.hash = 'home'")
+    browser.element(".card .game")
+    browser.script("location.hash = arguments[0]", place.replace("move=0", "move=1.5"))
+    until(lambda: "move=1&" in browser.place, "the first move")
 
 
 @in_full

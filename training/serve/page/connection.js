@@ -57,9 +57,9 @@ export class Connection {
     this.open();
   }
 
-  /** False when the connection is lost; nothing is kept for later, as the game may have moved on. */
+  /** False unless the board is that of an open connection: the game may have moved on meanwhile. */
   send(message) {
-    if (this.socket.readyState !== WebSocket.OPEN) return false;
+    if (!this.seated || this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(JSON.stringify(message));
     return true;
   }

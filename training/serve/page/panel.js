@@ -177,6 +177,7 @@ export class Panel {
   /** The keyboard stays where it was, at the nearest button that is open, or goes on to Confirm. */
   focus(place, single) {
     if (!this.choice) return;
+    if (place < 0 && document.activeElement.matches("button:enabled")) return; // such as Undo
     const buttons = [...this.groups.querySelectorAll("button")];
     const enabled = ({ disabled }) => !disabled;
     const next = buttons.slice(Math.max(place, 0)).find(enabled) || buttons.findLast(enabled);

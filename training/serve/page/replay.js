@@ -8,8 +8,7 @@ import { Picture } from "./picture.js";
 import { rulesButton } from "./rules.js";
 import { capitalised, percent, told, withoutTitle } from "./words.js";
 
-const MARKED = 0.05; // a loss of at least this much is marked in the list of moves
-const SLIGHT = 0.005; // a loss, or a share, that two digits do not show
+const SLIGHT = 0.005; // a share that two digits do not show
 const DOWNLOADS = [
   ["record.json", "Record"],
   ["notation.txt", "Notation"],
@@ -26,7 +25,7 @@ class Replay {
   constructor(main, address) {
     this.main = main;
     this.id = address.get("replay");
-    this.at = Number(address.get("move")) || 0; // moves that have been made
+    this.at = Math.trunc(Number(address.get("move"))) || 0; // moves that have been made
     this.seat = address.get("seat") || "all";
     this.asked = 0; // positions asked for; only the last answer is shown
     this.onKey = (event) => this.key(event);
@@ -74,7 +73,8 @@ class Replay {
     this.after = this.stepButton("›", "One move on", 1);
     this.pacer = new Pacer(() => this.go(this.at + 1));
     this.curve = new Curve(moves.length, (move) => this.go(move));
-    this.thought = h("section", { class: "panel", "aria-live": "polite" });
+    this.opinion = h("div", { "aria-live": "polite" });
+    this.worst = h("p", { class: "row", hidden: true });
     this.moves = h("ol", { class: "moves" });
     this.moveButtons = moves.map((move) => this.moveButton(move));
     this.moves.append(...moves.map((move, place) => this.moveLine(move, place)));
@@ -99,7 +99,13 @@ class Replay {
       h(
         "div",
         { class: "side" },
-        this.thought,
+        h(
+          "section",
+          { class: "panel" },
+          h("h2", {}, "What the agent thinks"),
+          this.opinion,
+          this.worst,
+        ),
         h("section", { class: "panel" }, h("h2", {}, "Moves"), this.moves),
         this.links(),
       ),
@@ -169,8 +175,10 @@ class Replay {
     this.at = Math.min(Math.max(move, 0), last);
     const asked = ++this.asked;
     this.slider.value = this.at;
-    this.before.disabled = this.at === 0;
-    this.after.disabled = this.at === last;
+    this.keepFocus(() => {
+      this.before.disabled = this.at === 0;
+      this.after.disabled = this.at === last;
+    });
     this.markMove();
     this.showThought();
     try {
@@ -190,7 +198,14 @@ class Replay {
     this.status.textContent = capitalised(view.status);
     this.slider.setAttribute("aria-valuetext", `after move ${this.at}: ${view.status}`);
     document.title = `Move ${this.at} of ${this.game.moves.length} · ${this.game.title}`;
-    this.pacer.moved(this.at < this.game.moves.length);
+    this.keepFocus(() => this.pacer.moved(this.at < this.game.moves.length));
+  }
+
+  /** The keyboard goes on at the slider when its button closes. */
+  keepFocus(change) {
+    const focused = document.activeElement;
+    change();
+    if (focused.disabled) this.slider.focus({ preventScroll: true });
   }
 
   markMove() {
@@ -222,48 +237,46 @@ class Replay {
   markLosses() {
     const { moves, worst } = this.review;
     this.curve.show(this.review, this.game.cooperative);
+    this.showWorst(worst);
     for (const { number, lost } of moves) {
-      if (!lost || lost < MARKED) continue;
+      if (!lost) continue;
       const grave = worst.includes(number) ? "lost grave" : "lost";
       this.moveButtons[number - 1].append(h("span", { class: grave }, `−${lost.toFixed(2)}`));
     }
   }
 
+  /** Buttons that stay while the moves pass, so that the keyboard can stay at them. */
+  showWorst(worst) {
+    this.worst.hidden = !worst.length;
+    const buttons = worst.map((number) => {
+      const onclick = () => this.go(number - 1);
+      return h("button", { type: "button", class: "quiet", onclick }, `move ${number}`);
+    });
+    this.worst.replaceChildren("Lost most:", ...buttons);
+  }
+
   /** What the agent would have done in this position, and what was done. */
   showThought() {
-    const title = h("h2", {}, "What the agent thinks");
     if (!this.review) {
       const words = this.reviewProblem || "The agent is reading the game …";
-      this.thought.replaceChildren(title, h("p", { class: "faint" }, words));
+      this.opinion.replaceChildren(h("p", { class: "faint" }, words));
       return;
     }
     const played = this.game.moves[this.at];
     const opinion = this.review.moves.find(({ number }) => number === this.at + 1);
     if (!played || !opinion) {
-      this.thought.replaceChildren(title, this.worstMoves());
+      this.opinion.replaceChildren();
       return;
     }
     const lines = opinion.best
       .filter(([share]) => share >= SLIGHT)
       .map(([share, words]) => bar(share, words, words === played.words));
     const loss = lossWords(opinion.lost, this.game.cooperative);
-    this.thought.replaceChildren(
-      title,
+    this.opinion.replaceChildren(
       h("p", { class: "faint" }, `${this.review.policy}, in the place of player ${played.by}`),
       h("ul", { class: "bars" }, lines),
       h("p", {}, `Played: ${told(played)}. ${loss}`),
-      this.worstMoves(),
     );
-  }
-
-  worstMoves() {
-    const { worst } = this.review;
-    if (!worst.length) return "";
-    const buttons = worst.map((number) => {
-      const onclick = () => this.go(number - 1);
-      return h("button", { type: "button", class: "quiet", onclick }, `move ${number}`);
-    });
-    return h("p", { class: "row" }, "Lost most:", buttons);
   }
 
   key(event) {
@@ -276,7 +289,7 @@ class Replay {
 
 /** Differences that may be chance count as 0, which does not prove that nothing was lost. */
 function lossWords(lost, cooperative) {
-  if (lost < SLIGHT) return "No clear loss.";
+  if (!lost) return "No clear loss.";
   return `It lost ${lost.toFixed(2)} ${cooperative ? "points" : "in value"}.`;
 }
 

@@ -57,7 +57,7 @@ class Table {
     this.hint = h("button", { type: "button", onclick: () => this.askHint() }, "Hint");
     this.hints = h("section", { class: "panel hints", "aria-live": "polite", hidden: true });
     this.end = h("section", { class: "panel end", hidden: true });
-    this.failure = h("section", { class: "panel failure", role: "alert", hidden: true });
+    this.failure = this.failurePanel();
     this.lastGame = h("a", { class: "button", hidden: true }, "Review the last game");
     this.roundEnd = h(
       "button",
@@ -101,6 +101,27 @@ class Table {
     );
   }
 
+  /** Why a policy did not move, and what can be done: all may ask it again, or begin anew. */
+  failurePanel() {
+    this.reason = h("p");
+    const again = () => {
+      this.reason.textContent = "Asking again …";
+      this.sendNow({ type: "step" });
+    };
+    const anew = () => this.send({ type: "new" });
+    return h(
+      "section",
+      { class: "panel failure", role: "alert", hidden: true },
+      this.reason,
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", class: "main", onclick: again }, "Ask again"),
+        h("button", { type: "button", onclick: anew }, "New game"),
+      ),
+    );
+  }
+
   watchPanel() {
     return h("section", { class: "panel watch" }, h("h2", {}, "Watch"), this.pacer.element);
   }
@@ -121,7 +142,8 @@ class Table {
     if (state === "lost") this.say("Connection lost. Reconnecting …");
     if (state === "refused") {
       this.status.textContent = "You are not at the table.";
-      this.controls.hidden = true;
+      this.controls.hidden = this.hint.disabled = true;
+      this.panel.offer([], {}); // nor does the picture offer anything
     }
     if (state !== "open" && this.pacer) this.pacer.turn(false);
   }
@@ -136,7 +158,8 @@ class Table {
   receive(message) {
     if (message.type === "position") this.show(message);
     else if (message.type === "hint") this.showHint(message);
-    else if (message.type === "refused") this.refuse(message.words);
+    else if (this.connection.seated) this.refuse(message.words);
+    else this.say(capitalised(message.words)); // of the seat, not of a choice
   }
 
   refuse(words) {
@@ -148,7 +171,7 @@ class Table {
   /** A notice above the table; none without words. */
   say(words) {
     this.notice.hidden = !words;
-    this.notice.textContent = words;
+    if (this.notice.textContent !== words) this.notice.textContent = words; // said once
   }
 
   // --- The position
@@ -156,7 +179,6 @@ class Table {
   show(position) {
     const { game, number } = this.position || {};
     const moved = game !== position.game || number !== position.number;
-    const inside = this.controls.contains(document.activeElement);
     const atEnd = this.end.contains(document.activeElement);
     this.position = position;
     this.element.dataset.number = position.number;
@@ -169,6 +191,7 @@ class Table {
     this.rules.disabled = false;
     this.showPlayers(position);
     this.showFailure(position.failed);
+    const inside = this.controls.contains(document.activeElement);
     if (!moved) return;
     this.say("");
     this.picture.show(position.picture);
@@ -183,22 +206,17 @@ class Table {
     if (atEnd && !view.over) (this.pacer || this.panel).focusFirst();
   }
 
-  /** Why a policy did not move, and what can be done: all may ask it again, or begin anew. */
-  showFailure(words) {
-    this.failure.hidden = !words;
-    if (!words) return;
+  /** Why a policy did not move, or null; the keyboard goes on when there is no more to ask. */
+  showFailure(failed) {
+    const asking = this.failure.contains(document.activeElement);
+    this.failure.hidden = !failed;
+    if (!failed) {
+      if (asking) (this.pacer || this.panel).focusFirst();
+      return;
+    }
     if (this.pacer) this.pacer.turn(false);
-    const again = () => this.sendNow({ type: "step" });
-    const anew = () => this.send({ type: "new" });
-    this.failure.replaceChildren(
-      h("p", {}, capitalised(words)),
-      h(
-        "div",
-        { class: "row" },
-        h("button", { type: "button", class: "main", onclick: again }, "Ask again"),
-        h("button", { type: "button", onclick: anew }, "New game"),
-      ),
-    );
+    const words = capitalised(failed);
+    if (this.reason.textContent !== words) this.reason.textContent = words; // said once
   }
 
   /** The seat that this page shows; null for one who watches. */
