@@ -12,12 +12,12 @@ import json
 import os
 import socket as sockets
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import uvicorn
 from markdown_it import MarkdownIt
@@ -79,6 +79,8 @@ REFUSED, TRY_LATER, FAULT, ENDED = 4004, 1013, 1011, 1000
 GONE = WebSocketDisconnect, RuntimeError  # what sending raises once the browser has gone
 LARGEST = 16 * MESSAGE_BYTES  # bytes of a message that still gets an answer
 SAFE = ("GET", "HEAD")
+
+T = TypeVar("T")
 
 
 class Refusal(Exception):
@@ -303,6 +305,25 @@ async def body_of(request: Request, largest: int) -> bytes:
     return body
 
 
+async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What the work gives; it is cancelled, and a Refusal raised, when the browser leaves."""
+    working, leaving = asyncio.create_task(work), asyncio.create_task(left(request))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Refusal(400, "the request was cut")
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+async def left(request: Request) -> None:
+    """Wait until the browser has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 # --- Answers
 
 
@@ -371,7 +392,10 @@ class Site:
     async def review(self, request: Request) -> Response:
         worlds = worlds_in(request.query_params.get("worlds", str(WORLDS)))
         record = await self._record(request)
-        return JSONResponse(await self.reviews.of(request.path_params["id"], record, worlds))
+        assert request.client
+        address = network_of(request.client.host)
+        review = self.reviews.of(request.path_params["id"], record, worlds, address)
+        return JSONResponse(await while_there(request, review))
 
     async def _record(self, request: Request) -> Record:
         record = await self.server.replay(request.path_params["id"])
@@ -384,7 +408,7 @@ class Site:
     async def socket(self, socket: WebSocket) -> None:
         await socket.accept()
         try:
-            opened, connection = await self._entered(socket.query_params.get("key", ""))
+            opened, connection = await self._entered(socket)
         except UserError as error:
             with suppress(*GONE):
                 await socket.send_text(json.dumps(refusal(str(error))))
@@ -404,11 +428,12 @@ class Site:
         with suppress(*GONE):
             await socket.close(ENDED)
 
-    async def _entered(self, key: str) -> tuple[OpenTable, Connection]:
-        place = await self.server.place_of(key)
+    async def _entered(self, socket: WebSocket) -> tuple[OpenTable, Connection]:
+        place = await self.server.place_of(socket.query_params.get("key", ""))
         if place is None:
             raise UserError("this link is not valid")
-        return await self.server.enter(place)
+        assert socket.client
+        return await self.server.enter(place, network_of(socket.client.host))
 
 
 def code_after(error: UserError) -> int:

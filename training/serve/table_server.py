@@ -12,14 +12,14 @@ import asyncio
 import json
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.limits import SOCKETS, SOCKETS_OF_A_SEAT
+from hanamachi.limits import SOCKETS, SOCKETS_OF_A_SEAT, SOCKETS_OF_AN_ADDRESS
 from hanamachi.policies.load import usual
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import judgement
@@ -47,8 +47,8 @@ class Socket(Protocol):
 class Connection:
     """A browser at a table. It gets every answer, and of the positions only the newest."""
 
-    def __init__(self, seat: int | None) -> None:
-        self.seat = seat
+    def __init__(self, seat: int | None, address: str) -> None:
+        self.seat, self.address = seat, address
         self._answers: deque[str] = deque()
         self._position: str | None = None
         self._news = asyncio.Event()
@@ -225,12 +225,13 @@ class TableServer:
     async def place_of(self, key: str) -> Key | None:
         return await self.quick.run(self.store.place_of, key)
 
-    async def enter(self, place: Key) -> tuple[OpenTable, Connection]:
+    async def enter(self, place: Key, address: str) -> tuple[OpenTable, Connection]:
         """Sit down, or look on; UserError if the table is gone or too many are connected."""
         await self.quick.run(self.store.touch, place.table)
         opened = self.open_tables.get(place.table) or await self._restored_once(place.table)
-        check_space(opened, place.seat, sum(len(r.connections) for r in self.open_tables.values()))
-        connection = Connection(place.seat)
+        connection = Connection(place.seat, address)
+        all_connections = [each for one in self.open_tables.values() for each in one.connections]
+        check_space(opened, connection, all_connections)
         opened.connections.add(connection)
         self.open_tables[place.table] = opened
         return opened, connection
@@ -412,7 +413,9 @@ def check_rest(opened: OpenTable) -> None:
         raise UserError("wait until the policy has moved or the new game has begun")
 
 
-def check_space(opened: OpenTable, seat: int | None, sockets: int) -> None:
-    own = sum(connection.seat == seat for connection in opened.connections)
-    if own >= SOCKETS_OF_A_SEAT or sockets >= SOCKETS:
+def check_space(opened: OpenTable, new: Connection, everyones: Sequence[Connection]) -> None:
+    beside = sum(each.seat == new.seat for each in opened.connections)
+    own = sum(each.address == new.address for each in everyones)
+    everywhere = len(everyones) >= SOCKETS or own >= SOCKETS_OF_AN_ADDRESS
+    if everywhere or beside >= SOCKETS_OF_A_SEAT:
         raise Full("too many browsers are connected already; close one of them")

@@ -689,10 +689,8 @@ def test_the_keyboard_keeps_its_place_in_a_replay(browser: Browser, game: str) -
         const ask = window.fetch;
         window.fetch = (path, ...more) =>
           path.endsWith("/review") ? Promise.resolve(Response.json(review)) : ask(path, ...more);
-        location.hash = "home";
     """)
-    browser.element(".card .game")
-    browser.script("location.hash = arguments[0]", place)
+    come_back(browser, place)
     browser.button("move 2").send_keys(Keys.ENTER)
     until(lambda: "move=1" in browser.place, "the move")
     assert browser.driver.switch_to.active_element.text == "move 2"
@@ -706,10 +704,37 @@ def test_the_keyboard_keeps_its_place_in_a_replay(browser: Browser, game: str) -
 
 def test_a_link_to_half_a_move_shows_the_move_before(browser: Browser, game: str) -> None:
     place = open_replay(browser, game)
+    come_back(browser, place.replace("move=0", "move=1.5"))
+    until(lambda: "move=1&" in browser.place, "the first move")
+
+
+def test_a_review_without_room_is_asked_for_again_until_its_replay_is_left(
+    browser: Browser, game: str
+) -> None:
+    place = open_replay(browser, game)
+    browser.script("""
+        const [wait, ask] = [window.setTimeout, window.fetch];
+        window.setTimeout = (call, pause) => wait(call, pause / 1000);
+        window.signals = [];
+        window.fetch = (path, how) => {
+          if (!path.endsWith("/review")) return ask(path, how);
+          signals.push(how.signal);
+          const full = Response.json({ error: "too many games" }, { status: 503 });
+          return signals.length > 1 ? new Promise(() => {}) : Promise.resolve(full);
+        };
+    """)
+    come_back(browser, place)
+    until(lambda: browser.script("return signals.length") == 2, "another request")
+    assert not browser.script("return signals[1].aborted")
+    browser.script("location.hash = 'home'")
+    until(lambda: browser.script("return signals[1].aborted"), "the end of the request")
+
+
+def come_back(browser: Browser, place: str) -> None:
+    """To a place of the page by way of the first screen, without another page."""
     browser.script("location.hash = 'home'")
     browser.element(".card .game")
-    browser.script("location.hash = arguments[0]", place.replace("move=0", "move=1.5"))
-    until(lambda: "move=1&" in browser.place, "the first move")
+    browser.script("location.hash = arguments[0]", place)
 
 
 @in_full

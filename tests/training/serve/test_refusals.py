@@ -230,6 +230,22 @@ def test_so_many_browsers_may_sit_in_a_seat(
             assert code_of_the_end(three) == TRY_LATER
 
 
+def test_one_address_cannot_take_all_connections(
+    client: Client, table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_limits, "SOCKETS_OF_AN_ADDRESS", 1)
+    with client.sit(table["keys"]["0"]) as one:
+        assert one.until("position")
+        with client.sit(table["keys"]["1"]) as two:
+            assert two.next()["type"] == "refused"
+            assert code_of_the_end(two) == TRY_LATER
+        opened = client.server.open_tables[table["table"]]
+        for connection in opened.connections:
+            connection.address = "another"
+        with client.sit(table["keys"]["1"]) as two:
+            assert two.until("position")
+
+
 def test_a_fault_of_a_policy_in_a_hint_is_logged(
     client: Client, table: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -8,6 +8,7 @@ import { Picture } from "./picture.js";
 import { rulesButton } from "./rules.js";
 import { capitalised, percent, told, withoutTitle } from "./words.js";
 
+const LATER = 60_000; // milliseconds until a review is asked for again that had no room
 const SLIGHT = 0.005; // a share that two digits do not show
 const DOWNLOADS = [
   ["record.json", "Record"],
@@ -27,6 +28,7 @@ class Replay {
     this.id = address.get("replay");
     this.at = Math.trunc(Number(address.get("move"))) || 0; // moves that have been made
     this.seat = address.get("seat") || "all";
+    this.leaving = new AbortController();
     this.asked = 0; // positions asked for; only the last answer is shown
     this.onKey = (event) => this.key(event);
     addEventListener("keydown", this.onKey);
@@ -34,6 +36,8 @@ class Replay {
 
   close() {
     this.closed = true;
+    this.leaving.abort(); // a review that nobody reads need not be made
+    clearTimeout(this.again);
     this.pacer?.close();
     removeEventListener("keydown", this.onKey);
   }
@@ -225,9 +229,11 @@ class Replay {
   async askReview() {
     this.showThought();
     try {
-      this.review = await ask(this.path("/review"));
+      this.review = await ask(this.path("/review"), null, this.leaving.signal);
     } catch (error) {
+      if (this.closed) return;
       this.reviewProblem = error.message;
+      if (error.later) this.again = setTimeout(() => this.askReview(), LATER);
     }
     if (this.closed) return;
     if (this.review) this.markLosses();
