@@ -59,8 +59,8 @@ def test_one_address_leaves_room_for_the_reviews_of_others(
     kept = Reviews(worker)
 
     async def at_once() -> list[Any]:
-        wanted = (("one", "a"), ("two", "a"), ("three", "b"))
-        asked = (kept.of(game, game, 8, address) for game, address in wanted)  # type: ignore
+        wanted: Any = (("one", "a"), ("two", "a"), ("three", "b"))
+        asked = (kept.of(game, game, 8, address) for game, address in wanted)
         return await asyncio.gather(*asked, return_exceptions=True)
 
     one, two, three = asyncio.run(at_once())
@@ -72,6 +72,7 @@ def test_one_address_leaves_room_for_the_reviews_of_others(
 
 def test_a_review_that_nobody_waits_for_any_more_is_not_made() -> None:
     begun: list[Any] = []
+    game: Any = "one"
 
     class Idle:
         """Does no work, and never ends."""
@@ -82,12 +83,13 @@ def test_a_review_that_nobody_waits_for_any_more_is_not_made() -> None:
             begun.append(call)
             await asyncio.Event().wait()
 
-    kept = Reviews(Idle())  # type: ignore
+    worker: Any = Idle()
+    kept = Reviews(worker)
 
     async def leave() -> None:
-        asked = [asyncio.create_task(kept.of("one", "one", 8)) for _ in range(2)]  # type: ignore
+        asked = [asyncio.create_task(kept.of(game, game, 8)) for _ in range(2)]
         await asyncio.sleep(0.01)
-        making = kept.waiting["one", 8].task
+        making = kept.waiting[game, 8].task
         for request, left in zip(asked, (1, 0), strict=True):
             request.cancel()
             await asyncio.wait([request])
