@@ -236,7 +236,7 @@ def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Poli
     if blueprint.startswith(SEARCH):
         raise UserError(f"the blueprint of search:{kind} must not be another search")
     policy = load_policy(blueprint, game, **options) if blueprint else None
-    variant = policy.variant if policy else chosen_variant(spec, game, options)
+    variant = chosen_variant(spec, game, options) if policy is None else policy.variant
     return new_search(kind, variant, policy, settings, name=spec)
 
 

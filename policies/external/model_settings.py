@@ -13,6 +13,7 @@ from hanamachi.storage.plain_yaml import parse_yaml
 
 DAY = 86_400.0  # seconds
 DEAREST = 1e9  # price of a million tokens
+HOTTEST = 100.0  # temperature, far above what any server takes
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "wait": (0, DAY),
     "price_in": (0, DEAREST),
     "price_out": (0, DEAREST),
+    "temperature": (0, HOTTEST),
+    "top_p": (0, 1),
 }
 
 

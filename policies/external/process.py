@@ -56,8 +56,8 @@ class NotReady(UserError):
 class ProcessPolicy(ViewPolicy):
     """Asks a bot. Each seat has a process of its own, so that no bot sees two seats' cards.
 
-    Processes start when they are first asked. One that fails ends, and the next game gets another;
-    a bot that does not become ready is not started again.
+    Processes start when they are first asked. One that fails ends, and the next question starts
+    another; a bot that does not become ready is not started again.
     """
 
     def __init__(
@@ -197,18 +197,25 @@ class SeatedBot:
         return self._bot
 
     def _ask(self, history: History, game: OpenGame) -> ActionProbabilities:
-        bot, limits = self.ready(), self.limits
-        question = move(history, self.seat, game.number, limits)
-        began = time.monotonic()
+        bot = self.ready()
+        question = move(history, self.seat, game.number, self.limits)
         try:
-            answer = bot.ask(question, limits.seconds, (limits.clock or math.inf) - game.used)
-            game.used += time.monotonic() - began
+            answer = self._timed(bot, question, game)
             legal = choices(history, self.seat)
             return checked(probabilities_in(answer, history, legal), legal)
         except BaseException:  # a late answer would be taken for one to the next question
             self._bot = None
             bot.end()
             raise
+
+    def _timed(self, bot: Bot, question: bytes, game: OpenGame) -> bytes:
+        """The bot's answer; its time counts against the clock of the game, even if it fails."""
+        left = (self.limits.clock or math.inf) - game.used
+        began = time.monotonic()
+        try:
+            return bot.ask(question, self.limits.seconds, left)
+        finally:
+            game.used += time.monotonic() - began
 
     def _game(self, history: History) -> OpenGame:
         if history not in self._open:

@@ -256,7 +256,7 @@ def write_truths(rule_set: np.record, game: np.record, known: Known, meant: Sets
 
 @inline
 def write_known(rule_set: np.record, known: Known, left: Row) -> Row:
-    """Write the sets that are common knowledge; returns the rest of the row."""
+    """Write the sets taken for common knowledge; returns the rest of the row."""
     for i in range(KNOWN_SETS):
         write_bits(known[i], rule_set.cards, i * rule_set.cards, left)
     return left[KNOWN_SETS * rule_set.cards :]

@@ -11,6 +11,7 @@ of the last hidden layer, H entities with D entries each in R roles.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def without_weights(head: Head, size: int, hidden: Sequence[int]) -> Tables:
     return Tables(
         entries,
         zeros(len(entries)),
-        [linear_zeros(*pair) for pair in zip(sizes, hidden, strict=False)],
+        [linear_zeros(*pair) for pair in pairwise(sizes)],
         zeros(width, actions),
         [entity_tables(*entities, width) for entities in head.entities.values()],
         gate_tables(head.advice, width) if head.advice.size else None,

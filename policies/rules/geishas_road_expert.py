@@ -291,10 +291,10 @@ def write_final_leads(
             if cards[UNSEEN, c] >> rank & 1:
                 add_card(gains[0].copy(), rule_set.value[rank], unseen_me, unseen_foe, gains[0])
         write_outcomes(gains[0], ends[c, 0])
-        rank = 0  # of the highest card in the hand
-        for hand in range(1, cards[HELD, c] + 1):
-            rank += hand >> rank + 1
-            if hand & ~cards[HELD, c] == 0:
-                rest = gains[hand ^ 1 << rank]
-                add_card(rest, rule_set.value[rank], hand_me, hand_foe, gains[hand])
-                write_outcomes(gains[hand], ends[c, hand])
+        rank = 0  # of the highest card in the subset
+        for subset in range(1, cards[HELD, c] + 1):
+            rank += subset >> rank + 1
+            if subset & ~cards[HELD, c] == 0:
+                rest = gains[subset ^ 1 << rank]
+                add_card(rest, rule_set.value[rank], hand_me, hand_foe, gains[subset])
+                write_outcomes(gains[subset], ends[c, subset])

@@ -1,6 +1,7 @@
 """Expert: a Hanabi player that follows a convention about the meaning of clues.
 
-The memory holds, for each clued card, the cards that it is meant to be; this is common knowledge.
+The memory holds, for each clued card, the cards that the seat takes it to be meant to be. Seats
+agree mostly, not always, as each derives earlier positions from what it sees now.
 The chop is the oldest card that no clue has touched. The focus of a clue is the chop if the clue
 touches it, else the newest card touched for the first time, else the newest touched card. The focus
 is playable, now or after all plays that are known to come; on the chop it may also be a card to
@@ -49,7 +50,10 @@ Fates = NDArray[np.int64]  # (H,) of the cards of a hand
 
 
 class Known(NamedTuple):
-    """Sets of cards that are common knowledge, or known to `both` giver and receiver of a clue."""
+    """Sets of cards that a seat takes for common knowledge, or for known to `both`.
+
+    `both` are the giver and the receiver of a clue.
+    """
 
     playable: int
     promised: int  # will be played, as their owners know

@@ -107,7 +107,8 @@ def wind_back(rule_set: np.record, games: Games) -> None:
     """From the last of the games, the present one, derive those before each seat's last turn.
 
     Hands, deck, fireworks, discards, score and tokens are as they were then. What clues have told
-    of a card still in hand, `unseen` and `turns_left` stay as they are now.
+    of a card still in hand, `unseen` and `turns_left` stay as they are now. A card that has left
+    its hand since is known exactly, which its owner did not know then.
     """
     for seat in range(rule_set.seats - 1, -1, -1):
         games[seat] = games[seat + 1]

@@ -36,6 +36,7 @@ NONE = -1  # the information set of a position in which the seat has no choice
 class Endgame(Search):
     """Solves the rest of a round if a tree of it has at most `positions` positions.
 
+    Its first world, which is tried alone, must not take more than an equal share of them.
     The value of the next round is the blueprint's (`round_value.py`).
     """
 
@@ -99,7 +100,7 @@ class Tree:
         -inf where an action is illegal.
         """
         share = self.max_positions // len(worlds)
-        if self._levels(worlds[:1], share) is None:  # one world shows early whether all will fit
+        if self._levels(worlds[:1], share) is None:  # one is an estimate of all
             return None
         levels = self._levels(worlds, self.max_positions)
         if levels is None:
@@ -109,9 +110,9 @@ class Tree:
         for level in levels:
             reach.append(reach[-1][level.events.parent] * level.events.chance)
         values = np.zeros(0)
-        for level, probability in zip(levels[:0:-1], reach[-2::-1], strict=False):
-            ends = probability * self._end_values(level.games, worlds[0], seat)
-            values = ends + self._best_of(level, values)
+        for depth in range(len(levels) - 1, 0, -1):
+            ends = reach[depth] * self._end_values(levels[depth].games, worlds[0], seat)
+            values = ends + self._best_of(levels[depth], values)
         return self._by_action(levels[0], values)[0]
 
     # --- From the worlds down

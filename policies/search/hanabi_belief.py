@@ -37,7 +37,7 @@ SMOOTHING = 0.01  # added to the probability of every action: the others may dev
 MIN_SHARE = 0.5  # of effective hands; with fewer, too many hands would be equal
 MOVES = 3  # of every hand in that case, each of one slot
 
-Games = NDArray[Any]  # (W,) or (D,) of rule.RECORD
+Games = NDArray[Any]  # (W,) or (D,) of rules.RECORD
 Hands = NDArray[np.int8]  # (W, H) the oldest card first
 Floats = NDArray[np.float64]  # (W,)
 Rows = NDArray[np.int64]
@@ -61,16 +61,12 @@ def first_belief(policy: Policy, history: Games, hands: Hands, rng: np.random.Ge
 def next_belief(
     policy: Policy, history: Games, last: Belief, rng: np.random.Generator
 ) -> Belief | None:
-    """The belief from that at the last decision; None if no hand agrees any more.
-
-    The games of `last` are not used.
-    """
-    before = worlds_with(policy.variant.rule_set, history[-2:-1], last.hands, rng)
-    worlds, weights = carried_worlds(policy.variant.rule_set, history, before)
+    """The belief from that at the last decision; None if no hand agrees any more."""
+    worlds, weights = carried_worlds(policy.variant.rule_set, history, last.games)
     if not weights.any():
         return None
     rows = resampled(weights > 0, len(weights), rng)
-    last = rows_of(last._replace(games=before), rows)
+    last = rows_of(last, rows)
     belief = advanced_belief(policy, history, last, own_hands(worlds[rows]))
     gain = belief.likelihood - last.likelihood
     return resampled_belief(policy, history, belief, gain + np.log(weights[rows]), rng)

@@ -34,6 +34,7 @@ from hanamachi.policies.search.hanabi_belief import (
     follows,
     next_belief,
     own_hands,
+    worlds_with,
 )
 from hanamachi.policies.search.hanabi_value import RemainingPoints
 from hanamachi.policies.search.playout import gap_to_best, play_out
@@ -77,15 +78,15 @@ class SingleAgent(Search):
         self.top = at_least_one(top, "top")
         self.sure = above_zero(sure, "sure")
         self.turns = at_least_one(turns, "turns")
-        self.remaining_points = RemainingPoints(self._start)
-        self.memory_record = memory_record(self._start, self.hands)
+        self.remaining_points = RemainingPoints(self._rollout_policy)
+        self.memory_record = memory_record(self._rollout_policy, self.hands)
 
     # --- Memory
 
     def initial_memory(self, batch: int) -> Memory:
         """The bytes of `memory_record`, (B, size)."""
         fresh = np.zeros(batch, self.memory_record)
-        fresh["own"] = memory_of(self._start, batch)
+        fresh["own"] = memory_of(self._rollout_policy, batch)
         return fresh.view(np.uint8).reshape(batch, self.memory_record.itemsize)
 
     def _decisions(
@@ -96,7 +97,7 @@ class SingleAgent(Search):
         observation, mask = readable(self.variant, observation, mask)
         memory = readable_memory(memory, len(mask), self.memory_record.itemsize, np.uint8)
         records = memory.view(self.memory_record)[:, 0]
-        prior, _, own = distribution_of(self._start, observation, mask, records["own"])
+        prior, _, own = distribution_of(self._rollout_policy, observation, mask, records["own"])
         return self._of_each(worlds, observation, mask, prior, records, own), memory
 
     # --- A decision
@@ -132,10 +133,12 @@ class SingleAgent(Search):
         memory["decisions"] += 1
         history, belief = memory["history"][: memory["decisions"]], None
         if len(history) > 1:
-            last = Belief(memory["hands"], memory["likelihood"], worlds, memory["others"])
-            belief = next_belief(self._start, history, last, decision.rng)
+            hands = memory["hands"]
+            before = worlds_with(self.variant.rule_set, history[-2:-1], hands, decision.rng)
+            last = Belief(hands, memory["likelihood"], before, memory["others"])
+            belief = next_belief(self._rollout_policy, history, last, decision.rng)
         if belief is None:
-            belief = first_belief(self._start, history, own_hands(worlds), decision.rng)
+            belief = first_belief(self._rollout_policy, history, own_hands(worlds), decision.rng)
         memory["hands"], memory["likelihood"] = belief.hands, belief.likelihood
         memory["others"] = belief.memory
         return belief
@@ -155,8 +158,7 @@ class SingleAgent(Search):
             if len(actions) == 1:
                 break
         gap, error = gap_to_best(results)
-        unsure = len(results) == 1 or gap[0] <= self.sure * error[0]
-        if actions[0] == own and unsure:
+        if actions[0] == own and gap[0] <= self.sure * error[0]:
             return decision.prior
         return np.eye(len(decision.prior), dtype=np.float32)[actions[gap.argmin()]]
 
@@ -180,7 +182,7 @@ class SingleAgent(Search):
         worlds["rng"] = scatter(decision.rng.integers(SEEDS, size=count, dtype=np.uint64))
         games = np.repeat(worlds, group_size)
         earned = play_out(
-            self._start,
+            self._rollout_policy,
             games,
             np.tile(actions, count),
             np.repeat(decision.seeds(count), group_size),

@@ -41,7 +41,8 @@ CANDIDATES = 3  # worlds sampled for each world that is used, which is drawn by 
 FEWEST_CANDIDATES = 16  # of a decision: from fewer, unlikely worlds are drawn too often
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
 WORLDS_PER_ETA = 0.5  # eta is the number of worlds divided by this
-MIN_PROBABILITY = 1e-3  # of an action that the blueprint rules out
+# of an action that the blueprint rules out, which thus comes before one that it plays more rarely
+MIN_PROBABILITY = 1e-3
 
 ROWS = 4096  # playouts in one batch, at most, of decisions that are searched together
 
@@ -122,7 +123,7 @@ class Improve(Search):
             pairs = [(each.decision, each.actions) for each in going]
             for each, results in zip(going, self.results_of_each(pairs, count), strict=True):
                 each.add(results)
-        return [each.choice(self._start.is_stochastic) for each in compared]
+        return [each.choice(self._rollout_policy.is_stochastic) for each in compared]
 
     def _begun(self, decision: Decision) -> Comparison:
         scores = self._scores(decision)
@@ -151,13 +152,15 @@ class Improve(Search):
     def results_of_each(self, pairs: Sequence[Tried], count: int) -> list[Results]:
         """As `results`, for several decisions and the actions tried there, in one batch."""
         worlds = likely_worlds(
-            self._start, [decision for decision, _ in pairs], count, self.random_share
+            self._rollout_policy, [decision for decision, _ in pairs], count, self.random_share
         )
         sizes = [len(tried) for _, tried in pairs]
         games = np.concatenate([np.repeat(w, j) for w, j in zip(worlds, sizes, strict=True)])
         actions = np.concatenate([np.tile(tried, count) for _, tried in pairs])
         luck = np.concatenate([np.repeat(decision.seeds(count), len(j)) for decision, j in pairs])
-        earned = play_out(self._start, games, actions, luck, value_policy=self._start)
+        earned = play_out(
+            self._rollout_policy, games, actions, luck, value_policy=self._rollout_policy
+        )
         parts = np.split(earned, np.cumsum(sizes)[:-1] * count)
         seats = [int(of_one["mover"][0]) for of_one in worlds]
         each = zip(parts, seats, sizes, strict=True)

@@ -67,7 +67,7 @@ class Mcts(Search):
     ) -> None:
         """Play every world, (W,), to its end; adds the rewards to `earned` (W, S)."""
         if self.blueprint is None:
-            earned += play_randomly(self._start, worlds)
+            earned += play_randomly(self._rollout_policy, worlds)
             return
         going = np.flatnonzero(worlds["mover"] >= 0)
         games = worlds[going]

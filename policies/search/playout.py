@@ -39,7 +39,7 @@ def play_out(
     own instead, as it is compiled. A game stops after `turns` decisions.
     """
     variant, rounds = policy.variant, rounds_of(games)
-    stops = value_policy is not None and value_policy.has_values
+    judge = value_policy if value_policy is not None and value_policy.has_values else None
     memory = None if memory is None else memory.copy()
     player = SeatedPlayer(policy, variant, len(games), memory)
     earned = np.zeros((len(games), variant.seats))
@@ -47,19 +47,19 @@ def play_out(
     for turn in range(turns):
         earned[going] += step(variant, games, going, actions)
         going = going[games["mover"][going] >= 0]
-        if isinstance(policy, RandomPolicy) and not stops and turns == maxsize:
+        if isinstance(policy, RandomPolicy) and judge is None and turns == maxsize:
             left = games[going]
             earned[going] += play_randomly(policy, left)
             games[going] = left
             return earned
-        if stops:
+        if judge is not None:
             going = going[rounds_of(games[going]) == rounds[going]]
         if going.size == 0 or turn + 1 == turns:
             break
         probabilities, _ = player.distribution(turns_of(variant, games, going))
         actions = sample(probabilities, uniforms(luck[going], turn))
-    if value_policy is not None and stops:
-        add_values(value_policy, games, rounds, earned)
+    if judge is not None:
+        add_values(judge, games, rounds, earned)
     return earned
 
 
@@ -94,7 +94,9 @@ def gap_to_best(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The mean gap of each action to the best, (J,), and its standard error, (J,).
 
-    `results` (K, J) are of the same worlds for every action.
+    `results` (K, J) are of the same worlds for every action. Of one world, which tells nothing
+    about the others, the error is infinite.
     """
     gaps = results[:, [results.mean(0).argmax()]] - results  # (K, J)
-    return gaps.mean(0), gaps.std(0) / np.sqrt(len(gaps))
+    error = gaps.std(0) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.full(gaps.shape[1], np.inf)
+    return gaps.mean(0), error

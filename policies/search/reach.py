@@ -78,8 +78,6 @@ def decisions_of_others(
     variant: Variant, worlds: NDArray[Any], seat: int
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The decisions of the other seats in this round: positions and actions, each (K, T)."""
-    for function in ("rewind", "next_event"):
-        variant.needs(function, "search that weighs worlds by the others' decisions")
     count = kernels.decisions_of_others(variant.rule_set, worlds[:1], seat)
     positions = np.empty((len(worlds), count), worlds.dtype)
     actions = np.empty((len(worlds), count), np.int64)

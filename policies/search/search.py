@@ -112,7 +112,7 @@ class Search(Policy):
         self.budget = Budget(worlds, seconds)
         self.seed = whole_number(seed, "seed")
         self.worlds: Worlds | None = None
-        self._start = blueprint or RandomPolicy(variant)
+        self._rollout_policy = RandomPolicy(variant) if blueprint is None else blueprint
         self._check_game()
         self._check_blueprint()
 
@@ -148,7 +148,7 @@ class Search(Policy):
 
     def with_worlds(self, worlds: Worlds) -> Self:
         """UserError if the games have other rules than those that the search plays on by."""
-        if not goes_on_alike(worlds.variant.rule_set, self._start.variant.rule_set):
+        if not goes_on_alike(worlds.variant.rule_set, self._rollout_policy.variant.rule_set):
             raise UserError(
                 f"{self.name} was loaded for other options of {worlds.variant.id} than are played: "
                 "load it with the options of the game"
@@ -159,7 +159,7 @@ class Search(Policy):
 
     def initial_memory(self, batch: int) -> Memory:
         """The blueprint's memory."""
-        return memory_of(self._start, batch)
+        return memory_of(self._rollout_policy, batch)
 
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
@@ -187,7 +187,7 @@ class Search(Policy):
         """The decision of each row, and the memory after all of them."""
         worlds = self._checked_worlds(len(observation))
         observation, mask = readable(self.variant, observation, mask)
-        prior, _, after = distribution_of(self._start, observation, mask, memory)
+        prior, _, after = distribution_of(self._rollout_policy, observation, mask, memory)
         return self._of_each(worlds, observation, mask, prior, memory, after), after
 
     def _of_each(self, worlds: Worlds, *rows: NDArray[Any]) -> list[Decision]:
@@ -201,7 +201,7 @@ class Search(Policy):
     def _blueprint_scores(self, decision: Decision, memory: NDArray[Any]) -> NDArray[np.float32]:
         """The blueprint's scores of the actions, (A,), given its memory, (M,)."""
         seen = decision.observation[None], decision.mask[None], memory[None]
-        return scores_of(self._start, *seen)[0][0]
+        return scores_of(self._rollout_policy, *seen)[0][0]
 
     def _checked_worlds(self, rows: int) -> Worlds:
         if self.worlds is None:

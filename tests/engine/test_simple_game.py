@@ -14,7 +14,6 @@ from hanamachi.engine import game, kernels
 from hanamachi.engine.game import OVER, NamedActions
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search.improve import Improve
-from hanamachi.policies.search.reach import decisions_of_others
 from hanamachi.rendering import plain
 from hanamachi.rendering.frames import frame
 from hanamachi.rendering.pixels import pixels
@@ -40,6 +39,12 @@ def games_of(variant):
     return games
 
 
+def dealing_anew(simple):
+    """The simple game with the one function that worlds need."""
+    redeal = {"redeal": variant("hanamikoji").game.functions["redeal"]}
+    return replace(simple, game=replace(simple.game, functions=simple.game.functions | redeal))
+
+
 def test_it_is_played(simple):
     session = Session(simple)
     session.begin(0)
@@ -56,7 +61,7 @@ def test_it_is_played(simple):
     [
         ("redeal", lambda v: Worlds(v, games_of(v), [0]).sample(0, np.arange(2, dtype=np.uint64))),
         ("redeal", lambda v: Improve(v, RandomPolicy(v), worlds=2)),
-        ("rewind", lambda v: decisions_of_others(v, games_of(v), 0)),
+        ("rewind", lambda v: Improve(dealing_anew(v), RandomPolicy(v), worlds=2)),
         ("length", lambda v: v.length),
     ],
 )

@@ -388,6 +388,15 @@ def test_a_bot_that_uses_up_its_clock_loses_that_game_alone(bot: Write) -> None:
     assert "1 seconds for the game" in forfeits.error
 
 
+def test_a_question_that_a_bot_does_not_answer_takes_its_time_from_the_clock(bot: Write) -> None:
+    policy = bot(READY + "time.sleep(9)", Limits(seconds=0.1, clock=0.15))
+    session = begun()
+    for why in ("0.1 seconds", "0.15 seconds for the game"):
+        with pytest.raises(UserError, match=why):
+            decide(policy, session)
+        policy.ask_again()
+
+
 @pytest.mark.parametrize("stubborn", ["", "signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"])
 def test_a_bot_that_takes_too_much_processor_time_is_ended(bot: Write, stubborn: str) -> None:
     policy = bot(f"import signal\n{stubborn}" + READY + "sum(iter(int, 1))", Limits(60, cpu=1))

@@ -272,6 +272,7 @@ def test_an_action_is_given_up_once_it_is_clearly_worse_or_brings_the_same():
     assert many.tolist() == [False, False, True, True, False]
     alike = worth_more_worlds(results[:, :2], keep_first=True)
     assert alike.tolist() == [True, False]
+    assert worth_more_worlds(results[:1], keep_first=False).all()
 
 
 def test_worlds_that_another_seat_cannot_tell_apart_are_asked_about_once():

@@ -7,7 +7,7 @@ from searching import answers
 
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
-from hanamachi.policies.search.improve import Comparison, Improve, likeliest
+from hanamachi.policies.search.improve import WORLDS_PER_ETA, Comparison, Improve, likeliest
 
 WIN, OTHER_WIN, LOSS = "take 5", "take 4", "take 2b"
 
@@ -67,3 +67,10 @@ def test_an_action_is_given_up_only_once_it_is_clearly_worse() -> None:
     compared.add(np.array([best, close, worse], float).T)
     assert compared.actions.tolist() == [0, 1]
     assert compared.results.tolist() == np.array([best, close]).T.tolist()
+
+
+def test_one_world_rules_out_no_action_and_the_blueprint_still_mixes() -> None:
+    compared = Comparison(None, np.log([0.5, 0.5]), np.arange(2), np.empty((0, 2)))
+    compared.add(np.array([[0.1, 0.0]]))
+    better, worse = compared.choice(is_stochastic=True)
+    assert better / worse == pytest.approx(np.exp(0.1 / WORLDS_PER_ETA))

@@ -262,6 +262,12 @@ def test_a_gap_has_the_standard_error_of_its_mean():
     assert errors == pytest.approx([0, np.sqrt(0.75) / 2])
 
 
+def test_one_world_tells_nothing_about_the_error_of_a_gap():
+    gaps, errors = gap_to_best(np.array([[1.0, 0.0]]))
+    assert gaps.tolist() == [0, 1]
+    assert errors.tolist() == [np.inf, np.inf]
+
+
 def test_games_of_the_same_luck_share_random_numbers():
     variant = make_variant("hanamikoji")
     games = np.repeat(midgame(variant, 2, games=20), 3)
