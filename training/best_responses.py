@@ -187,7 +187,7 @@ def check_deals(runs: Sequence[Config], out: Path, search: bool) -> None:
             names = ", ".join((GAMES_FOLDER, SEARCHED, EXPLOITATION, DRAWN))
             raise UserError(
                 f"{out} holds games with another number of responses, or another seed: give that "
-                f"one (--seeds), name another folder, or delete these to play them anew: {names}"
+                f"one (--seeds), name another folder, or delete these to play them again: {names}"
             )
 
 

@@ -56,12 +56,14 @@ def sure(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def stuck(seat: Seat) -> Any:
     """Move until the policy is to move, and fails; returns the position."""
-    position = seat.position()
+    position, acted = seat.position(), -1
     Unsure.fails = True
-    seat.act(position, position["view"]["legal"][0]["action"])
-    while not (position := seat.until("position"))["failed"]:
-        if position["view"]["legal"]:
-            seat.act(position, position["view"]["legal"][0]["action"])
+    while not position["failed"]:
+        legal = position["view"]["legal"]
+        if legal and position["number"] > acted:  # else it is shown again, as others come and go
+            seat.act(position, legal[0]["action"])
+            acted = position["number"]
+        position = seat.until("position")
     return position
 
 

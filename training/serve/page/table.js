@@ -101,7 +101,7 @@ class Table {
     );
   }
 
-  /** Why a policy did not move, and what can be done: all may ask it again, or begin anew. */
+  /** Why a policy did not move, and what can be done: all may ask it again, or begin a new game. */
   failurePanel() {
     this.reason = h("p");
     const again = () => {
