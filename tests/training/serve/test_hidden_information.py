@@ -142,6 +142,12 @@ def annoy(seat: Any, number: int) -> None:
     seat.until("refused")
 
 
+@pytest.fixture(autouse=True)
+def room_for_all_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in ("TABLES", "TABLES_OF_AN_ADDRESS"):
+        monkeypatch.setattr(f"hanamachi.training.serve.store.{limit}", 1_000_000)
+
+
 @pytest.mark.parametrize("id", GAMES)
 def test_a_seat_gets_the_same_bytes_in_games_that_it_cannot_tell_apart(
     client: Client, id: str
