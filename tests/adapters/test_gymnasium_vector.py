@@ -414,13 +414,20 @@ def test_what_a_caller_does_to_masks_does_not_matter():
     env.step(legal.argmax(1))
 
 
-def test_an_opponent_that_fails_leaves_all_games_as_they_were():
+def opponent_that_may_fail():
+    """A list, and an opponent that fails while something is in it."""
+    waiting = []
+
     def fails(observation, mask):
         if waiting:
             raise KeyboardInterrupt
         return int(mask.argmax())
 
-    waiting = []
+    return waiting, fails
+
+
+def test_an_opponent_that_fails_leaves_all_games_as_they_were():
+    waiting, fails = opponent_that_may_fail()
     one, other = (VectorSeatEnv("hanamikoji", 8, opponent=fails) for _ in range(2))
     actions = [env.reset(seed=3)[1]["action_mask"].argmax(1) for env in (one, other)]
     worlds = one.worlds()
@@ -435,12 +442,7 @@ def test_an_opponent_that_fails_leaves_all_games_as_they_were():
 
 
 def test_after_an_opponent_has_failed_in_a_reset_nothing_can_be_played():
-    def fails(observation, mask):
-        if waiting:
-            raise KeyboardInterrupt
-        return int(mask.argmax())
-
-    waiting = []
+    waiting, fails = opponent_that_may_fail()
     envs = VectorSeatEnv("hanabi:2p", 8, opponent=fails, seat=1)
     _, info = envs.reset(seed=3)
     waiting.append("to fail")
@@ -454,12 +456,7 @@ def test_after_an_opponent_has_failed_in_a_reset_nothing_can_be_played():
 
 
 def test_an_opponent_that_fails_in_a_reset_of_some_games_leaves_all_as_they_were():
-    def fails(observation, mask):
-        if waiting:
-            raise KeyboardInterrupt
-        return int(mask.argmax())
-
-    waiting = []
+    waiting, fails = opponent_that_may_fail()
     how = {"opponent": fails, "seat": 1, "starter": 0}
     one, other = (VectorSeatEnv("hanabi:2p", 4, **how) for _ in range(2))
     actions = [env.reset(seed=3)[1]["action_mask"].argmax(1) for env in (one, other)]

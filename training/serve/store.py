@@ -32,6 +32,7 @@ create table if not exists memories (at text, seat integer, content blob, primar
 create table if not exists replays (id text primary key, record text, made real);
 create table if not exists sent (id text primary key);
 create index if not exists keys_of_a_table on keys (at);
+create index if not exists newest_replays on replays (made, id);
 create temporary table openers (at text primary key, address text);
 """
 

@@ -1,5 +1,6 @@
 """`hanamachi benchmark`."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -40,15 +41,22 @@ def benchmark(
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast the engine, its adapters and training run here (extra: train)."""
-    from hanamachi.training.benchmark import KINDS, TAKEN_BY, run
+    from hanamachi.training.benchmark import KINDS, run
     from hanamachi.training.benchmark.report import check_place, tables, write
 
     effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
-    for option, takers in TAKEN_BY.items():
-        if kinds and not set(kinds) & set(takers):
-            refuse_unused(context, {f"--{option}"}, f"only {', '.join(takers)} can take it")
+    refuse_idle(context, kinds or KINDS)
     if out:
         check_place(out)  # before minutes of work
     report = run(kinds or KINDS, games or ["hanamikoji"], **effort)
     show(report.as_json(), tables(report), as_json)
     written(*(write(report, out) if out else ()))
+
+
+def refuse_idle(context: typer.Context, kinds: Collection[str]) -> None:
+    """UserError if an option was given that none of these kinds takes."""
+    from hanamachi.training.benchmark import TAKEN_BY
+
+    for option, takers in TAKEN_BY.items():
+        if not set(kinds) & set(takers):
+            refuse_unused(context, {f"--{option}"}, f"only {', '.join(takers)} can take it")
