@@ -18,6 +18,7 @@ from serving import HUMAN, Client, served
 from hanamachi.errors import UserError
 from hanamachi.training.serve.store import Store
 
+MOVES = 2  # at random, too few to lose a game of Hanabi
 COMMAND = [sys.executable, "-m", "hanamachi.training.cli.main", "serve", "--port", "0"]
 
 
@@ -43,31 +44,35 @@ def own_process(folder: Path, *more: str) -> Iterator[tuple[Client, Any]]:
 def test_a_killed_server_goes_on_where_it_was(tmp_path: Path) -> None:
     rng, positions = np.random.default_rng(0), {}
     with own_process(tmp_path) as (client, process):
-        keys = {
-            "hanamikoji": client.table("hanamikoji", HUMAN, "hanamikoji")["keys"]["0"],
-            "hanabi": client.table("hanabi:3p", "hanabi:3p:partner", HUMAN, "expert")["keys"]["1"],
-            "road": client.table("geishas_road:standard", HUMAN, "greedy")["keys"]["0"],
-            "watch": client.table("hanabi:2p", "hanabi:2p", "expert")["watch"],
+        tables = {
+            game: client.table(game, *seats, seed=0)
+            for game, seats in {
+                "hanamikoji": (HUMAN, "hanamikoji"),
+                "hanabi:3p": ("hanabi:3p:partner", HUMAN, "expert"),
+                "geishas_road:standard": (HUMAN, "greedy"),
+                "hanabi:2p": ("hanabi:2p", "expert"),
+            }.items()
         }
-        for name, key in keys.items():
+        keys = {game: [*table["keys"].values(), table["watch"]][0] for game, table in tables.items()}
+        for game, key in keys.items():
             with client.sit(key) as seat:
-                if name == "watch":
+                if game == "hanabi:2p":
                     seat.send(type="step", number=seat.until("position")["number"])
                     seat.until("position")
                     continue
                 position = seat.position()
-                for _ in range(4):
+                for _ in range(MOVES):
                     position = seat.play_on(position, rng)
-                positions[name] = position
+                positions[game] = position
         process.kill()
         process.wait()
     with own_process(tmp_path) as (client, _):
-        for name, position in positions.items():
-            with client.sit(keys[name]) as seat:
+        for game, position in positions.items():
+            with client.sit(keys[game]) as seat:
                 again = seat.position()
                 assert again == position
                 seat.play_on(again, rng)
-        with client.sit(keys["watch"]) as seat:
+        with client.sit(keys["hanabi:2p"]) as seat:
             assert seat.until("position")["number"] == 1
 
 
