@@ -238,7 +238,8 @@ def start_of(run: Config) -> str:
 
 
 def shape(victim: CompiledPolicy) -> dict[str, Any]:
-    return {"hidden": victim.checkpoint.hidden, "features": victim.checkpoint.feature_sets}
+    _, hidden, feature_sets, _, symmetries = victim.checkpoint
+    return {"hidden": hidden, "features": feature_sets, "symmetries": symmetries}
 
 
 # --- Measuring

@@ -11,12 +11,14 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import WORKERS
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.canonical import forms_of
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.training.config import PAST, SELF, Config, DistillationSettings, NetworkSettings
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
+from hanamachi.training.learner.critic import forms_of_all
 from hanamachi.training.learner.distillation import Distillation, Searching
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
 from hanamachi.training.learner.past import PastSelves
@@ -41,7 +43,8 @@ def make_games(config: Config) -> HanamachiVecEnv:
     fixed_opponents: list[tuple[Policy, float]] = []
     for name, share in config.opponents.items():
         if name == PAST:
-            fixed_opponents.append((PastSelves(variant, network.hidden, network.features), share))
+            shape = network.hidden, network.features, network.symmetries
+            fixed_opponents.append((PastSelves(variant, *shape), share))
         elif name != SELF:
             fixed_opponents.append((load_policy(name, game=config.game, **config.options), share))
     kind = OtherPlayVecEnv if config.augmentation == "other_play" else SelfPlayVecEnv
@@ -228,7 +231,10 @@ def network_settings(network: NetworkSettings, games: TurnBasedVecEnv) -> dict[s
         return {"hidden": network.hidden}
     seen = Features(games.variant, network.features).layout
     head = head_of(games.variant.actions, seen)
-    return {"hidden": network.hidden, "head": head, "feature_sets": network.features}
+    settings = {"hidden": network.hidden, "head": head, "feature_sets": network.features}
+    if forms := forms_of(games.variant, seen, network.symmetries):
+        settings |= {"forms": forms, "critic_forms": forms_of_all(forms, games.variant)}
+    return settings
 
 
 def track_average(learner: SelfPlayPPO, config: Config) -> None:
@@ -248,7 +254,7 @@ def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
     """The weights of the checkpoint `start`, whose network must have the shape of `config`."""
     policy = load_policy(str(start), config.game, **config.options)
     assert isinstance(policy, CompiledPolicy), "only a checkpoint has weights"
-    _, hidden, feature_sets, weights = policy.checkpoint
+    _, hidden, feature_sets, weights, symmetries = policy.checkpoint
     if hidden != config.network.hidden:
         raise UserError(
             f"init_from: {start} has hidden layers {list(hidden)}; set network.hidden to them"
@@ -257,6 +263,8 @@ def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
         raise UserError(
             f"init_from: {start} has features {list(feature_sets)}; set network.features to them"
         )
+    if symmetries != config.network.symmetries:
+        raise UserError(f"init_from: {start} has symmetries {symmetries}; set network.symmetries")
     return {name: torch.tensor(array) for name, array in weights.items()}
 
 

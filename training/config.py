@@ -46,6 +46,7 @@ from hanamachi.limits import (
 )
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.load import DATASET, is_bare_folder, is_checkpoint
+from hanamachi.policies.networks.canonical import check_symmetries
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.schedules import Schedule
@@ -130,6 +131,9 @@ class NetworkSettings(Model):
     """Sizes of the hidden layers."""
     features: Annotated[tuple[Name, ...], Field(max_length=FEATURE_SETS)] = ()
     """Computed feature sets: advice, and for Hanabi belief, convention and hat."""
+    symmetries: Literal["none", "canonical"] = "none"
+    """With canonical, the network sees all symmetric positions, such as those with geisha of equal
+    charm exchanged, in one form: what it learns in one it knows in all."""
 
 
 class CloneSettings(Model):
@@ -292,6 +296,7 @@ class Config(Model):
         self._has_no_idle_settings()
         if self.distillation.share:
             self._can_be_distilled()
+        check_symmetries(self.variant(), self.network.symmetries, self.network.features)
         if self.augmentation == "other_play":
             self.variant().needs("symmetries", "augmentation: other_play")
             if "hat" in self.network.features:

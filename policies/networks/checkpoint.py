@@ -37,9 +37,9 @@ METADATA, FLOAT32 = "__metadata__", "F32"  # of a header
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str) -> None:
     """Write a checkpoint; a failed write leaves the folder as it was."""
-    variant, hidden, feature_sets, arrays = checkpoint
-    weights = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-    config = description(variant, hidden, feature_sets, weights)
+    arrays = {name: np.ascontiguousarray(array) for name, array in checkpoint.weights.items()}
+    weights = save(arrays)
+    config = description(checkpoint, weights)
     with replacing_folder(Path(folder)) as new:
         (new / WEIGHTS).write_bytes(weights)
         (new / CONFIG).write_text(config, encoding="utf-8")
@@ -69,13 +69,15 @@ def check_is_no_run(path: Path) -> None:
 def read_checkpoint(folder: Path, game: str | None, options: dict[str, Any]) -> Checkpoint:
     config = read_description(read_file(folder / CONFIG, folder, DESCRIPTION_BYTES), folder)
     variant = fitting_variant(folder, config, game, options)
-    hidden, features = config["network"]["hidden"], config["network"]["features"]
+    network = config["network"]
+    hidden, features = network["hidden"], network["features"]
     shapes = expected_shapes(folder, variant, hidden, features)
     weights = read_file(folder / WEIGHTS, folder, size_of(shapes) + HEADER_BYTES)
     if sha256(weights).hexdigest() != config["weights"]:
         raise refused(folder, f"{WEIGHTS} is not the file that {CONFIG} describes")
     check_header(folder, shapes, weights)
-    return Checkpoint(variant, tuple(hidden), tuple(features), finite_weights(folder, weights))
+    arrays = finite_weights(folder, weights)
+    return Checkpoint(variant, tuple(hidden), tuple(features), arrays, network["symmetries"])
 
 
 def expected_shapes(

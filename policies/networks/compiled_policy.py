@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
+from hanamachi.policies.networks.canonical import seen, translated
 from hanamachi.policies.networks.tables import Checkpoint, Floats, Linear, Tables, tables_of
 from hanamachi.policies.networks.trained import Trained
 from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
@@ -83,15 +84,23 @@ class CompiledPolicy(Trained):
         arrays = {name: np.asarray(array, np.float32) for name, array in weights.items()}
         self.checkpoint = self.checkpoint._replace(weights=arrays)
         with np.errstate(all="ignore"):  # what is not finite is found in the results
-            self.network = flat(tables_of(self.checkpoint, self.features.layout))
+            tables = tables_of(self.checkpoint, self.features.layout)
+            self.network, self.forms = flat(tables), tables.forms
 
     def evaluate(self, observation: Observations, mask: Masks) -> tuple[Probabilities, Values]:
-        probabilities = np.zeros(mask.shape, np.float32)
-        values = np.empty(len(mask), np.float32)
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
-        found = probabilities, values
-        parallel_for(decide, self.network, *rows, *found, at_least=DECISIONS_PER_THREAD)
-        return probabilities, values
+        if not self.forms:
+            return self.decided(*rows)
+        numbers, *shown = seen(self.forms, *rows)
+        probabilities, values = self.decided(*shown)
+        return translated(self.forms, numbers, probabilities), values
+
+    def decided(self, observation: Observations, mask: Masks) -> tuple[Probabilities, Values]:
+        """Probabilities (B, A) and values (B,) of what the network sees."""
+        found = np.zeros(mask.shape, np.float32), np.empty(len(mask), np.float32)
+        rows = observation, mask, *found
+        parallel_for(decide, self.network, *rows, at_least=DECISIONS_PER_THREAD)
+        return found
 
 
 # --- Compiled loops

@@ -19,6 +19,8 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import FEATURE_SETS, LAYERS, WIDTH
 from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.canonical import CANONICAL, NONE, check_symmetries
+from hanamachi.policies.networks.tables import Checkpoint
 from hanamachi.storage.reading import opened_at_once, parse_json
 
 FORMAT = 1
@@ -43,10 +45,12 @@ def refused(path: Path, reason: str) -> UserError:
 # --- Writing
 
 
-def description(
-    variant: Variant, hidden: Sequence[int], feature_sets: Sequence[str], weights: bytes
-) -> str:
-    """The description of these weights as JSON; `features` is left out if there are none."""
+def description(checkpoint: Checkpoint, weights: bytes) -> str:
+    """The description of a checkpoint with these weights, as JSON.
+
+    `features` and `symmetries` are left out if there are none.
+    """
+    variant, hidden, feature_sets, _, symmetries = checkpoint
     config = {
         "format": FORMAT,
         "version": version("hanamachi"),
@@ -56,6 +60,7 @@ def description(
         "network": {
             "hidden": list(hidden),
             **({"features": list(feature_sets)} if feature_sets else {}),
+            **({"symmetries": symmetries} if symmetries != NONE else {}),
         },
         "weights": sha256(weights).hexdigest(),
     }
@@ -120,15 +125,16 @@ def read_description(text: bytes, checkpoint: Path) -> dict[str, Any]:
         raise refused(checkpoint, "its version has characters that no version has")
     if not describes_network(config["network"]):
         raise refused(checkpoint, "its description of the network is wrong")
-    config["network"].setdefault("features", [])
+    config["network"] = {"features": [], "symmetries": NONE} | config["network"]
     return config
 
 
 def describes_network(network: dict[str, Any]) -> bool:
-    """Whether the fields of a network are right; without `features` there are none."""
+    """Whether the fields of a network are right; `features` and `symmetries` may be left out."""
     hidden, features = network.get("hidden"), network.get("features", ["none"])
     return (
-        network.keys() <= {"hidden", "features"}
+        network.keys() <= {"hidden", "features", "symmetries"}
+        and network.get("symmetries", CANONICAL) == CANONICAL
         and isinstance(hidden, list)
         and 0 < len(hidden) <= LAYERS
         and all(type(size) is int and 0 < size <= WIDTH for size in hidden)
@@ -145,6 +151,7 @@ def fitting_variant(
     try:
         own = make_variant(config["game"], **config["options"])
         expected = digests(own, config["network"]["features"])
+        check_symmetries(own, config["network"]["symmetries"], config["network"]["features"])
     except UserError as error:
         raise refused(checkpoint, str(error)) from error
     variant = make_variant(game or own.id, **options) if game or options else own

@@ -27,7 +27,7 @@ class LegalDistribution(NamedTuple):
     """A policy's log-probabilities of all legal actions, in one flat array."""
 
     rows: Tensor  # (L,) the decision of each, ascending
-    actions: Tensor  # (L,) ascending in each row
+    actions: Tensor  # (L,)
     log_probabilities: Tensor  # (L,)
 
     def of(self, taken: Tensor) -> Tensor:

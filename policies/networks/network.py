@@ -14,7 +14,7 @@ never change: trunk, kinds, free, worths, trust, value, and `weights` within.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.limits import WEIGHTS_BYTES
 from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.canonical import CANONICAL, NONE, Forms, forms_of, seen
 from hanamachi.policies.networks.head import (
     Entities,
     Head,
@@ -109,6 +110,45 @@ class InputScaling(nn.Module):
         return selected * self.scale
 
 
+class Shown(NamedTuple):
+    """Decisions as a network sees them."""
+
+    forms: Tensor  # (B,) their numbers
+    observations: Tensor  # (B, N)
+    masks: Tensor  # (B, A) bool
+
+
+class CanonicalForms(nn.Module):
+    """Shows decisions in their canonical forms."""
+
+    keys: Tensor
+    entries: Tensor
+    actions: Tensor
+
+    def __init__(self, forms: Forms) -> None:
+        super().__init__()
+        self.tables = forms
+        for name, table in forms._asdict().items():
+            self.register_buffer(name, torch.as_tensor(table), persistent=False)
+
+    def forward(self, observation: Tensor, mask: Tensor) -> Shown:
+        show = self.by_loops if mask.device.type == "cpu" else self.by_matrices
+        return show(observation, mask)
+
+    def by_loops(self, observation: Tensor, mask: Tensor) -> Shown:
+        found = seen(self.tables, observation.numpy(), mask.numpy())
+        return Shown(*map(torch.from_numpy, found))
+
+    def by_matrices(self, observation: Tensor, mask: Tensor) -> Shown:
+        forms = (observation[:, : len(self.keys)] @ self.keys).argmax(1)
+        observation = observation.gather(1, self.entries[forms])
+        return Shown(forms, observation, mask.gather(1, self.actions[forms]))
+
+    def translated(self, shown: Shown, chances: LegalDistribution) -> LegalDistribution:
+        """The same distribution over the game's actions."""
+        return chances._replace(actions=self.actions[shown.forms[chances.rows], chances.actions])
+
+
 class Network(nn.Module):
     """Policy and value on one trunk of fully connected layers."""
 
@@ -120,8 +160,11 @@ class Network(nn.Module):
         head: Head,
         hidden: Sequence[int],
         feature_sets: Sequence[str] = (),
+        forms: Forms | None = None,
     ) -> None:
         """`bound` (N,) is the largest magnitude of each entry, those of feature sets last.
+
+        With `forms`, the network sees symmetric positions in one form.
 
         UserError if the layers have more weights than a checkpoint can hold.
         """
@@ -130,6 +173,7 @@ class Network(nn.Module):
         self.hidden, self.feature_sets = tuple(hidden), tuple(feature_sets)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
         self.input_scaling = InputScaling(bound, head.advice)
+        self.canonical = CanonicalForms(forms) if forms else None
         check_size(weight_shapes(head, len(bound), self.hidden))
         sizes = [self.input_scaling.size, *self.hidden]
         width = sizes[-1]
@@ -158,6 +202,14 @@ class Network(nn.Module):
 
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[LegalDistribution, Tensor]:
         """(B, N), (B, A) bool -> the distribution over the legal actions, values (B,)."""
+        if not self.canonical:
+            return self.judge(observation, mask)
+        shown = self.canonical(observation, mask)
+        chances, values = self.judge(shown.observations, shown.masks)
+        return self.canonical.translated(shown, chances), values
+
+    def judge(self, observation: Tensor, mask: Tensor) -> tuple[LegalDistribution, Tensor]:
+        """The same of what the network sees."""
         h = self.trunk(self.input_scaling(observation))
         entity_scores = [scores(observation, h) for scores in self.worths.values()]
         uses = [scores.get_buffer("uses") for scores in self.worths.values()]
@@ -168,18 +220,23 @@ class Network(nn.Module):
 
 
 def for_variant(
-    variant: Variant, hidden: Sequence[int], feature_sets: Sequence[str] = ()
+    variant: Variant,
+    hidden: Sequence[int],
+    feature_sets: Sequence[str] = (),
+    symmetries: str = NONE,
 ) -> Network:
     """A network for this variant with random weights."""
     layout = Features(variant, feature_sets).layout
     head = head_of(variant.actions, layout)
-    return Network(entry_bounds(layout.low, layout.high), head, hidden, feature_sets)
+    forms = forms_of(variant, layout, symmetries)
+    return Network(entry_bounds(layout.low, layout.high), head, hidden, feature_sets, forms)
 
 
 def checkpoint_of(network: Network, variant: Variant) -> Checkpoint:
     """What a checkpoint of the network holds: copies of its weights."""
     weights = {name: np.array(t.numpy(force=True)) for name, t in network.state_dict().items()}
-    return Checkpoint(variant, network.hidden, network.feature_sets, weights)
+    symmetries = CANONICAL if network.canonical else NONE
+    return Checkpoint(variant, network.hidden, network.feature_sets, weights, symmetries)
 
 
 def check_size(shapes: Shapes) -> None:

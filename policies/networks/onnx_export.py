@@ -19,9 +19,8 @@ from hanamachi.storage.files import replacing
 
 def write_onnx(checkpoint: Checkpoint, path: Path) -> None:
     """Write a network and its description; a failed write leaves no partial file."""
-    variant, hidden, feature_sets, _ = checkpoint
-    layout = Features(variant, feature_sets).layout
+    layout = Features(checkpoint.variant, checkpoint.feature_sets).layout
     graph = encoded(graph_of(tables_of(checkpoint, layout), layout.size))
-    text = description(variant, hidden, feature_sets, graph)
+    text = description(checkpoint, graph)
     with replacing(path) as file:
         file.write(encoded(model(graph, version("hanamachi"), text.encode())))

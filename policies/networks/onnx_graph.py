@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.policies.networks.canonical import Forms
 from hanamachi.policies.networks.head import ILLEGAL, Head, trunk_entries
 from hanamachi.policies.networks.protobuf import Message
 from hanamachi.policies.networks.tables import EntityTables, Floats, GateTables, Linear, Tables
@@ -32,7 +33,9 @@ FIELDS, GRAPH, METADATA = 6, 7, 14  # a file's number of fields, and the numbers
 METADATA_VALUE = 2
 
 
-def without_weights(head: Head, size: int, hidden: Sequence[int]) -> Tables:
+def without_weights(
+    head: Head, size: int, hidden: Sequence[int], forms: Forms | None = None
+) -> Tables:
     """The tables of a network with these layers: all floats are 0 and take no memory."""
     entries, width = trunk_entries(size, head.advice), hidden[-1]
     sizes, actions = [len(entries), *hidden], len(head.features)
@@ -44,6 +47,7 @@ def without_weights(head: Head, size: int, hidden: Sequence[int]) -> Tables:
         [entity_tables(*entities, width) for entities in head.entities.values()],
         gate_tables(head.advice, width) if head.advice.size else None,
         linear_zeros(width, 1),
+        forms,
     )
 
 
@@ -102,14 +106,15 @@ class Writer:
 def graph_of(tables: Tables, size: int) -> Message:
     """Observations with their features (B, size), masks (B, A) -> probabilities and values."""
     write, actions = Writer(), tables.keys.shape[1]
-    h = trunk(write, tables)
-    logits = write("MatMul", h, tables.keys)
-    for entities in tables.entities:
-        logits = write("Add", logits, entity_scores(write, entities, h))
-    if tables.gate:
-        logits = write("Add", logits, gated_advice(write, tables.gate, h))
-    logits = write("Where", MASK, logits, np.array([ILLEGAL], np.float32))
-    write("Softmax", logits, axis=-1, out=PROBABILITIES)
+    if tables.forms:
+        form = chosen_form(write, tables.forms)
+        seen, legal = in_form(write, tables.forms, form)
+        h = trunk(write, tables, seen)
+        probabilities = softmax(write, logits(write, tables, seen, h), legal)
+        translate(write, tables.forms, form, probabilities)
+    else:
+        h = trunk(write, tables, OBSERVATION)
+        softmax(write, logits(write, tables, OBSERVATION, h), MASK, out=PROBABILITIES)
     write("Squeeze", write.linear(tables.value, h), [1], out=VALUE)
     inputs = port(OBSERVATION, FLOAT, BATCH, size), port(MASK, BOOL, BATCH, actions)
     outputs = port(PROBABILITIES, FLOAT, BATCH, actions), port(VALUE, FLOAT, BATCH)
@@ -122,19 +127,56 @@ def graph_of(tables: Tables, size: int) -> Message:
     )
 
 
-def trunk(write: Writer, tables: Tables) -> str:
+def chosen_form(write: Writer, forms: Forms) -> str:
+    """The number of the form with the largest key, the first of these, (B,)."""
+    observed = write("Gather", OBSERVATION, np.arange(len(forms.keys)), axis=1)
+    return write("ArgMax", write("MatMul", observed, forms.keys), axis=1, keepdims=0)
+
+
+def in_form(write: Writer, forms: Forms, form: str) -> tuple[str, str]:
+    """What these forms show: observations (B, N) and masks (B, A)."""
+    entries = write("Gather", forms.entries, form, axis=0)
+    actions = write("Gather", forms.actions, form, axis=0)
+    observation = write("GatherElements", OBSERVATION, entries, axis=1)
+    return observation, write("GatherElements", MASK, actions, axis=1)
+
+
+def translate(write: Writer, forms: Forms, form: str, probabilities: str) -> None:
+    """Give the actions that these forms show as the game's."""
+    shown_as = np.argsort(forms.actions, axis=1)
+    places = write("Gather", shown_as, form, axis=0)
+    write("GatherElements", probabilities, places, axis=1, out=PROBABILITIES)
+
+
+def trunk(write: Writer, tables: Tables, observation: str) -> str:
     """The last hidden layer, (B, W)."""
-    h = write("Gather", OBSERVATION, tables.entries, axis=1)
+    h = write("Gather", observation, tables.entries, axis=1)
     h = write("Mul", h, tables.scale)
     for layer in tables.trunk:
         h = write("Relu", write.linear(layer, h))
     return h
 
 
-def entity_scores(write: Writer, tables: EntityTables, h: str) -> str:
+def logits(write: Writer, tables: Tables, observation: str, h: str) -> str:
+    """The logits of all actions, (B, A)."""
+    found = write("MatMul", h, tables.keys)
+    for entities in tables.entities:
+        found = write("Add", found, entity_scores(write, entities, observation, h))
+    if tables.gate:
+        found = write("Add", found, gated_advice(write, tables.gate, observation, h))
+    return found
+
+
+def softmax(write: Writer, logits: str, mask: str, out: str = "") -> str:
+    """The probabilities of the actions, 0 where they are illegal, (B, A)."""
+    legal = write("Where", mask, logits, np.array([ILLEGAL], np.float32))
+    return write("Softmax", legal, axis=-1, out=out)
+
+
+def entity_scores(write: Writer, tables: EntityTables, observation: str, h: str) -> str:
     """What entities add to the logits of the actions that use them, (B, A)."""
     (entities, depth), roles_of_all = tables.entries.shape, tables.uses.shape[0]
-    described = write("Gather", OBSERVATION, tables.entries, axis=1)  # (B, H, D)
+    described = write("Gather", observation, tables.entries, axis=1)  # (B, H, D)
     described = write("Unsqueeze", described, [1])
     roles = [-1, roles_of_all // entities, 1, depth]
     roles_described = write("Reshape", write.linear(tables.linear, h), roles)
@@ -143,9 +185,9 @@ def entity_scores(write: Writer, tables: EntityTables, h: str) -> str:
     return write("MatMul", each, tables.uses)
 
 
-def gated_advice(write: Writer, gate: GateTables, h: str) -> str:
+def gated_advice(write: Writer, gate: GateTables, observation: str, h: str) -> str:
     """What advice adds to the logits, (B, A)."""
-    advice = write("Gather", OBSERVATION, gate.entries, axis=1)  # (B, A, D)
+    advice = write("Gather", observation, gate.entries, axis=1)  # (B, A, D)
     gated = write("Mul", write("Unsqueeze", write.linear(gate.linear, h), [1]), advice)
     return write("ReduceSum", gated, [2], keepdims=0)
 

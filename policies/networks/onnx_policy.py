@@ -13,6 +13,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, missing_extra
 from hanamachi.limits import DESCRIPTION_BYTES, WEIGHTS_BYTES
 from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.canonical import forms_of
 from hanamachi.policies.networks.description import (
     fitting_variant,
     read_description,
@@ -145,7 +146,8 @@ def exported(variant: Variant, config: dict[str, Any], text: bytes) -> Message:
     """What an export writes with this description; all its weights are 0."""
     layout = Features(variant, config["network"]["features"]).layout
     head, hidden = head_of(variant.actions, layout), config["network"]["hidden"]
-    graph = graph_of(without_weights(head, layout.size, hidden), layout.size)
+    forms = forms_of(variant, layout, config["network"]["symmetries"])
+    graph = graph_of(without_weights(head, layout.size, hidden, forms), layout.size)
     return model(graph, config["version"], text)
 
 

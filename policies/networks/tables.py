@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout
+from hanamachi.policies.networks.canonical import NONE, Forms, forms_of
 from hanamachi.policies.networks.head import Head, entry_bounds, head_of, trunk_entries
 
 Floats = NDArray[np.float32]
@@ -27,6 +28,7 @@ class Checkpoint(NamedTuple):
     hidden: tuple[int, ...]  # units of each hidden layer
     feature_sets: tuple[str, ...]
     weights: Mapping[str, Floats]  # by name
+    symmetries: str = NONE  # or CANONICAL: the network sees symmetric positions in one form
 
 
 class Linear(NamedTuple):
@@ -61,6 +63,7 @@ class Tables(NamedTuple):
     entities: Sequence[EntityTables]
     gate: GateTables | None  # None without advice
     value: Linear  # (W, 1)
+    forms: Forms | None  # None if the network sees each position as it is
 
 
 def weight_shapes(head: Head, size: int, hidden: Sequence[int]) -> Shapes:
@@ -88,7 +91,7 @@ def size_of(shapes: Shapes) -> int:
 
 def tables_of(checkpoint: Checkpoint, layout: Layout) -> Tables:
     """The arrays of a network whose observations, with their features, have this layout."""
-    variant, hidden, _, weights = checkpoint
+    variant, hidden, _, weights, symmetries = checkpoint
     head, bounds = head_of(variant.actions, layout), entry_bounds(layout.low, layout.high)
     entries = trunk_entries(len(bounds), head.advice)
     gate = GateTables(head.advice, linear("trust.weights", weights)) if head.advice.size else None
@@ -100,6 +103,7 @@ def tables_of(checkpoint: Checkpoint, layout: Layout) -> Tables:
         [entity_tables(head, kind, weights) for kind in head.entities],
         gate,
         linear("value", weights),
+        forms_of(variant, layout, symmetries),
     )
 
 

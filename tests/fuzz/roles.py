@@ -110,8 +110,8 @@ def teach(policy: Policy, rng: Random) -> None:
 
 
 def start_a_run(policy: CompiledPolicy, rng: Random) -> None:
-    _, hidden, feature_sets, weights = policy.checkpoint
-    shape = {"hidden": list(hidden), "features": list(feature_sets)}
+    _, hidden, feature_sets, weights, symmetries = policy.checkpoint
+    shape = {"hidden": list(hidden), "features": list(feature_sets), "symmetries": symmetries}
     config = tiny_config(policy.variant, network=shape, seed=rng.randrange(100))
     plain = SelfPlayVecEnv(policy.variant, config.num_games, config.seed)
     games: HanamachiVecEnv = FeaturedVecEnv(plain, policy.features) if feature_sets else plain

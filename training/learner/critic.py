@@ -16,7 +16,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hanamachi.policies.networks.network import InputScaling, orthogonal
+from hanamachi.engine.game import Variant
+from hanamachi.policies.networks.canonical import Forms
+from hanamachi.policies.networks.network import CanonicalForms, InputScaling, orthogonal
+from hanamachi.training.learner.vecenv import relabelled_others
 
 NOTHING = np.zeros(0, np.int64)
 
@@ -28,10 +31,18 @@ class Critic(nn.Module):
     """
 
     def __init__(
-        self, bound: NDArray[Any], hidden: Sequence[int], advice: NDArray[np.int64] = NOTHING
+        self,
+        bound: NDArray[Any],
+        hidden: Sequence[int],
+        advice: NDArray[np.int64] = NOTHING,
+        forms: Forms | None = None,
     ) -> None:
-        """`bound` (N + K,) is the largest size of each entry; entries in `advice` are left out."""
+        """`bound` (N + K,) is the largest size of each entry; entries in `advice` are left out.
+
+        With `forms` of all that is seen, the critic sees symmetric positions in one form.
+        """
         super().__init__()
+        self.canonical = CanonicalForms(forms) if forms else None
         self.input_scaling = InputScaling(bound, advice)
         self.trunk = nn.Sequential()
         for width, next_width in pairwise([self.input_scaling.size, *hidden]):
@@ -42,5 +53,17 @@ class Critic(nn.Module):
 
     def forward(self, observation: Tensor, centralised: Tensor, values: Tensor) -> Tensor:
         """Values (B,) from all that is seen, (B, N) and (B, K), and the network's values (B,)."""
-        seen = self.input_scaling(torch.cat([observation, centralised], -1))
-        return values.detach() + self.change(self.trunk(seen)).squeeze(-1)
+        whole = torch.cat([observation, centralised], -1)
+        if self.canonical:
+            no_actions = torch.zeros((len(whole), 0), dtype=torch.bool, device=whole.device)
+            whole = self.canonical(whole, no_actions).observations
+        return values.detach() + self.change(self.trunk(self.input_scaling(whole))).squeeze(-1)
+
+
+def forms_of_all(forms: Forms, variant: Variant) -> Forms:
+    """The forms of all that a critic sees: what the network sees, and the others in the same form.
+
+    A critic knows no actions.
+    """
+    others = forms.entries.shape[1] + relabelled_others(variant)
+    return Forms(forms.keys, np.hstack([forms.entries, others]), forms.actions[:, :0])

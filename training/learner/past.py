@@ -10,6 +10,7 @@ import numpy as np
 
 from hanamachi.engine.game import Variant
 from hanamachi.policies.features.base import Features
+from hanamachi.policies.networks.canonical import NONE
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.tables import Checkpoint
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, Values
@@ -25,11 +26,15 @@ class PastSelves(Policy):
     has_values = True
 
     def __init__(
-        self, variant: Variant, hidden: Sequence[int], feature_sets: Sequence[str]
+        self,
+        variant: Variant,
+        hidden: Sequence[int],
+        feature_sets: Sequence[str],
+        symmetries: str = NONE,
     ) -> None:
         """All selves have networks of this shape; before any game, one must be seated."""
         super().__init__(variant)
-        self.shape = Checkpoint(variant, tuple(hidden), tuple(feature_sets), {})
+        self.shape = Checkpoint(variant, tuple(hidden), tuple(feature_sets), {}, symmetries)
         self.features = Features(variant, feature_sets)
         self.selves: Mapping[int, Weights] = {}
         self.networks: dict[int, CompiledPolicy] = {}

@@ -34,6 +34,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor, nn
 
 from hanamachi.errors import UserError
+from hanamachi.policies.networks.canonical import Forms
 from hanamachi.policies.networks.head import Head, entry_bounds, plain_head
 from hanamachi.policies.networks.legal_softmax import LegalDistribution
 from hanamachi.policies.networks.network import Network
@@ -73,21 +74,24 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         hidden: tuple[int, ...] = (256, 256),
         head: Head | None = None,
         feature_sets: tuple[str, ...] = (),
+        forms: Forms | None = None,
+        critic_forms: Forms | None = None,
         centralised: spaces.Box | None = None,
         **kwargs: Any,
     ) -> None:
         """`head` describes the actions; without it the network knows only their number.
 
-        The observations end with the features of `feature_sets`. `centralised` is the space of what
-        all other seats see; if it is given, a centralised critic is trained too.
+        The observations end with the features of `feature_sets`. With `forms`, the network sees
+        symmetric positions in one form. `centralised` is the space of what all other seats see; if
+        it is given, a centralised critic is trained too, for which `critic_forms` are.
         """
         bound = entry_bounds(observation_space.low, observation_space.high)
         described = head or plain_head(int(action_space.n))
-        self.make_network = lambda: Network(bound, described, hidden, feature_sets)
+        self.make_network = lambda: Network(bound, described, hidden, feature_sets, forms)
         self.make_critic: Callable[[], Critic | None] = lambda: None
         if centralised is not None:
             whole = np.concatenate((bound, entry_bounds(centralised.low, centralised.high)))
-            self.make_critic = lambda: Critic(whole, hidden, described.advice)
+            self.make_critic = lambda: Critic(whole, hidden, described.advice, critic_forms)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:

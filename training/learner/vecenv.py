@@ -331,6 +331,14 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self._look()
 
 
+def relabelled_others(variant: Variant) -> NDArray[np.int64]:
+    """The entries of `centralised_observations` under each symmetry, (P, K)."""
+    entries, private = variant.symmetries.entries, variant.observation.private_entries
+    of_one = np.searchsorted(private, entries[:, private])  # they stay among themselves
+    starts = len(private) * np.arange(variant.seats - 1)[:, None]
+    return (of_one[:, None] + starts).reshape(len(entries), -1)
+
+
 class OtherPlayVecEnv(SelfPlayVecEnv):
     """The same games, which each seat sees under a symmetry of its own, such as other colours.
 
@@ -350,10 +358,7 @@ class OtherPlayVecEnv(SelfPlayVecEnv):
         self.symmetries = variant.symmetries
         super().__init__(variant, num_envs, seed, opponents, gamma)
         self.drawn = np.zeros((num_envs, variant.seats), np.int64)  # numbers of symmetries
-        entries, private = self.symmetries.entries, variant.observation.private_entries
-        of_one = np.searchsorted(private, entries[:, private])  # they stay among themselves
-        starts = len(private) * np.arange(variant.seats - 1)[:, None]
-        self.of_others = (of_one[:, None] + starts).reshape(len(entries), -1)  # (P, K)
+        self.of_others = relabelled_others(variant)  # (P, K)
 
     @property
     def current(self) -> NDArray[np.int64]:

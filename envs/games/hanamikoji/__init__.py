@@ -9,7 +9,7 @@ from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError, shown
 from hanamachi.games.four_actions import cards_used, checked_actions
-from hanamachi.games.hanamikoji import information, observation, rules, validity
+from hanamachi.games.hanamikoji import information, observation, rules, symmetry, validity
 from hanamachi.games.hanamikoji.actions import Catalogue
 from hanamachi.games.hanamikoji.eight_suits import suits
 from hanamachi.games.hanamikoji.never_won import never_won
@@ -155,5 +155,6 @@ GAME = Game(
     build=build,
     length=length,
     last_round="max_rounds",
+    symmetries=symmetry.symmetries,
     render="hanamachi.games.hanamikoji.render",
 )

@@ -55,5 +55,5 @@ def observations(table):
 
 
 def test_a_game_that_declares_none_says_so():
-    with pytest.raises(UserError, match="hanamikoji"):
-        _ = variant("hanamikoji").symmetries
+    with pytest.raises(UserError, match="geishas_road"):
+        _ = variant("geishas_road:2021").symmetries

@@ -29,8 +29,8 @@ def test_every_agent_decides_as_its_network_does_in_exact_arithmetic(id, monkeyp
     """
     monkeypatch.setattr(network_module, "legal_softmax", by_matrices)  # loops take single precision
     policy = load_policy(id)
-    _, hidden, feature_sets, weights = policy.checkpoint
-    network = for_variant(policy.variant, hidden, feature_sets)
+    _, hidden, feature_sets, weights, symmetries = policy.checkpoint
+    network = for_variant(policy.variant, hidden, feature_sets, symmetries)
     network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
     exact = network.double()
     for observations, masks, probabilities, values in decisions(policy):

@@ -31,6 +31,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.export import export
 from hanamachi.policies.load import agents
 from hanamachi.policies.networks import protobuf
+from hanamachi.policies.networks.canonical import forms_of
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.head import head_of
@@ -557,7 +558,8 @@ def test_the_graphs_of_all_agents_follow_from_their_descriptions():
     for id in agents():
         checkpoint, layout = load_policy(id).checkpoint, load_policy(id).features.layout
         head = head_of(checkpoint.variant.actions, layout)
-        ours = graph_of(without_weights(head, layout.size, checkpoint.hidden), layout.size)
+        forms = forms_of(checkpoint.variant, layout, checkpoint.symmetries)
+        ours = graph_of(without_weights(head, layout.size, checkpoint.hidden, forms), layout.size)
         theirs = encoded(graph_of(tables_of(checkpoint, layout), layout.size))
         compare(memoryview(theirs), ours)
 

@@ -13,8 +13,9 @@ from hanamachi.engine import kernels
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.network import for_variant
-from hanamachi.training.learner.critic import Critic
+from hanamachi.policies.networks.canonical import CANONICAL, forms_of
+from hanamachi.policies.networks.network import CanonicalForms, for_variant
+from hanamachi.training.learner.critic import Critic, forms_of_all
 from hanamachi.training.learner.rollout_buffer import NetworkInputs
 from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, FeaturedVecEnv, SelfPlayVecEnv
 
@@ -36,6 +37,31 @@ def of_ours(id, *opponents):
 def featured():
     games = of_ours("hanabi:2p")
     return FeaturedVecEnv(games, Features(games.variant, ("belief",)))
+
+
+@pytest.mark.parametrize(("id", "features"), [("hanamikoji", ("advice",)), ("hanabi:3p", ())])
+def test_a_canonical_one_sees_the_others_in_the_form_of_the_seat_to_move(id, features):
+    games = moved_on(of_ours(id))
+    variant, all_features = games.variant, Features(games.variant, features)
+    games = FeaturedVecEnv(games, all_features) if features else games
+    forms = forms_of(variant, all_features.layout, CANONICAL)
+    masks = torch.from_numpy(games.masks != 0)
+    observations, others = map(
+        torch.from_numpy, (games.observations, games.centralised_observations())
+    )
+    own = CanonicalForms(forms)(observations, masks)
+    nothing = torch.zeros((len(masks), 0), dtype=torch.bool)
+    whole = CanonicalForms(forms_of_all(forms, variant))(
+        torch.cat([observations, others], 1), nothing
+    )
+    assert torch.equal(whole.forms, own.forms)
+    assert torch.equal(whole.observations[:, : observations.shape[1]], own.observations)
+    private, size = variant.observation.private_entries, variant.observation.size
+    for row, form in enumerate(own.forms.tolist()):
+        each = np.zeros((variant.seats - 1, size), np.float32)
+        each[:, private] = others[row].reshape(len(each), -1)
+        expected = each[:, variant.symmetries.entries[form]][:, private]
+        assert (whole.observations[row, observations.shape[1] :] == expected.ravel()).all()
 
 
 @pytest.mark.parametrize(

@@ -147,8 +147,8 @@ def test_without_other_play_games_are_as_they_are():
 
 
 def test_a_game_without_symmetries_is_refused():
-    with pytest.raises(UserError, match="hanamikoji"):
-        Config.from_dict({"game": "hanamikoji", "augmentation": "other_play"})
+    with pytest.raises(UserError, match="geishas_road"):
+        Config.from_dict({"game": "geishas_road:2021", "augmentation": "other_play"})
 
 
 def test_hat_guessers_who_must_count_alike_are_refused():

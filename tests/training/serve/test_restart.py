@@ -53,7 +53,10 @@ def test_a_killed_server_goes_on_where_it_was(tmp_path: Path) -> None:
                 "hanabi:2p": ("hanabi:2p", "expert"),
             }.items()
         }
-        keys = {game: [*table["keys"].values(), table["watch"]][0] for game, table in tables.items()}
+        keys = {
+            game: next(iter(table["keys"].values()), table["watch"])
+            for game, table in tables.items()
+        }
         for game, key in keys.items():
             with client.sit(key) as seat:
                 if game == "hanabi:2p":
