@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from hanamachi.policies.networks.canonical import CANONICAL
 from hanamachi.policies.networks.description import digests
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.curve import CURVE
@@ -90,7 +91,9 @@ without moving far at once."""
 UNCHANGED = """\
 It has the weights of {0}, unchanged: no later checkpoint of the run replaced them."""
 OTHER_PLAY = """\
-Other-Play: each of its seats saw other colours in each game, so no convention depends on them."""
+Other-Play: each of its seats saw each game under another symmetry of the rules, such as other
+colours, so no convention depends on them."""
+ONE_FORM = "Its network sees symmetric positions in one form, so it plays alike in all of them."
 SELVES = {SELF, PAST}
 PICTURE = f"""
 ![Its results during training, by the decisions that it had learned from]({CURVE})
@@ -236,6 +239,7 @@ def method(config: Config, learned: int) -> str:
     if config.network.features:
         read = (f"`{name}` ({FEATURE_MEANINGS[name]})" for name in config.network.features)
         steps.append(FEATURES.format(" and ".join(read)))
+    steps += [ONE_FORM] * (config.network.symmetries == CANONICAL)
     return "\n".join(steps)
 
 

@@ -19,9 +19,11 @@ from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.networks.onnx_export import write_onnx
 from hanamachi.policies.networks.onnx_policy import load_onnx
+from hanamachi.training.build import starting_weights
 from hanamachi.training.config import Config
 from hanamachi.training.learner.past import PastSelves
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
+from hanamachi.training.modelcard import ONE_FORM, model_card
 
 GAMES = 256
 HANABI = {"colours": 3, "ranks": 3, "hand_size": 3, "max_clues": 4}
@@ -178,11 +180,18 @@ def test_what_has_no_symmetric_forms_cannot_be_canonical(settings):
 
 
 def test_weights_go_on_with_the_symmetries_that_they_were_trained_with(tmp_path):
-    from hanamachi.training.build import starting_weights
-
     save_checkpoint(tmp_path / "policy", policy_of(*NETWORKS[0]).checkpoint, "")
     config = Config.from_dict({"game": "hanamikoji", "network": {"hidden": [16, 16]}})
     with pytest.raises(UserError) as error:
         starting_weights(config, tmp_path / "policy")
     assert_one_sentence(error.value)
     assert load_policy(str(tmp_path / "policy")).name == "policy"
+
+
+def test_the_model_card_says_so():
+    whole, plain = (
+        model_card(Config.from_dict({"game": "hanamikoji", "network": network}), {}, 512, [])
+        for network in ({"symmetries": CANONICAL}, {})
+    )
+    assert ONE_FORM in whole
+    assert ONE_FORM not in plain
