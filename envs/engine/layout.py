@@ -29,11 +29,13 @@ class Layout:
     """All segments of an observation, or of features, in order.
 
     `private` names those that depend on cards which other seats do not see; None means all.
+    `listed` names those that depend on the order in which a hand lists its cards, as no rule does.
     """
 
     segments: tuple[Segment, ...]
     blocks: tuple[tuple[str, str], ...] = ()  # (kind, name): it describes all of a kind, in turn
     private: tuple[str, ...] | None = None
+    listed: tuple[str, ...] = ()
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:

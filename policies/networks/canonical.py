@@ -51,13 +51,15 @@ def forms_of(variant: Variant, layout: Layout, symmetries: str) -> Forms | None:
 
 
 def entry_weights(layout: Layout) -> NDArray[np.float32]:
-    """The weight of each entry in a key, (O,): a random byte, but 0 for fractions.
+    """The weight of each entry in a key, (O,): a random byte.
 
-    Checkpoints depend on the bytes, so they never change. bfloat16 and TF32 hold them exactly.
+    It is 0 for fractions, and for what follows the order in which a hand lists its cards, which is
+    another in another form. Checkpoints depend on the bytes, so they never change. bfloat16 and
+    TF32 hold them exactly.
     """
     weights = np.frombuffer(shake_256(b"canonical").digest(layout.size), np.uint8)
-    whole = [not segment.fraction for segment in layout.segments]
-    return (weights * np.repeat(whole, [s.size for s in layout.segments])).astype(np.float32)
+    counts = [not s.fraction and s.name not in layout.listed for s in layout.segments]
+    return (weights * np.repeat(counts, [s.size for s in layout.segments])).astype(np.float32)
 
 
 def moved_along(variant: Variant, layout: Layout) -> Integers:

@@ -11,7 +11,7 @@ from hanamachi.engine.game import Game, Length, filled, implemented_in
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.games.four_actions import cards_used, checked_actions, sums_by_set
-from hanamachi.games.geishas_road import information, observation, rules, validity
+from hanamachi.games.geishas_road import information, observation, rules, symmetry, validity
 from hanamachi.games.geishas_road.actions import Catalogue, Move, places
 from hanamachi.games.options import STARTERS, number_in_range, numbers_in_range, one_of
 
@@ -368,5 +368,6 @@ GAME = Game(
     length=length,
     later={"counter_own": True},
     last_round="rounds",
+    symmetries=symmetry.symmetries,
     render="hanamachi.games.geishas_road.render",
 )

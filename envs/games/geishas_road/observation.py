@@ -160,6 +160,7 @@ PRIVATE = (
     "gifts", "pairs", "my hidden", "card out", "card in",
     "unseen", "lead", "expected lead", "prospects", "gains", "harvest",
 )  # fmt: skip
+SLOT_BY_SLOT = "slots", "prospects", "gains", "harvest"
 
 
 def layout(sizes: Sizes) -> Layout:
@@ -172,8 +173,9 @@ def layout(sizes: Sizes) -> Layout:
             *circle(sizes),
             *outlook(sizes),
         ),
-        blocks=tuple(("slot", name) for name in ("slots", "prospects", "gains", "harvest")),
+        blocks=tuple(("slot", name) for name in SLOT_BY_SLOT),
         private=PRIVATE,
+        listed=SLOT_BY_SLOT,
     )
     assert table.size - table.offsets[UNSEEN] >= WIDE  # the last set is written within the row
     return table

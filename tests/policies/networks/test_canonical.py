@@ -30,6 +30,8 @@ HANABI = {"colours": 3, "ranks": 3, "hand_size": 3, "max_clues": 4}
 NETWORKS = [
     ("hanamikoji", {}, ()),
     ("hanamikoji:three_rounds", {}, ("advice",)),
+    ("geishas_road:standard", {}, ("advice",)),
+    ("geishas_road:2021", {}, ()),
     ("hanabi:2p", HANABI, ("advice",)),
 ]
 
@@ -167,7 +169,6 @@ def test_a_description_of_other_symmetries_is_refused(tmp_path, symmetries):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"game": "geishas_road:standard"},
         {"game": "hanamikoji", "options": {"cards": [2, 3, 4, 5]}},
         {"game": "hanabi:2p", "network": {"features": ["convention"]}},
     ],

@@ -146,11 +146,6 @@ def test_without_other_play_games_are_as_they_are():
     assert not isinstance(make_games(config), OtherPlayVecEnv)
 
 
-def test_a_game_without_symmetries_is_refused():
-    with pytest.raises(UserError, match="geishas_road"):
-        Config.from_dict({"game": "geishas_road:2021", "augmentation": "other_play"})
-
-
 def test_hat_guessers_who_must_count_alike_are_refused():
     with pytest.raises(UserError, match=r"network.features"):
         Config.from_dict(HANABI | {"network": {"features": ["hat"]}})
