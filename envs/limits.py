@@ -16,6 +16,7 @@ MOVE_SECONDS = 60  # of a move in an animation
 
 # Networks
 LAYERS = 64
+SYMMETRIES = 120  # of a rule set, where they are asked for
 WIDTH = 1 << 14  # units of a layer
 FEATURE_SETS = 16
 HEADER_BYTES = 64 << 10  # of model.safetensors, before the weights

@@ -11,7 +11,7 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import WORKERS
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.canonical import forms_of
+from hanamachi.policies.networks.canonical import AS_SHOWN, Forms, check_symmetries, forms_of
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of
@@ -206,6 +206,9 @@ def check_dataset(config: Config) -> None:
 
 def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
     """The settings of `config` as stable-baselines3 takes them."""
+    policy = network_settings(config.network, games)
+    if config.critic == "all":
+        policy |= critic_settings(policy.get("forms"), games)
     return {
         "learning_rate": schedule(config.ppo.learning_rate),
         "n_steps": config.ppo.n_steps,
@@ -220,21 +223,27 @@ def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
         "seed": config.seed,
         "device": config.device,
         "precision": config.matmul_precision,
-        "policy_kwargs": network_settings(config.network, games)
-        | {"centralised": games.centralised_space if config.critic == "all" else None},
+        "policy_kwargs": policy,
     }
 
 
 def network_settings(network: NetworkSettings, games: TurnBasedVecEnv) -> dict[str, Any]:
     """The network's shape and, in games of ours, its description of the actions."""
     if not isinstance(games, SelfPlayVecEnv | FeaturedVecEnv):
+        if network.symmetries != AS_SHOWN:
+            raise UserError("network.symmetries needs a game of this package: leave it out")
         return {"hidden": network.hidden}
+    check_symmetries(games.variant, network.symmetries, network.features)
     seen = Features(games.variant, network.features).layout
     head = head_of(games.variant.actions, seen)
     settings = {"hidden": network.hidden, "head": head, "feature_sets": network.features}
-    if forms := forms_of(games.variant, seen, network.symmetries):
-        settings |= {"forms": forms, "critic_forms": forms_of_all(forms, games.variant)}
-    return settings
+    return settings | {"forms": forms_of(games.variant, seen, network.symmetries)}
+
+
+def critic_settings(forms: Forms | None, games: Any) -> dict[str, Any]:
+    """What a centralised critic sees, and, where the network is canonical, in which forms."""
+    critic_forms = forms_of_all(forms, games.variant) if forms else None
+    return {"centralised": games.centralised_space, "critic_forms": critic_forms}
 
 
 def track_average(learner: SelfPlayPPO, config: Config) -> None:
@@ -264,7 +273,9 @@ def starting_weights(config: Config, start: Path | str) -> dict[str, Any]:
             f"init_from: {start} has features {list(feature_sets)}; set network.features to them"
         )
     if symmetries != config.network.symmetries:
-        raise UserError(f"init_from: {start} has symmetries {symmetries}; set network.symmetries")
+        raise UserError(
+            f"init_from: {start} has network.symmetries: {symmetries}; set network.symmetries to it"
+        )
     return {name: torch.tensor(array) for name, array in weights.items()}
 
 

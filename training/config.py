@@ -132,8 +132,8 @@ class NetworkSettings(Model):
     features: Annotated[tuple[Name, ...], Field(max_length=FEATURE_SETS)] = ()
     """Computed feature sets: advice, and for Hanabi belief, convention and hat."""
     symmetries: Literal["none", "canonical"] = "none"
-    """With canonical, the network sees all symmetric positions, such as those with geisha of equal
-    charm exchanged, in one form: what it learns in one it knows in all."""
+    """With canonical, the network sees symmetric positions, such as those with geisha of equal
+    charm exchanged, in one form: what it learns in one form it knows in all."""
 
 
 class CloneSettings(Model):
@@ -298,6 +298,11 @@ class Config(Model):
             self._can_be_distilled()
         check_symmetries(self.variant(), self.network.symmetries, self.network.features)
         if self.augmentation == "other_play":
+            if not self.variant().game.cooperative:
+                raise ValueError(
+                    f"augmentation: other_play is for cooperative games, and {self.game} is not "
+                    "one: remove it"
+                )
             self.variant().needs("symmetries", "augmentation: other_play")
             if "hat" in self.network.features:
                 raise ValueError(

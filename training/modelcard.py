@@ -93,7 +93,7 @@ It has the weights of {0}, unchanged: no later checkpoint of the run replaced th
 OTHER_PLAY = """\
 Other-Play: each of its seats saw each game under another symmetry of the rules, such as other
 colours, so no convention depends on them."""
-ONE_FORM = "Its network sees symmetric positions in one form, so it plays alike in all of them."
+ONE_FORM = "Its network sees symmetric positions in one form, and so plays much alike in them."
 SELVES = {SELF, PAST}
 PICTURE = f"""
 ![Its results during training, by the decisions that it had learned from]({CURVE})

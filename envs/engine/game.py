@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from types import FunctionType, MappingProxyType, ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numba import from_dtype, types
@@ -388,8 +388,14 @@ class Symmetries(NamedTuple):
     is the action `actions[p][a]` of the game.
     """
 
-    entries: NDArray[np.int64]  #: (P, N)
+    entries: NDArray[np.int64]  #: (P, N) those of other seats' hidden cards stay among themselves
     actions: NDArray[np.int64]  #: (P, A)
+
+    @classmethod
+    def of(cls, relabelled: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Self:
+        """From the entries, (N,), and the actions, (A,), under each relabelling."""
+        entries, actions = zip(*relabelled, strict=True)
+        return cls(np.array(entries), np.array(actions))
 
 
 @dataclass(frozen=True)

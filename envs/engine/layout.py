@@ -1,5 +1,6 @@
 """The layout of an observation: one table, from which size, offsets, bounds and docs derive."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -29,13 +30,13 @@ class Layout:
     """All segments of an observation, or of features, in order.
 
     `private` names those that depend on cards which other seats do not see; None means all.
-    `listed` names those that depend on the order in which a hand lists its cards, as no rule does.
+    `by_hand_order` names those that depend on the order in which a hand lists its cards.
     """
 
     segments: tuple[Segment, ...]
     blocks: tuple[tuple[str, str], ...] = ()  # (kind, name): it describes all of a kind, in turn
     private: tuple[str, ...] | None = None
-    listed: tuple[str, ...] = ()
+    by_hand_order: tuple[str, ...] = ()
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -81,6 +82,17 @@ class Layout:
             raise unknown("segment", name, names)
         index = names.index(name)
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+
+    def permuted(self, rows: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        """The entries, (N,), where the rows that some segments repeat have another order.
+
+        `rows` gives, by the name of a segment, the place of each entry of a row, (R,).
+        """
+        entries = np.arange(self.size)
+        for name, places in rows.items():
+            segment = entries[self.slice(name)]
+            segment[:] = segment.reshape(-1, len(places))[:, places].ravel()
+        return entries
 
     @cached_property
     def private_entries(self) -> NDArray[np.int64]:

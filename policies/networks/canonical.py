@@ -25,8 +25,8 @@ from hanamachi.policies.policy import Masks, Observations, Probabilities
 
 Integers = NDArray[np.int64]
 
-NONE, CANONICAL = "none", "canonical"  # what a network makes of symmetries
-MOVED_ALONG = ("advice",)  # feature sets whose features of actions move along, and others stay
+AS_SHOWN, CANONICAL = "none", "canonical"  # values of `network.symmetries`
+FEATURE_SETS_ALLOWED = ("advice",)  # those that relabel as `relabelled_features` does
 
 
 class Forms(NamedTuple):
@@ -42,28 +42,31 @@ def forms_of(variant: Variant, layout: Layout, symmetries: str) -> Forms | None:
 
     None if the network sees each position as it is.
     """
-    if symmetries == NONE:
+    if symmetries == AS_SHOWN:
         return None
     entries, actions = variant.symmetries
     weights, keys = entry_weights(variant.observation), np.zeros(entries.T.shape, np.float32)
     np.put_along_axis(keys, entries.T, weights[:, None], axis=0)
-    return Forms(keys, np.hstack([entries, moved_along(variant, layout)]), actions)
+    return Forms(keys, np.hstack([entries, relabelled_features(variant, layout)]), actions)
 
 
 def entry_weights(layout: Layout) -> NDArray[np.float32]:
     """The weight of each entry in a key, (O,): a random byte.
 
-    It is 0 for fractions, and for what follows the order in which a hand lists its cards, which is
-    another in another form. Checkpoints depend on the bytes, so they never change. bfloat16 and
-    TF32 hold them exactly.
+    It is 0 for fractions, and for entries that depend on the order in which a hand lists its cards:
+    that order differs between symmetric positions. Checkpoints depend on the bytes, so they never
+    change. bfloat16 and TF32 hold them exactly.
     """
     weights = np.frombuffer(shake_256(b"canonical").digest(layout.size), np.uint8)
-    counts = [not s.fraction and s.name not in layout.listed for s in layout.segments]
+    counts = [not s.fraction and s.name not in layout.by_hand_order for s in layout.segments]
     return (weights * np.repeat(counts, [s.size for s in layout.segments])).astype(np.float32)
 
 
-def moved_along(variant: Variant, layout: Layout) -> Integers:
-    """The entries of the features under each symmetry, (P, N - O)."""
+def relabelled_features(variant: Variant, layout: Layout) -> Integers:
+    """The entries of the features under each symmetry, (P, N - O).
+
+    Features of actions move along with their actions; the others stay.
+    """
     actions, size = variant.symmetries.actions, variant.observation.size
     features = np.tile(np.arange(size, layout.size), (len(actions), 1))
     for kind, name in layout.blocks:
@@ -78,14 +81,14 @@ def moved_along(variant: Variant, layout: Layout) -> Integers:
 
 def check_symmetries(variant: Variant, symmetries: str, feature_sets: Sequence[str]) -> None:
     """UserError if a network with these features cannot see positions in one form, as it should."""
-    if symmetries == NONE:
+    if symmetries == AS_SHOWN:
         return
     what = "network.symmetries: canonical"
     variant.needs("symmetries", what)
     if len(variant.symmetries.entries) == 1:
         raise UserError(f"{variant.id} with these options has no symmetries: remove {what}")
     for name in feature_sets:
-        if name not in MOVED_ALONG:
+        if name not in FEATURE_SETS_ALLOWED:
             raise UserError(
                 f"the features {name} depend on how a position is shown: remove them from "
                 f"network.features, or remove {what}"
@@ -95,20 +98,19 @@ def check_symmetries(variant: Variant, symmetries: str, feature_sets: Sequence[s
 # --- In compiled loops
 
 
-class Seen(NamedTuple):
-    """Decisions in their canonical forms."""
+class Canonical(NamedTuple):
+    """Decisions in their canonical forms, as arrays or tensors."""
 
-    forms: Integers  # (B,) their numbers
-    observations: Observations  # (B, N)
+    forms: Any  # (B,) the number of the form of each
+    observations: Any  # (B, N)
     masks: Any  # (B, A) of the type of the masks given
 
 
-def seen(forms: Forms, observations: Observations, masks: Any) -> Seen:
+def canonical(forms: Forms, observations: Observations, masks: Any) -> Canonical:
     """What a canonical network sees of these decisions."""
-    found = Seen(
-        np.empty(len(observations), np.int64), np.empty_like(observations), np.empty_like(masks)
-    )
-    write_seen(forms, observations, masks, found)
+    numbers = np.empty(len(observations), np.int64)
+    found = Canonical(numbers, np.empty_like(observations), np.empty_like(masks))
+    write_canonical(forms, observations, masks, found)
     return found
 
 
@@ -120,7 +122,9 @@ def translated(forms: Forms, numbers: Integers, probabilities: Probabilities) ->
 
 
 @kernel
-def write_seen(forms: Forms, observations: Observations, masks: Masks, seen: Seen) -> None:
+def write_canonical(
+    forms: Forms, observations: Observations, masks: Masks, found: Canonical
+) -> None:
     """Choose the form of each decision, and write what it shows."""
     keys = np.empty(len(forms.entries), np.float32)
     for b in range(len(observations)):
@@ -129,12 +133,12 @@ def write_seen(forms: Forms, observations: Observations, masks: Masks, seen: See
         for p in range(1, len(keys)):
             if keys[p] > keys[form]:
                 form = p
-        seen.forms[b] = form
+        found.forms[b] = form
         entries, actions = forms.entries[form], forms.actions[form]
         for i in range(len(entries)):
-            seen.observations[b, i] = observations[b, entries[i]]
+            found.observations[b, i] = observations[b, entries[i]]
         for action in range(len(actions)):
-            seen.masks[b, action] = masks[b, actions[action]]
+            found.masks[b, action] = masks[b, actions[action]]
 
 
 @kernel

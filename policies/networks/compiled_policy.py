@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
-from hanamachi.policies.networks.canonical import seen, translated
+from hanamachi.policies.networks.canonical import canonical, translated
 from hanamachi.policies.networks.tables import Checkpoint, Floats, Linear, Tables, tables_of
 from hanamachi.policies.networks.trained import Trained
 from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
@@ -90,13 +90,15 @@ class CompiledPolicy(Trained):
     def evaluate(self, observation: Observations, mask: Masks) -> tuple[Probabilities, Values]:
         rows = np.ascontiguousarray(observation, np.float32), np.ascontiguousarray(mask, np.int8)
         if not self.forms:
-            return self.decided(*rows)
-        numbers, *shown = seen(self.forms, *rows)
-        probabilities, values = self.decided(*shown)
-        return translated(self.forms, numbers, probabilities), values
+            return self.evaluate_forms(*rows)
+        seen = canonical(self.forms, *rows)
+        probabilities, values = self.evaluate_forms(seen.observations, seen.masks)
+        return translated(self.forms, seen.forms, probabilities), values
 
-    def decided(self, observation: Observations, mask: Masks) -> tuple[Probabilities, Values]:
-        """Probabilities (B, A) and values (B,) of what the network sees."""
+    def evaluate_forms(
+        self, observation: Observations, mask: Masks
+    ) -> tuple[Probabilities, Values]:
+        """The same of decisions in the forms that the network sees."""
         found = np.zeros(mask.shape, np.float32), np.empty(len(mask), np.float32)
         rows = observation, mask, *found
         parallel_for(decide, self.network, *rows, at_least=DECISIONS_PER_THREAD)

@@ -14,12 +14,14 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+import numpy as np
+
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import FEATURE_SETS, LAYERS, WIDTH
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.canonical import CANONICAL, NONE, check_symmetries
+from hanamachi.policies.networks.canonical import AS_SHOWN, CANONICAL, check_symmetries
 from hanamachi.policies.networks.tables import Checkpoint
 from hanamachi.storage.reading import opened_at_once, parse_json
 
@@ -60,7 +62,7 @@ def description(checkpoint: Checkpoint, weights: bytes) -> str:
         "network": {
             "hidden": list(hidden),
             **({"features": list(feature_sets)} if feature_sets else {}),
-            **({"symmetries": symmetries} if symmetries != NONE else {}),
+            **({"symmetries": symmetries} if symmetries != AS_SHOWN else {}),
         },
         "weights": sha256(weights).hexdigest(),
     }
@@ -125,7 +127,7 @@ def read_description(text: bytes, checkpoint: Path) -> dict[str, Any]:
         raise refused(checkpoint, "its version has characters that no version has")
     if not describes_network(config["network"]):
         raise refused(checkpoint, "its description of the network is wrong")
-    config["network"] = {"features": [], "symmetries": NONE} | config["network"]
+    config["network"] = {"features": [], "symmetries": AS_SHOWN} | config["network"]
     return config
 
 
@@ -148,18 +150,28 @@ def fitting_variant(
     checkpoint: Path, config: dict[str, Any], game: str | None, options: dict[str, Any]
 ) -> Variant:
     """The variant to play; UserError unless its actions and observation fit the checkpoint."""
+    network = config["network"]
     try:
         own = make_variant(config["game"], **config["options"])
-        expected = digests(own, config["network"]["features"])
-        check_symmetries(own, config["network"]["symmetries"], config["network"]["features"])
+        expected = digests(own, network["features"])
     except UserError as error:
         raise refused(checkpoint, str(error)) from error
     variant = make_variant(game or own.id, **options) if game or options else own
+    asked = f"{variant.id} with these options" if variant.id == own.id else variant.id
     for what in ("actions", "observation"):
         if expected[what] != config[what]:
             raise refused(checkpoint, f"it was made for another version of the {what} of {own.id}")
         if getattr(variant, what).digest != getattr(own, what).digest:
-            asked = f"{variant.id} with these options" if variant.id == own.id else variant.id
             other = "other actions" if what == "actions" else "another observation"
             raise refused(checkpoint, f"it plays {own.id}, and {asked} has {other}")
+    try:
+        check_symmetries(own, network["symmetries"], network["features"])
+    except UserError as error:
+        raise refused(checkpoint, str(error)) from error
+    if network["symmetries"] == CANONICAL and not have_equal_symmetries(own, variant):
+        raise refused(checkpoint, f"it plays {own.id}, and {asked} has other symmetries")
     return variant
+
+
+def have_equal_symmetries(one: Variant, other: Variant) -> bool:
+    return one == other or all(map(np.array_equal, one.symmetries, other.symmetries))

@@ -14,7 +14,7 @@ never change: trunk, kinds, free, worths, trust, value, and `weights` within.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +25,14 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.limits import WEIGHTS_BYTES
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.canonical import CANONICAL, NONE, Forms, forms_of, seen
+from hanamachi.policies.networks.canonical import (
+    AS_SHOWN,
+    CANONICAL,
+    Canonical,
+    Forms,
+    canonical,
+    forms_of,
+)
 from hanamachi.policies.networks.head import (
     Entities,
     Head,
@@ -110,14 +117,6 @@ class InputScaling(nn.Module):
         return selected * self.scale
 
 
-class Shown(NamedTuple):
-    """Decisions as a network sees them."""
-
-    forms: Tensor  # (B,) their numbers
-    observations: Tensor  # (B, N)
-    masks: Tensor  # (B, A) bool
-
-
 class CanonicalForms(nn.Module):
     """Shows decisions in their canonical forms."""
 
@@ -131,22 +130,23 @@ class CanonicalForms(nn.Module):
         for name, table in forms._asdict().items():
             self.register_buffer(name, torch.as_tensor(table), persistent=False)
 
-    def forward(self, observation: Tensor, mask: Tensor) -> Shown:
-        show = self.by_loops if mask.device.type == "cpu" else self.by_matrices
-        return show(observation, mask)
+    def forward(self, observation: Tensor, mask: Tensor) -> Canonical:
+        """(B, N), (B, A) -> what a canonical network sees, as tensors."""
+        by_loops = mask.device.type == "cpu" and not observation.requires_grad
+        return (self.by_loops if by_loops else self.by_matrices)(observation, mask)
 
-    def by_loops(self, observation: Tensor, mask: Tensor) -> Shown:
-        found = seen(self.tables, observation.numpy(), mask.numpy())
-        return Shown(*map(torch.from_numpy, found))
+    def by_loops(self, observation: Tensor, mask: Tensor) -> Canonical:
+        found = canonical(self.tables, observation.numpy(), mask.numpy())
+        return Canonical(*map(torch.from_numpy, found))
 
-    def by_matrices(self, observation: Tensor, mask: Tensor) -> Shown:
+    def by_matrices(self, observation: Tensor, mask: Tensor) -> Canonical:
         forms = (observation[:, : len(self.keys)] @ self.keys).argmax(1)
         observation = observation.gather(1, self.entries[forms])
-        return Shown(forms, observation, mask.gather(1, self.actions[forms]))
+        return Canonical(forms, observation, mask.gather(1, self.actions[forms]))
 
-    def translated(self, shown: Shown, chances: LegalDistribution) -> LegalDistribution:
+    def translated(self, seen: Canonical, chances: LegalDistribution) -> LegalDistribution:
         """The same distribution over the game's actions."""
-        return chances._replace(actions=self.actions[shown.forms[chances.rows], chances.actions])
+        return chances._replace(actions=self.actions[seen.forms[chances.rows], chances.actions])
 
 
 class Network(nn.Module):
@@ -173,7 +173,7 @@ class Network(nn.Module):
         self.hidden, self.feature_sets = tuple(hidden), tuple(feature_sets)
         self.register_buffer("features", torch.as_tensor(features), persistent=False)
         self.input_scaling = InputScaling(bound, head.advice)
-        self.canonical = CanonicalForms(forms) if forms else None
+        self.forms = CanonicalForms(forms) if forms else None
         check_size(weight_shapes(head, len(bound), self.hidden))
         sizes = [self.input_scaling.size, *self.hidden]
         width = sizes[-1]
@@ -202,14 +202,14 @@ class Network(nn.Module):
 
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[LegalDistribution, Tensor]:
         """(B, N), (B, A) bool -> the distribution over the legal actions, values (B,)."""
-        if not self.canonical:
-            return self.judge(observation, mask)
-        shown = self.canonical(observation, mask)
-        chances, values = self.judge(shown.observations, shown.masks)
-        return self.canonical.translated(shown, chances), values
+        if not self.forms:
+            return self.evaluate_forms(observation, mask)
+        seen = self.forms(observation, mask)
+        chances, values = self.evaluate_forms(seen.observations, seen.masks)
+        return self.forms.translated(seen, chances), values
 
-    def judge(self, observation: Tensor, mask: Tensor) -> tuple[LegalDistribution, Tensor]:
-        """The same of what the network sees."""
+    def evaluate_forms(self, observation: Tensor, mask: Tensor) -> tuple[LegalDistribution, Tensor]:
+        """The same of decisions in the forms that the network sees."""
         h = self.trunk(self.input_scaling(observation))
         entity_scores = [scores(observation, h) for scores in self.worths.values()]
         uses = [scores.get_buffer("uses") for scores in self.worths.values()]
@@ -223,7 +223,7 @@ def for_variant(
     variant: Variant,
     hidden: Sequence[int],
     feature_sets: Sequence[str] = (),
-    symmetries: str = NONE,
+    symmetries: str = AS_SHOWN,
 ) -> Network:
     """A network for this variant with random weights."""
     layout = Features(variant, feature_sets).layout
@@ -235,7 +235,7 @@ def for_variant(
 def checkpoint_of(network: Network, variant: Variant) -> Checkpoint:
     """What a checkpoint of the network holds: copies of its weights."""
     weights = {name: np.array(t.numpy(force=True)) for name, t in network.state_dict().items()}
-    symmetries = CANONICAL if network.canonical else NONE
+    symmetries = CANONICAL if network.forms else AS_SHOWN
     return Checkpoint(variant, network.hidden, network.feature_sets, weights, symmetries)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout
-from hanamachi.policies.networks.canonical import NONE, Forms, forms_of
+from hanamachi.policies.networks.canonical import AS_SHOWN, Forms, forms_of
 from hanamachi.policies.networks.head import Head, entry_bounds, head_of, trunk_entries
 
 Floats = NDArray[np.float32]
@@ -28,7 +28,7 @@ class Checkpoint(NamedTuple):
     hidden: tuple[int, ...]  # units of each hidden layer
     feature_sets: tuple[str, ...]
     weights: Mapping[str, Floats]  # by name
-    symmetries: str = NONE  # or CANONICAL: the network sees symmetric positions in one form
+    symmetries: str = AS_SHOWN  # or CANONICAL: the network sees symmetric positions in one form
 
 
 class Linear(NamedTuple):

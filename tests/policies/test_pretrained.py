@@ -135,7 +135,9 @@ def test_the_page_of_recipes_says_what_the_cards_say(agent):
 @pytest.mark.parametrize("agent", agents() if WHOLE else ONE_OF_EACH_RECIPE)
 def test_its_settings_still_train(agent, tmp_path):
     policy = load_checkpoint(train(a_moment(agent), tmp_path / "run"))
-    assert policy.checkpoint.feature_sets == load_policy(agent).checkpoint.feature_sets
+    shipped = load_policy(agent).checkpoint
+    assert policy.checkpoint.feature_sets == shipped.feature_sets
+    assert policy.checkpoint.symmetries == shipped.symmetries
 
 
 def test_an_agent_plays_the_variants_that_look_the_same():

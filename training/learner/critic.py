@@ -42,7 +42,7 @@ class Critic(nn.Module):
         With `forms` of all that is seen, the critic sees symmetric positions in one form.
         """
         super().__init__()
-        self.canonical = CanonicalForms(forms) if forms else None
+        self.forms = CanonicalForms(forms) if forms else None
         self.input_scaling = InputScaling(bound, advice)
         self.trunk = nn.Sequential()
         for width, next_width in pairwise([self.input_scaling.size, *hidden]):
@@ -54,9 +54,9 @@ class Critic(nn.Module):
     def forward(self, observation: Tensor, centralised: Tensor, values: Tensor) -> Tensor:
         """Values (B,) from all that is seen, (B, N) and (B, K), and the network's values (B,)."""
         whole = torch.cat([observation, centralised], -1)
-        if self.canonical:
+        if self.forms:
             no_actions = torch.zeros((len(whole), 0), dtype=torch.bool, device=whole.device)
-            whole = self.canonical(whole, no_actions).observations
+            whole = self.forms(whole, no_actions).observations
         return values.detach() + self.change(self.trunk(self.input_scaling(whole))).squeeze(-1)
 
 

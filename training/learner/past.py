@@ -10,7 +10,7 @@ import numpy as np
 
 from hanamachi.engine.game import Variant
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.canonical import NONE
+from hanamachi.policies.networks.canonical import AS_SHOWN
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.tables import Checkpoint
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, Values
@@ -30,7 +30,7 @@ class PastSelves(Policy):
         variant: Variant,
         hidden: Sequence[int],
         feature_sets: Sequence[str],
-        symmetries: str = NONE,
+        symmetries: str = AS_SHOWN,
     ) -> None:
         """All selves have networks of this shape; before any game, one must be seated."""
         super().__init__(variant)

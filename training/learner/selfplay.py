@@ -83,7 +83,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
 
         The observations end with the features of `feature_sets`. With `forms`, the network sees
         symmetric positions in one form. `centralised` is the space of what all other seats see; if
-        it is given, a centralised critic is trained too, for which `critic_forms` are.
+        it is given, a centralised critic is trained too; `critic_forms` are its forms.
         """
         bound = entry_bounds(observation_space.low, observation_space.high)
         described = head or plain_head(int(action_space.n))

@@ -334,7 +334,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
 def relabelled_others(variant: Variant) -> NDArray[np.int64]:
     """The entries of `centralised_observations` under each symmetry, (P, K)."""
     entries, private = variant.symmetries.entries, variant.observation.private_entries
-    of_one = np.searchsorted(private, entries[:, private])  # they stay among themselves
+    assert np.isin(entries[:, private], private).all(), "they must stay among themselves"
+    of_one = np.searchsorted(private, entries[:, private])
     starts = len(private) * np.arange(variant.seats - 1)[:, None]
     return (of_one[:, None] + starts).reshape(len(entries), -1)
 

@@ -175,7 +175,7 @@ def layout(sizes: Sizes) -> Layout:
         ),
         blocks=tuple(("slot", name) for name in SLOT_BY_SLOT),
         private=PRIVATE,
-        listed=SLOT_BY_SLOT,
+        by_hand_order=SLOT_BY_SLOT,
     )
     assert table.size - table.offsets[UNSEEN] >= WIDE  # the last set is written within the row
     return table

@@ -25,9 +25,8 @@ COLOURS = (
 def symmetries(variant: Variant) -> Symmetries:
     """All turns of the circle."""
     colours = np.arange(variant.rule_set.colours)
-    turned = [relabel(variant, np.roll(colours, -steps)) for steps in range(len(colours))]
-    entries, actions = zip(*turned, strict=True)
-    return Symmetries(np.array(entries), np.array(actions))
+    turns = (np.roll(colours, -steps) for steps in range(len(colours)))
+    return Symmetries.of(relabel(variant, order) for order in turns)
 
 
 def relabel(variant: Variant, order: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -39,12 +38,8 @@ def relabel(variant: Variant, order: NDArray[Any]) -> tuple[NDArray[np.int64], N
     cards = (order[:, None] * values + np.arange(values)).ravel()
     traits = np.concatenate([order, np.arange(colours, colours + values)])
     steps = (order[:, None] * colours + np.arange(colours)).ravel()
-    entries = np.arange(variant.observation.size)
-    moved = ((CARDS, cards), (COLOURS, order), (("slots",), traits), (("steps",), steps))
-    for names, places in moved:
-        for name in names:
-            segment = entries[variant.observation.slice(name)]
-            segment[:] = segment.reshape(-1, len(places))[:, places].ravel()
+    rows = dict.fromkeys(CARDS, cards) | dict.fromkeys(COLOURS, order)
+    entries = variant.observation.permuted({**rows, "slots": traits, "steps": steps})
     numbers = {move: action for action, move in enumerate(variant.actions.moves)}
     actions = np.arange(variant.actions.size)
     for action, move in enumerate(variant.actions.moves):

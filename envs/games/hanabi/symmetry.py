@@ -18,9 +18,7 @@ BOTH = "my cards", "their cards"
 def symmetries(variant: Variant) -> Symmetries:
     """All orders of the colours."""
     colours = range(variant.options["colours"])
-    relabelled = [relabel(variant, np.array(order)) for order in permutations(colours)]
-    entries, actions = zip(*relabelled, strict=True)
-    return Symmetries(np.array(entries), np.array(actions))
+    return Symmetries.of(relabel(variant, np.array(order)) for order in permutations(colours))
 
 
 def relabel(variant: Variant, order: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -30,11 +28,8 @@ def relabel(variant: Variant, order: NDArray[Any]) -> tuple[NDArray[np.int64], N
     cards = (suit[:, None] * ranks + np.arange(ranks)).ravel()
     traits = np.concatenate([suit, np.arange(suits, suits + ranks)])
     both = np.concatenate([cards, len(cards) + traits])
-    entries = np.arange(variant.observation.size)
-    for names, places in ((CARDS, cards), (TRAITS, traits), (BOTH, both)):
-        for name in names:
-            segment = entries[variant.observation.slice(name)]
-            segment[:] = segment.reshape(-1, len(places))[:, places].ravel()
+    rows = dict.fromkeys(CARDS, cards) | dict.fromkeys(TRAITS, traits) | dict.fromkeys(BOTH, both)
+    entries = variant.observation.permuted(rows)
     actions, clue = np.arange(variant.actions.size), variant.rule_set.clue
     for action, move in enumerate(variant.actions.moves):
         if move.kind == CLUE:

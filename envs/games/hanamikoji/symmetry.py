@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from itertools import permutations, product
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Symmetries, Variant
+from hanamachi.errors import UserError
 from hanamachi.games.hanamikoji.actions import Cards
+from hanamachi.limits import SYMMETRIES
 
 # segments that know no geisha; each other one repeats a row of all of them
 OF_NO_GEISHA = (
@@ -17,10 +20,18 @@ OF_NO_GEISHA = (
 
 
 def symmetries(variant: Variant) -> Symmetries:
-    """All orders of the geisha in which each has as many items as before."""
-    relabelled = [relabel(variant, np.array(order)) for order in orders(variant.options["cards"])]
-    entries, actions = zip(*relabelled, strict=True)
-    return Symmetries(np.array(entries), np.array(actions))
+    """All orders of the geisha in which each has as many items as before.
+
+    UserError if there are too many to be used.
+    """
+    cards = variant.options["cards"]
+    count = prod(factorial(cards.count(items)) for items in set(cards))
+    if count > SYMMETRIES:
+        raise UserError(
+            f"geisha with {cards=} can be exchanged in {count} ways, and symmetries can be used up "
+            f"to {SYMMETRIES}"
+        )
+    return Symmetries.of(relabel(variant, np.array(order)) for order in orders(cards))
 
 
 def orders(cards: Cards) -> list[Cards]:
@@ -36,12 +47,12 @@ def orders(cards: Cards) -> list[Cards]:
 
 
 def relabel(variant: Variant, order: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The entries, (N,), and the actions, (A,), if geisha i stands for geisha `order[i]`."""
-    entries = np.arange(variant.observation.size)
-    for segment in variant.observation.segments:
-        if segment.name not in OF_NO_GEISHA:
-            places = entries[variant.observation.slice(segment.name)]
-            places[:] = places.reshape(-1, len(order))[:, order].ravel()
+    """The entries, (N,), and the actions, (A,), if geisha i stands for geisha `order[i]`.
+
+    The two pairs of an offer keep their order, on which no rule depends.
+    """
+    names = {segment.name for segment in variant.observation.segments}.difference(OF_NO_GEISHA)
+    entries = variant.observation.permuted(dict.fromkeys(names, order))
     numbers = {move: action for action, move in enumerate(variant.actions.moves)}
 
     def renamed(cards: Cards) -> Cards:

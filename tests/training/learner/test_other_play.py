@@ -146,6 +146,11 @@ def test_without_other_play_games_are_as_they_are():
     assert not isinstance(make_games(config), OtherPlayVecEnv)
 
 
+def test_it_is_refused_in_a_competitive_game():
+    with pytest.raises(UserError, match="cooperative"):
+        Config.from_dict({"game": "hanamikoji", "augmentation": "other_play"})
+
+
 def test_hat_guessers_who_must_count_alike_are_refused():
     with pytest.raises(UserError, match=r"network.features"):
         Config.from_dict(HANABI | {"network": {"features": ["hat"]}})
