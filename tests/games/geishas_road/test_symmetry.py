@@ -83,7 +83,7 @@ class Turned:
         self.true.bring(outcome)
 
     def act(self, rng):
-        """The same action in both, which is told by its words: a hand lists its cards by number."""
+        """The same action in both, found by its words: each hand lists its cards by number."""
         of_true = {self.words(self.translated(action)): action for action in legal(self.true)}
         of_seen = {self.words(self.told(self.seen, action)): action for action in legal(self.seen)}
         assert of_true.keys() == of_seen.keys()

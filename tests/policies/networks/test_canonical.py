@@ -215,7 +215,7 @@ def test_a_variant_that_looks_the_same_but_has_other_symmetries_is_refused(tmp_p
 
 
 @pytest.mark.parametrize("wanted", ["none", CANONICAL])
-def test_weights_go_on_with_the_symmetries_that_they_were_trained_with(tmp_path, wanted):
+def test_weights_keep_the_symmetries_that_they_were_trained_with(tmp_path, wanted):
     network = network_of(*NETWORKS[0])
     other = "none" if wanted == CANONICAL else CANONICAL
     checkpoint = checkpoint_of(network, make_variant("hanamikoji"))._replace(symmetries=other)
