@@ -1,6 +1,6 @@
-"""Canonical forms: a network sees all symmetric positions in one form.
+"""Canonical forms: a network sees symmetric positions in one form.
 
-The symmetries of a game's rules, such as geisha of equal value exchanged, give every position
+The symmetries of a game's rules, such as geisha of equal charm exchanged, give every position
 several forms. Each has a key: the weighted sum of its entries, with a small whole number for the
 weight of each. A network that is canonical sees the form with the largest key, the first of these,
 and its choice is translated back. So what it learns in one form it knows in all.
