@@ -52,8 +52,12 @@ from hanamachi.training.exploitation import (
 from hanamachi.training.provenance import processor
 from hanamachi.training.tables import heading, row, wins
 
-SEARCHES = {"hanabi:2p": 50, "hanabi:3p": 30}  # games; a choice takes long
+SEARCHES = {"hanabi:2p": 1_000}  # games of the search
 BUDGET, TIMED = "worlds=16", "seconds=0.1"  # of the search that plays, and of one that is timed
+# of a search in one seat of Hanabi, and in all, where each must be surer: the others search too, so
+# what it believes of them is not quite true
+IN_ONE_SEAT, IN_ALL_SEATS = "worlds=64", "worlds=64,sure=3"
+MOST_IN_ALL_SEATS = 100  # games; a choice takes long
 TIMED_GAMES = 4
 TEACHER = "expert"  # the strongest rule policy that every game has
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen
@@ -157,9 +161,12 @@ def forget(id: str, out: Path) -> None:
 
 def search(id: str, games: int | None, others: Sequence[str], out: Path) -> dict[str, Any]:
     """What the agent gains by search."""
-    games = games or SEARCHES.get(id, 20 if VARIANTS[id].cooperative else 1_000)
+    games = games or SEARCHES.get(id, 100 if VARIANTS[id].cooperative else 1_000)
     if VARIANTS[id].cooperative:
-        return search_beside(id, id, "worlds=64", games)
+        everywhere = search_in_team(
+            id, id, IN_ALL_SEATS, min(games, MOST_IN_ALL_SEATS), everywhere=True
+        )
+        return search_in_team(id, id, IN_ONE_SEAT, games) | {"everywhere": everywhere}
     thinker = f"search:improve:{id}:"
     with ShowGames() as watch:
         how = {"play": "sample", "out": kept(id, out) / "search", "watch": watch}
@@ -211,17 +218,23 @@ def times_of(thinker: str, id: str, games: int) -> dict[str, Any]:
     return {name: rounded(value) for name, value in times.items()} | {"processor": processor()}
 
 
-def search_beside(game: str, policy: str, budget: str, games: int) -> dict[str, Any]:
-    """The score with a search in one seat, each in turn, and what it is more than without."""
+def search_in_team(
+    game: str, policy: str, budget: str, games: int, everywhere: bool = False
+) -> dict[str, Any]:
+    """The score with a search in one seat, each in turn, and what it is more than without.
+
+    With `everywhere`, all seats search, each as if the others did not.
+    """
     variant, thinker = make_variant(game), f"search:single_agent:{policy}:{budget}"
     pair = load_policy(policy, game), load_policy(thinker, game)
     deals = np.arange(games, dtype=np.uint64)
     turn = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % variant.seats
+    searching = np.ones_like(turn) if everywhere else (turn == 0).astype(np.int64)
     plain, searched = (
         play_games(pair, variant, seating, deals, SEED, "argmax")[0][:, 0]
-        for seating in (np.zeros_like(turn), (turn == 0).astype(np.int64))
+        for seating in (np.zeros_like(turn), searching)
     )
-    about = {"policy": thinker, "partners": policy, "games": games}
+    about = {"policy": thinker, "games": games}
     return {**about, "score": estimate(searched), "gain": estimate(searched - plain)}
 
 

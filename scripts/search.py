@@ -13,7 +13,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from math import hypot
@@ -73,9 +73,9 @@ leaderboard](leaderboard.md), which also has its games against others:
 
 {rivals}
 
-In Hanabi the search sits in one seat, with copies of the agent in the others. The gain is what it
-adds to the same games without search. Intervals of fewer than 200 games are rough: a single lost
-game moves them.
+In Hanabi the search sits in one seat, with copies of the agent in the others, or in all seats. The
+gain is what it adds to the same games without search. Intervals of fewer than 200 games are rough:
+a single lost game moves them.
 
 {teams}
 
@@ -173,12 +173,17 @@ def over_rivals(agents: Results) -> Iterator[str]:
 
 
 def over_teams(agents: Results) -> Iterator[str]:
-    yield from heading("search", "games", "score", "gain")
+    yield from heading("search", "seats", "games", "score", "gain")
     for result in agents.values():
         found = result.get("search", {})
         if "gain" in found:
-            means = points(found["score"], ".2f"), points(found["gain"], "+.2f")
-            yield row(f"`{found['policy']}`", f"{found['games']:,}", *means)
+            yield in_team(found, "one")
+            yield in_team(found["everywhere"], "all")
+
+
+def in_team(found: Mapping[str, Any], seats: str) -> str:
+    means = points(found["score"], ".2f"), points(found["gain"], "+.2f")
+    return row(f"`{found['policy']}`", seats, f"{found['games']:,}", *means)
 
 
 def rates(results: Results, matches: Sequence[Match]) -> Iterator[str]:
