@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hanamachi.errors import UserError, shown
@@ -28,19 +28,20 @@ def action_named(reply: str, legal: Mapping[int, str], words_of: Callable[[str],
 
     `legal` has the words of each legal action, and `words_of` reads words as the catalogue of
     actions does. The answer may be given in tags, in a box, as JSON or after "answer:"; then the
-    rest of the reply does not count. Else it may be given in quotes, as the whole reply, as its
-    last line, or be the only legal action whose words stand in the reply. A reply that gives two
-    legal answers is ambiguous. What a model thinks between "<think>" and "</think>" never counts.
+    rest of the reply does not count. A tag that is not closed holds the rest of its line. Else the
+    answer may be given in quotes, as the whole reply, as its last line, or be the only legal action
+    whose words stand in the reply. A reply that gives two legal answers is ambiguous. What a model
+    thinks between "<think>" and "</think>" never counts.
     """
     if not isinstance(reply, str):
         raise UserError("a reply must be text")
-    reply = reply.rpartition("</think>")[2].partition("<think>")[0][-LINE:]
+    reply = reply.rpartition("</think>")[2].partition("<think>")[0][-LINE:].translate(STRAIGHT)
     answers, found = marked(reply), set[int]()
     unmarked = QUOTES.findall(reply), [reply], last_line(reply)
     for texts in (answers,) if answers else unmarked:
         found = found or actions_among(texts, legal, words_of)
     if not found:
-        found = set().union(*(mentions(text, legal) for text in answers or [reply]))
+        found = set().union(*(mentions(text, legal, words_of) for text in answers or [reply]))
     if len(found) == 1:
         return found.pop()
     problem = "names several legal actions" if found else "names no legal action"
@@ -70,15 +71,21 @@ BOX = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 LABEL = re.compile(
     r"^[^\w\n]*(?:action|answer|move|final answer)[^\w\n]*:\s*(.+)$", re.MULTILINE | re.I
 )
-QUOTES = re.compile(r"(?<![`\"'])[`\"']+([^`\"'\n]+)[`\"']+")
+OPEN_TAG = re.compile(r"<(?:action|answer|move)>[^\S\n]*([^\n<]+)", re.IGNORECASE)
+# an apostrophe within a word is no quote
+QUOTES = re.compile(r"(?<![\w`\"'])[`\"']+([^`\"'\n]+)[`\"']+(?!\w)")
+STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d\u2010\u2011", "''\"\"--")  # quotes and hyphens
+BRACES = re.compile(r"[{}]")
 OBJECT = re.compile(r"\{[^{}]*\}")
 KEYS = ("action", "answer", "move")
+# an action's words hold no other characters, and these only before a number or around a card
+SEPARATORS = re.compile(r"[^\w|#+?()-]|_")
 
 
 def marked(reply: str) -> list[str]:
     """What the reply marks as its answer, by the clearest kind of marks that it has."""
     for answers in (
-        [found[1] for found in TAGS.findall(reply)],
+        [found[1] for found in TAGS.findall(reply)] or OPEN_TAG.findall(reply),
         BOX.findall(reply),
         in_json(reply),
         LABEL.findall(reply),
@@ -89,9 +96,13 @@ def marked(reply: str) -> list[str]:
 
 
 def in_json(reply: str) -> list[str]:
-    """The values of JSON objects under a key that means the answer."""
+    """The values under a key that means the answer, of whole JSON objects or of the innermost."""
+    return answers_of(objects(reply)) or answers_of(OBJECT.findall(reply))
+
+
+def answers_of(texts: Iterable[str]) -> list[str]:
     found = []
-    for text in OBJECT.findall(reply):
+    for text in texts:
         try:
             content = json.loads(text)
         except (ValueError, RecursionError):
@@ -101,23 +112,56 @@ def in_json(reply: str) -> list[str]:
     return found
 
 
+def objects(reply: str) -> Iterator[str]:
+    """What stands between outermost braces, and these."""
+    depth = begin = 0
+    for brace in BRACES.finditer(reply):
+        if brace[0] == "{":
+            begin = begin if depth else brace.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                yield reply[begin : brace.end()]
+
+
 def last_line(reply: str) -> Sequence[str]:
     return [line for line in reply.splitlines() if line.strip()][-1:]
 
 
 def tidy(answer: str) -> str:
     """An answer as the catalogue writes actions: lower case, one space between words."""
-    plain = re.sub(r"[*_`\"'.]+", " ", answer.lower().replace("trade_off", "trade-off"))
-    return " ".join(plain.replace(",", " ").replace("|", " | ").replace("/", " | ").split())
+    plain = answer.lower().replace("trade_off", "trade-off")
+    plain = plain.replace("|", " | ").replace("/", " | ")
+    return " ".join(filter(None, map(bare, SEPARATORS.sub(" ", plain).split())))
 
 
-def mentions(reply: str, legal: Mapping[int, str]) -> set[int]:
-    """The legal actions whose words stand in the reply, without those within longer ones."""
-    text = f" {tidy(reply)} "
-    found = {action: words for action, words in legal.items() if f" {words} " in text}
-    longest = set(found.values())
-    return {
-        action
-        for action, words in found.items()
-        if not any(words in other for other in longest - {words})
-    }
+def bare(word: str) -> str:
+    """A word without what belongs to the sentence around it."""
+    word = word.strip("-").rstrip("?#+")
+    unclosed = word.count("(") - word.count(")")
+    return word.removeprefix("(" * unclosed).removesuffix(")" * -unclosed)
+
+
+def mentions(reply: str, legal: Mapping[int, str], words_of: Callable[[str], Any]) -> set[int]:
+    """The legal actions whose words stand in the reply, the longest from each place.
+
+    The cards of an action may stand in any order.
+    """
+    sizes = {action: len(words.split()) for action, words in legal.items()}
+    meant = {(sizes[each], repr(words_of(words))): each for each, words in legal.items()}
+    first, longest = (
+        {words.split()[0] for words in legal.values()},
+        sorted(set(sizes.values()))[::-1],
+    )
+    found, words, place = set[int](), tidy(reply).split(), 0
+    while place < len(words):
+        taken = 1
+        for size in longest if words[place] in first else ():
+            text = " ".join(words[place : place + size])
+            if (action := meant.get((size, repr(words_of(text))))) is not None:
+                found.add(action)
+                taken = size
+                break
+        place += taken
+    return found

@@ -14,6 +14,7 @@ from hanamachi import UserError
 from hanamachi.adapters.text import PROMPTS, ScriptedModel, TextGame
 from hanamachi.policies import load_policy
 from hanamachi.sessions.players import SeatedPlayer, turn_of
+from hanamachi.sessions.replies import action_named
 from hanamachi.sessions.session import Session
 
 # characters of the rules and a turn in games by chance, without the list of actions, by level
@@ -65,6 +66,16 @@ def test_every_legal_action_is_understood_by_its_words(id):
         "After all, {} is best.",
         "Let me think.\n\n{}\n",
         "<action>secret 9</action> no: <action>{}</action>",
+        "<action>{}",
+        "Not secret 9. <action>{}\nThen I shall see.",
+        "It's best to play '{}'; I'm sure.",
+        "I play \u201c{}\u201d!",
+        "[{}]",
+        "So I choose ({}).",
+        "<b>{}</b>",
+        "- {};",
+        '{{"rejected": {{"action": "secret 9"}}, "action": "{}"}}',
+        '{{"result": {{"action": "{}"}}}}',
     ],
 )
 def test_an_answer_is_found_in_prose(reply):
@@ -104,6 +115,10 @@ def test_a_reply_without_a_legal_action_is_told_what_to_write(reply):
         '{{"action": "{}"}} {{"action": "{}"}}',
         "Action: {}\nAction: {}",
         "`{}` is as good as `{}`.",
+        "I considered {}, but it is a waste.\nI choose {}!",
+        "\u201c{}\u201d is no better than \u2018{}\u2019.",
+        "I could {}, but my move: {}!",
+        "({}); ({});",
     ],
 )
 def test_a_reply_with_two_actions_is_ambiguous(reply):
@@ -153,6 +168,23 @@ def test_what_a_model_thinks_is_no_answer():
 def test_what_is_only_mentioned_beside_an_answer_is_not_played(reply):
     with pytest.raises(UserError, match="no legal"):
         begun("hanabi:2p").parse(reply)
+
+
+def test_an_action_is_mentioned_with_its_cards_in_any_order():
+    game = begun("hanamikoji", starter=0)
+    words = next(words for words in game.legal().values() if words.startswith("gift"))
+    verb, *cards = words.split()
+    turned = " ".join([verb, *cards[::-1]])
+    other = next(words for words in game.legal().values() if words.startswith("secret"))
+    assert game.legal()[game.parse(f"So I choose {turned}, I think.")] == words
+    with pytest.raises(UserError, match="several"):
+        game.parse(f"I thought of {other}, but I choose {turned}, I think.")
+
+
+def test_a_card_that_lies_face_down_is_another_than_one_that_does_not():
+    legal = {1: "take heart", 2: "take (heart)"}
+    for action, words in legal.items():
+        assert action_named(f"I would ({words}), of course.", legal, str) == action
 
 
 @given(st.text(max_size=300))
