@@ -27,7 +27,7 @@ from hanamachi.engine.layout import INT8_MAX, Layout
 from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
-from hanamachi.limits import GAMES_AT_ONCE, THREADS
+from hanamachi.limits import THREADS
 from hanamachi.rendering.frames import Frame, checked_render_mode, frame
 from hanamachi.sessions.learner_games import (
     AgainstOpponent,
@@ -45,6 +45,7 @@ from hanamachi.sessions.session import (
     checked_mapping,
     checked_render_seat,
     checked_seeds,
+    checked_size,
     whole_number,
 )
 from hanamachi.sessions.worlds import Worlds
@@ -334,13 +335,6 @@ def checked_mode(mode: Any) -> AutoresetMode:
             return known
     names = ", ".join(known.name for known in AutoresetMode)
     raise UserError(f"autoreset_mode must be one of {names}, not {shown(mode)}")
-
-
-def checked_size(num_envs: Any) -> int:
-    size = whole_number(num_envs, "num_envs")
-    if not 1 <= size <= GAMES_AT_ONCE:
-        raise UserError(f"num_envs must be from 1 to {GAMES_AT_ONCE:,}, not {shown(size)}")
-    return size
 
 
 def checked_threads(threads: Any) -> int | None:

@@ -23,7 +23,7 @@ from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.engine.kernels import BEGIN, LOOK, MOVER, REFUSED
 from hanamachi.errors import IllegalAction, UserError, shown, unknown
 from hanamachi.games.registry import variant
-from hanamachi.limits import DEAL
+from hanamachi.limits import DEAL, GAMES_AT_ONCE
 from hanamachi.rendering.frames import table_svg
 from hanamachi.sessions.events import History
 from hanamachi.sessions.states import State, checked_state, state_of
@@ -342,6 +342,14 @@ def seat_number(seat: Any, seats: int, words: str = "a seat must be") -> int:
 def checked_render_seat(seat: Any, seats: int) -> int | None:
     """The seat whose view is shown; None for the open table."""
     return None if seat is None else seat_number(seat, seats, "a seat to render must be None or")
+
+
+def checked_size(num_envs: Any) -> int:
+    """How many games a batch has."""
+    size = whole_number(num_envs, "num_envs")
+    if not 1 <= size <= GAMES_AT_ONCE:
+        raise UserError(f"num_envs must be from 1 to {GAMES_AT_ONCE:,}, not {shown(size)}")
+    return size
 
 
 def checked_flag(value: Any, name: str) -> bool:

@@ -19,10 +19,12 @@ from stable_baselines3.common.vec_env import VecEnv
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.engine.threads import parallel_for
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Policy
 from hanamachi.sessions.players import SeatedPlayer, Turns, turns_of
+from hanamachi.sessions.policy_checks import checked_actions
+from hanamachi.sessions.session import checked_seed, checked_size, is_number
 from hanamachi.training.seeds import Purpose, stream
 
 
@@ -151,6 +153,29 @@ def rows_of_each(shares: Sequence[tuple[str, float]], games: int) -> list[NDArra
     return rows
 
 
+def checked_opponents(
+    opponents: Sequence[tuple[Policy, float]], variant: Variant
+) -> list[tuple[Policy, float]]:
+    """Policies for this variant and their shares of the games."""
+    checked = []
+    for each in opponents:
+        if not isinstance(each, tuple | list) or len(each) != 2:
+            raise UserError(f"each of opponents must be (policy, share), not {shown(each)}")
+        policy, share = each
+        made_for = getattr(policy, "variant", None)
+        if not isinstance(made_for, Variant) or not made_for.understands(variant):
+            raise UserError(
+                f"{shown(policy)} is no policy for {variant.id}: give opponents that load_policy "
+                "returns for this game"
+            )
+        if not is_number(share) or not 0 <= share <= 1:
+            raise UserError(f"the share of {policy.name} must be from 0 to 1, not {shown(share)}")
+        checked.append((policy, share))
+    if (total := sum(share for _, share in checked)) > 1 + 1e-9:
+        raise UserError(f"the shares of opponents sum to {total:g}: they may be 1 at most")
+    return checked
+
+
 def seeds_of(seed: int, games: int) -> NDArray[np.uint64]:
     """The seeds of `games` games to learn from, (B,), which no other seed or purpose gives."""
     first = np.uint64(stream(Purpose.LEARNING, seed))
@@ -171,6 +196,10 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     learner's decisions only. What an opponent's decision earns the learner is discounted by `gamma`
     for each decision since the learner's own, as in self-play. Moves without a choice are made at
     once and not shown, but for the first move of a game, which is forced in some small versions.
+
+    UserError for games, seeds or opponents that cannot be, and from `advance` before the first
+    `reset`; IllegalAction for an action that is not legal in its row. All games then stay as they
+    were.
     """
 
     units: Units
@@ -183,6 +212,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         opponents: Sequence[tuple[Policy, float]] = (),
         gamma: float = 1.0,
     ) -> None:
+        opponents = checked_opponents(opponents, variant)
+        num_envs = checked_size(num_envs)
         self.variant, self.gamma = variant, gamma
         layout, actions = variant.observation, variant.actions
         super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
@@ -220,7 +251,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         return private.swapaxes(0, 1).reshape(self.num_envs, -1)
 
     def reseed(self, seed: int) -> None:
-        self.games["rng"] = self.variant.new(seeds_of(seed, self.num_envs))["rng"]
+        self.games["rng"] = self.variant.new(seeds_of(checked_seed(seed), self.num_envs))["rng"]
         self.rng = np.random.default_rng(seed)
 
     def restart(self) -> None:
@@ -231,6 +262,12 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.terminated[:] = False
 
     def advance(self, actions: NDArray[np.int64]) -> None:
+        if not self.masks[0].any():
+            raise UserError("the games have not begun: call reset() before the first action")
+        self._play(checked_actions(actions, self.masks, "the learner"))
+
+    def _play(self, actions: NDArray[np.int64]) -> None:
+        """Play one action in every row, which is legal there, and fill the arrays."""
         movers = self.movers
         parallel_for(
             kernels.advance, self.variant.rule_set, self.games, actions,
@@ -385,9 +422,9 @@ class OtherPlayVecEnv(SelfPlayVecEnv):
         self._draw(np.arange(self.num_envs))
         self._relabel()
 
-    def advance(self, actions: NDArray[np.int64]) -> None:
+    def _play(self, actions: NDArray[np.int64]) -> None:
         moved = self.current
-        super().advance(self.symmetries.actions[moved, actions])
+        super()._play(self.symmetries.actions[moved, actions])
         over = np.flatnonzero(self.terminated)
         shown = self.symmetries.entries[moved[over]]
         self.last[over] = np.take_along_axis(self.last[over], shown, axis=1)

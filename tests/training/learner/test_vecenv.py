@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from environments import last_legal
 from gymnasium import spaces
+from messages import assert_one_sentence
 from pettingzoo import AECEnv
 from pettingzoo.classic import connect_four_v3, tictactoe_v3
 from samples import UNCOMPILED
@@ -27,7 +28,12 @@ from hanamachi.sessions.session import Session
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
-from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, SelfPlayVecEnv, seeds_of
+from hanamachi.training.learner.vecenv import (
+    AECSelfPlayVecEnv,
+    OtherPlayVecEnv,
+    SelfPlayVecEnv,
+    seeds_of,
+)
 
 pytestmark = pytest.mark.uncompiled
 
@@ -586,3 +592,44 @@ def test_an_environment_without_masks_is_refused():
 
     with pytest.raises(UserError, match="action_mask"):
         AECSelfPlayVecEnv(Unmasked, 1)
+
+
+@pytest.mark.parametrize("other_play", [False, True])
+def test_an_action_that_is_not_legal_changes_no_game(other_play):
+    kind = OtherPlayVecEnv if other_play else SelfPlayVecEnv
+    games = kind(make_variant("hanabi:2p"), 4)
+    games.reset()
+    legal, before = games.masks.argmax(1), games.get_state()["games"]
+    illegal = np.where(np.arange(4) == 2, games.masks.argmin(1), legal)
+    assert not games.masks[2, illegal[2]]
+    for actions in (illegal, legal[:2], legal.astype(np.float32), np.full(4, 10**9), -legal - 1):
+        with pytest.raises(UserError) as refused:
+            games.advance(actions)
+        assert_one_sentence(refused.value)
+    assert games.get_state()["games"] == before
+    games.advance(legal)
+
+
+def test_games_that_have_not_begun_say_so():
+    with pytest.raises(UserError, match=r"reset\(\)"):
+        SelfPlayVecEnv(make_variant("hanamikoji"), 4).advance(np.zeros(4, np.int64))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"num_envs": 0},
+        {"num_envs": 2.5},
+        {"seed": -1},
+        {"opponents": [("greedy", 0.5)]},
+        {"opponents": [load_policy("greedy", "hanabi:2p")]},
+        {"opponents": [(load_policy("greedy", "hanabi:2p"), 0.5)]},
+        {"opponents": [(load_policy("greedy", "hanamikoji"), 1.5)]},
+        {"opponents": [(load_policy("greedy", "hanamikoji"), 0.6)] * 2},
+    ],
+    ids=str,
+)
+def test_games_that_cannot_be_are_refused(wrong):
+    with pytest.raises(UserError) as refused:
+        SelfPlayVecEnv(make_variant("hanamikoji"), **{"num_envs": 4, **wrong})
+    assert_one_sentence(refused.value)
