@@ -191,11 +191,11 @@ class SaveRun(Periodic):
 # --- Progress
 
 
-def progress_bar(title: str) -> Progress:
+def progress_bar() -> Progress:
     """Decisions made, their rate, and the time left."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     return Progress(
-        TextColumn(title),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]:,.0f} decisions/s,"),
@@ -209,9 +209,9 @@ def progress_bar(title: str) -> Progress:
 class ShowProgress:
     """Updates the bar after each rollout."""
 
-    def __init__(self, bar: Progress, learner: SelfPlayPPO, steps: int) -> None:
+    def __init__(self, bar: Progress, title: str, learner: SelfPlayPPO, steps: int) -> None:
         self.bar, self.learner = bar, learner
-        self.task = bar.add_task("", total=steps, rate=0.0)
+        self.task = bar.add_task(title, total=steps, rate=0.0)
         self.begun, self.before = time.perf_counter(), learner.num_timesteps
 
     def show(self) -> None:

@@ -107,7 +107,7 @@ def fit(
     learner = learner or new_learner(config, starting_point(config, out))
     attach_workers(learner, config, workers)
     log_to(learner, out / "tensorboard")
-    saving, bar = SaveRun(learner, config, out), progress_bar(title)
+    saving, bar = SaveRun(learner, config, out), progress_bar()
     duties: list[Periodic] = [
         *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
         KeepUnlessWorse(learner, config, out, bar.console),  # evaluates and exports
@@ -116,7 +116,7 @@ def fit(
     learner.begin(config.steps)
     # the bar restores the terminal, whatever happens
     with held_signals() as received, bar:
-        progress = ShowProgress(bar, learner, config.steps)
+        progress = ShowProgress(bar, title, learner, config.steps)
         for duty in duties:
             duty.start()
         while learner.num_timesteps < config.steps and not received:
@@ -268,9 +268,10 @@ def clone(config: Config, out: Path) -> None:
     learner = cloning_learner(config)
     log_to(learner, out / "tensorboard" / "clone")
     learner.begin(config.clone.steps)
-    with progress_bar(f"cloning {config.teacher}") as bar:
-        progress = ShowProgress(bar, learner, config.clone.steps)
-        while learner.num_timesteps < config.clone.steps:
+    with progress_bar() as bar:
+        title, steps = f"cloning {config.teacher}", config.clone.steps
+        progress = ShowProgress(bar, title, learner, steps)
+        while learner.num_timesteps < steps:
             learner.collect()
             progress.show()
             learner.improve()

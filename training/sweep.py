@@ -22,6 +22,7 @@ import numpy as np
 import yaml
 from pydantic import Field, model_validator
 from rich.table import Table
+from rich.text import Text
 
 from hanamachi.errors import UserError, listed
 from hanamachi.limits import TRIALS
@@ -234,5 +235,6 @@ def table(trials: Trials) -> Table:
         values = [trial["settings"][name] for name in names]
         shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
         found = trial["result"]
-        rows.add_row(*shown, trial["reason"] if found is None else f"{found:.3f}")
+        result = trial["reason"] if found is None else f"{found:.3f}"
+        rows.add_row(*map(Text, (*shown, result)))
     return rows

@@ -128,7 +128,7 @@ def tables(grades: Grades) -> Group:
     """The grades as a table for the terminal."""
     shown = whole_table("", "player", "remark", right=("NashConv",))
     for rank, player, *others in lines(grades):
-        shown.add_row(rank, Name(player), *others)
+        shown.add_row(rank, Name(player), *map(Text, others))
     title = Text(f"\n{grades.small}", style="bold")
     return Group(title, shown, Text(comparison(grades)))
 

@@ -16,7 +16,7 @@ from hanamachi.training.cli.notes import note
 
 LONGEST_LINE = 100 * LINE  # characters that are passed over to find the end of a line
 
-console = Console()
+console = Console(emoji=False)
 
 
 def show(content: Any, tables: Any, as_json: bool) -> None:

@@ -33,7 +33,7 @@ class GamesBar:
     def __init__(self, console: Console | None = None) -> None:
         """The console is stderr by default."""
         self.games = self.kept = 0
-        console = console or Console(stderr=True)
+        console = console or Console(stderr=True, emoji=False)
         self.bar = TwoLines(
             TextColumn("games"),
             BarColumn(),

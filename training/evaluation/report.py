@@ -31,7 +31,7 @@ NAME = 14  # characters for a number and a name in a line of pairings, at least
 
 def print_rows(rows: Rows, game: str) -> None:
     """Print the final evaluation of a policy that a run trained for this game."""
-    console = Console()
+    console = Console(emoji=False)
     others = "with each partner" if isinstance(rows[0], TeamScore) else "against each opponent"
     console.print(f"\n[bold]{game}: the trained policy {others}[/bold]")
     console.print(rows_table(rows))
@@ -176,7 +176,7 @@ class Pairings:
             table.add_column(str(column + 1), justify="right", min_width=CELL - 1)
         short = max(map(cell_len, named)) <= width
         for label, row in zip(named if short else labels, self.ranking.pairings, strict=True):
-            table.add_row(label, *map(self._cell, row[columns]))
+            table.add_row(Text(label), *map(self._cell, row[columns]))
         return table
 
     def _cell(self, value: float) -> Text:

@@ -61,6 +61,13 @@ def test_it_fits_80_columns_and_names_everybody(played, names, matrix):
     assert "…" not in shown
 
 
+@pytest.mark.parametrize("played", [rivals, partners])
+def test_names_are_printed_as_they_are(played):
+    names = ["bot:name=[/tmp/a]", "[red]x", "module:ok:f", "plain"]
+    shown = printed(played(names), matrix=True)
+    assert all(shown.count(name) >= 2 for name in names)  # in the ranking and in the matrix
+
+
 def test_a_path_folds_after_a_slash():
     paths = [f"runs/{name}/of/a/name/that/is/long/policy" for name in ("first", "second")]
     rows = [Row(path, "expert", "sample", 10_000, 0.5, 0.49, 0.51) for path in paths]
