@@ -38,9 +38,9 @@ def partners(names):
     for i, j in combinations_with_replacement(range(len(names)), 2):
         mean = min(i, j) + 0.25
         span = mean - 0.1, mean + 0.1
-        histogram = [0] * i + [100] + [0] * (25 - i)
-        scores.append(TeamScore(names[i], names[j], "argmax", 100, mean, *span, 0, 0, histogram))
-    return Evaluation("hanabi:2p", {}, names, [], 100, 0, scores)
+        histogram = [0] * i + [200] + [0] * (25 - i)
+        scores.append(TeamScore(names[i], names[j], "argmax", 200, mean, *span, 0, 0, histogram))
+    return Evaluation("hanabi:2p", {}, names, [], 200, 0, scores)
 
 
 def printed(evaluation, matrix=False, width=80):
@@ -109,6 +109,13 @@ def test_the_mean_win_rate_is_that_against_all_others():
 def test_intervals_of_elo_from_few_games_are_called_rough(games, rough):
     result = cross_play("sample", FEW[:2], [(0, 1)], np.full((1, games // 2), 0.5))
     evaluation = Evaluation("hanamikoji", {}, FEW[:2], [], games, 0, [result])
+    assert ("rough" in printed(evaluation)) == ("rough" in evaluation_page(evaluation)) == rough
+
+
+@pytest.mark.parametrize(("games", "rough"), [(2, True), (199, True), (200, False)])
+def test_intervals_of_scores_from_few_games_are_called_rough(games, rough):
+    score = TeamScore("expert", "expert", "argmax", games, 22, 21, 23, 0, 0, [0] * 26)
+    evaluation = Evaluation("hanabi:2p", {}, ["expert"], [], games, 0, [score])
     assert ("rough" in printed(evaluation)) == ("rough" in evaluation_page(evaluation)) == rough
 
 
