@@ -501,6 +501,8 @@ def test_a_script_that_measures_explains_itself(name):
         (["evaluate", "model:m?url=http://[::1]/v1", "--game", "hanabi:2p"], "--games 20"),
         (["exploit", "process:x", "--search", "worlds=2", "--game", "hanamikoji"], "--grade"),
         (["exploit", "random", "--game", "hanamikoji"], "--exact"),
+        (["exploit", "random", "--exact"], "random needs a game: add --game"),
+        (["exploit", "random", "--search", "worlds=2"], "random needs a game: add --game"),
         (["exploit", "random", "--exact", "--game", "hanamikoji"], "cards=[2,3,4]"),
         (["exploit", "hat", "--exact", "--game", "hanamikoji"], "no policy for hanamikoji"),
         (["play", "hanamikoji", "--seat", "2"], "from 0 to 1"),
