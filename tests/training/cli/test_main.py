@@ -537,6 +537,22 @@ def test_a_mistake_ends_in_one_sentence_and_code_2(hanamachi, arguments, words):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate raises:make greedy --strict --games 2 --game hanamikoji",
+        "dataset hanamikoji --policy raises:make --games 2 --out data",
+    ],
+)
+def test_an_error_of_your_own_code_ends_in_a_traceback_and_code_1(command, tmp_path):
+    code = "def make(variant):\n    return act\ndef act(observation, mask):\n    return 1 // 0\n"
+    (tmp_path / "raises.py").write_text(code)
+    done = process("-m", "hanamachi.training.cli.main", *command.split(), cwd=tmp_path)
+    assert done.returncode == 1
+    assert f'{tmp_path / "raises.py"}", line 4, in act' in done.stderr
+    assert "the policy raises:make failed for seat" in done.stderr
+
+
 def test_a_misspelt_range_of_a_sweep_names_its_setting(hanamachi, tmp_path):
     path = tmp_path / "sweep.yaml"
     path.write_text("game: hanamikoji\nsweep: {over: {ppo.learning_rate: {logg: [1, 2]}}}\n")
