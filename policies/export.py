@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from hanamachi.errors import UserError
-from hanamachi.policies.load import ONNX, is_checkpoint, load_policy
+from hanamachi.policies.load import ONNX, checked_name, is_checkpoint, load_policy
 from hanamachi.storage.files import refuse_existing
+from hanamachi.storage.reading import checked_path
 
 
-def export(spec: str, out: Path | None = None) -> Path:
+def export(spec: str | Path, out: str | Path | None = None) -> Path:
     """Write the checkpoint that `spec` names as an ONNX file; returns its path.
 
     Without `out` the file is written to the current folder. UserError if `spec` is not a
@@ -16,11 +17,12 @@ def export(spec: str, out: Path | None = None) -> Path:
     from hanamachi.policies.networks.compiled_policy import CompiledPolicy
     from hanamachi.policies.networks.onnx_export import write_onnx
 
+    spec = checked_name(spec)
     if not is_checkpoint(spec):
         raise UserError(f"only a checkpoint can be exported, and {spec} is not one")
     policy = load_policy(spec)
     assert isinstance(policy, CompiledPolicy), "only checkpoints have weights"
-    path = out or Path(policy.name.replace(":", "-") + ONNX)
+    path = checked_path(policy.name.replace(":", "-") + ONNX if out is None else out)
     if path.suffix != ONNX:
         raise UserError(f"the name of an ONNX file must end in {ONNX}, and {path.name} does not")
     refuse_existing(path)

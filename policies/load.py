@@ -224,7 +224,7 @@ def agents() -> list[str]:
 def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> Variant:
     """The variant for a policy that has none of its own; UserError if no game is named."""
     if game is None:
-        raise UserError(f'{spec} needs a game: load_policy("{spec}", game="hanamikoji")')
+        raise UserError(f'{spec} needs a game: add --game GAME, or in Python game="hanamikoji"')
     return variant(game, **options)
 
 

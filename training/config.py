@@ -53,6 +53,7 @@ from hanamachi.training.schedules import Schedule
 from hanamachi.training.seeds import Purpose, stream
 
 NAMED = 10  # mistakes in a message, at most
+SWEEP = "sweep"  # the section that makes the file of a run that of a sweep
 DEPTH = 2  # names to a setting, such as ppo.learning_rate
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 FLOAT32 = 4  # bytes
@@ -419,7 +420,12 @@ class Config(Model):
     @classmethod
     def load(cls, path: Path | str, overrides: Sequence[str] = ()) -> "Config":
         """Read a YAML file; `overrides` replace settings, such as `ppo.learning_rate=1e-3`."""
-        return cls.from_dict(read_settings(path, overrides), str(path))
+        data = read_settings(path, overrides)
+        if SWEEP in data:
+            raise UserError(
+                f"{path} holds a sweep, which is several runs: start it with hanamachi sweep"
+            )
+        return cls.from_dict(data, str(path))
 
     def to_yaml(self) -> str:
         """Every setting, defaults included."""

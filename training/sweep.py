@@ -7,6 +7,7 @@
         ppo.gae_lambda: {between: [0.8, 1.0]}
         num_games: [128, 256, 512]              # one of these
 
+From a range of a setting that is a whole number, whole numbers are drawn, its ends among them.
 Each trial is a run with one value from each range. Its result is that of the checkpoint that it
 kept, as evaluated during the run; the deals of the final evaluation are never used. A trial that
 fails ranks last, with its reason.
@@ -29,7 +30,14 @@ from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
 from hanamachi.training.build import check_workers
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
-from hanamachi.training.config import Config, Model, put_setting, read_settings, shown_key
+from hanamachi.training.config import (
+    SWEEP,
+    Config,
+    Model,
+    put_setting,
+    read_settings,
+    shown_key,
+)
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.saved_parts import keep_what_is_there
 from hanamachi.training.failures import is_out_of_memory
@@ -92,9 +100,9 @@ def sweep(
     UserError if something does not fit, or if every trial fails.
     """
     data, out = read_settings(file, overrides), Path(out).resolve()
-    if "sweep" not in data:
+    if SWEEP not in data:
         raise UserError(f"{file} has no section sweep; see configs/sweeps/hanamikoji.yaml")
-    wanted = Section.from_dict({"sweep": data.pop("sweep")}, str(file)).sweep
+    wanted = Section.from_dict({SWEEP: data.pop(SWEEP)}, str(file)).sweep
     check_comparable(wanted, str(file))
     check_ranges(wanted, data, str(file))
     chosen = drawn_settings(wanted, own_seed(wanted, data, str(file)))
@@ -176,7 +184,7 @@ def drawn_settings(wanted: Sweep, seed: int) -> list[dict[str, Any]]:
     """The settings of each trial that are drawn."""
     rng = np.random.default_rng(seed)
     return [
-        {name: drawn(values, rng) for name, values in wanted.over.items()}
+        {name: drawn(name, values, rng) for name, values in wanted.over.items()}
         for _ in range(wanted.trials)
     ]
 
@@ -196,14 +204,27 @@ def rank(trial: Mapping[str, Any]) -> tuple[bool, float, str]:
     return found is None, -(found or 0.0), str(trial["settings"])
 
 
-def drawn(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
-    """A value from a range, or one of several."""
+def drawn(name: str, values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
+    """A value for the setting from a range, or one of several."""
     if not isinstance(values, Range):
         return values[int(rng.integers(len(values)))]
     low, high = values.ends
+    whole = is_whole_number(name)
+    above = high + whole  # so that the largest whole number is as likely as the others
     if values.log:
-        return math.exp(rng.uniform(math.log(low), math.log(high)))
-    return rng.uniform(low, high)
+        value = math.exp(rng.uniform(math.log(low), math.log(above)))
+    else:
+        value = rng.uniform(low, above)
+    return int(min(max(value, low), high)) if whole else value
+
+
+def is_whole_number(name: str) -> bool:
+    """Whether a setting, such as `ppo.n_steps`, takes only whole numbers."""
+    kind: Any = Config
+    for part in name.split("."):
+        field = getattr(kind, "model_fields", {}).get(part)
+        kind = field.annotation if field else None
+    return kind is int
 
 
 def result(config: Config, folder: Path) -> dict[str, Any]:

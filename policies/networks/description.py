@@ -11,6 +11,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from os.path import samestat
 from pathlib import Path
+from shlex import quote
 from stat import S_ISREG
 from typing import Any
 
@@ -157,20 +158,41 @@ def fitting_variant(
     except UserError as error:
         raise refused(checkpoint, str(error)) from error
     variant = make_variant(game or own.id, **options) if game or options else own
-    asked = f"{variant.id} with these options" if variant.id == own.id else variant.id
+    which = "" if variant.id != own.id else " with these options" if options else " without options"
+    asked = variant.id + which
     for what in ("actions", "observation"):
         if expected[what] != config[what]:
             raise refused(checkpoint, f"it was made for another version of the {what} of {own.id}")
         if getattr(variant, what).digest != getattr(own, what).digest:
             other = "other actions" if what == "actions" else "another observation"
-            raise refused(checkpoint, f"it plays {own.id}, and {asked} has {other}")
+            raise plays_other_rules(checkpoint, own, f"{asked} has {other}")
     try:
         check_symmetries(own, network["symmetries"], network["features"])
     except UserError as error:
         raise refused(checkpoint, str(error)) from error
     if network["symmetries"] == CANONICAL and not have_equal_symmetries(own, variant):
-        raise refused(checkpoint, f"it plays {own.id}, and {asked} has other symmetries")
+        raise plays_other_rules(checkpoint, own, f"{asked} has other symmetries")
     return variant
+
+
+def plays_other_rules(checkpoint: Path, own: Variant, difference: str) -> UserError:
+    """The error for rules unlike the checkpoint's own, which it spells if there is room."""
+    what_to_do = f"{difference}: name its own game and options, or none of them"
+    options = as_arguments(own)
+    if not options:
+        return refused(checkpoint, f"it plays {own.id}, and {what_to_do}")
+    error = refused(checkpoint, f"it plays {own.id} with {options}, and {what_to_do}")
+    if options in str(error):
+        return error
+    return refused(checkpoint, f"it plays {own.id} with options of its own, and {what_to_do}")
+
+
+def as_arguments(variant: Variant) -> str:
+    """The options in which a variant differs from its defaults, as on the command line."""
+    usual = make_variant(variant.id).options
+    changed = {name: value for name, value in variant.options.items() if value != usual[name]}
+    spelled = {name: json.dumps(value, separators=(",", ":")) for name, value in changed.items()}
+    return " ".join(f"--set {quote(f'{name}={value}')}" for name, value in spelled.items())
 
 
 def have_equal_symmetries(one: Variant, other: Variant) -> bool:

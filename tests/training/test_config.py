@@ -206,6 +206,10 @@ def test_a_file_that_makes_no_sense_is_refused(refusal, text, words):
     assert words in refusal(text)
 
 
+def test_the_file_of_a_sweep_is_no_run_and_names_the_command_for_it(refusal):
+    assert "hanamachi sweep" in refusal(SMALL + "sweep: {over: {ppo.gamma: [0.9, 1]}}")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -9,8 +9,9 @@ from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.training import sweep as sweeping
+from hanamachi.training.config import Config
 from hanamachi.training.ownership import owned
-from hanamachi.training.sweep import Sweep, check_comparable, sweep, table
+from hanamachi.training.sweep import Sweep, check_comparable, drawn_settings, sweep, table
 
 SETTINGS = {
     "game": "hanamikoji",
@@ -120,6 +121,21 @@ def test_what_results_are_measured_by_is_the_same_in_all_trials(over, file, tmp_
     with pytest.raises(UserError, match=f"{next(iter(over))} could not be compared"):
         sweep(file(over), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", ["between", "log"])
+def test_a_range_of_a_whole_number_gives_whole_numbers_with_both_ends(kind):
+    wanted = Sweep(trials=100, over={"ppo.n_steps": {kind: [8, 11]}, "ppo.gamma": {kind: [0.5, 1]}})
+    chosen = drawn_settings(wanted, 0)
+    assert {each["ppo.n_steps"] for each in chosen} == {8, 9, 10, 11}
+    assert all(type(each["ppo.n_steps"]) is int for each in chosen)
+    assert all(0.5 < each["ppo.gamma"] < 1 for each in chosen)
+
+
+def test_a_sweep_over_a_range_of_whole_numbers_runs(file, tmp_path):
+    best, trials = sweep(file({"ppo.n_steps": {"between": [8, 16]}}, trials=1), tmp_path / "out")
+    assert trials[0]["result"] is not None
+    assert Config.load(best).ppo.n_steps == trials[0]["settings"]["ppo.n_steps"]
 
 
 def test_when_runs_are_evaluated_can_be_swept():

@@ -15,14 +15,15 @@ RUN = "run"  # the program of a bot that is a folder
 PYCACHE = "__pycache__"
 
 
-def bots_in(folder: Path) -> tuple[dict[str, Path], list[str]]:
+def bots_in(folder: Path | str) -> tuple[dict[str, Path], list[str]]:
     """The program of each bot, by the bot's name, and the names of what is no bot.
 
     A bot is a file of Python, or of JavaScript if there is Node.js, another executable file, or a
     folder with an executable called "run". Names that begin with "." or "_" are passed over.
     UserError if there is no folder.
     """
-    if not checked_path(folder).is_dir():
+    folder = checked_path(folder)
+    if not folder.is_dir():
         raise UserError(f"{folder} is no folder; name the folder that the bots are in")
     found, others = {}, []
     for entry in sorted(folder.iterdir()):

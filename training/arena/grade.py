@@ -14,6 +14,7 @@ from hanamachi.policies.entry_point import type_and_message
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import utf8, write_whole
+from hanamachi.storage.reading import checked_path
 from hanamachi.training.arena.bots import bots_in
 from hanamachi.training.arena.tournament import LIMITS, conditions, entrants, put_away
 from hanamachi.training.evaluation.matches import rounded
@@ -55,7 +56,9 @@ class Grades:
         return {"small": self.small, **self.about, "grades": grades, "uniform": self.uniform}
 
 
-def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[str] = ()) -> Grades:
+def grade(
+    folder: Path | str, small: str, limits: Limits = LIMITS, others: Sequence[str] = ()
+) -> Grades:
     """The grades of all bots of a folder, and of the policies `others`.
 
     `small` names a version in `exact.SMALL`. A player that fails, or answers the same view in two
@@ -71,7 +74,7 @@ def grade(folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[st
 
 
 def players_to_grade(
-    folder: Path, variant: Variant, limits: Limits, others: Sequence[str]
+    folder: Path | str, variant: Variant, limits: Limits, others: Sequence[str]
 ) -> list[Policy]:
     """All who are graded; UserError for a name that leads to no policy, or to a search."""
     players = entrants(bots_in(folder)[0], others, variant, limits)
@@ -80,7 +83,7 @@ def players_to_grade(
     return players
 
 
-def about_players(folder: Path, limits: Limits, others: Sequence[str]) -> dict[str, Any]:
+def about_players(folder: Path | str, limits: Limits, others: Sequence[str]) -> dict[str, Any]:
     """What the grades depend on, besides the small version; of players that could be loaded."""
     programs, _ = bots_in(folder)
     return {"policies": [*programs, *others], **conditions(folder, programs, others, limits)}
@@ -134,7 +137,11 @@ def tables(grades: Grades) -> Group:
 
 
 def check_place(
-    out: Path, folder: Path, small: str, limits: Limits = LIMITS, others: Sequence[str] = ()
+    out: Path | str,
+    folder: Path | str,
+    small: str,
+    limits: Limits = LIMITS,
+    others: Sequence[str] = (),
 ) -> None:
     """UserError if `write` would replace other grades or other files, or cannot write there.
 
@@ -146,12 +153,12 @@ def check_place(
     keep_what_is_there(data, [site])
 
 
-def files(out: Path, small: str) -> list[Path]:
+def files(out: Path | str, small: str) -> list[Path]:
     """The page and the grades as JSON; each small version has its own."""
-    return [out / f"grades-{small}.{kind}" for kind in ("html", "json")]
+    return [checked_path(out) / f"grades-{small}.{kind}" for kind in ("html", "json")]
 
 
-def write(grades: Grades, out: Path) -> list[Path]:
+def write(grades: Grades, out: Path | str) -> list[Path]:
     """Write the page and the JSON of `files`; returns their paths."""
     site, data = files(out, grades.small)
     body = table(["", "player", "remark"], ["NashConv"], lines(grades))

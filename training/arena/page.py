@@ -21,7 +21,7 @@ TOGETHER = "who sits first alternates from deal to deal"
 AGAINST = "in games a and b of a deal the players have changed seats"
 
 
-def write(tournament: Tournament, out: Path) -> list[Path]:
+def write(tournament: Tournament, out: Path | str) -> list[Path]:
     """Write `index.html` and `evaluation.json`; returns their paths."""
     site, data = results_in(out)
     write_whole(site, utf8(tournament_page(tournament)))

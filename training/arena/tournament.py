@@ -19,6 +19,7 @@ from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
+from hanamachi.storage.reading import checked_path
 from hanamachi.training.arena.bots import bots_in, command, digest
 from hanamachi.training.arena.swiss import Standings, check_rounds
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
@@ -64,9 +65,9 @@ class Tournament:
 
 
 def play_tournament(
-    folder: Path,
+    folder: Path | str,
     variant: Variant,
-    out: Path,
+    out: Path | str,
     games: int = GAMES,
     seed: int = 0,
     *,
@@ -83,6 +84,7 @@ def play_tournament(
     played is kept in `out`, and the same call continues from there. UserError if there are too few
     players, or if `out` holds another tournament.
     """
+    out = checked_path(out)
     programs, passed_over = bots_in(folder)
     players = entrants(programs, others, variant, limits)
     check_games(games, seed, variant)
@@ -102,17 +104,17 @@ def play_tournament(
 
 
 def conditions(
-    folder: Path, programs: Iterable[str], others: Sequence[str], limits: Limits
+    folder: Path | str, programs: Iterable[str], others: Sequence[str], limits: Limits
 ) -> dict[str, Any]:
     """The limits of the bots, and what changes if the files of a player change."""
-    files = {name: digest(folder / name) for name in programs} | fingerprints(others)
+    files = {name: digest(Path(folder, name)) for name in programs} | fingerprints(others)
     how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
     return {**how, "files": files}
 
 
-def results_in(out: Path) -> list[Path]:
+def results_in(out: Path | str) -> list[Path]:
     """The page of a tournament, and its results as JSON."""
-    return [out / "index.html", out / RESULTS]
+    return [checked_path(out) / name for name in ("index.html", RESULTS)]
 
 
 def check_players(players: int, variant: Variant, swiss: int | None) -> None:

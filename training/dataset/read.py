@@ -23,6 +23,7 @@ from hanamachi.policies.networks.description import digests
 from hanamachi.sessions.policy_checks import FINE, faulty_row, illegal_row
 from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 from hanamachi.training.dataset.columns import columns, numpy_array, row_size, schema
+from hanamachi.training.dataset.figures import KEY
 from hanamachi.training.dataset.make import ABOUT, DATA
 from hanamachi.training.dataset.recipe import Recipe, file_count, file_names
 
@@ -206,10 +207,17 @@ def read_files(folder: Path, recipe: Recipe, parts: list[Path]) -> dict[str, NDA
 
 
 def rows_in(folder: Path, part: Path) -> int:
+    """The number of rows of a file; UserError if the file tells that another number was written."""
     try:
-        return int(pq.read_metadata(part).num_rows)
+        found = pq.read_metadata(part)
+        size, summary = int(found.num_rows), (found.metadata or {}).get(KEY)
+        written = parse_json(summary)["rows"] if summary else size  # as others write it again
     except Exception as error:  # a damaged file can raise anything
         raise refused(folder, f"{part.name} is damaged, or no Parquet file") from error
+    if size != written:
+        what_to_do = "delete it, and make the dataset again"
+        raise refused(folder, f"{part.name} has more or fewer rows than were written; {what_to_do}")
+    return size
 
 
 def read_columns(folder: Path, recipe: Recipe, part: Path) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -261,8 +269,9 @@ def faults(variant: Variant, recipe: Recipe, rows: Mapping[str, NDArray[Any]]) -
         yield "has observations that the game cannot show"
     if faulty_row(rows["probabilities"], mask) != FINE:
         yield "has probabilities that are no distribution over the legal actions"
-    if not (np.isfinite(rows["earned"]).all() and np.isfinite(rows["return"]).all()):
-        yield "has returns that are not finite"
+    most = variant.best_score if variant.game.cooperative else 1
+    if not all(is_within(rows[name], -most, most) for name in ("earned", "return")):
+        yield "has rewards or returns that the game cannot give"
     if "values" in rows:
         judged = (mask == 1) & (legal > 1)[:, None]
         if not (np.isfinite(rows["values"]) == judged).all():

@@ -32,7 +32,11 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.export import export
 from hanamachi.policies.networks import checkpoint
 from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
-from hanamachi.policies.networks.description import config_digest, describes_network
+from hanamachi.policies.networks.description import (
+    config_digest,
+    describes_network,
+    plays_other_rules,
+)
 from hanamachi.policies.networks.network import Network, checkpoint_of, for_variant
 from hanamachi.policies.networks.onnx_policy import load_onnx
 from hanamachi.policies.policy import sample as draw
@@ -208,6 +212,21 @@ def at_turn(variant, games):
 @pytest.mark.parametrize("options", OTHER_OPTIONS)
 def test_a_checkpoint_is_not_played_under_other_rules(whole, options):
     assert "hanamikoji" in refusal(whole, "hanamikoji", **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"max_rounds": 2}])
+def test_a_refusal_spells_the_options_that_the_checkpoint_plays(options, whole, monkeypatch):
+    monkeypatch.chdir(whole.parent)
+    said = refusal("policy", "hanamikoji", **options)
+    assert "--set 'cards=[2,3,4]'" in said
+    assert said.endswith("name its own game and options, or none of them")
+
+
+def test_a_refusal_without_room_for_the_options_still_says_what_to_do():
+    variant = make_variant("hanamikoji", **GIFTS, starter=1, limit_rule="charm")
+    error = plays_other_rules(Path("x" * 100), variant, "hanamikoji has other actions")
+    said = assert_one_sentence(error, "hanamikoji with options of its own")
+    assert said.endswith("name its own game and options, or none of them")
 
 
 def test_a_checkpoint_plays_rules_with_the_same_actions_and_observations(whole):

@@ -247,6 +247,13 @@ def test_the_command_writes_a_file_named_after_the_policy(checkpoint, tmp_path, 
     assert load_policy("deep/down/it.onnx").variant is make_variant("hanamikoji", **GIFTS)
 
 
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_checkpoint_and_its_file_may_be_texts_or_paths(kind, checkpoint, tmp_path):
+    out = tmp_path / "policy.onnx"
+    assert export(kind(checkpoint), kind(out)) == out
+    assert out.is_file()
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

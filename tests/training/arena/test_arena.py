@@ -71,6 +71,13 @@ def play(folder: Path, out: Path, game: str = "hanamikoji", **how: Any) -> Tourn
 # --- Results
 
 
+def test_folders_may_be_texts(bots: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    variant = hanamachi.variant("hanamikoji", **ONE_ROUND)
+    played = play_tournament(str(bots), variant, str(out), 2, limits=LIMITS, processes=1)
+    assert page.write(played, str(out)) == [out / "index.html", out / "evaluation.json"]
+
+
 def test_a_tournament_has_the_results_of_an_evaluation(bots: Path, tmp_path: Path) -> None:
     def first(observation: Any, mask: Any) -> int:
         return int(mask.argmax())

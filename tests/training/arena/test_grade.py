@@ -102,6 +102,14 @@ def test_a_search_is_refused_before_the_tree_is_walked(
         grade(tmp_path, "hanamikoji-gifts", others=[search])
 
 
+def test_folders_may_be_texts(tmp_path: Path) -> None:
+    bot(tmp_path, "first", FIRST)
+    out = tmp_path / "out"
+    check_place(str(out), str(tmp_path), "hanabi-pairs")
+    found = grade(str(tmp_path), "hanabi-pairs")
+    assert {file.parent for file in write(found, str(out))} == {out}
+
+
 def test_an_unknown_small_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="hanamikoji-gifts"):
         grade(tmp_path, "hanamikoji-gift")

@@ -501,6 +501,8 @@ def test_a_script_that_measures_explains_itself(name):
         (["evaluate", "model:m?url=http://[::1]/v1", "--game", "hanabi:2p"], "--games 20"),
         (["exploit", "process:x", "--search", "worlds=2", "--game", "hanamikoji"], "--grade"),
         (["exploit", "random", "--game", "hanamikoji"], "--exact"),
+        (["exploit", "random", "--exact"], "random needs a game: add --game"),
+        (["exploit", "random", "--search", "worlds=2"], "random needs a game: add --game"),
         (["exploit", "random", "--exact", "--game", "hanamikoji"], "cards=[2,3,4]"),
         (["exploit", "hat", "--exact", "--game", "hanamikoji"], "no policy for hanamikoji"),
         (["play", "hanamikoji", "--seat", "2"], "from 0 to 1"),
@@ -533,6 +535,22 @@ def test_a_mistake_ends_in_one_sentence_and_code_2(hanamachi, arguments, words):
     assert words in err
     assert err.startswith("hanamachi: ")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate raises:make greedy --strict --games 2 --game hanamikoji",
+        "dataset hanamikoji --policy raises:make --games 2 --out data",
+    ],
+)
+def test_an_error_of_your_own_code_ends_in_a_traceback_and_code_1(command, tmp_path):
+    code = "def make(variant):\n    return act\ndef act(observation, mask):\n    return 1 // 0\n"
+    (tmp_path / "raises.py").write_text(code)
+    done = process("-m", "hanamachi.training.cli.main", *command.split(), cwd=tmp_path)
+    assert done.returncode == 1
+    assert f'{tmp_path / "raises.py"}", line 4, in act' in done.stderr
+    assert "the policy raises:make failed for seat" in done.stderr
 
 
 def test_a_misspelt_range_of_a_sweep_names_its_setting(hanamachi, tmp_path):

@@ -122,6 +122,8 @@ WRONG = {
     "distribution": put("probabilities", 0.5, (3, slice(None))),
     "returns": put("return", np.inf),
     "earned": put("earned", np.nan),
+    "return of no game": put("return", 1e30),
+    "earned in no game": put("earned", -1.5),
     "values": put("values", np.nan, (slice(None), slice(None))),
     "order": swap_rows,
     "numbers": put("game", 7, (slice(None),)),
@@ -134,6 +136,12 @@ WRONG = {
 def test_rows_that_do_not_fit_the_game_are_refused(change, copy):
     load(rewritten(copy, lambda columns: None))  # which only writes it again
     assert str(copy) in refused(rewritten(copy, change))
+
+
+def test_a_file_without_its_last_rows_is_refused(copy):
+    table = pq.read_table(copy / FILE)
+    pq.write_table(table[:-1], copy / FILE)
+    assert "fewer rows" in refused(copy)
 
 
 def test_columns_of_another_type_are_refused(copy):
