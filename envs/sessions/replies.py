@@ -150,14 +150,12 @@ def mentions(reply: str, legal: Mapping[int, str], words_of: Callable[[str], Any
     """
     sizes = {action: len(words.split()) for action, words in legal.items()}
     meant = {(sizes[each], repr(words_of(words))): each for each, words in legal.items()}
-    first, longest = (
-        {words.split()[0] for words in legal.values()},
-        sorted(set(sizes.values()))[::-1],
-    )
+    first = {words.split()[0] for words in legal.values()}
+    longest_first = sorted(set(sizes.values()), reverse=True)
     found, words, place = set[int](), tidy(reply).split(), 0
     while place < len(words):
         taken = 1
-        for size in longest if words[place] in first else ():
+        for size in longest_first if words[place] in first else ():
             text = " ".join(words[place : place + size])
             if (action := meant.get((size, repr(words_of(text))))) is not None:
                 found.add(action)
