@@ -627,7 +627,6 @@ def test_games_that_have_not_begun_say_so():
         {"opponents": [(load_policy("greedy", "hanamikoji"), 1.5)]},
         {"opponents": [(load_policy("greedy", "hanamikoji"), 0.6)] * 2},
     ],
-    ids=str,
 )
 def test_games_that_cannot_be_are_refused(wrong):
     with pytest.raises(UserError) as refused:
