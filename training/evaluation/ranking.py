@@ -56,7 +56,7 @@ def rivals_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
         pairings=rate[np.ix_(order, order)],
         caption=f"per cent won by the row against the column, each ± {reach:.1f} at most",
         best=100,
-        remarks=[*rough(evaluation), *hidden(result), *cycles(result), *apart(result)],
+        remarks=[*rough_elo(evaluation), *hidden(result), *cycles(result), *apart(result)],
         histograms=[],
     )
 
@@ -87,7 +87,7 @@ def team_ranking(evaluation: Evaluation, play: Play) -> Ranking:
         pairings=means[np.ix_(order, order)],
         caption="mean score of each pair, sitting in turn",
         best=len(scores[0].histogram) - 1,
-        remarks=[*narrow(evaluation), *gap(means)],
+        remarks=[*rough_scores(evaluation), *gap(means)],
         histograms=[scores[i].histogram for i in order],
     )
 
@@ -133,7 +133,7 @@ def gap(means: Floats) -> Iterator[str]:
 # --- What ratings cannot show
 
 
-def rough(evaluation: Evaluation) -> Iterator[str]:
+def rough_elo(evaluation: Evaluation) -> Iterator[str]:
     """Whether too few deals were played for the intervals of the ratings, see `elo`."""
     if evaluation.games < TWICE * ENOUGH:
         yield (
@@ -142,7 +142,7 @@ def rough(evaluation: Evaluation) -> Iterator[str]:
         )
 
 
-def narrow(evaluation: Evaluation) -> Iterator[str]:
+def rough_scores(evaluation: Evaluation) -> Iterator[str]:
     """Whether too few games were played for the intervals of mean scores, see `normal_interval`."""
     if evaluation.games < FEW_SCORES:
         yield (
