@@ -65,10 +65,11 @@ PAGE = """# Leaderboard
 
 How strong every policy of the package is, as measured by `scripts/leaderboard.py`. In competitive
 games every pair of policies plays each deal twice, with the seats exchanged; a draw counts half,
-and actions are sampled. Elo is fitted to all pairings of a game but those of the search; its mean
-is 0. In Hanabi the policies take turns in the seats and play their most probable actions. All
-intervals are of 95 %. The agents are part of the package under the names in the tables, as in
-`load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they were made.
+and actions are sampled. Elo is fitted without the games of the search; its mean is 0. In Hanabi the
+policies sit in alternate seats and play their most probable actions. A result like 61.2 ± 0.9 gives
+the farther end of its 95 % interval. The agents are part of the package under the names in the
+tables, as in `load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they
+were made.
 Those with `:partner` are for play with people and other policies: with three to five players,
 people cannot follow the clues of the strongest agent. A perfect game of Hanabi has the best score;
 a game that is lost, by the third error, counts 0.
@@ -288,9 +289,7 @@ def strongest_attacker(id: str, result: Mapping[str, Any]) -> Row | Response | N
 
 def bounds(results: Mapping[str, Any]) -> Iterator[str]:
     """The table of strength.md: the bound of each agent that competes, and who found it."""
-    yield from heading(
-        "agent", "a perfect opponent wins at least", "because this attacker", "won, per cent"
-    )
+    yield from heading("agent", "bound", "strongest attacker", "its wins, per cent")
     for id, result in results.items():
         if found := strongest_attacker(id, result):
             bound = f"{100 * found.low:.1f} %"
@@ -350,7 +349,7 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
     yield from (line for _, line in sorted(lines, key=lambda line: -line[0]))
     yield ""
     cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
-    yield f"{cyclic} of the log odds are cyclic (noise alone: up to {noise})."
+    yield f"{cyclic} of the squared log odds are cyclic (noise alone: up to {noise})."
     yield from search_notes(result.get("search", {}), names)
     file = agent_folder(id) / EXPLOITATION
     if file.exists():
@@ -375,10 +374,11 @@ def search_row(
 ) -> tuple[float, str]:
     """The rating of the agent that searches, and its row."""
     won = {each["opponent"]: each for each in rows}
-    rates = np.array([won[names[i]]["rate"] for i in order])
-    margins = np.array([half(won[names[i]]) for i in order])
+    met = [won[names[i]] for i in order]
+    rates, low, high = (np.array([each[part] for each in met]) for part in ("rate", "low", "high"))
+    margins = (high - low) / 2
     elo, margin = rating_among(np.array(play["elo"])[order], rates, margins, rows[0]["games"] // 2)
-    cells = map(percent, rates, margins)
+    cells = (percent(each["low"], each["rate"], each["high"]) for each in met)
     return elo, row(f"`{rows[0]['policy']}`", rating(elo, margin), *cells)
 
 
@@ -407,20 +407,20 @@ def search_notes(found: Mapping[str, Any], names: Sequence[str]) -> Iterator[str
 def rate(play: Mapping[str, Any], i: int, j: int) -> str:
     if i == j:
         return "-"
-    return percent(play["rate"][i][j], (play["high"][i][j] - play["low"][i][j]) / 2)
-
-
-def half(found: Mapping[str, Any]) -> float:
-    """Half the width of an interval."""
-    return float(found["high"] - found["low"]) / 2
+    return percent(*(play[part][i][j] for part in ("low", "rate", "high")))
 
 
 def mean_score(found: Mapping[str, Any]) -> str:
-    return f"{found['mean']:.2f} ± {half(found):.2f}"
+    return f"{found['mean']:.2f} ± {reach(found['low'], found['mean'], found['high']):.2f}"
 
 
-def percent(rate: float, margin: float) -> str:
-    return f"{100 * rate:.1f} ± {100 * margin:.1f}"
+def percent(low: float, rate: float, high: float) -> str:
+    return f"{100 * rate:.1f} ± {100 * reach(low, rate, high):.1f}"
+
+
+def reach(low: float, middle: float, high: float) -> float:
+    """How far an interval reaches from its middle, to the farther side."""
+    return max(middle - low, high - middle)
 
 
 def partners(result: Mapping[str, Any]) -> Iterator[str]:
@@ -430,7 +430,7 @@ def partners(result: Mapping[str, Any]) -> Iterator[str]:
     names = [s["policy"] for s in alone]
     means = {frozenset((s["policy"], s["partners"])): s["mean"] for s in scores}
     most = len(alone[0]["histogram"]) - 1
-    yield from heading("policy", "score", "perfect", "lost", f"games by score, 0 to {most}")
+    yield from heading("policy", "score", "perfect", "lost", f"a bar for each score, 0 to {most}")
     for s in alone:
         shares = f"{s['perfect']:.1%}", f"{s['lost']:.1%}"
         yield row(f"`{s['policy']}`", mean_score(s), *shares, f"`{bars(s['histogram'])}`")

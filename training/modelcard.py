@@ -39,6 +39,8 @@ policy = load_policy("{name}")
 
 {method}
 {curve}
+All its settings, with those that have no effect:
+
 ```yaml
 {settings}```
 
@@ -57,12 +59,16 @@ COMPETITIVE = {
     "which": "either",
     "versus": "against",
     "played": """\
-It samples its actions by default. With its most probable actions it may be easier to exploit.""",
+It samples its actions by default. How exploitable it is with its most probable actions was not
+measured.""",
     "measured": """\
 Each deal is played twice with the seats exchanged. A draw counts half. The 95 % intervals are
 clustered by deal.""",
+    "learning": """\
+Proximal policy optimisation over the legal actions, with advantages signed by who moves next: what
+is good for the opponent counts as bad.""",
     "limits": """\
-{weakest}An opponent that adapts to it may win more than those in the table.
+{weakest}An opponent that knows it may win far more often than those in the table.
 From one round to the next it remembers only the markers.""",
 }
 COOPERATIVE = {
@@ -73,6 +79,7 @@ Let it play its most probable action (`deterministic=True`), which its partners 
     "measured": """\
 The policy and its partner sit in turn, and every game has new cards; "itself" means that copies of
 the policy sit in all seats. A partner "alone" plays the same cards with copies of itself.""",
+    "learning": "Proximal policy optimisation over the legal actions.",
     "limits": """\
 {weakest}It was measured with the partners above only: with others it may do worse.
 It remembers only what it sees in its turn{memory}.""",
@@ -82,8 +89,6 @@ Cloning: it learned by cross-entropy what {0} would do at each decision (DAgger)
 played these games, later the network."""
 BEHAVIOUR_CLONING = """\
 Behaviour cloning: it learned by cross-entropy the probabilities in {0}, and from its returns."""
-LEARNING = """\
-Proximal policy optimisation over the legal actions, with advantages signed by who moves next."""
 DISTILLATION = """\
 Distillation of search: at {share:.1%} of the decisions, a search over the policy itself tried up to
 {tried} of its likeliest actions (worlds: {worlds}), and the policy moved towards what earned more,
@@ -93,7 +98,9 @@ It has the weights of {0}, unchanged: no later checkpoint of the run replaced th
 OTHER_PLAY = """\
 Other-Play: each of its seats saw each game under another symmetry of the rules, such as other
 colours, so no convention depends on them."""
-ONE_FORM = "Its network sees symmetric positions in one form, and so plays much alike in them."
+ONE_FORM = """\
+Its network sees positions that differ only by a symmetry of the rules in one form, and so plays
+much alike in them."""
 SELVES = {SELF, PAST}
 PICTURE = f"""
 ![Its results during training, by the decisions that it had learned from]({CURVE})
@@ -101,7 +108,8 @@ PICTURE = f"""
 {{chosen}}
 """
 FRESH = "These deals had no part in choosing the checkpoint of a run."
-CHOOSING = "These evaluations chose the checkpoint, so they flatter it; the table above does not."
+CHOOSING = """\
+These evaluations chose the checkpoint, so they flatter it. The games of the table above did not."""
 ONLY = "This was the only evaluation during training, so there was no checkpoint to choose."
 FEATURES = "Besides the observation, its network reads {}."
 FEATURE_MEANINGS = {  # what each tells the network
@@ -232,7 +240,8 @@ def method(config: Config, learned: int) -> str:
     """How it was trained, step by step."""
     cloning = BEHAVIOUR_CLONING if config.dataset else CLONING
     searched = config.distillation
-    learning = DISTILLATION.format(**searched.model_dump()) if searched.share else LEARNING
+    ppo = words_for(config)["learning"]
+    learning = DISTILLATION.format(**searched.model_dump()) if searched.share else ppo
     steps = [UNCHANGED.format(config.init_from)] * is_unchanged(config, learned)
     steps += [cloning.format(config.teacher)] * bool(config.teacher) + [learning] * bool(learned)
     steps += [OTHER_PLAY] * bool(learned and config.augmentation == "other_play")
@@ -283,8 +292,8 @@ def spread(seeds: Mapping[int, Result], together: bool, unit: str) -> str:
     each = ", ".join(f"{result.mean:{form}} (seed {seed})" for seed, result in seeds.items())
     verb = "scored" if together else "won"
     return (
-        f"Runs that differ in their seed alone {verb} {each} {unit}. These games chose the median, "
-        "which is this policy."
+        f"Runs that differ in their seed alone {verb} {each} {unit}. This policy is of the run "
+        "with the median, so these games chose between the runs."
     )
 
 

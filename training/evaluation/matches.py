@@ -94,7 +94,7 @@ class CrossPlay:
     elo: Floats  #: (K,), mean 0
     elo_low: Floats  #: (K,)
     elo_high: Floats  #: (K,)
-    cyclic: float  #: share of the log odds that no ratings explain, see `cyclic_share`
+    cyclic: float  #: share of the squared log odds that no ratings explain, see `cyclic_share`
     noise: float  #: the share that noise alone stays below, 19 times in 20
     cycle: Cycle | None  #: of three policies, the strongest
 

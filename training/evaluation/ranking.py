@@ -160,7 +160,8 @@ def hidden(result: CrossPlay) -> list[str]:
     """How much of the results ratings cannot show."""
     if len(result.elo) < CYCLE or not result.noise:  # no three met each other in a ring
         return []
-    return [f"cyclic: {result.cyclic:.1%} of the log odds (noise alone: up to {result.noise:.1%})"]
+    noise = f"noise alone: up to {result.noise:.1%}"
+    return [f"cyclic: {result.cyclic:.1%} of the squared log odds ({noise})"]
 
 
 def apart(result: CrossPlay) -> Iterator[str]:

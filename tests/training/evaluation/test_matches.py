@@ -349,7 +349,7 @@ def test_cycles_are_shown_and_written(tmp_path):
     words = displayed(result)
     assert "rock beats scissors in 100.0, scissors beats paper in 100.0" in words
     assert "beyond noise" in words
-    assert "cyclic: 100.0% of the log odds" in words
+    assert "cyclic: 100.0%" in words
     content = json.loads(files.write(result, tmp_path)[0].read_text())["results"][0]
     assert content["cycle"]["policies"] == names
     assert content["cyclic"] == 1
