@@ -24,6 +24,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from markdown_tables import heading, row, wins
 from numpy.typing import NDArray
 
 from hanamachi.games.registry import VARIANTS
@@ -50,7 +51,6 @@ from hanamachi.training.exploitation import (
     summary,
 )
 from hanamachi.training.provenance import processor
-from hanamachi.training.tables import heading, row, wins
 
 SEARCHES = {"hanabi:2p": 1_000}  # games of the search
 BUDGET, TIMED = "worlds=16", "seconds=0.1"  # of the search that plays, and of one that is timed

@@ -213,7 +213,7 @@ def card(agent: str, config: Config, folder: Path) -> str:
     found = known(folder)
     exploited = summary(found, others=stronger_searches(agent, folder, found)) if found else ""
     about: dict[str, Any] = {"name": agent, "exploited": exploited}
-    about["beside"] = read_learned(folder)
+    about["compared"] = read_learned(folder)
     about["evaluations"] = evaluations(kept_curve(folder))
     return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
 

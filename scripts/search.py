@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 from leaderboard import searches_against
+from markdown_tables import heading, points, row, wins
 
 from hanamachi.engine.threads import processors
 from hanamachi.games.registry import VARIANTS, variant
@@ -35,7 +36,6 @@ from hanamachi.training.evaluation.matches import Row, TeamScore, results_of, te
 from hanamachi.training.evaluation.pairings import Mapper, Plan, play_pairings
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.provenance import processor
-from hanamachi.training.tables import heading, points, row, wins
 
 PAGE_NAME = "value-of-search.md"  # the site itself writes a search.html
 SEED = 30_000  # of deals that no run plays

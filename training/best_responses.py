@@ -60,12 +60,15 @@ from hanamachi.training.exploitation import (
     attack,
     check_victim,
     exploit_by_search,
+    read_exploitation,
     write_exploitation,
 )
 from hanamachi.training.run import refuse_begun, train
 
 # settings of the given config that every response takes over where they are named
-KEPT = "seed", "num_games", "device", "matmul_precision", "network", "critic", "save_every"
+KEPT = (
+    "seed", "num_games", "device", "matmul_precision", "network", "critic", "export", "save_every",
+)  # fmt: skip
 SHORTER = 3  # a response that does not start from random weights learns a third as long
 # how a response learns differently from self-play: from more games before each update, because only
 # one side learns; with a critic that knows all hands, as the victim's are noise to it; with a high
@@ -110,12 +113,13 @@ def exploit(
     """Train `seeds` responses to a policy in the runs `out`/1, `out`/2, ..., and measure them.
 
     The first response learns from `steps` decisions. `config` gives the settings of the learner and
-    the number of final games, those alone that it was made with; its steps, opponents and starting
-    point are ignored, as is what keeps self-play steady (magnet, past selves, distillation). `game`
-    and `options` replace those of `config`; a checkpoint plays its own game. With `search`, such as
-    "seconds=0.1", a search attacks too, in `search_games` games. The result is also written to
-    `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs in `out` are
-    resumed, and games that measured them are not played again. `watch` follows these games.
+    the number of final games, those alone that it was made with; its steps, opponents, starting
+    point and clone are ignored, as is what keeps self-play steady (magnet, past selves,
+    distillation). `game` and `options` replace those of `config`; a checkpoint plays its own game.
+    With `search`, such as "seconds=0.1", a search attacks too, in `search_games` games. The result
+    is also written to `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs
+    in `out` are resumed, games that measured them are not played again, and the result keeps what a
+    search won before. `watch` follows these games.
     `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if something
     does not fit.
     """
@@ -141,6 +145,8 @@ def exploit(
         how |= {"seed": seed_after(runs, 3), "out": out / SEARCHED}
         found = exploit_by_search(policy, search, search_games, **how)
         result = replace(result, search=found.search)
+    elif (before := out / SEARCHED / EXPLOITATION).exists():
+        result = replace(result, search=read_exploitation(before).search)
     write(result, out)
     return result
 
@@ -198,6 +204,7 @@ def runs_against(
     spec: str, victim: Policy, config: Config | None, steps: int, seeds: int
 ) -> list[Config]:
     """The run of each response."""
+    spec = f"./{spec}" if is_bare_folder(spec) else spec  # past and self mean other opponents
     given = config.model_dump(exclude_unset=True) if config else {}
     first = from_scratch(spec, victim, given, steps)
     return [first, *(another(first, victim, given, number) for number in range(1, seeds))]
@@ -205,7 +212,8 @@ def runs_against(
 
 def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int) -> Config:
     """The run of the first response: the settings given, against the victim only."""
-    settings = {**SETTINGS, **{name: given[name] for name in KEPT if name in given}}
+    kept = (*KEPT, "average") if given.get("export") == "average" else KEPT
+    settings = {**SETTINGS, **{name: given[name] for name in kept if name in given}}
     settings["ppo"] = {**SETTINGS["ppo"], **given.get("ppo", {})}
     if isinstance(victim, CompiledPolicy):
         settings.setdefault("network", shape(victim))
@@ -220,8 +228,7 @@ def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int
     settings = first.model_dump() | {"seed": first.seed + number}
     (spec,) = first.opponents
     if isinstance(victim, CompiledPolicy) and is_checkpoint(spec):
-        folder = f"./{spec}" if is_bare_folder(spec) else spec
-        start = STARTS[(number - 1) % len(STARTS)].format(folder)
+        start = STARTS[(number - 1) % len(STARTS)].format(spec)
         settings |= {"init_from": start, "network": shape(victim)}
         settings |= {"steps": max(1, first.steps // SHORTER)}
         if start.startswith(SEARCH):

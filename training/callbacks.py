@@ -13,6 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hanamachi.policies.load import load_policy
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import Network, checkpoint_of
@@ -21,6 +22,7 @@ from hanamachi.training import provenance
 from hanamachi.training.build import past_selves
 from hanamachi.training.config import Config
 from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, LoggedResult, logged
+from hanamachi.training.evaluation.deals import Play
 from hanamachi.training.evaluation.matches import meetings, row_of
 from hanamachi.training.evaluation.pairings import Plan, play_pairings
 from hanamachi.training.evaluation.statistics import Floats, is_better
@@ -109,6 +111,13 @@ class KeepUnlessWorse(Periodic):
         """`console` shows each result on a line, also where it writes to a file."""
         super().__init__(learner, config, config.evaluation.every)
         self.out, self.console = out, console
+        together = config.variant().game.cooperative
+        self.plays: list[Play] = ["argmax" if together else "sample"]
+        # loaded once, as their files may change in a long run
+        self.others = {
+            name: load_policy(name, config.game, **config.options)
+            for name in (config.evaluation.partners if together else config.evaluation.opponents)
+        }
 
     def start(self) -> None:
         if self.config.init_from and self.learner.run_state.best_results is None:
@@ -148,11 +157,9 @@ class KeepUnlessWorse(Periodic):
 
         And its mean result on each deal, (D,); the deals are the same in the whole run.
         """
-        config, variant = self.config, policy.variant
-        together = variant.game.cooperative
-        others = config.evaluation.partners if together else config.evaluation.opponents
-        pairings = meetings(policy, others, variant, ["argmax" if together else "sample"])
-        plan = Plan(config.evaluation.games, config.choosing_seed)
+        others, names = self.others.values(), {id(other): n for n, other in self.others.items()}
+        pairings = meetings(policy, [*others], policy.variant, self.plays, names)
+        plan = Plan(self.config.evaluation.games, self.config.choosing_seed)
         parts = play_pairings(pairings, plan)
         rows = map(row_of, pairings, parts)
         return [logged(row) for row in rows], np.mean([part.scores for part in parts], axis=0)

@@ -133,14 +133,14 @@ def model_card(
     *,
     name: str | None = None,
     exploited: str = "",
-    beside: TeacherComparison | None = None,
+    compared: TeacherComparison | None = None,
     evaluations: int = 0,
 ) -> str:
     """The card of a run's policy that learned from this many decisions, 0 for a clone.
 
     `rows` is empty before the final evaluation; later the card shows the learning curve, CURVE.
     `name` loads the policy, if it is one of the package. `exploited` is a paragraph on what the
-    strongest attacker wins, if there was one. `beside` compares the policy with its teacher.
+    strongest attacker wins, if there was one. `compared` says what it learned of its teacher.
     `evaluations` is how many there were during the run.
     """
     words = words_for(config)
@@ -160,7 +160,7 @@ def model_card(
         name=name or "path/to/this/folder",
         **digests(config.variant(), config.network.features),
         exploited=exploited,
-        lesson=lesson(beside, rows) if beside else "",
+        lesson=lesson(compared, rows) if compared else "",
         measured=f"{words['measured']}\n{FRESH}" if rows else "",
         **{part: words[part] for part in ("which", "played")},
         limits=limits(config, rows),
@@ -252,22 +252,22 @@ def method(config: Config, learned: int) -> str:
     return "\n".join(steps)
 
 
-def lesson(beside: TeacherComparison, rows: Rows) -> str:
-    """What the network learned beside its teacher: a section of the card."""
-    teacher, together = beside.teacher, isinstance(rows[0], TeamScore)
+def lesson(compared: TeacherComparison, rows: Rows) -> str:
+    """What the network learned of its teacher and beyond: a section of the card."""
+    teacher, together = compared.teacher, isinstance(rows[0], TeamScore)
     unit = "points with itself" if together else f"of the games against `{teacher}`"
     lines = [
-        f"Its most probable action is one that `{teacher}` rates highest in {beside.agreement:.1%} "
-        f"of {beside.decisions:,} decisions in games with itself."
+        f"Its most probable action is one that `{teacher}` rates highest in "
+        f"{compared.agreement:.1%} of {compared.decisions:,} decisions in games with itself."
     ]
     teams = [row for row in rows if isinstance(row, TeamScore)]
     lines += [gain_over(teacher, teams)] if teams else []
-    for name, found in beside.without.items():
+    for name, found in compared.without.items():
         lines.append(f"With the inputs of `{name}` set to 0, it {reaches(found, together)} {unit}.")
-    for name, found in beside.untrained.items():
+    for name, found in compared.untrained.items():
         lines.append(f"A network trained without `{name}` {reaches(found, together)} {unit}.")
-    if len(beside.seeds) > 1:
-        lines.append(spread(beside.seeds, together, unit))
+    if len(compared.seeds) > 1:
+        lines.append(of_each_seed(compared.seeds, together, unit))
     return "\n".join(["", "## What it learned", "", *(f"- {line}" for line in lines), ""])
 
 
@@ -286,7 +286,7 @@ def reaches(found: Result, together: bool) -> str:
     return f"wins {found.mean:.1%} ({found.low:.1%} to {found.high:.1%})"
 
 
-def spread(seeds: Mapping[int, Result], together: bool, unit: str) -> str:
+def of_each_seed(seeds: Mapping[int, Result], together: bool, unit: str) -> str:
     """The results of runs that differ in their seeds alone."""
     form = ".2f" if together else ".1%"
     each = ", ".join(f"{result.mean:{form}} (seed {seed})" for seed, result in seeds.items())

@@ -1,9 +1,7 @@
-"""Tables for the terminal, in which nothing is cut so that two long names never look alike, and
-rows of tables in Markdown.
-"""
+"""Tables for the terminal, in which nothing is cut so that two long names never look alike."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.cells import cell_len
@@ -54,27 +52,3 @@ def whole_table(*left: str, right: Sequence[str] = (), **style: Any) -> Table:
         for name in names:
             table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     return table
-
-
-# --- In Markdown
-
-
-def heading(*names: str) -> Iterator[str]:
-    """The two lines above the rows."""
-    yield row(*names)
-    yield row(*("---" for _ in names))
-
-
-def row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def points(found: Mapping[str, float], form: str) -> str:
-    """A mean with its interval."""
-    return f"{found['mean']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
-
-
-def wins(found: Mapping[str, float]) -> str:
-    """A win rate, per cent, with its interval, which is lopsided after few games."""
-    rate, low, high = (100 * found[name] for name in ("rate", "low", "high"))
-    return f"{rate:.1f} ({low:.1f} to {high:.1f})"

@@ -30,6 +30,12 @@ def variant(id: str, /, **options: Any) -> Variant:
     return _built(id, **{name: _fixed(name, value) for name, value in chosen.items()})
 
 
+def changed_options(given: Variant) -> dict[str, Any]:
+    """The options in which a variant differs from its defaults."""
+    usual = variant(given.id).options
+    return {name: value for name, value in given.options.items() if value != usual[name]}
+
+
 def _fixed(name: str, value: Any) -> Any:
     """An option's value, its lists made tuples."""
     listed = isinstance(value, list | tuple)

@@ -19,6 +19,7 @@ import numpy as np
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
+from hanamachi.games.registry import changed_options
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import FEATURE_SETS, LAYERS, WIDTH
 from hanamachi.policies.features.base import Features
@@ -189,8 +190,7 @@ def plays_other_rules(checkpoint: Path, own: Variant, difference: str) -> UserEr
 
 def as_arguments(variant: Variant) -> str:
     """The options in which a variant differs from its defaults, as on the command line."""
-    usual = make_variant(variant.id).options
-    changed = {name: value for name, value in variant.options.items() if value != usual[name]}
+    changed = changed_options(variant)
     spelled = {name: json.dumps(value, separators=(",", ":")) for name, value in changed.items()}
     return " ".join(f"--set {quote(f'{name}={value}')}" for name, value in spelled.items())
 

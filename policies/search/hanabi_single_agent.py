@@ -37,12 +37,11 @@ from hanamachi.policies.search.hanabi_belief import (
     worlds_with,
 )
 from hanamachi.policies.search.hanabi_value import RemainingPoints
-from hanamachi.policies.search.playout import gap_to_best, play_out
+from hanamachi.policies.search.playout import gap_to_best, not_clearly_worse, play_out
 from hanamachi.policies.search.search import SEEDS, Decision, Search
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 FIRST_PORTION, LARGEST_PORTION = 16, 64  # worlds in one batch of playouts
-DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
 MANY = 64  # worlds, which are enough to drop the blueprint's own action too
 # the usual size of a belief, for each world or each second of the budget, and its bounds
 HANDS_A_WORLD, HANDS_A_SECOND = 8, 4000
@@ -204,8 +203,7 @@ def worth_more_worlds(results: NDArray[np.float64], keep_first: bool) -> NDArray
     With `keep_first`, the first stays until there are many worlds, and those that brought the same
     as the first in all of these do not.
     """
-    gap, error = gap_to_best(results)
-    kept = gap <= DROP_GAP * error
+    kept = not_clearly_worse(results)
     if keep_first and len(results) < MANY:
         kept[0] = True
     elif keep_first:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one, share
-from hanamachi.policies.search.playout import gap_to_best, play_out
+from hanamachi.policies.search.playout import not_clearly_worse, play_out
 from hanamachi.policies.search.reach import (
     RANDOM_SHARE,
     WEIGHING,
@@ -39,7 +39,6 @@ from hanamachi.policies.search.search import MANY_GAMES, Decision, Search
 FIRST_PORTION, LARGEST_PORTION = 8, 128
 CANDIDATES = 3  # worlds sampled for each world that is used, which is drawn by their weights
 FEWEST_CANDIDATES = 16  # of a decision: from fewer, unlikely worlds are drawn too often
-DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
 WORLDS_PER_ETA = 0.5  # eta is the number of worlds divided by this
 # of an action that the blueprint rules out, which thus comes before one that it plays more rarely
 MIN_PROBABILITY = 1e-3
@@ -63,8 +62,7 @@ class Comparison:
     def add(self, results: Results) -> None:
         """Take in the results in new worlds, and drop the actions that are clearly worse."""
         self.results = np.concatenate((self.results, results))
-        gap, error = gap_to_best(self.results)
-        kept = gap <= DROP_GAP * error
+        kept = not_clearly_worse(self.results)
         self.actions, self.results = self.actions[kept], self.results[:, kept]
 
     def choice(self, is_stochastic: bool) -> NDArray[np.floating[Any]]:

@@ -18,6 +18,8 @@ from hanamachi.sessions.policy_checks import memory_of, values_of
 Returns = NDArray[np.float64]  # (B, S) what each seat earns
 Luck = NDArray[np.uint64]  # (B,) games with the same number have the same random numbers
 
+DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
+
 
 def play_out(
     policy: Policy,
@@ -87,6 +89,13 @@ def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
     decisions = np.empty(len(games), np.int64)
     parallel_for(kernels.play_out, policy.variant.rule_set, games, masks, earned, decisions)
     return earned.astype(np.float64)
+
+
+def not_clearly_worse(results: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which actions, (J,), may still be the best by their results, (K, J)."""
+    gap, error = gap_to_best(results)
+    kept: NDArray[np.bool_] = gap <= DROP_GAP * error
+    return kept
 
 
 def gap_to_best(

@@ -101,14 +101,19 @@ def test_a_search_can_attack_too(victim, tmp_path):
     found = exploit(victim, tmp_path, 30, 1, config=CONFIG, search="worlds=2", search_games=4)
     assert (found.search.games, found.search.opponent) == (4, str(victim))
     assert json.loads((tmp_path / "exploit.json").read_text())["search"] == asdict(found.search)
+    assert exploit(victim, tmp_path, 30, 1, config=CONFIG, resume=True) == found
 
 
 def test_settings_that_are_given_hold_for_every_response(victim, tmp_path):
-    how = Config.from_dict({**SETTINGS, "ppo": {"ent_coef": 0.1}, "critic": "all"})
+    more = {"ppo": {"ent_coef": 0.1}, "critic": "all", "magnet": {"kl_coef": 0.2}}
+    average = {"export": "average", "average": {"decay": 0.5}}
+    how = Config.from_dict({**SETTINGS, **more, **average})
     exploit(victim, tmp_path, 30, 2, config=how)
     runs = [Config.load(tmp_path / str(n) / "config.yaml") for n in (1, 2)]
     assert [run.ppo.ent_coef for run in runs] == [0.1, 0.1]
     assert [run.critic for run in runs] == ["all", "all"]
+    assert [(run.export, run.average.decay) for run in runs] == [("average", 0.5)] * 2
+    assert [run.magnet.kl_coef for run in runs] == [0, 0]
     assert [run.ppo.learning_rate for run in runs] == [(1e-3, 5e-5), (4e-4, 2e-5)]
 
 
@@ -145,14 +150,18 @@ def test_a_network_behind_a_factory_gives_no_weights_to_start_from(victim):
         assert [run.network.hidden for run in runs] == [(32,)] * 3
 
 
-def test_a_checkpoint_in_the_current_folder_is_a_start_wherever_the_run_is_resumed(
-    victim, monkeypatch
+@pytest.mark.parametrize("name", ["mine", "past", "self"])
+def test_a_checkpoint_in_the_current_folder_is_victim_and_start(
+    name, victim, tmp_path, monkeypatch
 ):
-    monkeypatch.chdir(victim.parent)
-    runs = runs_against("policy", load_policy("policy"), CONFIG, 100, 3)
-    assert [run.init_from for run in runs[:2]] == [None, "./policy"]
+    """Whatever its name, and wherever the run is resumed."""
+    shutil.copytree(victim, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    runs = runs_against(name, load_policy(name), CONFIG, 100, 3)
+    assert [run.opponents for run in runs] == [{f"./{name}": 1.0}] * 3
+    assert [run.init_from for run in runs[:2]] == [None, f"./{name}"]
     assert runs[1].teacher is None
-    assert "./policy" in runs[2].teacher
+    assert f"./{name}" in runs[2].teacher
 
 
 def few(play_games):

@@ -1,15 +1,20 @@
 """A run keeps the last checkpoint that is not worse beyond noise, on the same deals."""
 
+import shutil
+
 import numpy as np
 import pytest
 from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
+from hanamachi.policies.networks.checkpoint import save_checkpoint
+from hanamachi.policies.networks.compiled_policy import CompiledPolicy
+from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.callbacks import KeepUnlessWorse
 from hanamachi.training.config import Config
-from hanamachi.training.curve import LoggedResult
+from hanamachi.training.curve import AGAINST, LoggedResult
 from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.ownership import owned
 
@@ -54,6 +59,17 @@ def kept(keeper, evaluations, monkeypatch):
         keeper.act()
         chosen.add(keeper.learner.run_state.kept_decisions)
     return chosen
+
+
+def test_an_opponent_stays_as_it_was_when_the_run_began(keep, tmp_path):
+    weak = checkpoint_of(keep().learner.policy.network, Config(**SETTINGS).variant())
+    opponent = tmp_path / "opponent"
+    save_checkpoint(opponent, weak, "a card")
+    keeper = keep(evaluation={"games": 40, "opponents": [str(opponent)]})
+    before, _ = keeper.evaluated(CompiledPolicy(weak))
+    shutil.rmtree(opponent)
+    assert keeper.evaluated(CompiledPolicy(weak))[0] == before
+    assert [result.name for result in before] == [f"{AGAINST}{opponent}"]
 
 
 def test_of_equally_good_checkpoints_one_of_the_last_is_kept(keep, monkeypatch):

@@ -9,6 +9,7 @@ import yaml
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import INT8_MAX
+from hanamachi.games.registry import changed_options
 from hanamachi.training.dataset.columns import Column, columns, row_size
 from hanamachi.training.dataset.figures import Figures
 from hanamachi.training.dataset.recipe import Recipe
@@ -65,9 +66,15 @@ Cards and choices follow from the seed. No evaluation by this package plays the 
 
 ## Actions
 
-There are {actions} actions. `hanamachi.variant({game!r}).actions.describe(a)` says in words what
-action `a` is. An action or an entry of an observation means the same wherever these digests are
-the same:
+There are {actions} actions. This says in words what action 0 is:
+
+```python
+import hanamachi
+
+print({made_by}.actions.describe(0))
+```
+
+An action or an entry of an observation means the same wherever these digests are the same:
 
 - actions `{actions_digest}`
 - observation `{observation_digest}`
@@ -108,9 +115,16 @@ def card(recipe: Recipe, figures: Figures) -> str:
         figures=two_columns(summary(recipe, figures)),
         observation=variant.observation.markdown(),
         actions=variant.actions.size,
+        made_by=call(variant),
         actions_digest=about["actions"],
         observation_digest=about["observation"],
     )
+
+
+def call(variant: Variant) -> str:
+    """The call that makes a variant."""
+    options = [f"{name}={value!r}" for name, value in changed_options(variant).items()]
+    return f"hanamachi.variant({', '.join([repr(variant.id), *options])})"
 
 
 def metadata(recipe: Recipe, figures: Figures) -> dict[str, object]:

@@ -7,6 +7,7 @@ of a game with a choice.
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.errors import UserError
 from hanamachi.policies.features.base import Features
 from hanamachi.training.dataset.read import Dataset
 from hanamachi.training.learner.clone import Lessons
@@ -14,8 +15,13 @@ from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
 
 
 def lessons(dataset: Dataset, features: Features, gamma: float) -> Lessons:
-    """The decisions of a whole dataset, without forced moves, for a network with these features."""
+    """The decisions of a whole dataset, without forced moves, for a network with these features.
+
+    UserError if there are none.
+    """
     chosen, added = dataset.decisions, features_of(dataset, features)[dataset.legal > 1]
+    if not len(chosen):
+        raise UserError("the dataset has forced moves only, so nothing can be learned from it")
     units = dataset.variant.observation.units
     returns = discounted(chosen, gamma)
     return Lessons(chosen.observation, units, added, chosen.mask, chosen.probabilities, returns)

@@ -1,7 +1,8 @@
 """Whether policies are still the same: digests of their weights, their code and their settings.
 
 What cannot be seen: the modules that a policy's own file imports, global variables, and the lists,
-dictionaries and objects that a function uses, such as a learner that goes on learning.
+dictionaries and objects that a policy of one's own or a function uses, such as a learner that goes
+on learning.
 """
 
 import shlex
@@ -123,6 +124,8 @@ def settings_of(policy: Policy) -> Iterator[Any]:
             yield from (policy.name, vars(policy.settings))
         case Chosen():
             yield policy.function
+        case _:
+            yield {n: v for n, v in sorted(vars(policy).items()) if isinstance(v, CONSTANT)}
 
 
 def inside(function: Any) -> Iterator[Any]:
@@ -180,8 +183,7 @@ def file_of(spec: str) -> Path | None:
     if names_an_agent(spec):
         return agent_folder(spec) / CONFIG
     if is_checkpoint(spec):
-        own, of_run = Path(spec, CONFIG), Path(spec, "policy", CONFIG)
-        return own if own.exists() else of_run
+        return Path(spec, CONFIG)
     if spec.endswith(ONNX):
         return Path(spec)
     return file_of_module(spec.partition(":")[0]) if ":" in spec else None

@@ -331,7 +331,7 @@ def pairings_against(
     known: dict[Any, str] = {}
     each = (
         meetings(policy, opponents_of(opponents, policy, variant), variant, plays, known)
-        for policy in policies
+        for policy in dict.fromkeys(policies)
     )
     return list(chain.from_iterable(each))
 

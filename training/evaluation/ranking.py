@@ -36,10 +36,10 @@ def rankings(evaluation: Evaluation) -> list[Ranking]:
     """A ranking for each way of play in which all policies met each other."""
     if evaluation.cooperative:
         return [team_ranking(evaluation, play) for play in ways(evaluation.results)]
-    return [rivals_ranking(evaluation, result) for result in evaluation.results]
+    return [competitive_ranking(evaluation, result) for result in evaluation.results]
 
 
-def rivals_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
+def competitive_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
     """By Elo."""
     names, order = evaluation.policies, best_first(result)
     rate = np.where(np.eye(len(names), dtype=bool), np.nan, 100 * result.rate)
@@ -194,7 +194,7 @@ def forfeit_notes(evaluation: Evaluation) -> list[str]:
 
 def forfeit_note(evaluation: Evaluation, name: str, found: Sequence[Forfeits]) -> str:
     lost, first = sum(each.games for each in found), found[0]
-    beside = "with" if evaluation.cooperative else "against"
+    versus = "with" if evaluation.cooperative else "against"
     other = "itself" if first.opponent == name else first.opponent
-    where = f"decision {first.decision} of deal {first.deal} {beside} {other}"
+    where = f"decision {first.decision} of deal {first.deal} {versus} {other}"
     return f"{name} failed and forfeited {lost:,} games, the first at {where}: {first.error}"

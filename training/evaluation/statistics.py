@@ -1,7 +1,7 @@
 """How sure results are: intervals, ratings, and what no rating can say.
 
-Rivals meet in every pair on the same deals, and the two games of a deal hang together, so that the
-deal is the unit of everything here: a score is a rival's mean over the two games of one deal.
+Policies meet in every pair on the same deals, and the two games of a deal are correlated, so the
+deal is the unit of everything here: a score is a policy's mean over the two games of one deal.
 
 Notation: D deals, G games, K policies, P pairs of them.
 """
@@ -26,6 +26,7 @@ HALF_A_GAME = 0.25  # deals, each of which is two games
 DRAWS = 10_000  # of noise, see `cyclic_share`
 FEW_PAIRS = 500  # whose covariance is drawn from
 PORTION = 4_000_000  # numbers of noise that are drawn at once
+MOST_STEPS, SETTLED = 100, 1e-9  # of a fit of log odds, and the length of its last step
 RANK = 1e-9  # of the largest singular value: what is smaller is 0 but for rounding
 
 
@@ -136,8 +137,7 @@ def bradley_terry(
     far ratings together.
     """
     strength = np.zeros(sides.shape[1])
-    step = np.ones_like(strength)
-    while np.abs(step).max() > 1e-9:  # Newton's way
+    for _ in range(MOST_STEPS):  # of Newton's way; with very many deals rounding keeps it moving
         expected = logistic(sides @ strength - known)
         inverse = np.linalg.pinv(information(sides, expected, np.ones_like(means)))
         told = expected * (1 - expected) * ((sides @ inverse) * sides).sum(1)  # adds up to ratings
@@ -145,6 +145,8 @@ def bradley_terry(
         missing = deals * (means - expected) + added * (1 - 2 * expected)
         step = inverse @ (sides.T @ missing) / deals
         strength += step / max(1.0, np.abs(step).max())  # far steps would overshoot
+        if np.abs(step).max() < SETTLED:
+            break
     return strength, added
 
 
@@ -223,7 +225,9 @@ def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]
     sides = sides_of(size, pairs)
     fit = np.linalg.pinv(sides, RANK)  # of ratings to log odds, by least squares, (K, P)
     odds, errors, added = log_odds(scores)
-    whole = max(float(odds @ odds), np.finfo(float).tiny)  # nothing but even pairs
+    if not odds.any():  # all pairs are even
+        return 0.0, 1.0
+    whole = float(odds @ odds)
     products = sides.T @ sides
     squares = [unexplained(drawn, fit, products) for drawn in noise_of(errors, added)]
     reach = np.quantile(np.concatenate(squares), LEVEL)

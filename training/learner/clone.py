@@ -168,10 +168,10 @@ class BehaviourCloning(Imitation):
 
     def next_rows(self, count: int) -> NDArray[np.int64]:
         """The places of the next decisions, (count,)."""
-        while len(self.to_come) < count:
-            again = self.rng.permutation(len(self.lessons.returns))
-            self.to_come = np.concatenate([self.to_come, again])
-        rows, self.to_come = np.split(self.to_come, [count])
+        decisions = len(self.lessons.returns)
+        passes = -(-(count - len(self.to_come)) // decisions)
+        orders = [self.rng.permutation(decisions) for _ in range(passes)]
+        rows, self.to_come = np.split(np.concatenate([self.to_come, *orders]), [count])
         return rows
 
     def scheduled(self, left: float) -> dict[str, float]:

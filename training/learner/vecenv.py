@@ -83,6 +83,12 @@ class TurnBasedVecEnv(VecEnv):
     def advance(self, actions: NDArray[np.int64]) -> None:
         """Play one action in every row and fill the arrays."""
 
+    def checked(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The learner's actions, (B,), if the games have begun and each is legal in its row."""
+        if not self.masks[0].any():
+            raise UserError("the games have not begun: call reset() before the first action")
+        return checked_actions(actions, self.masks, "the learner")
+
     def action_masks(self) -> NDArray[np.int8]:
         return self.masks
 
@@ -262,9 +268,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self.terminated[:] = False
 
     def advance(self, actions: NDArray[np.int64]) -> None:
-        if not self.masks[0].any():
-            raise UserError("the games have not begun: call reset() before the first action")
-        self._play(checked_actions(actions, self.masks, "the learner"))
+        self._play(self.checked(actions))
 
     def _play(self, actions: NDArray[np.int64]) -> None:
         """Play one action in every row, which is legal there, and fill the arrays."""
@@ -536,13 +540,14 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
     `cooperative` and earn the same. All must share one observation and one action space, and stay
     to the end; observations are flattened. A truncation counts as the end of a game. Slower than
     compiled games, as each row is an environment in Python. UserError if an environment has no mask
-    or another number of opponents.
+    or another number of opponents, and from `advance` before the first `reset`; IllegalAction for
+    an action that is not legal in its row. All games then stay as they were.
     """
 
     def __init__(
         self, make: Callable[[], Any], num_envs: int, seed: int = 0, cooperative: bool = False
     ) -> None:
-        self.envs = [make() for _ in range(num_envs)]
+        self.envs = [make() for _ in range(checked_size(num_envs))]
         self.reseed(seed)
         self.cooperative = cooperative
         agent, *others = self.envs[0].possible_agents
@@ -569,7 +574,7 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         return np.stack(rows)
 
     def reseed(self, seed: int) -> None:
-        (first,) = seeds_of(seed, 1)
+        (first,) = seeds_of(checked_seed(seed), 1)
         self.seeds = count(int(first >> np.uint64(33)))  # 31 bits: more than these some refuse
 
     def restart(self) -> None:
@@ -577,9 +582,9 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
             self._begin(row)
 
     def advance(self, actions: NDArray[np.int64]) -> None:
-        for row, env in enumerate(self.envs):
+        for row, (env, action) in enumerate(zip(self.envs, self.checked(actions), strict=True)):
             mover = env.agent_selection
-            env.step(int(actions[row]))
+            env.step(int(action))
             self.rewards[row] = env.rewards[mover]
             self.terminated[row] = all(
                 env.terminations[a] or env.truncations[a] for a in env.agents

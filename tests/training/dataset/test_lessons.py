@@ -6,12 +6,13 @@ from learners import SETTINGS
 from small_datasets import SMALL, made
 
 from hanamachi.errors import UserError
+from hanamachi.games.registry import variant
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import cloning_learner, quiet
 from hanamachi.training.config import Config
-from hanamachi.training.dataset import load, read
+from hanamachi.training.dataset import load, make, read
 from hanamachi.training.dataset.lessons import discounted, features_of, lessons
 from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.run import check_policies, train
@@ -53,6 +54,13 @@ def agreement(learner, dataset):
 
 
 # --- What is learned
+
+
+def test_nothing_can_be_learned_from_forced_moves_alone(tmp_path):
+    one_card = {"cards": [6], "actions": ["secret"], "max_rounds": 1}
+    make("hanamikoji", ["random"], 2, tmp_path, **one_card)
+    with pytest.raises(UserError, match="forced moves"):
+        lessons(load(tmp_path), Features(variant("hanamikoji", **one_card), ()), gamma=1.0)
 
 
 def test_a_clone_plays_as_the_games_show_and_knows_their_returns(games, tmp_path):

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -90,6 +91,14 @@ def test_its_card_says_what_was_played(tmp_path):
     card = (made(tmp_path, judge=JUDGES["hanamikoji"], seed=77) / "README.md").read_text()
     for words in ("expert", JUDGES["hanamikoji"], "77", "hanamikoji", "license: mit", "`values`"):
         assert words in card
+
+
+@pytest.mark.parametrize("game", SMALL)
+def test_its_card_shows_the_actions_of_the_same_rule_set(game, tmp_path, capsys):
+    card = (made(tmp_path, game, games=1) / "README.md").read_text()
+    (shown,) = (block for block in re.findall("```python\n(.*?)```", card, re.S) if "0" in block)
+    exec(shown, {})
+    assert capsys.readouterr().out.strip() == variant(game, **SMALL[game]).actions.describe(0)
 
 
 # --- The same rows, whatever happens

@@ -68,6 +68,10 @@ def model(**settings):
 class Own(Policy):
     name = "own"
 
+    def __init__(self, variant, **settings):
+        super().__init__(variant)
+        vars(self).update(settings)
+
     def distribution(self, observation, mask, memory):
         return uniform(mask), None, memory
 
@@ -90,6 +94,9 @@ UNLIKE = {
     "budgets": lambda n: Improve(RULES, BLUEPRINT, **({"worlds": 1}, {"seconds": 1.0})[n]),
     "blueprints": lambda n: Improve(RULES, table(n / 2), worlds=1),
     "classes": lambda n: (Own, RandomPolicy)[n](RULES),
+    "numbers of one's own policy": lambda n: Own(RULES, sharpness=n / 2),
+    "arrays of one's own policy": lambda n: Own(RULES, weights=np.full(3, n)),
+    "policies in one's own policy": lambda n: Own(RULES, inner=(table(n / 2),)),
 }
 
 

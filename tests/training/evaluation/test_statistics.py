@@ -287,6 +287,13 @@ def test_one_more_policy_that_never_loses_has_a_finite_rating():
     assert np.isfinite(margin)
 
 
+def test_one_more_policy_that_never_loses_many_millions_of_games_has_a_finite_rating():
+    """Rounding keeps the last digits of such a rating moving."""
+    rating, margin = rating_among(np.zeros(2), np.ones(2), np.full(2, 0.1), 10_000_000)
+    assert 2000 < rating < 4000
+    assert np.isfinite(margin)
+
+
 def test_one_that_never_loses_has_a_finite_rating():
     ratings, margins = elo(2, [(0, 1)], np.ones((1, 5000)))
     assert 500 < ratings[0] < 1000
@@ -351,6 +358,11 @@ def test_ratings_and_cycles_add_up():
     share, noise = cyclic_share(3, PAIRS, games.mean(2))
     assert share == pytest.approx(3 * turn**2 / (odds @ odds), abs=0.003)
     assert noise < 0.001
+
+
+def test_even_pairs_have_no_cycle():
+    with np.errstate(all="raise"):
+        assert cyclic_share(3, PAIRS, np.full((3, 10), 0.5)) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("strengths", [[150, 0, -150], [0, 0, 0], [900, 300, -300, -900]])

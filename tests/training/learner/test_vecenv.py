@@ -610,9 +610,32 @@ def test_an_action_that_is_not_legal_changes_no_game(other_play):
     games.advance(legal)
 
 
-def test_games_that_have_not_begun_say_so():
+def test_an_illegal_action_steps_no_environment():
+    games = AECSelfPlayVecEnv(tictactoe_v3.raw_env, 2)
+    games.reset()
+    games.advance(np.array([0, 1]))
+    before = games.observations.copy()
+    for actions in ([3, 1], [3], [3.0, 4.0], [3, 9]):
+        with pytest.raises(UserError) as refused:
+            games.advance(np.array(actions))
+        assert_one_sentence(refused.value)
+    np.testing.assert_array_equal(games.observations, before)
+    games.advance(np.array([3, 4]))
+
+
+@pytest.mark.parametrize("other_library", [False, True])
+def test_games_that_have_not_begun_say_so(other_library):
+    compiled = partial(SelfPlayVecEnv, make_variant("hanamikoji"))
+    games = (partial(AECSelfPlayVecEnv, tictactoe_v3.raw_env) if other_library else compiled)(4)
     with pytest.raises(UserError, match=r"reset\(\)"):
-        SelfPlayVecEnv(make_variant("hanamikoji"), 4).advance(np.zeros(4, np.int64))
+        games.advance(np.zeros(4, np.int64))
+
+
+@pytest.mark.parametrize("wrong", [{"num_envs": 0}, {"num_envs": 1.5}, {"seed": -1}])
+def test_environments_that_cannot_be_are_refused(wrong):
+    with pytest.raises(UserError) as refused:
+        AECSelfPlayVecEnv(tictactoe_v3.raw_env, **{"num_envs": 2, **wrong})
+    assert_one_sentence(refused.value)
 
 
 @pytest.mark.parametrize(
