@@ -35,7 +35,7 @@ from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.fingerprints import fingerprint
-from hanamachi.training.evaluation.matches import GAMES_FOLDER, rounded
+from hanamachi.training.evaluation.matches import GAMES_FOLDER, Row, rounded
 from hanamachi.training.evaluation.pairings import (
     Mapper,
     Plan,
@@ -140,15 +140,20 @@ def exploit(
     check_deals(runs, out, search is not None)
     train_all(runs, out, resume, mapper)
     result = exploitation(runs, victim, out, watch or Watch())
+    found = earlier_search(out)
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
         how |= {"seed": seed_after(runs, 3), "out": out / SEARCHED}
-        found = exploit_by_search(policy, search, search_games, **how)
-        result = replace(result, search=found.search)
-    elif (before := out / SEARCHED / EXPLOITATION).exists():
-        result = replace(result, search=read_exploitation(before).search)
+        found = exploit_by_search(policy, search, search_games, **how).search
+    result = replace(result, search=found)
     write(result, out)
     return result
+
+
+def earlier_search(out: Path) -> Row | None:
+    """What a search in this folder won before, if there was one."""
+    file = out / SEARCHED / EXPLOITATION
+    return read_exploitation(file).search if file.exists() else None
 
 
 def train_all(runs: Sequence[Config], out: Path, resume: bool, mapper: Mapper) -> None:
