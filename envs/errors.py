@@ -20,7 +20,7 @@ class UserError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(shortened(message))
+        super().__init__(shortened(str(message)))  # Gymnasium makes one of another in a process
 
 
 class IllegalAction(UserError):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hanamachi.errors import SHOWN, listed, nearest, shown, unknown
+from hanamachi.errors import SHOWN, UserError, listed, nearest, shown, unknown
 from hanamachi.limits import MESSAGE
 
 pytestmark = pytest.mark.uncompiled
@@ -64,3 +64,8 @@ def test_the_nearest_name_is_found_and_a_long_name_is_near_to_none():
 def test_an_empty_list_is_its_beginning_alone():
     assert listed("mistakes: ", []) == "mistakes: "
     assert listed("mistakes: ", [], others=2) == "mistakes: 2 more"
+
+
+def test_an_error_made_of_an_error_has_its_sentence():
+    """As Gymnasium makes one of what is raised in another process."""
+    assert str(UserError(UserError("do this"))) == "do this"

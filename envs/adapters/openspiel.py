@@ -41,8 +41,8 @@ from hanamachi.errors import UserError, missing_extra, unknown
 from hanamachi.games.registry import GAMES
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.rendering.parts import render_part
-from hanamachi.sessions.moments import Moment, changes
-from hanamachi.sessions.session import chance_outcomes
+from hanamachi.sessions.moments import Memory, Moment, changes
+from hanamachi.sessions.session import chance_outcomes, seat_number
 
 try:
     import pyspiel
@@ -226,10 +226,13 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
 
 class Observer:
-    """What one seat knows; `tensor` is flat, `dict` names its parts."""
+    """What one seat knows; `tensor` is flat, `dict` names its parts.
+
+    UserError for a player or a state that is not of this game.
+    """
 
     def __init__(self, game: SpielGame, recall: bool) -> None:
-        self.recall, self.layout = recall, game.variant.observation
+        self.variant, self.recall, self.layout = game.variant, recall, game.variant.observation
         earlier, size = (game.rounds_told - 1) * recall, self.layout.size
         self.tensor = np.zeros((1 + earlier) * size, np.float32)
         self.dict = {"observation": self.tensor[:size]}
@@ -238,7 +241,7 @@ class Observer:
 
     def set_from(self, state: SpielState, player: int) -> None:
         """Write what a player knows."""
-        memory = state.moment.memory(player)
+        memory = self._memory(state, player)
         self.tensor[:] = 0
         self.dict["observation"][:] = memory.seen
         for row, view in zip(self.dict.get("earlier rounds", ()), memory.rounds, strict=False):
@@ -246,10 +249,16 @@ class Observer:
 
     def string_from(self, state: SpielState, player: int) -> str:
         """The same in words; with recall, in the order in which the player came to know it."""
-        memory = state.moment.memory(player)
+        memory = self._memory(state, player)
         if self.recall:
             return memory.text
         return f"player_{player}{changes(self.layout, np.zeros_like(memory.seen), memory.seen)}"
+
+    def _memory(self, state: SpielState, player: int) -> Memory:
+        """What a player knows and remembers."""
+        if not self.variant.understands(state.moment.variant):
+            raise UserError("the state is of another game: make an observer of its own game")
+        return state.moment.memory(seat_number(player, self.variant.seats, "a player must be"))
 
 
 # --- Registration

@@ -404,3 +404,18 @@ def test_an_observer_of_more_or_less_than_one_seat_does_not_exist():
     public = pyspiel.IIGObservationType(True, False, pyspiel.PrivateInfoType.NONE)
     assert game.make_py_observer(public) is None
     assert game.make_py_observer().tensor.shape == (game.variant.observation.size,)
+
+
+@pytest.mark.parametrize("player", [-4, -1, 2, 10**6, 1.5, None])
+def test_an_observer_refuses_players_who_do_not_exist(player):
+    game = load("hanamikoji", **SOLVED)
+    observer, state = game.make_py_observer(), game.new_initial_state()
+    for look in (observer.set_from, observer.string_from):
+        with pytest.raises(UserError, match="from 0 to 1"):
+            look(state, player)
+
+
+def test_an_observer_refuses_the_states_of_another_game():
+    other = load("geishas_road:standard").new_initial_state()
+    with pytest.raises(UserError, match="another game"):
+        load("hanamikoji", **SOLVED).make_py_observer().set_from(other, 0)
