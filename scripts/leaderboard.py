@@ -374,11 +374,11 @@ def search_row(
 ) -> tuple[float, str]:
     """The rating of the agent that searches, and its row."""
     won = {each["opponent"]: each for each in rows}
-    met = [won[names[i]] for i in order]
-    rates, low, high = (np.array([each[part] for each in met]) for part in ("rate", "low", "high"))
+    each_won = [won[names[i]] for i in order]
+    rates, low, high = (np.array([w[part] for w in each_won]) for part in ("rate", "low", "high"))
     margins = (high - low) / 2
     elo, margin = rating_among(np.array(play["elo"])[order], rates, margins, rows[0]["games"] // 2)
-    cells = (percent(each["low"], each["rate"], each["high"]) for each in met)
+    cells = map(percent, low, rates, high)
     return elo, row(f"`{rows[0]['policy']}`", rating(elo, margin), *cells)
 
 
