@@ -21,6 +21,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.sessions.events import History
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.session import NO_GAME, Session, checked_seeds, whole_number
 from hanamachi.sessions.views import view_of
 
@@ -74,6 +75,10 @@ class Worlds:
         """Whether no other seat than the one that knows the game is to move in any of them."""
         movers = self._games["mover"]
         return bool(((movers < 0) | (movers == self._seats)).all())
+
+    def observe(self) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """What the seats observe, (B, N), and what those to move may do, (B, A)."""
+        return observe(self.variant, self._games, self._seats)
 
     def _checked_row(self, row: Any) -> int:
         number = whole_number(row, "the row of a game")

@@ -26,7 +26,7 @@ from hanamachi.policies.search.budget import at_least_one
 from hanamachi.policies.search.reach import WEIGHING, weights
 from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.policies.search.search import Decision, Search
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 PORTION = 64  # worlds of one tree

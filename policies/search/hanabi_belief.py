@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import CHANCE, apply, resolve, start
 from hanamachi.engine.kernels import settle
+from hanamachi.engine.replay import after_use_of
 from hanamachi.games.hanabi import information, rules
 from hanamachi.policies.policy import Memory, Policy
 from hanamachi.policies.rules.hanabi_from_observation import take_back
 from hanamachi.policies.search.reach import resampled
 from hanamachi.policies.search.search import SEEDS
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.opponent_protocol import initial_memory
-from hanamachi.sessions.players import observe
 from hanamachi.sessions.policy_checks import distribution_of
 
 SMOOTHING = 0.01  # added to the probability of every action: the others may deviate
@@ -291,6 +292,27 @@ def follows(rule_set: np.record, last: Games, now: Games) -> bool:
         for slot in range(game.held[seat]):
             same &= seat == me or then.hand[seat, slot] == game.hand[seat, slot]
     return same
+
+
+@kernel
+def can_be_held(rule_set: np.record, now: Games, hands: Hands) -> bool:
+    """Whether clues and visible cards allow the seat to move at `now`, (1,), each of the hands."""
+    worlds, me, allowed = now.copy(), now[0].mover, True
+    held = information.count_as_unseen(worlds[0], me)
+    for w in range(len(hands)):
+        allowed &= is_among(worlds[0].unseen.copy(), now[0].possible[me], hands[w, :held])
+    return after_use_of(worlds, allowed)
+
+
+@inline
+def is_among(unseen: NDArray[np.int8], possible: NDArray[Any], hand: NDArray[np.int8]) -> bool:
+    """Whether unseen copies, (CARDS,), make a hand, with a card in each slot that is possible."""
+    for slot in range(len(hand)):
+        card = hand[slot]
+        if card < 0 or card >= len(unseen) or possible[slot] >> card & 1 == 0 or unseen[card] < 1:
+            return False
+        unseen[card] -= 1
+    return True
 
 
 @kernel

@@ -10,6 +10,7 @@ clearly better (after SPARTA: Lerer, Hu, Foerster and Brown 2020).
 Notation: K worlds, J actions.
 """
 
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant, scatter
+from hanamachi.engine.kernels import is_valid
 from hanamachi.games.hanabi.rules import HAND
 from hanamachi.limits import SEARCH_HANDS
 from hanamachi.policies.policy import (
@@ -24,12 +26,12 @@ from hanamachi.policies.policy import (
     Memory,
     Observations,
     Policy,
-    readable,
     readable_memory,
 )
 from hanamachi.policies.search.budget import Budget, above_zero, at_least_one
 from hanamachi.policies.search.hanabi_belief import (
     Belief,
+    can_be_held,
     first_belief,
     follows,
     next_belief,
@@ -92,8 +94,7 @@ class SingleAgent(Search):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[list[Decision], Memory]:
         """As in `Search`; the memory is complete once they are searched, or have results."""
-        worlds = self._checked_worlds(len(observation))
-        observation, mask = readable(self.variant, observation, mask)
+        worlds, observation, mask = self._known(observation, mask)
         memory = readable_memory(memory, len(mask), self.memory_record.itemsize, np.uint8)
         records = memory.view(self.memory_record)[:, 0]
         prior, _, own = distribution_of(self._rollout_policy, observation, mask, records["own"])
@@ -126,7 +127,7 @@ class SingleAgent(Search):
     def _belief(self, decision: Decision) -> Belief:
         """The belief at this decision; the memory of the decision is updated."""
         memory, worlds = decision.memory, decision.sample(self.hands)
-        if not goes_on(self.variant.rule_set, memory, worlds[:1]):
+        if not goes_on(self.variant, memory, worlds[:1]):
             memory["decisions"] = 0
         memory["history"][memory["decisions"]] = worlds[0]
         memory["decisions"] += 1
@@ -236,9 +237,19 @@ def most_decisions(rule_set: np.record) -> int:
     return 1 + (2 * cards + int(rule_set.max_clues)) // int(rule_set.seats)
 
 
-def goes_on(rule_set: np.record, memory: Any, now: NDArray[Any]) -> bool:
-    """Whether what a player remembers, a `memory_record`, comes before its position, (1,)."""
+def goes_on(variant: Variant, memory: Any, now: NDArray[Any]) -> bool:
+    """Whether a `memory_record` is what a player remembers at its position `now`, (1,).
+
+    Memories come back from outside, so compiled code sees none that this does not hold for.
+    """
     decisions = int(memory["decisions"])
     if not 0 < decisions < len(memory["history"]):
         return False
-    return bool(follows(rule_set, memory["history"][decisions - 1 : decisions], now))
+    history = np.concatenate((memory["history"][:decisions], now))
+    positions = [history[i : i + 1] for i in range(len(history))]
+    return (
+        all(is_valid(variant.rule_set_array, each) for each in positions)
+        and all(follows(variant.rule_set, *each) for each in pairwise(positions))
+        and can_be_held(variant.rule_set, positions[-2], memory["hands"])
+        and bool((np.isfinite(memory["likelihood"]) & (memory["likelihood"] <= 0)).all())
+    )

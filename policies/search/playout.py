@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample, uniforms
-from hanamachi.sessions.players import SeatedPlayer, observe, step, turns_of
+from hanamachi.sessions.observations import observe
+from hanamachi.sessions.players import SeatedPlayer, step, turns_of
 from hanamachi.sessions.policy_checks import memory_of, values_of
 
 Returns = NDArray[np.float64]  # (B, S) what each seat earns

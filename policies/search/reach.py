@@ -19,7 +19,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Masks, Observations, Policy
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 WEIGHING = "redeal", "rewind", "next_event"  # of a game, to sample and weigh its worlds

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.playout import play_out
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import actions_of, memory_of, values_of
 
 DEALS = 32  # of each position, with the same seeds for all positions

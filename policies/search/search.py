@@ -185,8 +185,7 @@ class Search(Policy):
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[list[Decision], Memory]:
         """The decision of each row, and the memory after all of them."""
-        worlds = self._checked_worlds(len(observation))
-        observation, mask = readable(self.variant, observation, mask)
+        worlds, observation, mask = self._known(observation, mask)
         prior, _, after = distribution_of(self._rollout_policy, observation, mask, memory)
         return self._of_each(worlds, observation, mask, prior, memory, after), after
 
@@ -202,6 +201,20 @@ class Search(Policy):
         """The blueprint's scores of the actions, (A,), given its memory, (M,)."""
         seen = decision.observation[None], decision.mask[None], memory[None]
         return scores_of(self._rollout_policy, *seen)[0][0]
+
+    def _known(self, observation: Observations, mask: Masks) -> tuple[Worlds, Observations, Masks]:
+        """The worlds, and the observation and mask of each row, as compiled code reads them.
+
+        UserError unless the seats to move in the worlds see just these.
+        """
+        worlds = self._checked_worlds(len(observation))
+        seen = readable(self.variant, observation, mask)
+        if not all(map(np.array_equal, seen, worlds.observe())):
+            raise UserError(
+                f"{self.name} was given observations or masks of other positions than its worlds: "
+                "use policy.with_worlds(env.worlds()) before each decision"
+            )
+        return worlds, *seen
 
     def _checked_worlds(self, rows: int) -> Worlds:
         if self.worlds is None:

@@ -16,7 +16,7 @@ from altered_states import real_play
 from hanamachi.engine import kernels
 from hanamachi.games.registry import variant
 from hanamachi.policies.features.base import Features
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 
 rules = variant(GAME)
 for games in real_play(rules, 1):

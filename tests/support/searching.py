@@ -3,7 +3,7 @@
 import numpy as np
 
 from hanamachi.engine import kernels
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from hanamachi.adapters.registration import gymnasium_id
 from hanamachi.errors import UserError
-from hanamachi.sessions.players import observe, step, turns_of
+from hanamachi.sessions.observations import observe
+from hanamachi.sessions.players import step, turns_of
 from hanamachi.training.dataset.read import Dataset, load
 from hanamachi.training.dataset.record import begun
 

@@ -40,7 +40,7 @@ from hanamachi.policies.networks.onnx_graph import DESCRIPTION, graph_of, withou
 from hanamachi.policies.networks.protobuf import compare, encoded
 from hanamachi.policies.networks.tables import tables_of
 from hanamachi.policies.policy import sample as draw
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.run import train

@@ -18,7 +18,7 @@ from hanamachi.policies.search import round_value as round_value_module
 from hanamachi.policies.search.endgame import Tree
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.round_value import RoundValue
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
 
 SMALL = {"cards": (2, 3, 4), "actions": ("secret", "gift"), "starter": 0}

@@ -15,7 +15,7 @@ from hanamachi.policies.search import hanabi_belief
 from hanamachi.policies.search.hanabi_belief import distinguished, likely
 from hanamachi.policies.search.hanabi_single_agent import most_decisions, worth_more_worlds
 from hanamachi.policies.search.hanabi_value import RemainingPoints, phases, played
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.evaluation.deals import play_games
 
@@ -245,6 +245,31 @@ def test_what_is_remembered_of_another_game_is_not_believed(game):
         for each in (fresh, of_the_other, memory)
     ]
     assert decisions == [1, 1, 4]
+
+
+EDITED = {  # what no player remembers: a field of a `memory_record`, and how it was changed
+    "a card that does not exist": ("hands", lambda hands: np.full_like(hands, 120)),
+    "one card in every slot": ("hands", lambda hands: hands[:, :1].repeat(hands.shape[1], 1)),
+    "no number": ("likelihood", lambda likelihood: likelihood * np.nan),
+    "more than certain": ("likelihood", lambda likelihood: likelihood + 1e9),
+    "decisions to come": ("decisions", lambda decisions: decisions + 1),
+    "positions that are none": ("history", lambda history: history[::-1]),
+}
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="whole games are long")
+@pytest.mark.parametrize("edit", EDITED)
+def test_a_memory_that_was_edited_is_not_believed(edit):
+    search = load_policy("search:single_agent:greedy:worlds=1,hands=20", "hanabi:2p")
+    games, memory = begun(search.variant, 1), memories(search, 1)
+    for _ in range(3 * search.variant.seats):
+        kernels.step(search.variant.rule_set, games, likeliest(chances_of(search, games, memory)))
+    remembered = memory[0, int(games["mover"][0])].view(search.memory_record)[0]
+    field, changed = EDITED[edit]
+    remembered[field] = changed(remembered[field].copy())
+    chances_of(search, games, memory)
+    assert remembered["decisions"] == 1
+    assert np.isfinite(remembered["likelihood"]).all()
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="whole games are long")

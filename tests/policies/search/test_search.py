@@ -19,7 +19,7 @@ from hanamachi.policies.search import budget
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.playout import gap_to_best, play_out
-from hanamachi.sessions.players import observe
+from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.evaluation.matches import interval, match
 
@@ -146,6 +146,28 @@ def test_a_search_refuses_the_worlds_of_another_turn():
     seen = observe(search.variant, games, games["mover"].astype(np.int64))
     with pytest.raises(UserError, match="with_worlds"):
         asked.distribution(*seen, search.initial_memory(1))
+
+
+@pytest.mark.parametrize(
+    ("spec", "game"),
+    [
+        ("search:improve:greedy:worlds=2", "hanamikoji"),
+        ("search:single_agent:greedy:worlds=2,hands=20", "hanabi:2p"),
+    ],
+)
+@pytest.mark.parametrize("stale", ["observation", "mask"])
+def test_a_search_refuses_what_was_observed_in_other_positions_than_its_worlds(spec, game, stale):
+    search = load_policy(spec, game)
+    games = midgame(search.variant, 1, games=1)
+    seats = games["mover"].astype(np.int64)
+    asked = search.with_worlds(Worlds(search.variant, games, seats))
+    seen, mask = observe(search.variant, games, seats)
+    if stale == "mask":
+        mask[:] = 1
+    else:
+        seen[0] = search.variant.observation.low
+    with pytest.raises(UserError, match="with_worlds"):
+        asked.distribution(seen, mask, search.initial_memory(1))
 
 
 def test_a_search_plays_on_by_the_rules_that_are_played():
