@@ -91,7 +91,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         `autoreset_mode` is SAME_STEP, NEXT_STEP or DISABLED, as in Gymnasium's own environments.
         Observations are float32, or int8: entry i is then the float32 entry times
         `variant.observation.units[i]`, rounded, at most 127. With `copy=False` each step writes to
-        the arrays of the step before, and the masks must not be changed.
+        the arrays of the step before.
         """
         if "illegal_reward" in options:
             raise UserError(
@@ -116,8 +116,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._make_games(checked_seat(seat, self.variant.seats), checked_threads(threads))
         self._begun = False
         self._shown = self._new_arrays()
-        masks = self._shown.masks  # actions are checked against these
-        self._masks = masks.copy() if self.copy or not self._resets_at_once else masks
+        self._masks = self._shown.masks.copy()
 
     def _make_games(self, seat: int | str, threads: int | None) -> None:
         """Make the games, and choose what a step does with those that are over."""
@@ -218,8 +217,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def _show(self, arrays: Shown) -> None:
         """Hand these arrays to the caller; actions are checked against a copy of the masks."""
         self._shown = arrays
-        if self._masks is not arrays.masks:
-            self._masks[:] = arrays.masks
+        self._masks[:] = arrays.masks
         if not self._resets_at_once:
             self._masks[games_over(self._play.games)] = 1  # what is chosen there is ignored
 

@@ -31,7 +31,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import PART, inline
-from hanamachi.engine.layout import INT8_MAX, Layout
+from hanamachi.engine.layout import INT8_MAX, Layout, read_only
 from hanamachi.errors import UserError, shown
 
 CHANCE = -1  # `mover` while chance decides
@@ -395,7 +395,7 @@ class Symmetries(NamedTuple):
     def of(cls, relabelled: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Self:
         """From the entries, (N,), and the actions, (A,), under each relabelling."""
         entries, actions = zip(*relabelled, strict=True)
-        return cls(np.array(entries), np.array(actions))
+        return cls(read_only(np.array(entries)), read_only(np.array(actions)))
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hanamachi.errors import unknown
 
 INT8_MAX = 127
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Layout:
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Where each segment begins, and one past the end: (segments + 1,)."""
-        return np.concatenate([[0], np.cumsum([s.size for s in self.segments])]).astype(np.int64)
+        sizes = np.cumsum([s.size for s in self.segments])
+        return read_only(np.concatenate([[0], sizes]).astype(np.int64))
 
     @property
     def size(self) -> int:
@@ -49,15 +52,11 @@ class Layout:
 
     @cached_property
     def low(self) -> NDArray[np.float32]:
-        return np.repeat([s.low for s in self.segments], [s.size for s in self.segments]).astype(
-            np.float32
-        )
+        return self._of_each_entry([s.low for s in self.segments])
 
     @cached_property
     def high(self) -> NDArray[np.float32]:
-        return np.repeat([s.high for s in self.segments], [s.size for s in self.segments]).astype(
-            np.float32
-        )
+        return self._of_each_entry([s.high for s in self.segments])
 
     @cached_property
     def segment_units(self) -> NDArray[np.float32]:
@@ -68,12 +67,17 @@ class Layout:
         rooms = [
             INT8_MAX // max(abs(s.low), abs(s.high)) if s.fraction else 1 for s in self.segments
         ]
-        return np.array(rooms, np.float32)
+        return read_only(np.array(rooms, np.float32))
 
     @cached_property
     def units(self) -> NDArray[np.float32]:
         """The same for every entry, (N,)."""
-        return np.repeat(self.segment_units, [s.size for s in self.segments])
+        return self._of_each_entry(self.segment_units)
+
+    def _of_each_entry(self, of_segments: ArrayLike) -> NDArray[np.float32]:
+        """A number of each segment, (segments,), for each of its entries, (N,)."""
+        sizes = [s.size for s in self.segments]
+        return read_only(np.repeat(np.asarray(of_segments, np.float32), sizes))
 
     def slice(self, name: str) -> slice:
         """Where the segment of this name lies; UserError if there is none."""
@@ -98,7 +102,7 @@ class Layout:
     def private_entries(self) -> NDArray[np.int64]:
         """The entries of the private segments, ascending."""
         kept = [self.private is None or s.name in self.private for s in self.segments]
-        return np.flatnonzero(np.repeat(kept, [s.size for s in self.segments]))
+        return read_only(np.flatnonzero(np.repeat(kept, [s.size for s in self.segments])))
 
     def describing(self, kind: str, count: int) -> NDArray[np.int64]:
         """The entries that describe each of `count` things of a kind, such as slots, (H, D)."""
@@ -119,3 +123,9 @@ class Layout:
             if s.size:
                 rows.append(f"| {start} | {s.size} | {s.low} to {s.high} | {s.name}: {s.meaning} |")
         return "\n".join(rows)
+
+
+def read_only(table: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The same array, to which nobody can write any more, as all games share it."""
+    table.flags.writeable = False
+    return table

@@ -67,6 +67,16 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         VectorSeatEnv("hanamikoji", 3, seat=1, starter=0, opponent=lambda *_: -5).reset(seed=1)
 
 
+@pytest.mark.parametrize("copy", [True, False])
+def test_masks_that_a_caller_changes_allow_no_illegal_action(copy):
+    envs = VectorSeatEnv("hanamikoji", 3, copy=copy)
+    masks = envs.reset(seed=1)[1]["action_mask"]
+    illegal = masks.argmin(1)
+    masks[:] = 1
+    with pytest.raises(IllegalAction):
+        envs.step(illegal)
+
+
 def begun():
     envs = VectorSeatEnv("hanamikoji", 2)
     envs.reset(seed=1)

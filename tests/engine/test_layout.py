@@ -69,3 +69,13 @@ def test_a_segment_is_found_by_its_name_alone():
     for name in ("my hands", 0, None):
         with pytest.raises(UserError, match="no segment"):
             layout.slice(name)
+
+
+@pytest.mark.parametrize("id", VARIANTS)
+def test_nobody_can_write_to_the_tables_that_all_games_share(id):
+    variant = make_variant(id)
+    layout = variant.observation
+    tables = layout.low, layout.high, layout.units, layout.segment_units, layout.offsets
+    for table in (*tables, layout.private_entries, *variant.symmetries):
+        with pytest.raises(ValueError, match="read-only"):
+            table[:] = 0

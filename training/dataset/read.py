@@ -3,6 +3,7 @@
 Notation: n moves, N entries of an observation, A actions.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -221,28 +222,42 @@ def rows_in(folder: Path, part: Path) -> int:
 
 
 def read_columns(folder: Path, recipe: Recipe, part: Path) -> Iterator[tuple[str, NDArray[Any]]]:
-    """The columns of a file, which must be those of the table in `columns.py`."""
+    """The columns of a file, which must be those of the table in `columns.py`; others are left."""
     variant, kinds = recipe.variant, columns(recipe.judge is not None)
     try:
         file = pq.ParquetFile(part, page_checksum_verification=True)
-        table, size = file.read(), file.metadata.num_rows
+        given, size = file.schema_arrow, file.metadata.num_rows
+        entries = entries_of(file.metadata)
+    except Exception as error:
+        raise refused(folder, f"{part.name} is damaged") from error
+    for kind, field in zip(kinds, schema(variant, recipe.judge is not None), strict=True):
+        if given.names.count(kind.name) != 1:
+            raise refused(folder, f"{part.name} does not have one column {kind.name}")
+        found = given.field(kind.name).type
+        if not same_type(found, field.type):
+            raise refused(folder, f"the column {kind.name} is {found}, not {field.type}")
+        if entries[kind.name] != size * row_size(kind, variant):
+            raise refused(folder, f"the column {kind.name} has empty places")
+    try:
+        table = file.read(columns=[kind.name for kind in kinds])
     except Exception as error:
         raise refused(folder, f"{part.name} is damaged") from error
     if len(table) != size:
         raise refused(folder, f"{part.name} has other rows than it says")
-    for kind, field in zip(kinds, schema(variant, recipe.judge is not None), strict=True):
-        if table.column_names.count(kind.name) != 1:
-            raise refused(folder, f"{part.name} does not have one column {kind.name}")
-        column = table[kind.name]
-        if not same_type(column.type, field.type):
-            raise refused(folder, f"the column {kind.name} is {column.type}, not {field.type}")
-        empty = refused(folder, f"the column {kind.name} has empty places")
-        if column.null_count:
-            raise empty
-        array = numpy_array(column, row_size(kind, variant))
-        if array.dtype != kind.dtype:  # as of lists with nulls in them
-            raise empty
+    for kind in kinds:
+        array = numpy_array(table[kind.name], row_size(kind, variant))
+        if table[kind.name].null_count or array.dtype != kind.dtype:  # as of lists with nulls
+            raise refused(folder, f"the column {kind.name} has empty places")
         yield kind.name, array
+
+
+def entries_of(found: pq.FileMetaData) -> Counter[str]:
+    """How many numbers each column of a file holds, which its size on the disk does not bound."""
+    entries: Counter[str] = Counter()
+    for group in map(found.row_group, range(found.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            entries[chunk.path_in_schema.partition(".")[0]] += chunk.num_values
+    return entries
 
 
 def same_type(given: pa.DataType, wanted: pa.DataType) -> bool:

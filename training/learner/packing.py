@@ -46,7 +46,7 @@ class Int8:
 
     def __init__(self, units: NDArray[np.float32]) -> None:
         """An entry of x is kept as x * units; `units` (N,) are those of the layout."""
-        self.size, self.units = len(units), torch.from_numpy(units)
+        self.size, self.units = len(units), torch.tensor(units)
         self.largest = torch.iinfo(self.dtype).max
 
     def pack(self, rows: NDArray[Any]) -> Tensor:

@@ -52,6 +52,7 @@ class TurnBasedVecEnv(VecEnv):
         self.render_mode = None
         self.observations = np.zeros((num_envs, size), np.float32)
         self.masks = np.zeros((num_envs, actions), np.int8)
+        self._legal = self.masks.copy()  # what actions are checked against; never handed out
         self.rewards = np.zeros(num_envs, np.float32)
         self.terminated = np.zeros(num_envs, np.bool_)
         self.signs = np.ones(num_envs, np.float32)
@@ -85,12 +86,13 @@ class TurnBasedVecEnv(VecEnv):
 
     def checked(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The learner's actions, (B,), if the games have begun and each is legal in its row."""
-        if not self.masks[0].any():
+        if not self._legal[0].any():
             raise UserError("the games have not begun: call reset() before the first action")
-        return checked_actions(actions, self.masks, "the learner")
+        return checked_actions(actions, self._legal, "the learner")
 
     def action_masks(self) -> NDArray[np.int8]:
-        return self.masks
+        """A copy of `masks`."""
+        return self.masks.copy()
 
     def reset(self) -> NDArray[np.float32]:
         if self._seeds[0] is not None:  # from stable-baselines3's `seed`, for this reset only
@@ -126,7 +128,7 @@ class TurnBasedVecEnv(VecEnv):
     ) -> list[Any]:
         if method_name != "action_masks":
             raise UserError(f"the games of this batch have no method {method_name}")
-        return [self.masks[row] for row in self._get_indices(indices)]
+        return [self.masks[row].copy() for row in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
         return [False for _ in self._get_indices(indices)]
@@ -245,7 +247,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     def turns(self) -> Turns:
         """The decisions that the rows show, one in each game."""
         rows = np.arange(self.num_envs)
-        return Turns(self.variant, rows, self.games, self.movers, self.observations, self.masks)
+        return Turns(self.variant, rows, self.games, self.movers, self.observations, self._legal)
 
     def centralised_observations(self) -> NDArray[np.float32]:
         seats, size = self.variant.seats, self.observations.shape[1]
@@ -266,16 +268,18 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self._assign_seats(np.arange(self.num_envs))
         self._others_play()
         self.terminated[:] = False
+        self.masks[:] = self._legal
 
     def advance(self, actions: NDArray[np.int64]) -> None:
         self._play(self.checked(actions))
+        self.masks[:] = self._legal
 
     def _play(self, actions: NDArray[np.int64]) -> None:
         """Play one action in every row, which is legal there, and fill the arrays."""
         movers = self.movers
         parallel_for(
             kernels.advance, self.variant.rule_set, self.games, actions,
-            self.observations, self.masks, self.earned, self.terminated, self.last,
+            self.observations, self._legal, self.earned, self.terminated, self.last,
         )  # fmt: skip
         self.rewards[:] = self.earned[np.arange(self.num_envs), movers]
         self.elapsed.fill(1)
@@ -289,7 +293,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         """Observe and mask every row as it stands."""
         rule_set = self.variant.rule_set
         parallel_for(kernels.observations, rule_set, self.games, self.movers, self.observations)
-        parallel_for(kernels.masks, rule_set, self.games, self.masks)
+        parallel_for(kernels.masks, rule_set, self.games, self._legal)
 
     def _assign_seats(self, rows: NDArray[np.int64]) -> None:
         """Draw the learner's seat in games that have just begun."""
@@ -314,7 +318,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     def _opponent_moves(self, opponent: FixedOpponent, waiting: NDArray[np.int64]) -> None:
         """One move in each of its waiting games; if it ends one, the learner's step ends too."""
         rows = opponent.rows[waiting]
-        games, observations, masks = self.games[rows], self.observations[rows], self.masks[rows]
+        games, observations, masks = self.games[rows], self.observations[rows], self._legal[rows]
         seats = games["mover"].astype(np.int64)
         turns = Turns(self.variant, waiting, games, seats, observations, masks)
         actions = opponent.act(turns, self.rng)
@@ -328,7 +332,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         ended = terminated & ~self.terminated[rows]  # the games that the learner has played in
         seats = self.learner_seat[rows[ended]]
         self.last[rows[ended]] = self._seen_at_end(self.games[rows[ended]], actions[ended], seats)
-        self.games[rows], self.observations[rows], self.masks[rows] = games, observations, masks
+        self.games[rows], self.observations[rows], self._legal[rows] = games, observations, masks
         learners = earned[np.arange(len(rows)), self.learner_seat[rows]]
         learners *= self.gamma ** self.elapsed[rows]
         self.rewards[rows] += np.where(self.terminated[rows], 0, learners)
@@ -340,7 +344,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         self, games: NDArray[Any], actions: NDArray[np.int64], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """What `seats` see at the end of games that `actions` end, with the moves they force."""
-        rule_set, masks = self.variant.rule_set, np.empty_like(self.masks[: len(games)])
+        rule_set, masks = self.variant.rule_set, np.empty_like(self._legal[: len(games)])
         while len(rows := np.flatnonzero(games["mover"] != OVER)):
             moved = games[rows]
             kernels.step(rule_set, moved, actions[rows])
@@ -370,6 +374,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
             opponent.memory = memory.copy()
         self.rng.bit_generator.state = state["rng"]
         self._look()
+        self.masks[:] = self._legal
 
 
 def relabelled_others(variant: Variant) -> NDArray[np.int64]:
@@ -444,7 +449,8 @@ class OtherPlayVecEnv(SelfPlayVecEnv):
         """Show every row as its seat sees it."""
         entries, actions = (of_all[self.current] for of_all in self.symmetries)
         self.observations[:] = np.take_along_axis(self.observations, entries, axis=1)
-        self.masks[:] = np.take_along_axis(self.masks, actions, axis=1)
+        self._legal[:] = np.take_along_axis(self._legal, actions, axis=1)
+        self.masks[:] = self._legal
 
     def get_state(self) -> dict[str, Any]:
         drawn = {"drawn": self.drawn.copy(), "relabelling": self.relabelling.bit_generator.state}
@@ -605,7 +611,7 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
         env = self.envs[row]
         view = env.observe(env.agent_selection)
         self.observations[row] = self._flat(view)
-        self.masks[row] = view["action_mask"]
+        self.masks[row] = self._legal[row] = view["action_mask"]
 
     @staticmethod
     def _flat(view: Mapping[str, Any]) -> NDArray[np.float32]:

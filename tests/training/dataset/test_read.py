@@ -164,6 +164,36 @@ def test_a_column_with_an_empty_place_or_that_is_there_twice_is_refused(name, co
         assert f"column {name}" in refused(copy)
 
 
+@pytest.fixture
+def pool():
+    """Counts what pyarrow takes during a test alone."""
+    before = pa.default_memory_pool()
+    counted = pa.proxy_memory_pool(before)
+    pa.set_memory_pool(counted)
+    yield counted
+    pa.set_memory_pool(before)
+
+
+@pytest.mark.parametrize("name", ["unknown", "seat"])
+def test_a_small_file_that_unfolds_to_a_large_column_takes_no_memory(name, whole, copy, pool):
+    load(whole)
+    enough = 2 * pool.max_memory()
+    table = pq.read_table(copy / FILE)
+    table = table.drop_columns([name]) if name in table.column_names else table
+    width = 4 * enough // len(table)
+    large = np.zeros(len(table) * width, np.int8)
+    column = pa.FixedSizeListArray.from_arrays(large, width)
+    pq.write_table(table.append_column(name, column), copy / FILE)
+    del column, table
+    taken = pa.proxy_memory_pool(pool)
+    pa.set_memory_pool(taken)
+    if name == "unknown":
+        assert len(load(copy)) == len(load(whole))
+    else:
+        assert name in refused(copy)
+    assert taken.max_memory() < enough < len(large)
+
+
 @pytest.mark.parametrize(
     "change",
     [

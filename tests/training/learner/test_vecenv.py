@@ -21,7 +21,7 @@ from hanamachi.adapters.aec import AEC, make
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.engine.threads import STEPS_PER_THREAD, default_threads
-from hanamachi.errors import UserError
+from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import Policy, load_policy
 from hanamachi.sessions.session import Session
@@ -608,6 +608,21 @@ def test_an_action_that_is_not_legal_changes_no_game(other_play):
         assert_one_sentence(refused.value)
     assert games.get_state()["games"] == before
     games.advance(legal)
+
+
+@pytest.mark.parametrize("kind", [SelfPlayVecEnv, OtherPlayVecEnv])
+def test_masks_that_a_caller_changes_allow_no_illegal_action(kind):
+    games = kind(make_variant("hanabi:2p"), 4)
+    games.reset()
+    for _ in range(3):
+        illegal = games.masks.argmin(1)
+        for masks in (games.masks, games.action_masks(), *games.env_method("action_masks")):
+            masks[:] = 1
+        with pytest.raises(IllegalAction):
+            games.advance(illegal)
+        state = games.get_state()
+        games.set_state(state)  # shows what is true again
+        games.advance(games.masks.argmax(1))
 
 
 def test_an_illegal_action_steps_no_environment():
