@@ -1,7 +1,8 @@
-"""Ctrl-C and SIGTERM while a run learns: they wait until the run can be saved."""
+"""Ctrl-C, SIGTERM and a closed terminal while a run learns: they wait until it can be saved."""
 
 import os
 import signal
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,7 +10,23 @@ from types import FrameType
 from typing import Any
 
 SAVING = "\nhanamachi: saving after this iteration; press Ctrl-C again to stop at once\n"
-STDERR = 2
+STDOUT, STDERR = 1, 2
+HANGUP: int | None = getattr(
+    signal, "SIGHUP", None
+)  # comes when the terminal closes; not on Windows
+ENDING = [number for number in (signal.SIGTERM, HANGUP) if number is not None]  # besides Ctrl-C
+
+
+def leave_terminal(number: int) -> None:
+    """After a hangup, let what is printed go nowhere, as writing to the terminal would fail."""
+    if number != HANGUP:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (STDOUT, STDERR):
+        with suppress(OSError):  # of one that is closed
+            if stat.S_ISCHR(os.fstat(stream).st_mode):
+                os.dup2(nowhere, stream)
+    os.close(nowhere)
 
 
 @contextmanager
@@ -29,6 +46,7 @@ def held_signals() -> Iterator[list[int]]:
 
     def hold(number: int, frame: FrameType | None) -> None:
         received.append(number)
+        leave_terminal(number)
         if len(received) > 1:
             restore()
             signal.raise_signal(number)
@@ -37,7 +55,7 @@ def held_signals() -> Iterator[list[int]]:
             os.write(STDERR, SAVING.encode())
 
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, *ENDING):
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, hold)
     try:

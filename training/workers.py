@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, TypeVar
 
+from hanamachi.training.interruption import ENDING
+
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -55,13 +57,17 @@ def interrupts_held() -> Iterator[None]:
 
 
 def begin_worker(begin: Callable[[], None] | None) -> None:
-    """Let a signal end a worker as an exception does; Ctrl-C is for the process that started it."""
+    """Let SIGTERM end a worker as an exception does.
+
+    Ctrl-C and a closed terminal are for the process that started it.
+    """
 
     def leave(number: int, frame: Any) -> NoReturn:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         sys.exit(128 + number)
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, *ENDING):  # of which SIGTERM is for a worker, too
+        signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):  # bots that a worker starts would inherit the mask
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, leave)

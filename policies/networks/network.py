@@ -128,7 +128,7 @@ class CanonicalForms(nn.Module):
         super().__init__()
         self.tables = forms
         for name, table in forms._asdict().items():
-            self.register_buffer(name, torch.as_tensor(table), persistent=False)
+            self.register_buffer(name, torch.tensor(table), persistent=False)
 
     def forward(self, observation: Tensor, mask: Tensor) -> Canonical:
         """(B, N), (B, A) -> what a canonical network sees, as tensors."""

@@ -206,6 +206,7 @@ def test_terminated_at_random_moments_it_ends_with_the_same_weights(start, unint
     ("number", "code", "place", "call", "decisions"),
     [
         (signal.SIGINT, 130, COLLECT, 2, 3 * 64),
+        (signal.SIGHUP, 129, COLLECT, 2, 3 * 64),
         (signal.SIGTERM, 143, "hanamachi.training.callbacks.PlayThePast.start", 0, 0),
     ],
 )
@@ -283,6 +284,21 @@ def test_ctrl_c_in_a_terminal_leaves_it_as_it_was(start, tmp_path):
     assert run.end()[0] == 130
     assert "Traceback" not in shown.getvalue()
     assert shown.getvalue().rfind("\x1b[?25h") > shown.getvalue().rfind("\x1b[?25l")  # the cursor
+
+
+def test_a_terminal_that_is_closed_ends_a_run_as_ctrl_c_does(start, tmp_path):
+    ours, theirs = os.openpty()
+    out, endless = tmp_path / "run", ("--set", "steps=1_000_000")
+    run = start(out, partial(take_terminal, os.ttyname(theirs)), more=endless)
+    child = fdspawn(ours, encoding="utf-8", codec_errors="replace", timeout=PATIENCE)
+    child.expect_exact("left")
+    os.close(theirs)
+    wait_for(out / "resume.zip", run)
+    before = resumed_learner(Config(**SETTINGS | {"steps": 1_000_000}), out).num_timesteps
+    child.close()
+    assert run.end()[0] == 129
+    after = resumed_learner(Config(**SETTINGS | {"steps": 1_000_000}), out).num_timesteps
+    assert after >= before
 
 
 @pytest.fixture

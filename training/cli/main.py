@@ -1,6 +1,7 @@
 """The entry of the command line: a user's mistake ends in one sentence and exit code 2.
 
-Ctrl-C and SIGTERM end in one sentence too, with the exit codes that shells give them.
+Ctrl-C, SIGTERM and a closed terminal end in one sentence too, with the exit codes that shells give
+them.
 """
 
 import os
@@ -18,10 +19,11 @@ from hanamachi.errors import UserError, missing_extra, shortened, shown
 from hanamachi.storage.reading import may_name_a_file
 from hanamachi.training.cli.notes import note
 from hanamachi.training.failures import is_out_of_memory, missing_package
+from hanamachi.training.interruption import ENDING, leave_terminal
 
-UNREAD, MISTAKE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
-STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
-SOON = 0.01  # seconds
+UNREAD, MISTAKE, HUNG_UP, INTERRUPTED, TERMINATED = 1, 2, 129, 130, 143
+STOPPED = {HUNG_UP: "hung up", INTERRUPTED: "interrupted", TERMINATED: "terminated"}
+SOON = 0.1  # seconds, after which Python has surely cleaned up
 RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
 
 
@@ -29,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run `hanamachi` with these arguments, by default those of the process, and exit."""
     read_and_print_all()
     given = sys.argv[1:] if arguments is None else list(arguments)
-    with exit_on_sigterm(), no_signal_lost():
+    with exit_on_signals(), no_signal_lost():
         code = run(lambda: answer(given or ["--help"]))
     if code in STOPPED:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
@@ -38,24 +40,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 @contextmanager
-def exit_on_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the command as an exception does, so that what it began is put away.
+def exit_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the command as an exception, so that what it began is put away.
 
-    A handler that is there already stays, as does one that a library such as Ray installs later.
+    Handlers that are there already stay, as do those that a library such as Ray installs later.
     """
 
-    def terminate(number: int, frame: FrameType | None) -> None:
-        sys.exit(TERMINATED)
+    def leave(number: int, frame: FrameType | None) -> None:
+        leave_terminal(number)
+        sys.exit(128 + number)
 
     in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, terminate)
+    free = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    ours = free if in_main_thread else []
+    for number in ours:
+        signal.signal(number, leave)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
@@ -64,9 +68,11 @@ def no_signal_lost() -> Iterator[None]:
     usual = sys.unraisablehook
 
     def hook(ignored: "sys.UnraisableHookArgs") -> None:
-        if isinstance(ignored.exc_value, KeyboardInterrupt | SystemExit):
-            interrupted = isinstance(ignored.exc_value, KeyboardInterrupt)
-            number = signal.SIGINT if interrupted else signal.SIGTERM
+        error = ignored.exc_value
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            hung_up = isinstance(error, SystemExit) and error.code == HUNG_UP
+            ending = HUNG_UP - 128 if hung_up else signal.SIGTERM
+            number = signal.SIGINT if isinstance(error, KeyboardInterrupt) else ending
             threading.Timer(SOON, interrupt_main_thread, [number]).start()
         else:
             usual(ignored)
@@ -126,6 +132,8 @@ def run(command: Callable[[], Any]) -> int:
             return UNREAD
         if ended.code in (TERMINATED, signal.SIGTERM):  # Ray's handler gives the signal's number
             return TERMINATED
+        if ended.code == HUNG_UP:
+            return HUNG_UP
         if isinstance(ended.code, str):
             return complain(ended.code)
         return complain(f"a policy ended the command: it called sys.exit({shown(ended.code)})")

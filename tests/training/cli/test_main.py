@@ -616,15 +616,23 @@ def test_the_base_install_is_enough(command):
     assert done.stdout
 
 
-def test_an_interrupted_command_ends_with_130_and_a_terminated_one_with_143():
+def test_an_interrupted_command_ends_with_130():
     def interrupted():
         raise KeyboardInterrupt
 
     assert cli.run(interrupted) == 130
-    before = signal.getsignal(signal.SIGTERM)
-    with cli.exit_on_sigterm():
-        assert cli.run(lambda: signal.raise_signal(signal.SIGTERM)) == 143
-    assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX has these signals")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_command_that_a_signal_ends_has_its_exit_code(name, code, monkeypatch):
+    monkeypatch.setattr(cli, "leave_terminal", lambda number: None)  # that of the tests stays
+    number = signal.Signals[name]
+    before = signal.signal(number, signal.SIG_DFL)
+    with cli.exit_on_signals():
+        assert cli.run(lambda: signal.raise_signal(number)) == code
+    assert signal.getsignal(number) is signal.SIG_DFL
+    signal.signal(number, before)
 
 
 @pytest.mark.parametrize(
@@ -675,7 +683,7 @@ cli.main(["games"])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX has these signals")
-@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
 def test_a_signal_that_comes_while_python_cleans_up_is_not_lost(name, code):
     program = [sys.executable, "-c", SIGNAL_WHILE_CLEANING_UP.format(name=name)]
     hear = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
