@@ -24,7 +24,7 @@ def export(spec: str | Path, out: str | Path | None = None) -> Path:
     assert isinstance(policy, CompiledPolicy), "only checkpoints have weights"
     path = checked_path(policy.name.replace(":", "-") + ONNX if out is None else out)
     if path.suffix != ONNX:
-        raise UserError(f"the name of an ONNX file must end in {ONNX}, and {path.name} does not")
+        raise UserError(f"the name of an ONNX file must end in {ONNX}, and {path} does not")
     refuse_existing(path)
     write_onnx(policy.checkpoint, path)
     return path

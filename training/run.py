@@ -77,15 +77,15 @@ def train(
     With `resume`, the run continues from the last save in `out`, or begins if there is none; a
     finished run stays as it is. With `workers`, that many tasks of a Ray cluster play the games.
     The final evaluation goes to `out`/evaluation.json. Raises UserError if something does not fit,
-    or another process trains in `out`. While the policy learns, Ctrl-C and SIGTERM take effect
-    after the iteration, when the run is saved; a second one takes effect at once. `title` is that
-    of the progress bar; `show` prints the final evaluation.
+    or another process trains in `out`. While the policy learns, Ctrl-C, SIGTERM and SIGHUP take
+    effect after the iteration, when the run is saved; a second one takes effect at once. `title` is
+    that of the progress bar; `show` prints the final evaluation.
     """
     out = Path(out)
     check_workers(config, workers)
     with open_run(config, out, resume):
         if resume and is_finished(out):
-            rows = read_rows(out / "evaluation.json")
+            rows = finished_rows(out)
         else:
             learner = fit(config, out, resume, workers, title)
             policy = load_checkpoint(out / "policy", config.game, **config.options)
@@ -238,6 +238,14 @@ def check_policies(config: Config) -> None:
             )
         if isinstance(policy, ProcessPolicy):
             policy.start()
+
+
+def finished_rows(out: Path) -> Rows:
+    """The final evaluation of a run that is finished; UserError if its policy is gone."""
+    policy = out / "policy"
+    if not policy.is_dir():
+        raise UserError(f"the run is finished, but {policy} is gone: restore it, or train again")
+    return read_rows(out / "evaluation.json")
 
 
 def is_finished(out: Path) -> bool:

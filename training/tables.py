@@ -10,6 +10,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from hanamachi.errors import printable
+
 # the folders of a path, and what is in the last; the settings of a model
 PIECES = re.compile(r"[^/\\?&]*[/\\?&]+|[^/\\?&]+")
 
@@ -18,7 +20,7 @@ class Name:
     """The name of a policy, perhaps a path: a name too long for a line folds after /, ? or &."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = printable(name)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         parts = map(cell_len, PIECES.findall(self.name))

@@ -40,7 +40,8 @@ class CompileNotice:
         self.compiled += 1
         self.compiling -= 1
         if now - self.said > OFTEN:
-            self.say(f"{self.compiled} functions compiled in {self.spent:.0f} s")
+            functions = "1 function" if self.compiled == 1 else f"{self.compiled} functions"
+            self.say(f"{functions} compiled in {self.spent:.0f} s")
 
     def say(self, words: str) -> None:
         self.said = monotonic()

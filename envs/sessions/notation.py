@@ -82,6 +82,9 @@ def outcome(variant: Variant, event: Event) -> str:
     return name
 
 
+WRITTEN = (".txt", ".json")  # ends of the names of games; .hanab.json is one of the second kind
+
+
 def write_game(record: Record, path: str | os.PathLike[str]) -> None:
     """Write a game in the form that the file's name asks for.
 

@@ -99,7 +99,7 @@ def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponen
     if hasattr(opponent, "act"):
         made_for = getattr(opponent, "variant", None)
         if isinstance(made_for, Variant) and not made_for.understands(variant):
-            raise UserError(f"the opponent plays {made_for.id} and cannot play {variant.id}")
+            raise cannot_play("the opponent", made_for, variant)
         return opponent
     if callable(opponent):
         return RowByRow(opponent)
@@ -107,6 +107,13 @@ def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponen
         "opponent must have act(observation, mask, memory, rng) or be a function "
         f"(observation, mask) -> action, not {shown(opponent)}"
     )
+
+
+def cannot_play(name: str, made_for: Variant, variant: Variant) -> UserError:
+    """That what is called `name` plays another game than `variant`, or other options of it."""
+    if made_for.id == variant.id:
+        return UserError(f"{name} plays {variant.id} with other options: load it with those given")
+    return UserError(f"{name} plays {made_for.id} and cannot play {variant.id}")
 
 
 def initial_memory(opponent: Opponent, batch: int, seats: int) -> NDArray[Any]:

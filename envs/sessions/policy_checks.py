@@ -141,8 +141,9 @@ def fault_in(rows: Floats, masks: Masks) -> str:
         return "gives probabilities that are not finite"
     if (rows[row][masks[row] == 0] != 0).any():
         return "gives an illegal action a probability other than 0"
-    total = rows[row].sum(dtype=np.float64)
-    return f"gives probabilities that are below 0 or sum to {total:g}, not to 1"
+    if (rows[row] < 0).any():
+        return "gives an action a probability below 0"
+    return f"gives probabilities that sum to {rows[row].sum(dtype=np.float64):g}, not to 1"
 
 
 def checked_actions(actions: Any, masks: Masks, name: str) -> Actions:

@@ -50,7 +50,7 @@ def replacing(
         give_name(aside, path)
         flush_names(path.parent)
     except OSError as error:
-        if error.filename in (aside, str(aside)):  # which nobody has named
+        if error.filename in (None, aside, str(aside)):  # which nobody has named
             error.filename, error.filename2 = str(path), None
         raise
     finally:

@@ -1,7 +1,6 @@
 """YAML from outside: plain data of a bounded size and depth, or an error of one sentence."""
 
 import re
-from collections import Counter
 from typing import Any
 
 import yaml
@@ -78,10 +77,11 @@ class Yaml(yaml.SafeLoader):
         return self.DEFAULT_SCALAR_TAG if tag in NUMBERS and ":" in value else tag
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        if len(set(keys)) < len(keys):
-            twice, _ = Counter(keys).most_common(1)[0]
-            raise refused(f"{twice} is given twice", node)
+        given: set[str] = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in given:
+                raise refused(f"{key.value} is given twice", key)
+            given.add(key.value)
         return super().construct_mapping(node, deep)
 
 

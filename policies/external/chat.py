@@ -131,6 +131,11 @@ class Chat:
             ) from None
         except (OSError, HTTPException) as error:
             raise Passing(words_of(error)) from None
+        except ValueError as error:  # of an address that cannot be, which must be a proxy's
+            raise Unavailable(
+                f"{self.url} cannot be asked ({error}): correct the proxy in http_proxy or "
+                "https_proxy, or remove it"
+            ) from None
 
     def _refused(self, error: HTTPError, key: str, deadline: float) -> Exception:
         """What an answer other than 200 means."""

@@ -126,9 +126,25 @@ class Bots:
         self.in_seats: dict[int, SeatedBot] = {}
         self.never_ready = ""  # why, once one of them was not
         weakref.finalize(self, close, self.in_seats)
+        ALIVE.add(self)
 
     def __reduce__(self) -> Any:
         return Bots, ()  # a process stays where it is: a copy elsewhere starts its own
+
+
+ALIVE: "weakref.WeakSet[Bots]" = weakref.WeakSet()
+
+
+def leave_to_parent() -> None:
+    """A process that was forked starts bots of its own; these belong to the one it came from."""
+    for bots in ALIVE:
+        for player in bots.in_seats.values():
+            player.leave()
+        bots.in_seats.clear()
+
+
+if hasattr(os, "register_at_fork"):  # Windows forks no processes
+    os.register_at_fork(after_in_child=leave_to_parent)
 
 
 def close(in_seats: "dict[int, SeatedBot]") -> None:
@@ -232,6 +248,12 @@ class SeatedBot:
             game = self._open.pop(history)
             if self._bot:
                 self._bot.tell(end(history, self.seat, game.number))
+
+    def leave(self) -> None:
+        """Let go of the bot, and let it live."""
+        if self._bot:
+            self._bot.end.detach()
+            self._bot = None
 
     def close(self) -> None:
         self._tell_ends()

@@ -33,6 +33,7 @@ from hanamachi.policies.policy import (
 )
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.view_policy import ViewPolicy
+from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import distribution_of, memory_of, scores_of
 from hanamachi.sessions.session import whole_number
 from hanamachi.sessions.worlds import Worlds
@@ -124,12 +125,12 @@ class Search(Policy):
             self.variant.needs(part, self.name)
 
     def _check_blueprint(self) -> None:
-        blueprint, game = self.blueprint, self.variant.id
+        blueprint = self.blueprint
         if blueprint is None:
             if self.needs_blueprint:
                 raise UserError(f"{self.name} needs a blueprint policy: {self.name}:expert:...")
         elif not blueprint.variant.understands(self.variant):
-            raise UserError(f"{blueprint.name} plays {blueprint.variant.id} and cannot play {game}")
+            raise cannot_play(blueprint.name, blueprint.variant, self.variant)
         elif isinstance(blueprint, Search):
             raise UserError(f"the blueprint of {self.name} must not be another search")
 

@@ -195,6 +195,7 @@ def test_a_mistake_is_named_with_its_place_and_the_nearest_right_word(refusal, t
         (SMALL + "seed: [", "line 2"),
         (SMALL + "seed: 1\nseed: 2", "seed"),
         (SMALL + "ppo: {gamma: 1, gamma: 1}", "line 2"),
+        (SMALL + "seed: 1\n\nseed: 2", "line 4"),
         (SMALL + "seed: 1" + 5_000 * "0", "YAML"),
         (5_000 * "[", "YAML"),
         (b"game: \xff", "run.yaml"),

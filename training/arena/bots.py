@@ -13,6 +13,7 @@ from hanamachi.training.evaluation.fingerprints import DIGITS
 
 RUN = "run"  # the program of a bot that is a folder
 PYCACHE = "__pycache__"
+CHUNK = 1 << 20  # bytes that are read at once
 
 
 def bots_in(folder: Path | str) -> tuple[dict[str, Path], list[str]]:
@@ -53,8 +54,12 @@ def digest(bot: Path) -> str:
     content, folder = sha256(), bot.parent if bot.is_file() else bot
     for file in files_of(bot):
         within = file.relative_to(folder).as_posix()
-        for part in (os.fsencode(within), file.read_bytes()):
-            content.update(b"%d:" % len(part) + part)  # so that no name runs into a content
+        name = os.fsencode(within)
+        content.update(b"%d:" % len(name) + name)  # so that no name runs into a content
+        content.update(b"%d:" % file.stat().st_size)
+        with file.open("rb") as opened:
+            while part := opened.read(CHUNK):
+                content.update(part)
     return content.hexdigest()[:DIGITS]
 
 

@@ -4,6 +4,7 @@ Ctrl-C, SIGTERM and a closed terminal end in one sentence too, with the exit cod
 them.
 """
 
+import errno
 import os
 import shlex
 import signal
@@ -24,6 +25,7 @@ from hanamachi.training.interruption import ENDING, leave_terminal
 UNREAD, MISTAKE, HUNG_UP, INTERRUPTED, TERMINATED = 1, 2, 129, 130, 143
 STOPPED = {HUNG_UP: "hung up", INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 SOON = 0.1  # seconds, after which Python has surely cleaned up
+FULL = errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)  # Windows has no quota of this name
 RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
 
 
@@ -168,6 +170,9 @@ def sentence(error: Exception) -> str:
         return str(error)
     if is_out_of_memory(error):
         return "there is not enough memory for this; ask for fewer games or a smaller network"
+    if isinstance(error, OSError) and error.errno in FULL:
+        place = f" for {error.filename}" if error.filename else ""
+        return f"the disk has no room{place}: free some, then run the same command again"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions

@@ -2,8 +2,10 @@
 
 import sys
 
+from hanamachi.errors import printable
+
 
 def note(words: str) -> None:
-    """Say something on stderr."""
+    """Say something on stderr, in printable characters: names of files may hold others."""
     if sys.stderr:  # None if it is closed: then print would write to stdout
-        print(words, file=sys.stderr)
+        print(*map(printable, words.split("\n")), sep="\n", file=sys.stderr)

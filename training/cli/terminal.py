@@ -16,7 +16,11 @@ from hanamachi.training.cli.notes import note
 
 LONGEST_LINE = 100 * LINE  # characters that are passed over to find the end of a line
 
+NARROWEST = 20  # columns, whatever COLUMNS says
+
 console = Console(emoji=False)
+if console.width < NARROWEST:
+    console.width = NARROWEST
 
 
 def show(content: Any, tables: Any, as_json: bool) -> None:

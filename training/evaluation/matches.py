@@ -26,6 +26,7 @@ from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.policies.search.regret import FEWEST
+from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, keeping_games
@@ -383,7 +384,7 @@ def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
     ]
     for player in players:
         if not player.variant.understands(variant):
-            raise UserError(f"{player.name} plays {player.variant.id} and cannot play {variant.id}")
+            raise cannot_play(player.name, player.variant, variant)
         memory_of(player, FEWEST_GAMES)  # a policy without one would fail at its first decision
     return players
 

@@ -197,4 +197,5 @@ def forfeit_note(evaluation: Evaluation, name: str, found: Sequence[Forfeits]) -
     versus = "with" if evaluation.cooperative else "against"
     other = "itself" if first.opponent == name else first.opponent
     where = f"decision {first.decision} of deal {first.deal} {versus} {other}"
-    return f"{name} failed and forfeited {lost:,} games, the first at {where}: {first.error}"
+    games = "1 game" if lost == 1 else f"{lost:,} games, the first"
+    return f"{name} failed and forfeited {games} at {where}: {first.error}"

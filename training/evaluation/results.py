@@ -26,7 +26,10 @@ def read_rows(path: Path) -> Rows:
     try:
         return TypeAdapter(Written).validate_json(read_bounded(path, RESULTS_BYTES))
     except ValidationError:
-        raise UserError(f"{path} is damaged: it does not hold the results of a policy") from None
+        raise UserError(
+            f"{path} does not hold the results of a policy: restore it, or delete it and resume "
+            "the run"
+        ) from None
 
 
 def write_json(content: Any, path: Path) -> None:

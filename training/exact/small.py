@@ -1,6 +1,7 @@
 """The small versions: a table of variants whose whole tree is walked in seconds."""
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any, NamedTuple
 
 from hanamachi.engine.game import Variant
@@ -57,7 +58,8 @@ def small_versions(game: str) -> list[Small]:
 
 def command_line(small: Small) -> str:
     """The options of the command line for a small version."""
-    settings = (f"--set {name}={spelled(value)}" for name, value in small.options.items())
+    options = small.options.items()
+    settings = (f"--set {quote(f'{name}={spelled(value)}')}" for name, value in options)
     return f"--game {small.id} {' '.join(settings)}"
 
 

@@ -47,6 +47,15 @@ def ask(asked: Chat, stop: Event | None = None) -> Reply:
     return asked.ask(asked.request([{"role": "user", "content": "hi you"}]), stop or Event())
 
 
+def test_a_proxy_that_cannot_be_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for proxy in ("http://[::1", "http://proxy:port", "nonsense://proxy:1"):
+        monkeypatch.setenv("http_proxy", proxy)
+        far = Chat("http://far.example/v1", "test", {}, wait=0.001, attempts=2)
+        with pytest.raises(Unavailable) as caught:
+            ask(far)
+        assert len(str(caught.value)) <= 300
+
+
 def test_a_request_has_the_model_the_messages_and_the_sampling(server: ChatServer) -> None:
     assert ask(chat(server, sampling={"temperature": 0})) == Reply("hello there", 2, 2)
     (body,) = server.asked

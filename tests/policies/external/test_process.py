@@ -236,6 +236,10 @@ HOSTILE = {
         READY + "answer({'probabilities': {'0': 0.5}}); time.sleep(9)",
         "sum to 0.5",
     ),
+    "gives less than nothing": (
+        READY + "answer({'probabilities': {'0': 2, '1': -1}}); time.sleep(9)",
+        "0",
+    ),
     "gives nothing a chance": (READY + "answer({'probabilities': {}}); time.sleep(9)", "sum to 0"),
     "gives NaN": (READY + 'print(\'{"probabilities":{"0":NaN}}\', flush=True)', "finite"),
     "gives words": (READY + "answer({'probabilities': {'0': '1'}}); time.sleep(9)", "no number"),
@@ -450,6 +454,37 @@ def test_a_bot_and_its_children_end_with_the_policy(bot: Write, tmp_path: Path) 
     del policy
     gc.collect()
     assert not any(map(is_running, pids))
+
+
+def test_a_process_that_is_forked_starts_its_own_bot(bot: Write, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    bot(f"print(os.getpid(), file=open({str(pids)!r}, 'a'))\n" + FIRST_LEGAL)
+    program = f"""
+import os, sys
+sys.path.append({str(Path(__file__).parent)!r})
+from hanamachi.policies.load import load_policy
+from hanamachi.sessions.players import SeatedPlayer, turn_of
+from hanamachi.sessions.session import Session
+
+policy = load_policy("process:python {tmp_path / "bot.py"}", "hanamikoji")
+session = Session(policy.variant)
+session.begin(0)
+
+def decide():
+    SeatedPlayer(policy, policy.variant, 1).distribution(turn_of(session))
+
+decide()
+if child := os.fork():
+    assert os.waitpid(child, 0)[1] == 0
+else:
+    decide()
+    policy.close()
+    os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(set(started)) == 2
+    assert not any(map(is_running, started))
 
 
 def test_a_bot_ends_with_the_program_that_plays(bot: Write, tmp_path: Path) -> None:

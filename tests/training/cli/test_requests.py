@@ -1,14 +1,19 @@
 """No command line, however odd, ends in a traceback: one sentence and exit code 2."""
 
+import errno
 import os
+import subprocess
 import sys
 from io import BytesIO, TextIOWrapper
 
 import pytest
 import torch
+from rich.console import Console
 
 from hanamachi.limits import MESSAGE
 from hanamachi.training.cli import main as cli
+from hanamachi.training.cli.notes import note
+from hanamachi.training.tables import Name
 
 DIGITS = "9" * 4_000
 EVALUATE = ["evaluate", "random", "greedy", "--game", "hanamikoji"]
@@ -21,6 +26,7 @@ ODD = [
     [*EVALUATE, "--seed", DIGITS],
     [*EVALUATE, "--seed", "9" * 5_000],
     [*EVALUATE, "--set", "games=4"],
+    [*EVALUATE, "--against", "random", "--matrix"],
     [*EVALUATE, "--set", "batch=4"],
     [*EVALUATE, "--set", "cards=" + "[" * 600],
     [*EVALUATE, "--set", "x" * 100_000],
@@ -65,6 +71,28 @@ def test_a_file_that_is_none_ends_in_one_sentence(command, tmp_path, capsys):
             cli.main([command, path])
         assert ended.value.code == 2
         assert path in capsys.readouterr().err
+
+
+def full():
+    raise OSError(errno.ENOSPC, "No space left on device", "out\x1b[31m")
+
+
+def test_a_full_disk_says_what_to_do_and_no_name_reaches_the_terminal_raw(capsys):
+    assert cli.run(full) == 2
+    said = capsys.readouterr().err
+    assert "free" in said
+    assert "\x1b" not in said
+    note("written: out\x1b[31m\nwritten: b")
+    assert capsys.readouterr().err == "written: out\\x1b[31m\nwritten: b\n"
+    assert "\x1b" not in "".join(map(str, Console(width=80).render(Name("bot\x1b[31m"))))
+
+
+def test_a_terminal_without_columns_shows_results():
+    command = ["evaluate", "greedy", "random", "--game", "hanamikoji", "--games", "4"]
+    environment = {**os.environ, "COLUMNS": "0"}
+    program = [sys.executable, "-m", "hanamachi.training.cli.main", *command]
+    done = subprocess.run(program, capture_output=True, text=True, env=environment, check=True)
+    assert "greedy" in done.stdout
 
 
 def too_much(library):

@@ -482,7 +482,8 @@ def test_one_policy_or_opponent_needs_no_list():
         ({"max_rouns": 3}, "max_rounds"),
         ({"policies": [], "opponents": ["greedy"]}, "at least one policy"),
         ({"policies": [], "game": "hanabi:2p"}, "at least one policy"),
-        ({"policies": ["random", RandomPolicy(ONE_ROUND)]}, "cannot play"),
+        ({"policies": ["random", RandomPolicy(ONE_ROUND)]}, "with other options"),
+        ({"policies": ["random", RandomPolicy(make_variant("hanabi:2p"))]}, "cannot play"),
         ({"policies": ["random", Cheating(make_variant("hanamikoji"))]}, "cheating"),
     ],
 )

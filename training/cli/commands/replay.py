@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hanamachi.errors import UserError
 from hanamachi.limits import MOVE_SECONDS
 from hanamachi.training.cli.commands.serve import serve_table
 from hanamachi.training.cli.options import refuse_unused
@@ -64,12 +65,15 @@ def review_in_browser(record: "Record") -> None:
 def write_out(record: "Record", out: Path, seconds: float) -> None:
     """Write an animation or a text, as the end of the file's name says."""
     from hanamachi.sessions.animation import KINDS, animate
-    from hanamachi.sessions.notation import write_game
+    from hanamachi.sessions.notation import WRITTEN, write_game
 
     if out.suffix.lower() in KINDS:
         animate(record, out, seconds)
-    else:
+    elif out.suffix.lower() in WRITTEN:
         write_game(record, out)
+    else:
+        ways = ", ".join((*WRITTEN, *KINDS))
+        raise UserError(f"a game is written as {ways}: {out.name} ends in none of these")
     written(out)
 
 
