@@ -210,7 +210,8 @@ class Search(Policy):
         """
         worlds = self._checked_worlds(len(observation))
         seen = readable(self.variant, observation, mask)
-        if not all(map(np.array_equal, seen, worlds.observe())):
+        true = worlds.observe()
+        if not (np.array_equal(seen[0], true[0]) and np.array_equal(seen[1], true[1])):
             raise UserError(
                 f"{self.name} was given observations or masks of other positions than its worlds: "
                 "use policy.with_worlds(env.worlds()) before each decision"
