@@ -79,6 +79,12 @@ class Layout:
         sizes = [s.size for s in self.segments]
         return read_only(np.repeat(np.asarray(of_segments, np.float32), sizes))
 
+    def are_alike(self, some: NDArray[np.float32], others: NDArray[np.float32]) -> bool:
+        """Whether observations, (n, N) each, are equal up to the rounding to int8."""
+        room = INT8_MAX / self.units
+        apart = some.clip(-room, room) - others.clip(-room, room)
+        return bool((np.abs(apart) * self.units < 1).all())
+
     def slice(self, name: str) -> slice:
         """Where the segment of this name lies; UserError if there is none."""
         names = [s.name for s in self.segments]

@@ -210,8 +210,8 @@ class Search(Policy):
         """
         worlds = self._checked_worlds(len(observation))
         seen = readable(self.variant, observation, mask)
-        true = worlds.observe()
-        if not (np.array_equal(seen[0], true[0]) and np.array_equal(seen[1], true[1])):
+        layout, (rows, masks) = self.variant.observation, worlds.observe()
+        if not (layout.are_alike(seen[0], rows) and np.array_equal(seen[1], masks)):
             raise UserError(
                 f"{self.name} was given observations or masks of other positions than its worlds: "
                 "use policy.with_worlds(env.worlds()) before each decision"

@@ -7,6 +7,7 @@ from samples import UNCOMPILED, WHOLE, sample
 from searching import answers, midgame
 
 from hanamachi import make
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
 from hanamachi.engine.action_masks import nth_legal
 from hanamachi.engine.game import OVER, below
@@ -168,6 +169,20 @@ def test_a_search_refuses_what_was_observed_in_other_positions_than_its_worlds(s
         seen[0] = search.variant.observation.low
     with pytest.raises(UserError, match="with_worlds"):
         asked.distribution(seen, mask, search.initial_memory(1))
+
+
+def test_a_search_plays_from_observations_of_int8():
+    envs = VectorSeatEnv("hanamikoji", 4, dtype=np.int8)
+    exact = VectorSeatEnv("hanamikoji", 4)
+    search = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
+    (rounded, infos), (whole, _) = envs.reset(seed=1), exact.reset(seed=1)
+    for _ in range(3):
+        here, there = search.with_worlds(envs.worlds()), search.with_worlds(exact.worlds())
+        masks = infos["action_mask"]
+        actions, _ = here.predict(rounded, action_masks=masks, deterministic=True)
+        there.predict(whole, action_masks=masks, deterministic=True)
+        rounded, _, _, _, infos = envs.step(actions)
+        whole = exact.step(actions)[0]
 
 
 def test_a_search_plays_on_by_the_rules_that_are_played():
