@@ -11,22 +11,26 @@ from typing import Any
 
 SAVING = "\nhanamachi: saving after this iteration; press Ctrl-C again to stop at once\n"
 STDOUT, STDERR = 1, 2
-HANGUP: int | None = getattr(
-    signal, "SIGHUP", None
-)  # comes when the terminal closes; not on Windows
+# what comes when the terminal closes; Windows lacks it
+HANGUP: int | None = getattr(signal, "SIGHUP", None)
 ENDING = [number for number in (signal.SIGTERM, HANGUP) if number is not None]  # besides Ctrl-C
 
 
 def leave_terminal(number: int) -> None:
-    """After a hangup, let what is printed go nowhere, as writing to the terminal would fail."""
+    """After a hangup, let what is printed go nowhere, as writing to the terminal would fail.
+
+    Shells and the system may each send the signal; the second one changes nothing.
+    """
     if number != HANGUP:
         return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (STDOUT, STDERR):
-        with suppress(OSError):  # of one that is closed
-            if stat.S_ISCHR(os.fstat(stream).st_mode):
-                os.dup2(nowhere, stream)
-    os.close(nowhere)
+    signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError):  # without a free descriptor
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (STDOUT, STDERR):
+            with suppress(OSError):  # of one that is closed
+                if stat.S_ISCHR(os.fstat(stream).st_mode):
+                    os.dup2(nowhere, stream)
+        os.close(nowhere)
 
 
 @contextmanager

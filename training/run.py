@@ -244,7 +244,9 @@ def finished_rows(out: Path) -> Rows:
     """The final evaluation of a run that is finished; UserError if its policy is gone."""
     policy = out / "policy"
     if not policy.is_dir():
-        raise UserError(f"the run is finished, but {policy} is gone: restore it, or train again")
+        raise UserError(
+            f"the run is finished, but {policy} is gone: restore it, or train in a new folder"
+        )
     return read_rows(out / "evaluation.json")
 
 

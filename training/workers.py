@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, TypeVar
 
-from hanamachi.training.interruption import ENDING
+from hanamachi.training.interruption import HANGUP
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -66,11 +66,12 @@ def begin_worker(begin: Callable[[], None] | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         sys.exit(128 + number)
 
-    for number in (signal.SIGINT, *ENDING):  # of which SIGTERM is for a worker, too
-        signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):  # bots that a worker starts would inherit the mask
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, leave)
+    for number in (signal.SIGINT, HANGUP):
+        if number is not None:
+            signal.signal(number, signal.SIG_IGN)
     if begin:
         begin()
 

@@ -45,6 +45,7 @@ from hanamachi.storage.files import utf8, write_whole
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
+WRITTEN = (".txt", ".json", ".hanab.json")  # how the names of written games end
 GENERATOR = re.compile(r"generator\s+(\S+)")
 PLAYER = re.compile(r"player\s+(\d{1,3})\s*:\s*(.*)")
 
@@ -82,9 +83,6 @@ def outcome(variant: Variant, event: Event) -> str:
     return name
 
 
-WRITTEN = (".txt", ".json")  # ends of the names of games; .hanab.json is one of the second kind
-
-
 def write_game(record: Record, path: str | os.PathLike[str]) -> None:
     """Write a game in the form that the file's name asks for.
 
@@ -100,7 +98,7 @@ def write_game(record: Record, path: str | os.PathLike[str]) -> None:
     elif name.endswith(".txt"):
         text = notation(record)
     else:
-        raise UserError(f"a game is written as .txt, .json or .hanab.json, not as {path.name}")
+        raise UserError(f"a game is written as {', '.join(WRITTEN)}, not as {path.name}")
     write_whole(path, text.encode())
 
 

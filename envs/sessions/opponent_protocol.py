@@ -112,7 +112,9 @@ def as_opponent(opponent: Opponent | Choose | None, variant: Variant) -> Opponen
 def cannot_play(name: str, made_for: Variant, variant: Variant) -> UserError:
     """That what is called `name` plays another game than `variant`, or other options of it."""
     if made_for.id == variant.id:
-        return UserError(f"{name} plays {variant.id} with other options: load it with those given")
+        return UserError(
+            f"{name} plays {variant.id} with other options: load it with those of the game"
+        )
     return UserError(f"{name} plays {made_for.id} and cannot play {variant.id}")
 
 

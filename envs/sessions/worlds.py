@@ -78,7 +78,8 @@ class Worlds:
 
     def observe(self) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         """What the seats observe, (B, N), and what those to move may do, (B, A)."""
-        return observe(self.variant, self._games, self._seats)
+        # in one piece, as in all calls of the kernel: else it is compiled again
+        return observe(self.variant, self._games, np.ascontiguousarray(self._seats))
 
     def _checked_row(self, row: Any) -> int:
         number = whole_number(row, "the row of a game")

@@ -50,7 +50,8 @@ def replacing(
         give_name(aside, path)
         flush_names(path.parent)
     except OSError as error:
-        if error.filename in (None, aside, str(aside)):  # which nobody has named
+        # writes name no file, and nobody has named the one aside
+        if error.errno is not None and error.filename in (None, aside, str(aside)):
             error.filename, error.filename2 = str(path), None
         raise
     finally:

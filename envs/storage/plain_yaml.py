@@ -78,10 +78,11 @@ class Yaml(yaml.SafeLoader):
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         given: set[str] = set()
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            if key.value in given:
-                raise refused(f"{key.value} is given twice", key)
-            given.add(key.value)
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in given:
+                    raise refused(f"{key.value} is given twice", key)
+                given.add(key.value)
         return super().construct_mapping(node, deep)
 
 

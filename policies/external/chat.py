@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import partial
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, InvalidURL
 from threading import Event
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
@@ -129,13 +129,13 @@ class Chat:
                 f"nothing answers at {self.url} ({words_of(error.reason)}): start the server, or "
                 "correct the url"
             ) from None
+        except (ValueError, InvalidURL) as error:  # of an address that cannot be
+            raise Unavailable(
+                f"{self.url} cannot be asked ({words_of(error)}): correct the url, or the proxy in "
+                "http_proxy or https_proxy"
+            ) from None
         except (OSError, HTTPException) as error:
             raise Passing(words_of(error)) from None
-        except ValueError as error:  # of an address that cannot be, which must be a proxy's
-            raise Unavailable(
-                f"{self.url} cannot be asked ({error}): correct the proxy in http_proxy or "
-                "https_proxy, or remove it"
-            ) from None
 
     def _refused(self, error: HTTPError, key: str, deadline: float) -> Exception:
         """What an answer other than 200 means."""

@@ -44,6 +44,7 @@ from hanamachi.policies.search.search import SEEDS, Decision, Search
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 FIRST_PORTION, LARGEST_PORTION = 16, 64  # worlds in one batch of playouts
+ROUNDED = 0.1  # above 0, which is the most that a log-likelihood can be without rounding
 MANY = 64  # worlds, which are enough to drop the blueprint's own action too
 # the usual size of a belief, for each world or each second of the budget, and its bounds
 HANDS_A_WORLD, HANDS_A_SECOND = 8, 4000
@@ -127,7 +128,7 @@ class SingleAgent(Search):
     def _belief(self, decision: Decision) -> Belief:
         """The belief at this decision; the memory of the decision is updated."""
         memory, worlds = decision.memory, decision.sample(self.hands)
-        if not goes_on(self.variant, memory, worlds[:1]):
+        if not goes_on(decision.worlds.variant, memory, worlds[:1]):
             memory["decisions"] = 0
         memory["history"][memory["decisions"]] = worlds[0]
         memory["decisions"] += 1
@@ -240,7 +241,7 @@ def most_decisions(rule_set: np.record) -> int:
 def goes_on(variant: Variant, memory: Any, now: NDArray[Any]) -> bool:
     """Whether a `memory_record` is what a player remembers at its position `now`, (1,).
 
-    Memories come back from outside, so compiled code sees none that this does not hold for.
+    Memories come back from outside, so they are checked before compiled code uses them.
     """
     decisions = int(memory["decisions"])
     if not 0 < decisions < len(memory["history"]):
@@ -251,5 +252,5 @@ def goes_on(variant: Variant, memory: Any, now: NDArray[Any]) -> bool:
         all(is_valid(variant.rule_set_array, each) for each in positions)
         and all(follows(variant.rule_set, *each) for each in pairwise(positions))
         and can_be_held(variant.rule_set, positions[-2], memory["hands"])
-        and bool((np.isfinite(memory["likelihood"]) & (memory["likelihood"] <= 0)).all())
+        and bool((np.isfinite(memory["likelihood"]) & (memory["likelihood"] <= ROUNDED)).all())
     )

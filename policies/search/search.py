@@ -209,14 +209,16 @@ class Search(Policy):
         UserError unless the seats to move in the worlds see just these.
         """
         worlds = self._checked_worlds(len(observation))
-        seen = readable(self.variant, observation, mask)
-        layout, (rows, masks) = self.variant.observation, worlds.observe()
-        if not (layout.are_alike(seen[0], rows) and np.array_equal(seen[1], masks)):
+        observation, mask = readable(self.variant, observation, mask)
+        seen, legal = worlds.observe()
+        going = legal.any(1)  # a game that is over is not searched
+        alike = self.variant.observation.are_alike(observation[going], seen[going])
+        if not (alike and np.array_equal(mask[going], legal[going])):
             raise UserError(
-                f"{self.name} was given observations or masks of other positions than its worlds: "
+                f"{self.name} was given observations or masks that do not belong to its worlds: "
                 "use policy.with_worlds(env.worlds()) before each decision"
             )
-        return worlds, *seen
+        return worlds, observation, mask
 
     def _checked_worlds(self, rows: int) -> Worlds:
         if self.worlds is None:

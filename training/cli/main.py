@@ -24,7 +24,7 @@ from hanamachi.training.interruption import ENDING, leave_terminal
 
 UNREAD, MISTAKE, HUNG_UP, INTERRUPTED, TERMINATED = 1, 2, 129, 130, 143
 STOPPED = {HUNG_UP: "hung up", INTERRUPTED: "interrupted", TERMINATED: "terminated"}
-SOON = 0.1  # seconds, after which Python has surely cleaned up
+SOON = 0.1  # seconds; if Python still cleans up then, the hook is called again
 FULL = errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)  # Windows has no quota of this name
 RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
 
@@ -72,9 +72,8 @@ def no_signal_lost() -> Iterator[None]:
     def hook(ignored: "sys.UnraisableHookArgs") -> None:
         error = ignored.exc_value
         if isinstance(error, KeyboardInterrupt | SystemExit):
-            hung_up = isinstance(error, SystemExit) and error.code == HUNG_UP
-            ending = HUNG_UP - 128 if hung_up else signal.SIGTERM
-            number = signal.SIGINT if isinstance(error, KeyboardInterrupt) else ending
+            code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else error.code
+            number = code - 128 if code in STOPPED else signal.SIGTERM
             threading.Timer(SOON, interrupt_main_thread, [number]).start()
         else:
             usual(ignored)
@@ -172,7 +171,7 @@ def sentence(error: Exception) -> str:
         return "there is not enough memory for this; ask for fewer games or a smaller network"
     if isinstance(error, OSError) and error.errno in FULL:
         place = f" for {error.filename}" if error.filename else ""
-        return f"the disk has no room{place}: free some, then run the same command again"
+        return f"the disk has no room{place}: free some, then resume the run or repeat the command"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions

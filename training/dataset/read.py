@@ -252,7 +252,7 @@ def read_columns(folder: Path, recipe: Recipe, part: Path) -> Iterator[tuple[str
 
 
 def entries_of(found: pq.FileMetaData) -> Counter[str]:
-    """How many numbers each column of a file holds, which its size on the disk does not bound."""
+    """How many numbers each column of a file holds: a small file can unfold to many."""
     entries: Counter[str] = Counter()
     for group in map(found.row_group, range(found.num_row_groups)):
         for chunk in map(group.column, range(group.num_columns)):

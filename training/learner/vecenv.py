@@ -52,7 +52,7 @@ class TurnBasedVecEnv(VecEnv):
         self.render_mode = None
         self.observations = np.zeros((num_envs, size), np.float32)
         self.masks = np.zeros((num_envs, actions), np.int8)
-        self._legal = self.masks.copy()  # what actions are checked against; never handed out
+        self._legal = self.masks.copy()  # what actions are checked against; others get copies
         self.rewards = np.zeros(num_envs, np.float32)
         self.terminated = np.zeros(num_envs, np.bool_)
         self.signs = np.ones(num_envs, np.float32)
@@ -246,8 +246,8 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
     @property
     def turns(self) -> Turns:
         """The decisions that the rows show, one in each game."""
-        rows = np.arange(self.num_envs)
-        return Turns(self.variant, rows, self.games, self.movers, self.observations, self._legal)
+        rows, masks = np.arange(self.num_envs), self._legal.copy()
+        return Turns(self.variant, rows, self.games, self.movers, self.observations, masks)
 
     def centralised_observations(self) -> NDArray[np.float32]:
         seats, size = self.variant.seats, self.observations.shape[1]

@@ -48,11 +48,10 @@ def ask(asked: Chat, stop: Event | None = None) -> Reply:
 
 
 def test_a_proxy_that_cannot_be_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for proxy in ("http://[::1", "http://proxy:port", "nonsense://proxy:1"):
+    for proxy in ("http:/proxy", "http://a..b:80", "http://proxy:port"):
         monkeypatch.setenv("http_proxy", proxy)
-        far = Chat("http://far.example/v1", "test", {}, wait=0.001, attempts=2)
-        with pytest.raises(Unavailable) as caught:
-            ask(far)
+        with pytest.raises(Unavailable, match="http_proxy") as caught:
+            ask(Chat("http://far.example/v1", "test", {}, wait=60))
         assert len(str(caught.value)) <= 300
 
 

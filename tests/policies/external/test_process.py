@@ -238,7 +238,7 @@ HOSTILE = {
     ),
     "gives less than nothing": (
         READY + "answer({'probabilities': {'0': 2, '1': -1}}); time.sleep(9)",
-        "0",
+        "below 0",
     ),
     "gives nothing a chance": (READY + "answer({'probabilities': {}}); time.sleep(9)", "sum to 0"),
     "gives NaN": (READY + 'print(\'{"probabilities":{"0":NaN}}\', flush=True)', "finite"),

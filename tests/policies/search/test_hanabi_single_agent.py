@@ -278,13 +278,15 @@ def test_another_seat_may_begin_than_the_options_of_the_search_say():
     variant = make_variant("hanabi:2p")
     games = next(one for one in map(np.atleast_1d, begun(variant, 20)) if one["mover"][0] == 1)
     memory = memories(search, 1)
-    for _ in range(4):
+    for number in range(4):
         seat = games["mover"].astype(np.int64)
         given = search.with_worlds(Worlds(variant, games, seat))
         seen = observe(variant, games, seat)
         decision, _ = given.decision(*seen, memory[:, seat[0]])
         assert (given._belief(decision).games["mover"] == seat).all()
         chances, _, memory[:, seat[0]] = given.distribution(*seen, memory[:, seat[0]])
+        remembered = memory[0, seat[0]].view(search.memory_record)[0]
+        assert remembered["decisions"] == 1 + number // 2
         kernels.step(variant.rule_set, games, likeliest(chances))
 
 

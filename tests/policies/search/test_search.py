@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 from messages import assert_one_sentence
 from samples import UNCOMPILED, WHOLE, sample
 from searching import answers, midgame
@@ -173,16 +174,28 @@ def test_a_search_refuses_what_was_observed_in_other_positions_than_its_worlds(s
 
 def test_a_search_plays_from_observations_of_int8():
     envs = VectorSeatEnv("hanamikoji", 4, dtype=np.int8)
-    exact = VectorSeatEnv("hanamikoji", 4)
     search = load_policy("search:improve:greedy:worlds=2", game="hanamikoji")
-    (rounded, infos), (whole, _) = envs.reset(seed=1), exact.reset(seed=1)
+    seen, infos = envs.reset(seed=1)
     for _ in range(3):
-        here, there = search.with_worlds(envs.worlds()), search.with_worlds(exact.worlds())
-        masks = infos["action_mask"]
-        actions, _ = here.predict(rounded, action_masks=masks, deterministic=True)
-        there.predict(whole, action_masks=masks, deterministic=True)
-        rounded, _, _, _, infos = envs.step(actions)
-        whole = exact.step(actions)[0]
+        asked, masks = search.with_worlds(envs.worlds()), infos["action_mask"]
+        actions, _ = asked.predict(seen, action_masks=masks)
+        assert masks[np.arange(4), actions].all()
+        with pytest.raises(UserError, match="with_worlds"):
+            asked.predict(np.roll(seen, 1, axis=0), action_masks=masks)
+        seen, _, _, _, infos = envs.step(actions)
+
+
+def test_a_search_plays_on_beside_games_that_are_over():
+    envs = VectorSeatEnv("hanamikoji", 8, autoreset_mode=AutoresetMode.NEXT_STEP, max_rounds=1)
+    search = load_policy("search:improve:greedy:worlds=1", "hanamikoji", max_rounds=1)
+    seen, infos = envs.reset(seed=1)
+    over = np.zeros(8, np.bool_)
+    while over.all() or not over.any():
+        seen, _, over, _, infos = envs.step(envs.sample_actions())
+    masks = infos["action_mask"].copy()
+    masks[over] = np.eye(masks.shape[1], dtype=np.int8)[0]  # what is chosen there is ignored
+    actions, _ = search.with_worlds(envs.worlds()).predict(seen, action_masks=masks)
+    assert masks[np.arange(8), actions].all()
 
 
 def test_a_search_plays_on_by_the_rules_that_are_played():

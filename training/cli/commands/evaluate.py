@@ -79,7 +79,7 @@ def evaluate(
     if out:  # which needs an extra: better missed before the games than after them
         from hanamachi.training.evaluation.files import write
     if matrix and against:
-        raise UserError("--against plays no round robin, which --matrix shows: leave out one")
+        raise UserError("--matrix shows a round robin, and --against plays none: leave out one")
     how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
     ask_for_games(context, [*policies, *how["opponents"]])
     how |= in_batches(games) if on_ray else {}

@@ -69,11 +69,11 @@ def write_out(record: "Record", out: Path, seconds: float) -> None:
 
     if out.suffix.lower() in KINDS:
         animate(record, out, seconds)
-    elif out.suffix.lower() in WRITTEN:
+    elif out.name.lower().endswith(WRITTEN):
         write_game(record, out)
     else:
         ways = ", ".join((*WRITTEN, *KINDS))
-        raise UserError(f"a game is written as {ways}: {out.name} ends in none of these")
+        raise UserError(f"the name of a game's file ends in one of {ways}; {out.name} does not")
     written(out)
 
 
