@@ -48,9 +48,12 @@ def exit_on_signals() -> Iterator[None]:
     Handlers that are there already stay, as do those that a library such as Ray installs later.
     """
 
+    received: list[int] = []
+
     def leave(number: int, frame: FrameType | None) -> None:
         leave_terminal(number)
-        sys.exit(128 + number)
+        received.append(number)
+        sys.exit(128 + received[0])  # others may follow it; see `no_signal_lost`
 
     in_main_thread = threading.current_thread() is threading.main_thread()
     free = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
@@ -70,10 +73,9 @@ def no_signal_lost() -> Iterator[None]:
     usual = sys.unraisablehook
 
     def hook(ignored: "sys.UnraisableHookArgs") -> None:
-        error = ignored.exc_value
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else error.code
-            number = code - 128 if code in STOPPED else signal.SIGTERM
+        if isinstance(ignored.exc_value, KeyboardInterrupt | SystemExit):
+            interrupted = isinstance(ignored.exc_value, KeyboardInterrupt)
+            number = signal.SIGINT if interrupted else signal.SIGTERM
             threading.Timer(SOON, interrupt_main_thread, [number]).start()
         else:
             usual(ignored)
