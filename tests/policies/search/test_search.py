@@ -89,7 +89,7 @@ def test_a_search_without_its_games_says_where_it_can_play():
 def test_a_search_plays_in_a_pettingzoo_environment():
     env = make("hanamikoji")
     env.reset(seed=0)
-    policy = load_policy("search:improve:greedy:worlds=1", game="hanamikoji")
+    policy = load_policy("search:improve:random:worlds=1", game="hanamikoji")
     for _ in range(2):
         seen = env.observe(env.agent_selection)
         action, _ = policy.with_worlds(env.unwrapped.worlds()).predict(
@@ -186,8 +186,8 @@ def test_a_search_plays_from_observations_of_int8():
 
 
 def test_a_search_plays_on_beside_games_that_are_over():
-    envs = VectorSeatEnv("hanamikoji", 8, autoreset_mode=AutoresetMode.NEXT_STEP, max_rounds=1)
-    search = load_policy("search:improve:greedy:worlds=1", "hanamikoji", max_rounds=1)
+    envs = VectorSeatEnv("hanamikoji", 8, autoreset_mode=AutoresetMode.NEXT_STEP)
+    search = load_policy("search:improve:random:worlds=1", game="hanamikoji")
     seen, infos = envs.reset(seed=1)
     over = np.zeros(8, np.bool_)
     while over.all() or not over.any():
