@@ -1,6 +1,7 @@
 """Which files run, and first; and what tests of many folders ask for by name."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ TERMINALS_SIGNALS_FORKS = [
     "training/cluster/test_cluster.py",
     "training/test_resume.py",
 ]
+
+if os.name == "posix":  # a hangup is tested under nohup, too, which lets it be ignored
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 collect_ignore = [] if os.name == "posix" else TERMINALS_SIGNALS_FORKS
 
