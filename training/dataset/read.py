@@ -226,29 +226,35 @@ def read_columns(folder: Path, recipe: Recipe, part: Path) -> Iterator[tuple[str
     variant, kinds = recipe.variant, columns(recipe.judge is not None)
     try:
         file = pq.ParquetFile(part, page_checksum_verification=True)
-        given, size = file.schema_arrow, file.metadata.num_rows
-        entries = entries_of(file.metadata)
-    except Exception as error:
-        raise refused(folder, f"{part.name} is damaged") from error
-    for kind, field in zip(kinds, schema(variant, recipe.judge is not None), strict=True):
-        if given.names.count(kind.name) != 1:
-            raise refused(folder, f"{part.name} does not have one column {kind.name}")
-        found = given.field(kind.name).type
-        if not same_type(found, field.type):
-            raise refused(folder, f"the column {kind.name} is {found}, not {field.type}")
-        if entries[kind.name] != size * row_size(kind, variant):
-            raise refused(folder, f"the column {kind.name} has empty places")
-    try:
+        check_columns(folder, recipe, part, file)
         table = file.read(columns=[kind.name for kind in kinds])
-    except Exception as error:
+    except UserError:
+        raise
+    except Exception as error:  # a damaged file can raise anything
         raise refused(folder, f"{part.name} is damaged") from error
-    if len(table) != size:
+    if len(table) != file.metadata.num_rows:
         raise refused(folder, f"{part.name} has other rows than it says")
     for kind in kinds:
         array = numpy_array(table[kind.name], row_size(kind, variant))
         if table[kind.name].null_count or array.dtype != kind.dtype:  # as of lists with nulls
             raise refused(folder, f"the column {kind.name} has empty places")
         yield kind.name, array
+
+
+def check_columns(folder: Path, recipe: Recipe, part: Path, file: pq.ParquetFile) -> None:
+    """UserError unless a file says that it has each column once, with its type and size."""
+    given, judged = file.schema_arrow, recipe.judge is not None
+    numbers, rows = entries_of(file.metadata), file.metadata.num_rows
+    for kind, field in zip(columns(judged), schema(recipe.variant, judged), strict=True):
+        if given.names.count(kind.name) != 1:
+            raise refused(folder, f"{part.name} does not have one column {kind.name}")
+        found = given.field(kind.name).type
+        if not same_type(found, field.type):
+            raise refused(folder, f"the column {kind.name} is {found}, not {field.type}")
+        entries = rows * row_size(kind, recipe.variant)
+        if numbers[kind.name] != entries:
+            wrong = "empty places" if numbers[kind.name] < entries else "more numbers than its rows have"
+            raise refused(folder, f"the column {kind.name} has {wrong}")
 
 
 def entries_of(found: pq.FileMetaData) -> Counter[str]:
