@@ -1,4 +1,4 @@
-"""How large the things may be that come from outside; anything larger is refused unread."""
+"""Upper limits for all input from outside; what is larger is refused unread."""
 
 MESSAGE = 300  # characters of an error message
 

@@ -138,9 +138,9 @@ def exploit(
         check_search(attack(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
     check_deals(runs, out, search is not None)
+    found = earlier_search(out) if search is None else None
     train_all(runs, out, resume, mapper)
     result = exploitation(runs, victim, out, watch or Watch())
-    found = earlier_search(out)
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
         how |= {"seed": seed_after(runs, 3), "out": out / SEARCHED}

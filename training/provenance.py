@@ -91,6 +91,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-def load() -> float | None:
+def load_average() -> float | None:
     """The mean number of processes that wanted to run during the last minute."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None

@@ -7,6 +7,7 @@ Notation: S seats, N entries of an observation.
 """
 
 from collections.abc import Iterator
+from operator import add
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -77,10 +78,8 @@ class Moment:
             kernels.resolve_one(self.variant.rule_set, games[0], event)
             return Moment(self.variant, games, self.left, self.returns, self, event)
         kernels.apply_one(self.variant.rule_set, games[0], event)
-        returns = tuple(
-            earned + reward
-            for earned, reward in zip(self.returns, games["rewards"][0].tolist(), strict=False)
-        )
+        rewards = games["rewards"][0, : self.variant.seats].tolist()
+        returns = tuple(map(add, self.returns, rewards))
         return Moment(self.variant, games, self.left - 1, returns, self, event)
 
     def _outcomes(self) -> list[int]:

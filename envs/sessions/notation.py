@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
 from hanamachi.errors import UserError, shown
+from hanamachi.games.registry import changed_options
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import RECORD_BYTES
 from hanamachi.rendering.parts import render_part
@@ -69,11 +70,9 @@ def notation(record: Record) -> str:
 
 def head(variant: Variant) -> str:
     """The variant, and its options where they differ from its own."""
-    usual = make_variant(variant.id).options
     options = [
         f"{name}={json.dumps(value, separators=(',', ':'))}"
-        for name, value in variant.options.items()
-        if value != usual[name]
+        for name, value in changed_options(variant).items()
     ]
     return " ".join([variant.id, *options])
 

@@ -1,1 +1,1 @@
-"""Files that are written whole or not at all, and read only as far as they can be large."""
+"""Files are written atomically, and read up to a limit."""

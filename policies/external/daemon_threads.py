@@ -17,16 +17,20 @@ class DaemonThreads(Executor):
     def __init__(self, count: int, name: str = "") -> None:
         """`count` threads begin at once."""
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._ended = False
         self._threads = [Thread(target=self._work, name=name, daemon=True) for _ in range(count)]
         for thread in self._threads:
             thread.start()
 
     def submit(self, call: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        if self._ended:
+            raise RuntimeError("no task can be given to threads that have been shut down")
         future: Future[T] = Future()
         self._tasks.put((future, partial(call, *args, **kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._ended = True
         while cancel_futures:
             try:
                 task = self._tasks.get_nowait()

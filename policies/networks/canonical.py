@@ -143,7 +143,7 @@ def write_canonical(
 
 @kernel
 def write_keys(forms: Forms, observation: Observations, keys: NDArray[np.float32]) -> None:
-    """Write the keys of all forms of an observation, most of whose entries are 0."""
+    """Write the keys, (P,), of all forms of one observation, (N,), most of whose entries are 0."""
     keys[:] = 0
     for i in range(len(forms.keys)):
         x = observation[i]

@@ -29,10 +29,10 @@ from hanamachi.games.hanabi import information, rules
 from hanamachi.policies.policy import Memory, Policy
 from hanamachi.policies.rules.hanabi_from_observation import take_back
 from hanamachi.policies.search.reach import resampled
-from hanamachi.policies.search.search import SEEDS
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.opponent_protocol import initial_memory
 from hanamachi.sessions.policy_checks import distribution_of
+from hanamachi.sessions.session import SEEDS
 
 SMOOTHING = 0.01  # added to the probability of every action: the others may deviate
 MIN_SHARE = 0.5  # of effective hands; with fewer, too many hands would be equal

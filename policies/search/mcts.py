@@ -17,9 +17,10 @@ from hanamachi.policies.policy import Policy, best, sample
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.budget import above_zero
 from hanamachi.policies.search.playout import play_out, play_randomly
-from hanamachi.policies.search.search import SEEDS, Decision, Search
+from hanamachi.policies.search.search import Decision, Search
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import distribution_of
+from hanamachi.sessions.session import SEEDS
 
 PORTION = 64  # worlds that descend before the results of any of them are known
 MAX_DEPTH = 64  # of a descent

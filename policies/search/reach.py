@@ -69,7 +69,7 @@ def log_probabilities(
 
 
 def softmax(scores: NDArray[Any]) -> NDArray[Any]:
-    """Probabilities proportional to exp(scores), (A,)."""
+    """Probabilities proportional to exp(scores), each (n,)."""
     shares = np.exp(scores - scores.max())
     return shares / shares.sum()
 

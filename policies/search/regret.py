@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.policies.policy import Masks, Memory, Observations, Values
+from hanamachi.policies.policy import Masks, Memory, Observations
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
 
@@ -21,7 +21,7 @@ CLEAR = 2.0  # a regret is clear if it is larger than this many standard errors
 class Regret(NamedTuple):
     """How much less an action earns than the best one, in what the seat earns."""
 
-    mean: float  # below 0 if chance wills it, so that a sum of many is fair
+    mean: float  # by chance it may be below 0, so that the sum of many has no bias
     error: float  # standard error of the mean
 
     @property
@@ -68,7 +68,7 @@ def action_values(
     mask: Masks,
     memory: Memory,
     worlds: int,
-) -> tuple[Values, Memory]:
+) -> tuple[NDArray[np.float32], Memory]:
     """What the seat earns from here by each legal action, (A,), and the memory after the decision.
 
     The decision is a batch of one. Where an action is illegal, or the only one, the value is NaN.

@@ -17,6 +17,7 @@ from hanamachi.policies.search.playout import play_out
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import actions_of, memory_of, values_of
 
+POSITIONS = 100_000  # whose values are kept: of some hundred bytes each
 DEALS = 32  # of each position, with the same seeds for all positions
 
 
@@ -36,6 +37,8 @@ class RoundValue:
     def _cached(self, game: NDArray[Any]) -> NDArray[np.float64]:
         key = game.tobytes()
         if key not in self.cache:
+            if len(self.cache) == POSITIONS:
+                self.cache.clear()
             self.cache[key] = self._computed(game)
         return self.cache[key]
 

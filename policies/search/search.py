@@ -35,7 +35,7 @@ from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import distribution_of, memory_of, scores_of
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.session import SEEDS, whole_number
 from hanamachi.sessions.worlds import Worlds
 
 KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
@@ -44,7 +44,6 @@ KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
     "mcts": "hanamachi.policies.search.mcts:Mcts",
     "single_agent": "hanamachi.policies.search.hanabi_single_agent:SingleAgent",
 }
-SEEDS = 2**64
 
 # games that an evaluation plays at once, as it loses what it has not finished when it is stopped:
 # few if each is searched alone, many if that is faster

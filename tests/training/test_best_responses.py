@@ -233,6 +233,15 @@ def test_a_search_that_attacked_on_other_deals_is_found_before_any_response_is_t
     assert not (tmp_path / "1").exists()
 
 
+def test_a_damaged_result_of_a_search_is_found_before_any_response_is_trained(tmp_path):
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "exploit.json").write_text('{"victim": "random", "resp')
+    with pytest.raises(UserError, match="restore it") as error:
+        exploit("random", tmp_path, 32, 1, config=CONFIG, resume=True)
+    assert_one_sentence(error.value, "exploit.json")
+    assert not (tmp_path / "1").exists()
+
+
 def test_the_card_of_a_response_says_against_whom_it_learned(responses):
     card = (responses[0] / "1" / "policy" / "README.md").read_text()
     assert "games against random" in card

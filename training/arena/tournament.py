@@ -80,7 +80,7 @@ def play_tournament(
     """Let all bots of a folder, and the policies `others`, play each other.
 
     All meet all, or `swiss` rounds are paired by the scores so far. Each match has `games` games,
-    and `processes` of them are played at once, by default as many as there are processors. What is
+    and `processes` matches are played at once, by default as many as there are processors. What is
     played is kept in `out`, and the same call continues from there. UserError if there are too few
     players, or if `out` holds another tournament.
     """

@@ -71,11 +71,11 @@ def run(
         if not low <= value <= high:
             raise UserError(f"{name} must be from {low} to {high}, not {shown(value)}")
     variants = [make_variant(game) for game in games]
-    report = Report(provenance.description(), provenance.load())
+    report = Report(provenance.description(), provenance.load_average())
     for kind in kinds:
         for finding in findings(kind, variants, rounds, seconds, most, device):
             report.add(finding)
-    report.load_after = provenance.load()
+    report.load_after = provenance.load_average()
     return report
 
 

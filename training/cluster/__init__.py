@@ -107,7 +107,7 @@ def start_ray(address: str) -> None:
 
 @cache
 def announce_end() -> None:
-    """Start a process that speaks if Ray ends this one, as it does without a word.
+    """Start a process that prints a message if Ray kills this one, which Ray does silently.
 
     It waits for the end of its input, and for a word before that if this process exits by itself.
     """

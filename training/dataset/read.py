@@ -253,7 +253,11 @@ def check_columns(folder: Path, recipe: Recipe, part: Path, file: pq.ParquetFile
             raise refused(folder, f"the column {kind.name} is {found}, not {field.type}")
         entries = rows * row_size(kind, recipe.variant)
         if numbers[kind.name] != entries:
-            wrong = "empty places" if numbers[kind.name] < entries else "more numbers than its rows have"
+            wrong = (
+                "empty places"
+                if numbers[kind.name] < entries
+                else "more numbers than its rows have"
+            )
             raise refused(folder, f"the column {kind.name} has {wrong}")
 
 

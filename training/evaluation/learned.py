@@ -7,7 +7,6 @@ scores when a feature set is taken away at play, and what a network scores that 
 Notation: B games, n turns, A actions, F features.
 """
 
-import json
 from copy import copy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,7 +22,7 @@ from hanamachi.policies.policy import Masks, Memory, Observations, Policy
 from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.evaluation.deals import Play, drawn, play_games
 from hanamachi.training.evaluation.matches import Row, TeamScore, chosen_plays, results_of
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.results import read_as, write_json
 from hanamachi.training.evaluation.statistics import Floats
 
 LEARNED = "learned.json"  # the file of the result
@@ -71,11 +70,8 @@ def read_learned(folder: Path) -> TeacherComparison | None:
     file = folder / LEARNED
     if not file.exists():
         return None
-    read = json.loads(file.read_text(encoding="utf-8"))
-    for kind in ("without", "untrained", "seeds"):
-        read[kind] = {name: Result(**each) for name, each in read[kind].items()}
-    read["seeds"] = {int(seed): each for seed, each in read["seeds"].items()}
-    return TeacherComparison(**read)
+    found: TeacherComparison = read_as(TeacherComparison, file)
+    return found
 
 
 # --- Its teacher

@@ -1,13 +1,13 @@
 """Evaluations as HTML pages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
 import numpy as np
 
 from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.evaluation.models import model_rows
-from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings
+from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings, rough_scores
 from hanamachi.training.web_page import page, table
 
 WIDTH = "70rem"
@@ -19,12 +19,12 @@ def evaluation_page(evaluation: Evaluation) -> str:
     """The page of an evaluation: rankings and pairings, or each policy against its opponents."""
     title = f"{evaluation.game}: {evaluation.games:,} games of each pairing"
     parts = (
-        [rows_table(evaluation.results)]
+        [rows_table(evaluation.results), *paragraphs(rough_scores(evaluation))]
         if evaluation.opponents
         else list(rankings_part(evaluation))
     )
     if notes := forfeit_notes(evaluation):
-        parts += ["<h2>Forfeited games</h2>", *(f"<p>{escape(note)}</p>" for note in notes)]
+        parts += ["<h2>Forfeited games</h2>", *paragraphs(notes)]
     if evaluation.models:
         names = [model.policy for model in evaluation.models]
         figures = table([""], names, model_rows(evaluation.models))
@@ -64,10 +64,14 @@ def rankings_part(evaluation: Evaluation) -> Iterator[str]:
         lines = zip(ranking.policies, ranking.figures, strict=True)
         rows = [[f"{rank}. {name}", *figures] for rank, (name, figures) in enumerate(lines, 1)]
         yield table(["policy"], ranking.heads, rows)
-        yield from (f"<p>{escape(remark)}</p>" for remark in ranking.remarks)
+        yield from paragraphs(ranking.remarks)
         if len(ranking.policies) > 1:
             yield f"<h3>{ranking.caption.capitalize()}</h3>"
             yield pairings(ranking)
+
+
+def paragraphs(texts: Iterable[str]) -> list[str]:
+    return [f"<p>{escape(text)}</p>" for text in texts]
 
 
 def pairings(ranking: Ranking) -> str:

@@ -144,7 +144,7 @@ def rough_elo(evaluation: Evaluation) -> Iterator[str]:
 
 def rough_scores(evaluation: Evaluation) -> Iterator[str]:
     """Whether too few games were played for the intervals of mean scores, see `normal_interval`."""
-    if evaluation.games < FEW_SCORES:
+    if evaluation.cooperative and evaluation.games < FEW_SCORES:
         yield (
             f"the intervals are rough: with fewer than {FEW_SCORES} games they hold the truth less "
             "often than in 95 of 100 evaluations, with 10 games in about 92, with 2 in about 70"

@@ -20,7 +20,7 @@ from rich.text import Text
 from hanamachi.training.evaluation.judge import MoveLoss
 from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.evaluation.models import ModelUse, model_rows
-from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings
+from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings, rough_scores
 from hanamachi.training.tables import Name, whole_table
 
 BARS = " ▁▂▃▄▅▆▇█"
@@ -86,7 +86,8 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
         notes += [heading("what moves lose, as a search judges them"), losses(evaluation.judged)]
     if evaluation.opponents:
         rows = heading(f"{evaluation.game}, {evaluation.games:,} games each")
-        return Group(rows, rows_table(evaluation.results), *notes)
+        rough = map(Text, rough_scores(evaluation))
+        return Group(rows, rows_table(evaluation.results), *rough, *notes)
     games = f"{evaluation.games:,} games a pairing"
     shown = (
         part

@@ -20,15 +20,22 @@ def write_rows(rows: Rows, path: Path) -> None:
 
 def read_rows(path: Path) -> Rows:
     """The rows that `write_rows` wrote to this file; UserError if it holds anything else."""
-    from pydantic import Field, TypeAdapter, ValidationError  # of the extra `train`
+    from pydantic import Field  # of the extra `train`
 
-    Written = Annotated[list[Row] | list[TeamScore], Field(min_length=1)]
+    rows: Rows = read_as(Annotated[list[Row] | list[TeamScore], Field(min_length=1)], path)
+    return rows
+
+
+def read_as(kind: Any, path: Path) -> Any:
+    """What `write_json` wrote to this file of results; UserError if it holds no such `kind`."""
+    from pydantic import TypeAdapter, ValidationError  # of the extra `train`
+
     try:
-        return TypeAdapter(Written).validate_json(read_bounded(path, RESULTS_BYTES))
+        return TypeAdapter(kind).validate_json(read_bounded(path, RESULTS_BYTES))
     except ValidationError:
         raise UserError(
-            f"{path} does not hold the results of a policy: restore it, or delete it and resume "
-            "the run"
+            f"{path} does not hold the results that belong there: restore it, or delete it and "
+            "run the command again"
         ) from None
 
 

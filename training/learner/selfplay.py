@@ -2,10 +2,11 @@
 
 Each game gives one stream of decisions, made by all seats in turn. V is the value for the seat to
 move, r is the reward of the seat that moved until the next decision, and sgn is +1 if the next seat
-to move is on its side, else -1:
+to move is on its side, else -1. Fixed opponents may move in between: e is the number of decisions
+until the next one of the learner, and 1 without them:
 
-    delta[t] = r[t] + gamma * sgn[t] * V[t+1] * alive[t] - V[t]
-    A[t]     = delta[t] + gamma * lambda * sgn[t] * alive[t] * A[t+1]
+    delta[t] = r[t] + gamma^e[t] * sgn[t] * V[t+1] * alive[t] - V[t]
+    A[t]     = delta[t] + gamma^e[t] * lambda * sgn[t] * alive[t] * A[t+1]
 
 So the loser's last decision gets its -1 through the winner's last decision, and an opponent's high
 value counts as a low one. In a cooperative game every sgn is +1 and r is the reward that all share.

@@ -553,7 +553,8 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
     def __init__(
         self, make: Callable[[], Any], num_envs: int, seed: int = 0, cooperative: bool = False
     ) -> None:
-        self.envs = [make() for _ in range(checked_size(num_envs))]
+        num_envs = checked_size(num_envs)
+        self.envs = [make() for _ in range(num_envs)]
         self.reseed(seed)
         self.cooperative = cooperative
         agent, *others = self.envs[0].possible_agents

@@ -229,6 +229,7 @@ class TableServer:
         """Sit down, or look on; UserError if the table is gone or too many are connected."""
         await self.quick.run(self.store.touch, place.table)
         opened = self.open_tables.get(place.table) or await self._restored_once(place.table)
+        opened = self.open_tables.get(place.table, opened)  # others may have come meanwhile
         connection = Connection(place.seat, address)
         all_connections = [each for one in self.open_tables.values() for each in one.connections]
         check_space(opened, connection, all_connections)
@@ -245,10 +246,8 @@ class TableServer:
         """One open table for all who come at the same time."""
         if id not in self._restoring:
             self._restoring[id] = asyncio.create_task(self._restored(id))
-        try:
-            return await asyncio.shield(self._restoring[id])
-        finally:
-            self._restoring.pop(id, None)
+            self._restoring[id].add_done_callback(lambda _: self._restoring.pop(id))
+        return await asyncio.shield(self._restoring[id])
 
     async def _restored(self, id: str) -> OpenTable:
         description = await self.quick.run(self.store.opened, id)

@@ -30,7 +30,7 @@ KEY_BYTES = 24
 
 
 def new_key() -> str:
-    """What nobody can guess."""
+    """A random key of KEY_BYTES bytes, as text that a URL can hold."""
     return token_urlsafe(KEY_BYTES)
 
 

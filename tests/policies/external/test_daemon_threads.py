@@ -31,6 +31,13 @@ def test_what_has_not_begun_can_be_cancelled() -> None:
     first.result()
 
 
+def test_a_task_after_the_shutdown_is_an_error_and_is_not_waited_for() -> None:
+    threads = DaemonThreads(1)
+    threads.shutdown()
+    with pytest.raises(RuntimeError):
+        threads.submit(print)
+
+
 def test_the_program_ends_while_a_task_waits() -> None:
     program = """
 from threading import Event

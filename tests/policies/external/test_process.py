@@ -1,12 +1,14 @@
 """Bots as policies: they play wherever a policy plays, and a bad one loses its game alone."""
 
 import gc
+import json
 import math
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -158,9 +160,9 @@ def test_each_seat_has_a_process_of_its_own_that_hears_of_its_games_alone(
     seats = ['"seat":0' in log.partition("\n")[0] for log in logs]
     assert sorted(seats) == [False, True]
     for log in logs:
-        kinds = [line.split('"')[3] for line in log.splitlines()]
-        games = [kind for kind in kinds if kind != "move"]
-        assert games == ["hello", "end", "end", "goodbye"], "one game after another"
+        messages = [json.loads(line) for line in log.splitlines()]
+        games = [kind for kind, _ in groupby(message["type"] for message in messages)]
+        assert games == ["hello", "move", "end", "move", "end", "goodbye"], "one after another"
 
 
 def test_searches_training_and_batches_refuse_a_bot_in_a_sentence(tmp_path: Path) -> None:

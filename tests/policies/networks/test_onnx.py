@@ -220,8 +220,10 @@ def test_it_can_be_the_opponent_of_many_games(exported):
     opponent = load_policy(exported)
     env = gymnasium.make_vec("hanamachi/Hanamikoji-v0", num_envs=3, opponent=opponent, **GIFTS)
     _, info = env.reset(seed=0)
-    for _ in range(10):
-        *_, info = env.step(info["action_mask"].argmax(1))
+    ended = 0
+    while ended < 3:
+        *_, terminated, _, info = env.step(info["action_mask"].argmax(1))
+        ended += terminated.sum()
 
 
 def test_runs_learn_against_it_and_from_it(exported, tmp_path):

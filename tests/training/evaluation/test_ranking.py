@@ -119,6 +119,13 @@ def test_intervals_of_scores_from_few_games_are_called_rough(games, rough):
     assert ("rough" in printed(evaluation)) == ("rough" in evaluation_page(evaluation)) == rough
 
 
+def test_intervals_of_scores_with_another_partner_are_called_rough_too():
+    score = TeamScore("greedy", "expert", "argmax", 10, 17, 15, 19, 0, 0, [0] * 26)
+    evaluation = Evaluation("hanabi:2p", {}, ["greedy"], ["expert"], 10, 0, [score])
+    assert "rough" in printed(evaluation)
+    assert "rough" in evaluation_page(evaluation)
+
+
 @pytest.mark.parametrize(("won", "reach"), [(10, 32.6), (8, 32.2), (5, 26.2)])
 def test_the_caption_names_how_far_an_interval_reaches_from_its_rate(won, reach):
     scores = np.repeat([1.0, 0.0], [won, 10 - won])[None]  # 10 won: 67.4 to 100

@@ -1,6 +1,8 @@
 """Games at the tables, from the first deal to the last card, by the sockets of their seats."""
 
+import asyncio
 import itertools
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,10 @@ from serving import HUMAN, Client
 
 import hanamachi
 from hanamachi.games.registry import variant
+from hanamachi.training.serve.offers import Offers
+from hanamachi.training.serve.protocol import Opening
+from hanamachi.training.serve.store import Store
+from hanamachi.training.serve.table_server import OpenTable, TableServer
 
 GAMES = ["hanamikoji:three_rounds", "geishas_road:2021", "hanabi:2p"]  # one of each family
 
@@ -182,3 +188,36 @@ def test_policies_that_search_play_too(client: Client, tmp_path: Path) -> None:
         position = seat.position()
         for _ in range(3):
             position = seat.play_on(position, rng)
+
+
+def test_all_who_come_back_at_once_sit_at_one_table_even_if_the_first_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restored, may_go_on = TableServer._restored, asyncio.Event()
+
+    async def slowly(self: TableServer, id: str) -> OpenTable:
+        await may_go_on.wait()
+        return await restored(self, id)
+
+    async def come_back(server: TableServer) -> list[OpenTable]:
+        opened = await server.open(Opening("hanamikoji", {}, (HUMAN, HUMAN), None), "here")
+        found = [await server.place_of(key) for key in opened["keys"].values()]
+        places = [place for place in found if place]
+        first, *others = (
+            asyncio.create_task(server.enter(place, "here")) for place in (places[0], *places)
+        )
+        while len(server._restoring) == 0:
+            await asyncio.sleep(0)
+        first.cancel()
+        with suppress(asyncio.CancelledError):
+            await first
+        others.append(asyncio.create_task(server.enter(places[1], "here")))
+        await asyncio.sleep(0.1)
+        may_go_on.set()
+        return [table for table, _ in await asyncio.gather(*others)]
+
+    monkeypatch.setattr(TableServer, "_restored", slowly)
+    server = TableServer(Store(tmp_path), Offers())
+    one, *others = asyncio.run(come_back(server))
+    server.close()
+    assert all(other is one for other in others)

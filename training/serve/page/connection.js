@@ -43,6 +43,7 @@ export class Connection {
   lost(code) {
     if (this.closed) return;
     if (code === REFUSED) {
+      this.close();
       this.onState("refused");
       return;
     }
