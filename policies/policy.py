@@ -16,6 +16,7 @@ from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.errors import UserError, shown
 from hanamachi.sessions.opponent_protocol import chosen_by
 from hanamachi.sessions.policy_checks import checked_actions, distribution_of, memory_of
+from hanamachi.sessions.session import checked_seed
 from hanamachi.sessions.worlds import Worlds
 
 Observations = NDArray[np.float32]  #: (B, N)
@@ -99,8 +100,8 @@ class Policy(ABC):
     # --- The interface of stable-baselines3
 
     def set_random_seed(self, seed: int | None) -> None:
-        """Seed the generator of `predict`."""
-        self.rng = np.random.default_rng(seed)
+        """Seed the generator of `predict`; None draws a seed."""
+        self.rng = np.random.default_rng(None if seed is None else checked_seed(seed))
 
     def predict(
         self,
@@ -131,7 +132,10 @@ class Policy(ABC):
         """Observations (B, N) and masks (B, A) that compiled code may read; else UserError."""
         layout, count = self.variant.observation, self.variant.actions.size
         given = np.atleast_2d(numbers_in(observation, "observations"))
-        mask = np.atleast_2d(numbers_in(action_masks, "masks")) != 0
+        masks = np.atleast_2d(numbers_in(action_masks, "masks"))
+        if not np.isfinite(masks).all():
+            raise UserError("predict takes masks of 0 and 1, not of numbers that are not finite")
+        mask = masks != 0
         if given.shape != (len(mask), layout.size) or mask.shape != (len(given), count):
             raise UserError(
                 f"{self.name} plays {self.variant.id}: it needs observations of {layout.size} "

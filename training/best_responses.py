@@ -29,7 +29,9 @@ from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
+from hanamachi.sessions.session import whole_number
 from hanamachi.storage.files import replacing
+from hanamachi.storage.reading import checked_path
 from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
@@ -130,7 +132,7 @@ def exploit(
         )
     if game is None and config and not knows_its_game(str(policy)):
         game, options = config.game, {**config.options, **options}
-    out = Path(out)
+    out = checked_path(out)
     victim = load_policy(str(policy), game, **options)
     check_victim(victim, options)
     check(steps, seeds, out)
@@ -173,9 +175,9 @@ def respond(run: Config, folder: Path, title: str) -> None:
 
 def check(steps: int, seeds: int, out: Path) -> None:
     keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / DRAWN])
-    if not 1 <= steps <= STEPS:
+    if not 1 <= whole_number(steps, "steps") <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
-    if not 1 <= seeds <= RUNS:
+    if not 1 <= whole_number(seeds, "seeds") <= RUNS:
         raise UserError(f"seeds must be from 1 to {RUNS:,}, not {shown(seeds)}")
 
 

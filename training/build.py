@@ -16,6 +16,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
+from hanamachi.sessions.session import whole_number
 from hanamachi.training.config import PAST, SELF, Config, DistillationSettings, NetworkSettings
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
 from hanamachi.training.learner.critic import forms_of_all
@@ -143,7 +144,7 @@ def check_device(wanted: str) -> None:
 
 def check_workers(config: Config, workers: int) -> None:
     """UserError if this number of workers, 0 for this process alone, cannot play the games."""
-    if not 0 <= workers <= WORKERS:
+    if not 0 <= whole_number(workers, "workers") <= WORKERS:
         raise UserError(f"workers must be from 0 to {WORKERS}, not {shown(workers)}")
     if workers and config.distillation.share:
         raise UserError("distillation searches in this process alone: give no workers (no --ray)")

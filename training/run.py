@@ -18,7 +18,7 @@ from typing import Any
 
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from hanamachi.errors import UserError, listed
+from hanamachi.errors import UserError, listed, shown
 from hanamachi.limits import RESULTS_BYTES
 from hanamachi.policies import load_policy
 from hanamachi.policies.external.process import ProcessPolicy
@@ -28,7 +28,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.storage.files import replacing
 from hanamachi.storage.plain_yaml import parse_yaml
-from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 from hanamachi.training import provenance
 from hanamachi.training.build import (
     check_dataset,
@@ -81,7 +81,12 @@ def train(
     effect after the iteration, when the run is saved; a second one takes effect at once. `title` is
     that of the progress bar; `show` prints the final evaluation.
     """
-    out = Path(out)
+    out = checked_path(out)
+    if not isinstance(config, Config):
+        raise UserError(
+            "a run needs a Config, as from Config.load(file) or Config.from_dict(settings), not "
+            f"{shown(config)}"
+        )
     check_workers(config, workers)
     with open_run(config, out, resume):
         if resume and is_finished(out):

@@ -28,6 +28,7 @@ from rich.text import Text
 from hanamachi.errors import UserError, listed
 from hanamachi.limits import TRIALS
 from hanamachi.storage.files import replacing
+from hanamachi.storage.reading import checked_path
 from hanamachi.training.build import check_workers
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.config import (
@@ -99,7 +100,7 @@ def sweep(
     holds the settings of a run, and all trials, which are also written to `out`/sweep.json. Raises
     UserError if something does not fit, or if every trial fails.
     """
-    data, out = read_settings(file, overrides), Path(out).resolve()
+    data, out = read_settings(file, overrides), checked_path(out).resolve()
     if SWEEP not in data:
         raise UserError(f"{file} has no section sweep; see configs/sweeps/hanamikoji.yaml")
     wanted = Section.from_dict({SWEEP: data.pop(SWEEP)}, str(file)).sweep

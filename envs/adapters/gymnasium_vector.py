@@ -176,7 +176,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self._play.reset(rows, seeds, arrays, self.np_random)
         self._begun = True
         self._show(arrays)
-        return arrays.observations, self._infos()
+        return arrays.observations[:], self._infos()
 
     def _rows_to_reset(self, options: Any) -> NDArray[np.int64]:
         """The numbers of the games to begin; UserError for options that do not fit."""
@@ -260,7 +260,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         arrays = self._arrays()
         self._step(chosen, arrays, self.np_random)
         self._show(arrays)
-        observations, _, rewards, terminated, _ = arrays
+        # views: a caller who reshapes or locks them leaves the arrays of the next step alone
+        observations, _, rewards, terminated, _ = (array[:] for array in arrays)
         ended = self._final_infos() if self._resets_at_once and terminated.any() else {}
         return (
             observations,
@@ -287,7 +288,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def _infos(self) -> Infos:
         """In Gymnasium's form: "_name" says which games have the entry "name"."""
         ones = np.ones(self.num_envs, np.bool_)
-        return {"action_mask": self._shown.masks, "_action_mask": ones}
+        return {"action_mask": self._shown.masks[:], "_action_mask": ones}
 
     def _final_infos(self) -> Infos:
         final_obs, terminated = np.full(self.num_envs, None, object), self._shown.terminated

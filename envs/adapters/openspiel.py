@@ -202,6 +202,9 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return self.moment.mover == OVER
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
+        """The outcomes and their probabilities; none while a seat is to move."""
+        if self.moment.mover != CHANCE:
+            return []
         return chance_outcomes(self.moment.variant, self.moment.games)
 
     def _legal_actions(self, player: int) -> list[int]:

@@ -69,7 +69,7 @@ class TextGame:
         the game with a return of -1, opponents with 1, and partners with 0.
         `legal_list` adds all legal actions to each prompt. Raises UserError for other settings.
         """
-        if prompt not in PROMPTS:
+        if not isinstance(prompt, str) or prompt not in PROMPTS:
             raise unknown("prompt", prompt, PROMPTS)
         self.retries = retries_of(illegal)
         self.variant = variant(id, **options)
@@ -225,6 +225,8 @@ class ScriptedModel:
         """A policy or its name; `rng` draws its actions. UserError if it cannot play the game."""
         if not isinstance(game, TextGame):
             raise UserError(f"a model replies in a TextGame, not in {shown(game)}")
+        if not isinstance(rng, np.random.Generator | None):
+            raise UserError(f"rng must be a generator of numpy.random, not {shown(rng)}")
         self.game = game
         self.rng = rng or np.random.default_rng()
         self.player = SeatedPlayer(opponent_for(policy, game.variant), game.variant, games=1)

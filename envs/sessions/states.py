@@ -56,7 +56,7 @@ def checked_state(variant: Variant, state: Any) -> NDArray[Any]:
     """The game in a state, (1,); UserError if it is no position of this variant."""
     if not isinstance(state, State):
         raise UserError(f"a state is what get_state() returns, not {type(state).__name__}")
-    if state.digest != variant.digest:
+    if not isinstance(state.digest, str) or state.digest != variant.digest:
         raise mismatch(variant, state)
     dtype = variant.game.record
     check_size(state.data, dtype, variant.id)

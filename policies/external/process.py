@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -94,11 +95,12 @@ class ProcessPolicy(ViewPolicy):
         """The bot in a seat; its errors get its name."""
         bots = self._bots
         try:
-            if bots.never_ready:
-                raise NotReady(bots.never_ready)
-            if seat not in bots.in_seats:
-                bots.in_seats[seat] = SeatedBot(self, seat)
-            yield bots.in_seats[seat]
+            with bots.lock:
+                if bots.never_ready:
+                    raise NotReady(bots.never_ready)
+                if seat not in bots.in_seats:
+                    bots.in_seats[seat] = SeatedBot(self, seat)
+                yield bots.in_seats[seat]
         except NotReady as error:
             bots.never_ready = str(error)
             raise NotReady(f"{self.name} is not ready: it {error}") from None
@@ -115,7 +117,8 @@ class ProcessPolicy(ViewPolicy):
 
     def close(self) -> None:
         """End all processes; the next decision starts them again."""
-        close(self._bots.in_seats)
+        with self._bots.lock:
+            close(self._bots.in_seats)
         self._bots.never_ready = ""
 
 
@@ -125,6 +128,7 @@ class Bots:
     def __init__(self) -> None:
         self.in_seats: dict[int, SeatedBot] = {}
         self.never_ready = ""  # why, once one of them was not
+        self.lock = RLock()  # of several threads, one asks at a time
         weakref.finalize(self, close, self.in_seats)
         ALIVE.add(self)
 
@@ -141,6 +145,7 @@ def leave_to_parent() -> None:
         for player in bots.in_seats.values():
             player.leave()
         bots.in_seats.clear()
+        bots.lock = RLock()  # another thread may have held it in the parent
 
 
 if hasattr(os, "register_at_fork"):  # Windows forks no processes

@@ -385,6 +385,14 @@ def test_what_openspiel_cannot_say_is_refused():
         load("hanamikoji:three_rounds", max_rounds=None)
 
 
+def test_chance_has_no_outcomes_while_a_seat_is_to_move():
+    state = load("hanamikoji", **SOLVED).new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.chance_outcomes()[0][0])
+    assert state.current_player() in (0, 1)
+    assert state.chance_outcomes() == []
+
+
 def test_an_action_that_is_not_legal_is_refused():
     state = load("hanamikoji", **SOLVED).new_initial_state()
     with pytest.raises(IllegalAction, match="cannot come now"):

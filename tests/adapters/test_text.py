@@ -255,6 +255,7 @@ def test_an_illegal_reply_can_be_a_random_action_the_same_for_a_seed():
     "settings",
     [
         {"prompt": "long"},
+        {"prompt": np.array(["bare", "memory"])},
         {"illegal": "retry"},
         {"illegal": "retry:-1"},
         {"illegal": 2},

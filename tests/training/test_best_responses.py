@@ -298,6 +298,12 @@ def test_json_is_all_that_the_command_prints(responses, tmp_path, capsys):
 def test_what_does_not_fit_is_refused_in_one_sentence(victim, tmp_path):
     with pytest.raises(UserError, match="steps"):
         exploit("random", tmp_path, 0, config=CONFIG)
+    with pytest.raises(UserError, match="steps"):
+        exploit("random", tmp_path, "5", config=CONFIG)
+    with pytest.raises(UserError, match="seeds"):
+        exploit("random", tmp_path, 5, seeds=True, config=CONFIG)
+    with pytest.raises(UserError, match="path"):
+        exploit("random", 5, 5, config=CONFIG)
     with pytest.raises(UserError, match="hanabi:2p"):
         exploit("random", tmp_path, 10, game="hanabi:2p")
     with pytest.raises(UserError, match="hanamikoji"):

@@ -29,6 +29,7 @@ from hanamachi.policies.search.regret import FEWEST
 from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
+from hanamachi.storage.reading import checked_path
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.judge import MoveLoss, move_loss
@@ -220,6 +221,9 @@ def evaluate(
     plays = chosen_plays(play, variant)
     check_games(games, seed, variant)
     check_judge(judge)
+    if whole_number(batch, "batch") < 1:
+        raise UserError(f"batch must be 1 or more, not {shown(batch)}")
+    out = None if out is None else checked_path(out)
     if replays and not out:
         raise UserError("replays are kept in the folder of the results; name one with out (--out)")
     pairings = pairings_of(policies, opponents, variant, plays)
@@ -228,9 +232,9 @@ def evaluate(
     saved = None
     if out:
         how = conditions([*policies, *opponents], plays, strict, judge, replays)
-        results = [Path(out, file) for file in FILES]
-        saved = SavedParts(Path(out, GAMES_FOLDER), {**about, **how}, results)
-        pairings = keeping_games(pairings, Path(out, REPLAYS)) if replays else pairings
+        results = [out / file for file in FILES]
+        saved = SavedParts(out / GAMES_FOLDER, {**about, **how}, results)
+        pairings = keeping_games(pairings, out / REPLAYS) if replays else pairings
     plan = Plan(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
     played = list(zip(pairings, play_pairings(pairings, plan), strict=True))
     return evaluated(about, played, bool(opponents) or variant.game.cooperative)
@@ -268,11 +272,13 @@ def evaluated(
 
 def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:
     usual: Sequence[Play] = PLAYS[::-1] if variant.game.cooperative else PLAYS
-    return usual if play == "both" else (checked_play(play or usual[0]),)
+    if play is None:
+        return (usual[0],)
+    return usual if isinstance(play, str) and play == "both" else (checked_play(play),)
 
 
 def checked_play(play: str) -> Play:
-    if play not in PLAYS:
+    if not isinstance(play, str) or play not in PLAYS:
         raise UserError(f"play must be sample, argmax or both, not {shown(play)}")
     return play  # type: ignore[return-value]
 
@@ -287,9 +293,14 @@ def check_judge(worlds: int) -> None:
 
 def each_of(given: Given | Sequence[Given]) -> list[Given]:
     """The policies that are given; one alone needs no list."""
-    if isinstance(given, Iterable) and not isinstance(given, str):
-        return list(given)
-    return [given]
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    policies: list[Any] = list(given) if listed else [given]  # type: ignore[arg-type]
+    for policy in policies:
+        if not isinstance(policy, Given) and not callable(policy):
+            raise UserError(
+                f"a policy is a name, a path, a Policy or a function, not {shown(policy)}"
+            )
+    return policies
 
 
 def pairings_of(

@@ -7,7 +7,13 @@ import numpy as np
 
 from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.evaluation.models import model_rows
-from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings, rough_scores
+from hanamachi.training.evaluation.ranking import (
+    WAYS,
+    Ranking,
+    forfeit_notes,
+    rankings,
+    rough_scores,
+)
 from hanamachi.training.web_page import page, table
 
 WIDTH = "70rem"

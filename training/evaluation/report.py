@@ -20,7 +20,13 @@ from rich.text import Text
 from hanamachi.training.evaluation.judge import MoveLoss
 from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.evaluation.models import ModelUse, model_rows
-from hanamachi.training.evaluation.ranking import WAYS, Ranking, forfeit_notes, rankings, rough_scores
+from hanamachi.training.evaluation.ranking import (
+    WAYS,
+    Ranking,
+    forfeit_notes,
+    rankings,
+    rough_scores,
+)
 from hanamachi.training.tables import Name, whole_table
 
 BARS = " ▁▂▃▄▅▆▇█"

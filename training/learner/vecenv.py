@@ -18,6 +18,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.memory import check_memory
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError, shown
 from hanamachi.policies.features.base import Features
@@ -35,29 +36,43 @@ class Units(NamedTuple):
     centralised: NDArray[np.float32]  # (K,)
 
 
+class Filled:
+    """An array that compiled code fills: others get views, so its shape and flags stay."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, env: "TurnBasedVecEnv", owner: type) -> NDArray[Any]:
+        array: NDArray[Any] = getattr(env, f"_{self.name}")[:]
+        return array
+
+    def __set__(self, env: "TurnBasedVecEnv", value: Any) -> None:
+        raise AttributeError(f"{self.name} cannot be replaced: the games fill it")
+
+
 class TurnBasedVecEnv(VecEnv):
     """What a learner needs to know of a batch of games after each decision."""
 
-    observations: NDArray[np.float32]  #: (B, N) of the seats to move
-    masks: NDArray[np.int8]  #: (B, A) of the seats to move
-    rewards: NDArray[np.float32]  #: (B,) of the seats that have just moved, as of that decision
-    terminated: NDArray[np.bool_]  #: (B,) the game ended; the row shows a new one
-    signs: NDArray[np.float32]  #: (B,) +1 if the seat to move is on the side of the last, else -1
-    elapsed: NDArray[np.float32]  #: (B,) decisions since the last one shown, of opponents too
-    last: NDArray[np.float32]  #: (B, N) where over: what the seat that moved saw at the end
+    observations = Filled()  #: (B, N) float32, of the seats to move
+    masks = Filled()  #: (B, A) int8, of the seats to move
+    rewards = Filled()  #: (B,) float32, of the seats that have just moved, as of that decision
+    terminated = Filled()  #: (B,) bool: the game ended; the row shows a new one
+    signs = Filled()  #: (B,) float32: +1 if the seat to move is on the side of the last, else -1
+    elapsed = Filled()  #: (B,) float32: decisions since the last one shown, of opponents too
+    last = Filled()  #: (B, N) float32, where over: what the seat that moved saw at the end
     centralised_space: spaces.Box  #: (K,) of a row of `centralised_observations`
     units: Units | None = None  #: of games whose observations fit into int8
 
     def __init__(self, num_envs: int, size: int, actions: int, low: Any, high: Any) -> None:
         self.render_mode = None
-        self.observations = np.zeros((num_envs, size), np.float32)
-        self.masks = np.zeros((num_envs, actions), np.int8)
-        self._legal = self.masks.copy()  # what actions are checked against; others get copies
-        self.rewards = np.zeros(num_envs, np.float32)
-        self.terminated = np.zeros(num_envs, np.bool_)
-        self.signs = np.ones(num_envs, np.float32)
-        self.elapsed = np.ones(num_envs, np.float32)
-        self.last = np.zeros((num_envs, size), np.float32)
+        self._observations = np.zeros((num_envs, size), np.float32)
+        self._masks = np.zeros((num_envs, actions), np.int8)
+        self._legal = self._masks.copy()  # what actions are checked against; others get copies
+        self._rewards = np.zeros(num_envs, np.float32)
+        self._terminated = np.zeros(num_envs, np.bool_)
+        self._signs = np.ones(num_envs, np.float32)
+        self._elapsed = np.ones(num_envs, np.float32)
+        self._last = np.zeros((num_envs, size), np.float32)
         super().__init__(num_envs, spaces.Box(low, high), spaces.Discrete(actions))
 
     @property
@@ -165,6 +180,8 @@ def checked_opponents(
     opponents: Sequence[tuple[Policy, float]], variant: Variant
 ) -> list[tuple[Policy, float]]:
     """Policies for this variant and their shares of the games."""
+    if not isinstance(opponents, list | tuple):
+        raise UserError(f"opponents must be a list of (policy, share), not {shown(opponents)}")
     checked = []
     for each in opponents:
         if not isinstance(each, tuple | list) or len(each) != 2:
@@ -220,10 +237,16 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         opponents: Sequence[tuple[Policy, float]] = (),
         gamma: float = 1.0,
     ) -> None:
+        if not isinstance(variant, Variant):
+            raise UserError(f"give a variant, as hanamachi.variant(id), not {shown(variant)}")
         opponents = checked_opponents(opponents, variant)
         num_envs = checked_size(num_envs)
+        if not is_number(gamma) or not 0 <= gamma <= 1:
+            raise UserError(f"gamma must be from 0 to 1, not {shown(gamma)}")
         self.variant, self.gamma = variant, gamma
         layout, actions = variant.observation, variant.actions
+        row = variant.game.record.itemsize + 8 * layout.size + 2 * actions.size  # bytes of a game
+        check_memory(num_envs * row, f"{num_envs:,} games")
         super().__init__(num_envs, layout.size, actions.size, layout.low, layout.high)
         private, others = layout.private_entries, variant.seats - 1
         self.centralised_space = repeated(layout.low[private], layout.high[private], others)
@@ -477,9 +500,9 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         self.variant, self.fixed_opponents = plain.variant, plain.fixed_opponents
         self.centralised_space = plain.centralised_space
         self.units = Units(layout.units, plain.units.centralised)
-        self.masks, self.rewards = plain.masks, plain.rewards  # one array for both
-        self.terminated, self.signs = plain.terminated, plain.signs
-        self.elapsed = plain.elapsed
+        self._masks, self._rewards = plain.masks, plain.rewards  # one array for both
+        self._terminated, self._signs = plain.terminated, plain.signs
+        self._elapsed = plain.elapsed
         # before what the seats to move see now, (B, S, M), and theirs after it, (B, M)
         memory = features.initial_memory(plain.num_envs * plain.variant.seats)
         self.memory = memory.reshape(plain.num_envs, plain.variant.seats, memory.shape[1])

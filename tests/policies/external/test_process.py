@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,22 @@ def test_searches_training_and_batches_refuse_a_bot_in_a_sentence(tmp_path: Path
     env = VectorSeatEnv("hanamikoji", num_envs=2, opponent="process:cat", seat=1)
     with pytest.raises(UserError, match="views"):
         env.reset(seed=0)
+
+
+def test_threads_that_share_a_bot_ask_it_in_turn(bot: Write) -> None:
+    policy = bot(FIRST_LEGAL)
+
+    def play(seed: int) -> float:
+        env = SeatEnv("hanamikoji", opponent=policy, max_rounds=1)
+        _, info = env.reset(seed=seed)
+        ended = False
+        while not ended:
+            _, reward, ended, _, info = env.step(int(info["action_mask"].argmax()))
+        return float(reward)
+
+    alone = [play(seed) for seed in range(12)]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(play, range(12))) == alone
 
 
 def test_a_changed_program_is_noticed_by_its_digest(bot: Write, tmp_path: Path) -> None:

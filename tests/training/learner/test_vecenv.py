@@ -18,7 +18,7 @@ from small_games import GIFTS
 from stable_baselines3.common.vec_env import VecMonitor
 
 from hanamachi.adapters.aec import AEC, make
-from hanamachi.engine import kernels
+from hanamachi.engine import kernels, memory
 from hanamachi.engine.game import OVER
 from hanamachi.engine.threads import STEPS_PER_THREAD, default_threads
 from hanamachi.errors import IllegalAction, UserError
@@ -659,6 +659,12 @@ def test_environments_that_cannot_be_are_refused(wrong):
         {"num_envs": 0},
         {"num_envs": 2.5},
         {"seed": -1},
+        {"variant": "hanamikoji"},
+        {"gamma": float("nan")},
+        {"gamma": 1.5},
+        {"gamma": "1"},
+        {"opponents": None},
+        {"opponents": load_policy("greedy", "hanamikoji")},
         {"opponents": [("greedy", 0.5)]},
         {"opponents": [load_policy("greedy", "hanabi:2p")]},
         {"opponents": [(load_policy("greedy", "hanabi:2p"), 0.5)]},
@@ -668,5 +674,28 @@ def test_environments_that_cannot_be_are_refused(wrong):
 )
 def test_games_that_cannot_be_are_refused(wrong):
     with pytest.raises(UserError) as refused:
-        SelfPlayVecEnv(make_variant("hanamikoji"), **{"num_envs": 4, **wrong})
+        SelfPlayVecEnv(**{"variant": make_variant("hanamikoji"), "num_envs": 4, **wrong})
     assert_one_sentence(refused.value)
+
+
+def test_more_games_than_fit_into_memory_are_refused_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 1 << 20)
+    SelfPlayVecEnv(make_variant("hanamikoji"), 100)
+    with pytest.raises(UserError, match="1,000 games"):
+        SelfPlayVecEnv(make_variant("hanamikoji"), 1_000)
+
+
+@pytest.mark.parametrize("name", ["observations", "masks", "rewards", "terminated", "last"])
+def test_who_locks_or_reshapes_an_array_harms_no_game(name):
+    ours, others = (SelfPlayVecEnv(make_variant("hanamikoji"), 4) for _ in range(2))
+    ours.reset()
+    others.reset()
+    for _ in range(20):
+        given = getattr(ours, name)
+        given.setflags(write=False)
+        given.shape = given.shape[::-1]
+        ours.advance(ours.masks.argmax(1))
+        others.advance(others.masks.argmax(1))
+        np.testing.assert_array_equal(getattr(ours, name), getattr(others, name))
+    with pytest.raises(AttributeError, match="the games fill it"):
+        setattr(ours, name, getattr(others, name))
