@@ -44,6 +44,9 @@ class Policy(ABC):
             self.name = type(self).__name__
         self.set_random_seed(None)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name} for {self.variant.id}>"
+
     is_stochastic: bool = True  # False if it always plays an action that it scores highest
     has_values: bool = False  # whether `distribution` and `values` return values
 

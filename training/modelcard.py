@@ -59,8 +59,7 @@ COMPETITIVE = {
     "which": "either",
     "versus": "against",
     "played": """\
-It samples its actions by default. How exploitable it is with its most probable actions was not
-measured.""",
+It samples its actions by default.""",
     "measured": """\
 Each deal is played twice with the seats exchanged. A draw counts half. The 95 % intervals are
 clustered by deal.""",

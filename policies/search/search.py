@@ -103,9 +103,9 @@ class Search(Policy):
         super().__init__(variant)
         if isinstance(blueprint, ViewPolicy):
             raise UserError(
-                f"{blueprint.name} plays from views and cannot be searched, as the games that a "
-                "search imagines have none: name another policy; how exploitable this one is in a "
-                "small version of a game, exploit --exact and arena --grade tell"
+                f"{blueprint.name} plays from views and cannot be searched, as imagined games have "
+                "none: name another policy, or measure this one in a small version of a game, with "
+                "exploit --exact or arena --grade"
             )
         self.name = f"search:{self.kind}"
         self.blueprint = blueprint

@@ -72,7 +72,7 @@ SMALLER = (
     (r"(hanamachi exploit .*) --steps \d+", r"\1 --steps 64 --seeds 1 --config small.yaml"),
     (r"(python examples/with_.*)", r"\1 --steps 64"),
     (r"(python benchmarks/browsers.py.*)", r"\1 --games 2 --seconds 2"),
-    (r"http://127.0.0.1:8000/v1", "http://model"),
+    (r"http://127.0.0.1:11434/v1", "http://model"),
     (r"(python scripts/leaderboard.py .*)", r"\1 --each 2 --search-each 2"),
     (r'Config\.load\("configs/hanamikoji.yaml"', 'Config.load("small.yaml"'),
     (r"steps=\d+", "steps=256"),

@@ -8,10 +8,12 @@ import typer
 
 from hanamachi.errors import UserError, shown
 
-GameId = Annotated[str, typer.Argument(metavar="GAME", help="Id of a game; see hanamachi games.")]
+GameId = Annotated[
+    str, typer.Argument(metavar="GAME", help="Id of a variant; see hanamachi games.")
+]
 GameOption = Annotated[
     str | None,
-    typer.Option("--game", help="Id of a game; checkpoints and agents that ship know theirs."),
+    typer.Option("--game", help="Id of a variant; checkpoints and agents that ship know theirs."),
 ]
 GameOptions = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")

@@ -175,7 +175,7 @@ def test_searches_training_and_batches_refuse_a_bot_in_a_sentence(tmp_path: Path
 
 
 def test_threads_that_share_a_bot_ask_it_in_turn(bot: Write) -> None:
-    policy = bot(FIRST_LEGAL)
+    policy = bot(FIRST_LEGAL, variant=hanamachi.variant("hanamikoji", max_rounds=1))
 
     def play(seed: int) -> float:
         env = SeatEnv("hanamikoji", opponent=policy, max_rounds=1)

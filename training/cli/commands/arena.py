@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def arena(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the bots.")],
-    game: Annotated[str | None, typer.Option("--game", help="Id of a game.")] = None,
+    game: Annotated[str | None, typer.Option("--game", help="Id of a variant.")] = None,
     grade: Annotated[
         str | None,
         typer.Option(

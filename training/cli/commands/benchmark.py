@@ -22,7 +22,9 @@ def benchmark(
     ] = None,
     games: Annotated[
         list[str] | None,
-        typer.Option("--game", help="Id of a game; repeat it for several. hanamikoji by default."),
+        typer.Option(
+            "--game", help="Id of a variant; repeat it for several. hanamikoji by default."
+        ),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = 5,
     seconds: Annotated[

@@ -20,7 +20,8 @@ def play(
     opponent: Annotated[
         str | None,
         typer.Option(
-            help=f"{FORMS}; by default the game's agent, in Hanabi its :partner, or expert."
+            help=f"{FORMS}; by default the variant's agent (in Hanabi its :partner), or expert "
+            "if there is none."
         ),
     ] = None,
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,
