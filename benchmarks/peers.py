@@ -71,13 +71,13 @@ KINDS: dict[str, Callable[[Variant], list[Match]]] = {
 
 
 def measure(kinds: Sequence[str], games: Sequence[str], rounds: int, seconds: float) -> Report:
-    report = Report(provenance.description(), provenance.load())
+    report = Report(provenance.description(), provenance.load_average())
     for kind in kinds:
         for game in games:
             for match in KINDS[kind](make_variant(game)):
                 for finding in played(match, rounds, seconds):
                     report.add(finding)
-    report.load_after = provenance.load()
+    report.load_after = provenance.load_average()
     return report
 
 

@@ -101,10 +101,11 @@ class Catalogue(Actions):
         if move.kind == TAKE_CARD:
             return f"take {self._cards(move.cards)}"
         if move.kind == TAKE_PAIR:
-            if game is None or game.mover < 0:
-                return f"take pair {move.pair + 1}"
-            counts = game.pairs[1 - game.mover, move.pair]
-            return f"take {self._cards(np.repeat(np.arange(GEISHA), counts))}"
+            if game is not None and game.mover >= 0:
+                counts = game.pairs[1 - game.mover, move.pair]
+                if counts.any():  # else nothing is offered
+                    return f"take {self._cards(np.repeat(np.arange(GEISHA), counts))}"
+            return f"take pair {move.pair + 1}"
         words = f"{ACTIONS[move.kind].replace('_', '-')} {self._cards(move.cards)}"
         return f"{words} | {self._cards(move.second)}" if move.second else words
 
@@ -114,5 +115,5 @@ class Catalogue(Actions):
     def words(self, text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
         """The word for the action, and its piles in an order that does not matter."""
         verb, _, rest = text.strip().lower().partition(" ")
-        piles = (tuple(sorted(pile.split())) for pile in rest.split("|"))
+        piles = (tuple(sorted(pile.split())) for pile in rest.replace("/", "|").split("|"))
         return verb, tuple(sorted(piles))

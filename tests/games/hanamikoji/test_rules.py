@@ -304,14 +304,16 @@ def test_words_may_come_in_any_order_of_cards() -> None:
     actions = make_variant("hanamikoji").actions
     assert actions.describe(actions.parse(" Gift 5 2a 3B ")) == "gift 2a 3b 5"
     assert actions.parse("competition 5 4 | 2b 2a") == actions.parse("competition 2a 2b | 4 5")
+    assert actions.parse("competition 5 4 / 2b 2a") == actions.parse("competition 2a 2b | 4 5")
     assert actions.parse("competition 5 4 | 2b 2a") != actions.parse("competition 2a 4 | 2b 5")
 
 
 def test_an_answer_to_a_competition_names_the_cards() -> None:
     table = Hanamikoji()
     table.draw("2a 3a 3b 4 4 5  2a 2b 2b 3a 5 5  2c")
-    table.play("competition 2a 5 | 3a 4")
     second = table.actions.first[TAKE_PAIR] + 1
+    assert table.actions.describe(second, table.game) == "take pair 2", "nothing is offered"
+    table.play("competition 2a 5 | 3a 4")
     assert table.actions.describe(second, table.game) == "take 3a 4"
     assert table.actions.parse("take 4 3a", table.game) == second
     assert table.actions.describe(second) == "take pair 2"
