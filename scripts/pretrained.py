@@ -16,7 +16,8 @@ script that was stopped loses little.
 
 --search lets a search with this budget attack an agent that is there already, and --responses
 trains policies to beat it in OUT/NAME-responses, the first from so many decisions; `exploit.json`
-keeps what they win. --without-features trains networks like it in OUT/NAME-without-FEATURE, each
+keeps what they win. With --count 2 none of them starts from a clone of the search, whose labels
+take hours in a long game. --without-features trains networks like it in OUT/NAME-without-FEATURE, each
 without one of its feature sets, and says on its card what they score. --learned only compares an
 agent with its teacher again. --cards only writes the cards and the pictures of their curves again,
 from the papers that are there.
@@ -153,12 +154,13 @@ def attack(agent: str, search: str, out: Path) -> None:
     write_card(agent, shipped_settings(agent), folder)
 
 
-def respond(agent: str, config: Config, folder: Path, how: Config, steps: int, out: Path) -> None:
-    """Train policies to beat an agent, with the settings `how`, and write its card again."""
-    before = known(folder)
-    found = exploit(agent, out / f"{folder.name}-responses", steps, config=how, resume=True)
+def respond(agent: str, given: argparse.Namespace) -> None:
+    """Train policies to beat an agent, and write its card again."""
+    how, folder = Config.from_dict({"game": agent, **RESPONSES}), agent_folder(agent)
+    out, before = given.out / f"{folder.name}-responses", known(folder)
+    found = exploit(agent, out, given.responses, given.count, config=how, resume=True)
     write_exploitation(replace(found, search=before.search if before else None), folder)
-    write_card(agent, config, folder)
+    write_card(agent, shipped_settings(agent), folder)
 
 
 def without_features(agent: str, config: Config, folder: Path, out: Path) -> None:
@@ -271,6 +273,9 @@ def parsed() -> argparse.Namespace:
     then.add_argument(
         "--without-features", action="store_true", help="only train networks without a feature set"
     )
+    parser.add_argument(
+        "--count", type=int, default=3, help="of policies that --responses trains; default: 3"
+    )
     given = parser.parse_args()
     if given.search == "" or given.responses == 0:  # not to be taken for options left out
         parser.error("--search needs a budget, such as seconds=0.1, and --responses decisions")
@@ -292,9 +297,7 @@ def main(given: argparse.Namespace) -> None:
         elif given.search:
             attack(agent, given.search, given.out)
         elif given.responses:
-            how = Config.from_dict({"game": agent, **RESPONSES})
-            folder = agent_folder(agent)
-            respond(agent, shipped_settings(agent), folder, how, given.responses, given.out)
+            respond(agent, given)
         elif given.without_features:
             without_features(agent, shipped_settings(agent), agent_folder(agent), given.out)
         else:
