@@ -17,10 +17,10 @@ script that was stopped loses little.
 --search lets a search with this budget attack an agent that is there already, and --responses
 trains policies to beat it in OUT/NAME-responses, the first from so many decisions; `exploit.json`
 keeps what they win. With --count 2 none of them starts from a clone of the search, whose labels
-take hours in a long game. --without-features trains networks like it in OUT/NAME-without-FEATURE, each
-without one of its feature sets, and says on its card what they score. --learned only compares an
-agent with its teacher again. --cards only writes the cards and the pictures of their curves again,
-from the papers that are there.
+take hours in a long game. --without-features trains networks like it in OUT/NAME-without-FEATURE,
+each without one of its feature sets, and says on its card what they score. --learned only compares
+an agent with its teacher again. --cards only writes the cards and the pictures of their curves
+again, from the papers that are there.
 """
 
 import argparse
