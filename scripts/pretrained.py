@@ -76,6 +76,7 @@ RESPONSES: Mapping[str, Any] = {  # how policies learn to beat an agent
     "ppo": {"n_epochs": 2, "batch_size": 2048},
     "evaluation": {"every": 1_000_000, "final_games": 20_000},
 }
+COUNT = 3  # of policies that learn to beat an agent
 ATTACK_SEED, LEARNED_SEED = 30_000, 40_000  # of deals that no run plays
 
 
@@ -154,13 +155,14 @@ def attack(agent: str, search: str, out: Path) -> None:
     write_card(agent, shipped_settings(agent), folder)
 
 
-def respond(agent: str, given: argparse.Namespace) -> None:
-    """Train policies to beat an agent, and write its card again."""
-    how, folder = Config.from_dict({"game": agent, **RESPONSES}), agent_folder(agent)
-    out, before = given.out / f"{folder.name}-responses", known(folder)
-    found = exploit(agent, out, given.responses, given.count, config=how, resume=True)
+def respond(
+    agent: str, config: Config, folder: Path, how: Config, steps: int, out: Path, count: int = COUNT
+) -> None:
+    """Train policies to beat an agent, with the settings `how`, and write its card again."""
+    before = known(folder)
+    found = exploit(agent, out / f"{folder.name}-responses", steps, count, config=how, resume=True)
     write_exploitation(replace(found, search=before.search if before else None), folder)
-    write_card(agent, shipped_settings(agent), folder)
+    write_card(agent, config, folder)
 
 
 def without_features(agent: str, config: Config, folder: Path, out: Path) -> None:
@@ -274,11 +276,13 @@ def parsed() -> argparse.Namespace:
         "--without-features", action="store_true", help="only train networks without a feature set"
     )
     parser.add_argument(
-        "--count", type=int, default=3, help="of policies that --responses trains; default: 3"
+        "--count", type=int, help=f"of policies that --responses trains; default: {COUNT}"
     )
     given = parser.parse_args()
     if given.search == "" or given.responses == 0:  # not to be taken for options left out
         parser.error("--search needs a budget, such as seconds=0.1, and --responses decisions")
+    if given.count is not None and not given.responses:
+        parser.error("--count is the number of policies of --responses: leave it out")
     of_runs = given.seeds or given.search or given.responses or given.without_features
     if of_runs and not given.out:
         parser.error("--cards and --learned take no other option: leave it out")
@@ -297,7 +301,9 @@ def main(given: argparse.Namespace) -> None:
         elif given.search:
             attack(agent, given.search, given.out)
         elif given.responses:
-            respond(agent, given)
+            how = Config.from_dict({"game": agent, **RESPONSES})
+            config, folder = shipped_settings(agent), agent_folder(agent)
+            respond(agent, config, folder, how, given.responses, given.out, given.count or COUNT)
         elif given.without_features:
             without_features(agent, shipped_settings(agent), agent_folder(agent), given.out)
         else:

@@ -172,6 +172,7 @@ def test_an_agent_can_be_trained_on(tmp_path):
         ("--out", "runs", "--search", ""),
         ("--out", "runs", "--responses", "0"),
         ("--out", "runs", "--search", "worlds=8", "--seeds", "1"),
+        ("--out", "runs", "--seeds", "1", "--count", "2"),
         ("--cards", "--search", "worlds=8"),
         ("--cards", "--seeds", "0"),
         ("--learned", "--responses", "64"),
