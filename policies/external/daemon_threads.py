@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -18,19 +18,22 @@ class DaemonThreads(Executor):
         """`count` threads begin at once."""
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._ended = False
+        self._giving = Lock()  # no task is given once the threads are told to end
         self._threads = [Thread(target=self._work, name=name, daemon=True) for _ in range(count)]
         for thread in self._threads:
             thread.start()
 
     def submit(self, call: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        if self._ended:
-            raise RuntimeError("no task can be given to threads that have been shut down")
         future: Future[T] = Future()
-        self._tasks.put((future, partial(call, *args, **kwargs)))
+        with self._giving:
+            if self._ended:
+                raise RuntimeError("no task can be given to threads that have been shut down")
+            self._tasks.put((future, partial(call, *args, **kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._ended = True
+        with self._giving:
+            self._ended = True
         while cancel_futures:
             try:
                 task = self._tasks.get_nowait()

@@ -94,32 +94,33 @@ class ProcessPolicy(ViewPolicy):
     def _seated(self, seat: int) -> Iterator["SeatedBot"]:
         """The bot in a seat; its errors get its name."""
         bots = self._bots
-        try:
-            with bots.lock:
+        with bots.lock:
+            try:
                 if bots.never_ready:
                     raise NotReady(bots.never_ready)
                 if seat not in bots.in_seats:
                     bots.in_seats[seat] = SeatedBot(self, seat)
                 yield bots.in_seats[seat]
-        except NotReady as error:
-            bots.never_ready = str(error)
-            raise NotReady(f"{self.name} is not ready: it {error}") from None
-        except IllegalAction as error:
-            raise IllegalAction(f"{self.name} {error}") from None
-        except UserError as error:
-            raise UserError(f"{self.name} {error}") from None
+            except NotReady as error:
+                bots.never_ready = str(error)
+                raise NotReady(f"{self.name} is not ready: it {error}") from None
+            except IllegalAction as error:
+                raise IllegalAction(f"{self.name} {error}") from None
+            except UserError as error:
+                raise UserError(f"{self.name} {error}") from None
 
     def ask_again(self) -> None:
         """Forget failures: what could not be decided may be asked again."""
-        self._bots.never_ready = ""
-        for player in self._bots.in_seats.values():
-            player.forget_failures()
+        with self._bots.lock:
+            self._bots.never_ready = ""
+            for player in self._bots.in_seats.values():
+                player.forget_failures()
 
     def close(self) -> None:
         """End all processes; the next decision starts them again."""
         with self._bots.lock:
             close(self._bots.in_seats)
-        self._bots.never_ready = ""
+            self._bots.never_ready = ""
 
 
 class Bots:

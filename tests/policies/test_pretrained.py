@@ -173,6 +173,7 @@ def test_an_agent_can_be_trained_on(tmp_path):
         ("--out", "runs", "--responses", "0"),
         ("--out", "runs", "--search", "worlds=8", "--seeds", "1"),
         ("--out", "runs", "--seeds", "1", "--count", "2"),
+        ("--out", "runs", "--responses", "64", "--count", "0"),
         ("--cards", "--search", "worlds=8"),
         ("--cards", "--seeds", "0"),
         ("--learned", "--responses", "64"),

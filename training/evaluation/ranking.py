@@ -14,7 +14,7 @@ from hanamachi.training.evaluation.matches import CrossPlay, Evaluation, Forfeit
 from hanamachi.training.evaluation.statistics import ENOUGH, FEW_SCORES, Cycle, Floats
 
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}
-LOUD = 0.5  # share of the log odds from which on noise alone hides cycles
+LOUD = 0.5  # share of the squared log odds from which on noise alone hides cycles
 CYCLE = 3  # policies that can form a cycle, at least
 
 

@@ -35,7 +35,7 @@ def read_as(kind: Any, path: Path) -> Any:
     except ValidationError:
         raise UserError(
             f"{path} does not hold the results that belong there: restore it, or delete it and "
-            "run the command again"
+            "resume the run or repeat the command"
         ) from None
 
 

@@ -277,7 +277,7 @@ class Catalogue(Actions):
     def words(self, text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
         """The word for the action, and its piles; of an offer in an order that does not matter."""
         verb, _, rest = text.strip().lower().partition(" ")
-        piles = [tuple(pile.split()) for pile in rest.split("|")]
+        piles = [tuple(pile.split()) for pile in rest.replace("/", "|").split("|")]
         if verb in (ACTIONS[GIFT], ACTIONS[COMPETITION]):
             piles = sorted(tuple(sorted(pile)) for pile in piles)
         return verb, tuple(piles)

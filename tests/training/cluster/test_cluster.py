@@ -140,11 +140,11 @@ def test_it_costs_only_rollouts_to_lose_a_process_or_a_machine(cluster, undistur
         kill_one.start()
         assert weights(run(tmp_path / str(kill))) == weights(checkpoint)
         in_time += lost.is_set()
-        if in_time == KILLS:
-            return
         kill_one.join()
         while len(cluster.worker_nodes) < MACHINES:
             cluster.add_node(num_cpus=1)
+        if in_time == KILLS:
+            return
     pytest.fail("most runs had ended before anything was lost")
 
 
