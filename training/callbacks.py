@@ -30,7 +30,9 @@ from hanamachi.training.learner.past import playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import check_owned
-from hanamachi.training.resume import save_run
+from hanamachi.training.resume import save_learner
+
+SAVE_EVERY_SECONDS = 300.0  # if `save_every` decisions take longer
 
 
 class Periodic:
@@ -45,10 +47,13 @@ class Periodic:
 
     def act_if_due(self) -> None:
         """Called after each update."""
-        now = self.learner.num_timesteps
-        if now // self.every > self.last // self.every or now >= self.config.steps:
+        if self.is_due():
             self.act()
-            self.last = now
+            self.last = self.learner.num_timesteps
+
+    def is_due(self) -> bool:
+        passed = self.learner.num_timesteps // self.every > self.last // self.every
+        return passed or self.learner.share_left <= 0
 
     def act(self) -> None:
         raise NotImplementedError
@@ -183,16 +188,20 @@ def exported(learner: SelfPlayPPO, config: Config) -> Network:
     return learner.policy.network
 
 
-class SaveRun(Periodic):
-    """Saves everything that the rest of the run depends on."""
+class Save(Periodic):
+    """Saves everything that the rest of the learning depends on; a slow learner more often."""
 
-    def __init__(self, learner: SelfPlayPPO, config: Config, out: Path) -> None:
+    def __init__(self, learner: SelfPlayPPO, config: Config, file: Path) -> None:
         super().__init__(learner, config, config.save_every)
-        self.out = out
+        self.file, self.saved = file, time.monotonic()
+
+    def is_due(self) -> bool:
+        return super().is_due() or time.monotonic() - self.saved > SAVE_EVERY_SECONDS
 
     def act(self) -> None:
-        check_owned(self.out)
-        save_run(self.learner, self.config, self.out)
+        check_owned(self.file.parent)
+        save_learner(self.learner, self.config, self.file)
+        self.saved = time.monotonic()
 
 
 # --- Progress

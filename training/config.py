@@ -140,7 +140,7 @@ class NetworkSettings(Model):
 class CloneSettings(Model):
     """How the policy or the dataset that `init_from` names is cloned before self-play begins.
 
-    The other settings are those of `ppo`. A clone that is stopped starts again.
+    The other settings are those of `ppo`.
     """
 
     steps: Decisions = 2_000_000
@@ -263,7 +263,7 @@ class Config(Model):
     past: PastSettings = PastSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     save_every: Decisions = 250_000
-    """Decisions between two saves of the whole run."""
+    """Decisions between two saves of the whole run, or five minutes if these take longer."""
 
     @field_validator("init_from")
     @classmethod

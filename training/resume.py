@@ -1,4 +1,4 @@
-"""Save a run, and resume it to the bit."""
+"""Save a learner, and resume it to the bit."""
 
 import json
 from collections.abc import Iterator
@@ -7,28 +7,33 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+from stable_baselines3.common.save_util import load_from_zip_file
+
 from hanamachi.errors import UserError
 from hanamachi.storage.files import replacing
-from hanamachi.training.build import learner_class, make_games, track_average
+from hanamachi.training.build import cloning_learner, new_learner
 from hanamachi.training.config import Config
 from hanamachi.training.failures import is_out_of_memory
+from hanamachi.training.learner.clone import Cloning, Imitation
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 
 SAVED = "resume.zip"
+CLONE_SAVED = "clone.zip"  # there until the clone is made
 
 
-def save_run(learner: SelfPlayPPO, config: Config, out: Path) -> None:
-    """Write everything that the rest of the run depends on to `out`/resume.zip."""
+def save_learner(learner: SelfPlayPPO, config: Config, file: Path) -> None:
+    """Write everything that the rest of the learning depends on to a file."""
     state, games = learner.run_state, learner.env
     state.settings = config.to_yaml()
     state.games = games.get_state()  # type: ignore[attr-defined]
+    state.teacher = learner.teacher.player.memory if isinstance(learner, Cloning) else None
     state.generator = learner.generator.get_state()
     state.magnet = learner.magnet.get_state() if learner.magnet else None
     state.average = learner.average.get_state() if learner.average else None
     state.workers = learner.workers.states if learner.workers else []
     state.worker_count = len(state.workers)
-    with replacing(out / SAVED) as file:
-        learner.save(file)
+    with replacing(file) as opened:
+        learner.save(opened)
 
 
 def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
@@ -36,34 +41,53 @@ def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     saved = out / SAVED
     if not saved.exists():
         return None
-    check_saved_settings(config, out)
-    games, kind = make_games(config), learner_class(config)
-    with refusing_damage(saved):
-        learner = kind.load(saved, env=games, device=config.device, force_reset=False)
-    state = learner.run_state
-    assert state.games is not None, "they are saved"
-    assert state.generator is not None, "it is saved"
-    games.set_state(state.games)
-    learner.generator.set_state(state.generator)
-    track_average(learner, config)
-    for copy, its_state in ((learner.magnet, state.magnet), (learner.average, state.average)):
-        if copy and its_state:
-            copy.set_state(its_state)
+    check_saved_settings(config, saved)
+    learner = new_learner(config)
+    restore(learner, saved)
     return learner
 
 
-def check_saved_settings(config: Config, out: Path) -> None:
-    """UserError unless the run that was last saved in `out` has the settings of `config`."""
-    state = plain_state(out / SAVED)
+def resumed_cloning(config: Config, out: Path) -> Imitation | None:
+    """The learner of the clone as it was last saved in `out`, or None if it never was."""
+    saved = out / CLONE_SAVED
+    if not saved.exists():
+        return None
+    check_saved_settings(config, saved)
+    learner = cloning_learner(config)
+    restore(learner, saved)
+    return learner
+
+
+def restore(learner: SelfPlayPPO, saved: Path) -> None:
+    """Let a learner of the same settings continue from where it was saved."""
+    with refusing_damage(saved):
+        attributes, weights, _ = load_from_zip_file(saved, device=learner.device)
+        vars(learner).update(attributes or {})
+        learner.set_parameters(weights, device=learner.device)  # type: ignore[arg-type]
+    state, games = learner.run_state, learner.env
+    assert state.games is not None, "they are saved"
+    assert state.generator is not None, "it is saved"
+    games.set_state(state.games)  # type: ignore[attr-defined]
+    learner.generator.set_state(state.generator)
+    for copy, its_state in ((learner.magnet, state.magnet), (learner.average, state.average)):
+        if copy and its_state:
+            copy.set_state(its_state)
+    if isinstance(learner, Cloning) and state.teacher is not None:
+        learner.teacher.player.memory[:] = state.teacher
+
+
+def check_saved_settings(config: Config, saved: Path) -> None:
+    """UserError unless what was last saved there has the settings of `config`."""
+    state = plain_state(saved)
     if "settings" not in state:
         raise UserError(
-            f"{out / SAVED} comes from another version of hanamachi: "
+            f"{saved} comes from another version of hanamachi: "
             "resume the run with that version, or delete the file to start the run again"
         )
     if state["settings"] != config.to_yaml():
         raise UserError(
-            f"{out / 'config.yaml'} was changed since the run was saved: restore it, or start a "
-            "new run with init_from"
+            f"{saved.parent / 'config.yaml'} was changed since the run was saved: restore it, or "
+            "start a new run with init_from"
         )
 
 

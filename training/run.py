@@ -5,17 +5,19 @@ Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revi
 of these differed when it was resumed, and at the end the decisions that the policy learned from),
 `resume.zip` (the last save, a file of stable-baselines3: load it only if you trust it), `policy/`
 (the checkpoint that is kept), `evaluation.json`, `tensorboard/`, `curve.png` and `report.html`. If
-the run clones a policy first, the clone is in `clone/`.
+the run clones a policy first, the clone is in `clone/`, and before it is made, its last save in
+`clone.zip`.
 While a process trains there, it holds `.lock`, and `.owner.json` describes it.
 """
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rich.progress import Progress
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from hanamachi.errors import UserError, listed, shown
@@ -43,7 +45,7 @@ from hanamachi.training.callbacks import (
     KeepUnlessWorse,
     Periodic,
     PlayThePast,
-    SaveRun,
+    Save,
     ShowProgress,
     progress_bar,
 )
@@ -57,10 +59,13 @@ from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import check_owned, owned
-from hanamachi.training.resume import SAVED, resumed_learner
+from hanamachi.training.resume import CLONE_SAVED, SAVED, resumed_cloning, resumed_learner
 
 # what a run writes into its folder after config.yaml
-WRITTEN = "run.json", "clone", "policy", "tensorboard", SAVED, "evaluation.json", CURVE, REPORT
+WRITTEN = (
+    "run.json", "clone", CLONE_SAVED, "policy", "tensorboard", SAVED, "evaluation.json", CURVE,
+    REPORT,
+)  # fmt: skip
 
 
 def train(
@@ -104,38 +109,49 @@ def train(
 def fit(
     config: Config, out: Path, resume: bool, workers: int = 0, title: str = "learning"
 ) -> SelfPlayPPO:
-    """The loop of a run: collect a rollout, improve the policy, and then do what is due.
-
-    Returns the learner at the end; the policy that was kept is in `out`/policy.
-    """
+    """Train the learner of a run; the policy that was kept is in `out`/policy at the end."""
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
     attach_workers(learner, config, workers)
     log_to(learner, out / "tensorboard")
-    saving, bar = SaveRun(learner, config, out), progress_bar()
+    bar = progress_bar()
     duties: list[Periodic] = [
         *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
         KeepUnlessWorse(learner, config, out, bar.console),  # evaluates and exports
-        saving,  # last: a save includes what the others have done
     ]
-    learner.begin(config.steps)
+    saving = Save(learner, config, out / SAVED)
+    learn(learner, config.steps, title, bar, duties, saving)
+    return learner
+
+
+def learn(
+    learner: SelfPlayPPO,
+    steps: int,
+    title: str,
+    bar: Progress,
+    duties: Sequence[Periodic],
+    saving: Save,
+) -> None:
+    """The loop of a run: collect a rollout, improve the policy, and then do what is due."""
+    learner.begin(steps)
     # the bar restores the terminal, whatever happens
     with held_signals() as received, bar:
-        progress = ShowProgress(bar, title, learner, config.steps)
+        progress = ShowProgress(bar, title, learner, steps)
         for duty in duties:
             duty.start()
-        while learner.num_timesteps < config.steps and not received:
+        while learner.num_timesteps < steps and not received:
             learner.collect()
             progress.show()
             learner.improve()
-            check_owned(out)
+            check_owned(saving.file.parent)
             learner.dump_logs()
-            for duty in duties:
+            for duty in (*duties, saving):  # a save includes what the others have done
                 duty.act_if_due()
         if received:
             saving.act()
     learner.logger.close()  # so that the curve has all of it
-    return learner
+    if received:  # by a handler that lets the program go on
+        raise KeyboardInterrupt
 
 
 # --- Opening the folder
@@ -267,31 +283,22 @@ def is_finished(out: Path) -> bool:
 
 
 def starting_point(config: Config, out: Path) -> Path | str | None:
-    """The checkpoint to start from; a clone is made unless it is there.
-
-    A clone that was stopped is made again, with the same result to the bit.
-    """
+    """The checkpoint to start from; a clone is made, or resumed, unless it is there."""
     if config.teacher is None:
         return config.init_from
     if not (out / "clone").exists():
         clone(config, out)
+    (out / CLONE_SAVED).unlink(missing_ok=True)
     return out / "clone"
 
 
 def clone(config: Config, out: Path) -> None:
     """Clone the policy or dataset that `init_from` names, and export the clone to `out`/clone."""
-    learner = cloning_learner(config)
+    learner = resumed_cloning(config, out) or cloning_learner(config)
     log_to(learner, out / "tensorboard" / "clone")
-    learner.begin(config.clone.steps)
-    with progress_bar() as bar:
-        title, steps = f"cloning {config.teacher}", config.clone.steps
-        progress = ShowProgress(bar, title, learner, steps)
-        while learner.num_timesteps < steps:
-            learner.collect()
-            progress.show()
-            learner.improve()
-            check_owned(out)
-            learner.dump_logs()
+    saving = Save(learner, config, out / CLONE_SAVED)
+    learn(learner, config.clone.steps, f"cloning {config.teacher}", progress_bar(), [], saving)
+    check_owned(out)
     card = model_card(config, provenance.of_run(config), 0, [])
     save_checkpoint(out / "clone", checkpoint_of(learner.policy.network, config.variant()), card)
 

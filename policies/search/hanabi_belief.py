@@ -291,7 +291,7 @@ def follows(rule_set: np.record, last: Games, now: Games) -> bool:
         same &= then.held[seat] == game.held[seat]
         for slot in range(game.held[seat]):
             same &= seat == me or then.hand[seat, slot] == game.hand[seat, slot]
-    return same
+    return after_use_of(before, same)
 
 
 @kernel

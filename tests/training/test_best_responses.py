@@ -15,7 +15,7 @@ from small_games import GIFTS
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.training.best_responses import exploit, runs_against
-from hanamachi.training.callbacks import SaveRun
+from hanamachi.training.callbacks import Save
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation import deals as playing
@@ -197,15 +197,15 @@ def test_the_rates_come_from_deals_that_chose_nothing(tmp_path, calls):
 
 def test_an_interrupted_exploit_goes_on_to_the_same_end(responses, tmp_path, monkeypatch):
     whole, found = responses
-    act, saves = SaveRun.act, []
+    act, saves = Save.act, []
 
     def interrupted(self):
         act(self)
-        saves.append(self.out)
+        saves.append(self.file.parent)
         if len(saves) == 9:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(SaveRun, "act", interrupted)
+    monkeypatch.setattr(Save, "act", interrupted)
     with pytest.raises(KeyboardInterrupt):
         exploit("random", tmp_path, STEPS, 2, config=CONFIG)
     assert saves[-1] == tmp_path / "2"

@@ -42,7 +42,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training import provenance
 from hanamachi.training.best_responses import exploit
-from hanamachi.training.callbacks import SaveRun
+from hanamachi.training.callbacks import Save
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
 from hanamachi.training.learner.past import PastSelves, playing
@@ -493,12 +493,12 @@ def stopped(tmp_path_factory):
             raise KeyboardInterrupt
         act(self)
 
-    act, SaveRun.act = SaveRun.act, save
+    act, Save.act = Save.act, save
     try:
         with one_thread_each(), pytest.raises(KeyboardInterrupt):
             train(Config(**SETTINGS), out)
     finally:
-        SaveRun.act = act
+        Save.act = act
     assert saves == [128, 256, 384]
     return out
 

@@ -106,6 +106,9 @@ class Cloning(Imitation):
         self.teacher = Teacher(teacher, env)
         self.rng = np.random.default_rng(self.seed)
 
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "teacher"]
+
     def choose(self, env: Any, buffer: Any) -> NDArray[np.int64]:
         labels = self.teacher.labels(env)
         buffer.labels[buffer.pos] = torch.from_numpy(labels)
@@ -152,6 +155,9 @@ class BehaviourCloning(Imitation):
         self.to_come = np.zeros(0, np.int64)  # the rest of this pass
         variance = float(lessons.returns.var(dtype=np.float64))
         self.rollout_buffer.value_scale = max(1.0, variance)
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "lessons"]
 
     def collect(self, on_step: Callable[[], bool] = lambda: True) -> bool:
         """Fill the buffer with the next decisions of the dataset; False if `on_step` stops it."""

@@ -28,6 +28,7 @@ class RunState:
     past: dict[int, Weights] = field(default_factory=dict)
     settings: str | None = None  #: those of the run, as YAML
     games: Mapping[str, Any] | None = None  #: the games in progress
+    teacher: NDArray[Any] | None = None  #: the memory of the policy that is cloned, if there is one
     generator: Tensor | None = None  #: the state of the learner's random numbers
     magnet: Mapping[str, Any] | None = None  #: the state of the magnet, if there is one
     average: Mapping[str, Any] | None = None  #: the state of the moving average, if there is one

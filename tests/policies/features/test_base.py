@@ -23,7 +23,7 @@ from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.network import checkpoint_of, for_variant, head_of
 from hanamachi.policies.policy import sample as draw
 from hanamachi.training.build import new_learner
-from hanamachi.training.callbacks import SaveRun
+from hanamachi.training.callbacks import Save
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
@@ -410,7 +410,7 @@ def run(tmp_path_factory):
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, tmp_path, monkeypatch):
-    out, saves, act = tmp_path / "run", [], SaveRun.act
+    out, saves, act = tmp_path / "run", [], Save.act
 
     def save(self):
         saves.append(self.learner.num_timesteps)
@@ -418,10 +418,10 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, tmp_path, monke
             raise KeyboardInterrupt
         act(self)
 
-    monkeypatch.setattr(SaveRun, "act", save)
+    monkeypatch.setattr(Save, "act", save)
     with pytest.raises(KeyboardInterrupt):
         train(Config(**SETTINGS), out)
-    monkeypatch.setattr(SaveRun, "act", act)
+    monkeypatch.setattr(Save, "act", act)
     train(Config(**SETTINGS), out, resume=True)
     for name in ("policy/model.safetensors", "policy/config.json", "evaluation.json"):
         assert (out / name).read_bytes() == (run / name).read_bytes(), name

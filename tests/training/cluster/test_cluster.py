@@ -30,7 +30,7 @@ from hanamachi.training.cluster import connect, join, rollouts
 from hanamachi.training.cluster.map_on_cluster import GIVEN_UP, called, map_on_cluster
 from hanamachi.training.cluster.rollouts import config_of
 from hanamachi.training.config import Config
-from hanamachi.training.resume import save_run
+from hanamachi.training.resume import SAVED, save_learner
 from hanamachi.training.run import train
 from hanamachi.training.sweep import sweep
 
@@ -246,7 +246,7 @@ def test_a_run_is_resumed_by_default_with_as_many_workers_as_it_had(workers_of, 
     settings.write_text(json.dumps(SMALL))
     learner = new_learner(config)
     learner.workers = SimpleNamespace(states=[{"games": 1}, {"games": 2}])
-    save_run(learner, config, out)
+    save_learner(learner, config, out / SAVED)
     assert workers_of(3, settings, "--out", out, "--resume") == [2]
     assert workers_of(3, settings, "--out", tmp_path / "another", "--resume") == [3]
 

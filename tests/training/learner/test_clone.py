@@ -8,6 +8,7 @@ import torch
 from learners import last_rollout
 from samples import sample
 from saved_runs import all_that_is_saved, assert_same
+from small_datasets import made
 from small_games import GIFTS
 from stable_baselines3.common.logger import Logger
 
@@ -16,16 +17,17 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training import run
 from hanamachi.training.build import cloning_learner, new_learner, quiet
-from hanamachi.training.callbacks import KeepUnlessWorse, SaveRun
+from hanamachi.training.callbacks import KeepUnlessWorse, Save
 from hanamachi.training.config import Config
 from hanamachi.training.curve import LoggedResult
 from hanamachi.training.evaluation.matches import results_of
-from hanamachi.training.learner.clone import Cloning, Teacher, guided
+from hanamachi.training.learner.clone import Cloning, Imitation, Teacher, guided
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
 from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, owned
+from hanamachi.training.resume import CLONE_SAVED
 from hanamachi.training.run import train
 
 pytestmark = pytest.mark.usefixtures("on_one_thread")
@@ -174,7 +176,7 @@ def test_the_teacher_plays_fewer_and_fewer_of_the_games():
 def clone_in(folder, **settings):
     """Clone as a run does, which owns its folder."""
     with owned(folder):
-        run.clone(Config(**RUN | settings), folder)
+        run.starting_point(Config(**RUN | settings), folder)
 
 
 def test_a_seed_gives_the_same_clone_to_the_bit(tmp_path):
@@ -207,11 +209,12 @@ MOMENTS = {
     "cloning": (Cloning, "train", 3),
     "while only the value learns": (SelfPlayPPO, "loss", 5),
     "saving the clone": (run, "save_checkpoint", 1),
-    "in the fourth save": (SaveRun, "act", 4),
+    "in the fourth save of the clone": (Save, "act", 4),
+    "in the fourth save after the clone": (Save, "act", 16 + 4),
 }
 
 
-@pytest.mark.parametrize("moment", list(MOMENTS)[: sample(4, 0.5)])
+@pytest.mark.parametrize("moment", list(MOMENTS)[: sample(5, 0.4)])
 def test_a_run_stopped_anywhere_ends_with_the_same_weights(moment, whole, tmp_path, monkeypatch):
     owner, method, call = MOMENTS[moment]
     with monkeypatch.context() as patch:
@@ -223,6 +226,42 @@ def test_a_run_stopped_anywhere_ends_with_the_same_weights(moment, whole, tmp_pa
         assert weights(tmp_path / name) == weights(whole / name)
     assert_same(all_that_is_saved(tmp_path), all_that_is_saved(whole))
     assert (tmp_path / "evaluation.json").read_bytes() == (whole / "evaluation.json").read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in whole.iterdir()}
+
+
+STUDENTS = {
+    "of a policy with memory": {
+        "game": "hanabi:2p",
+        "options": {},
+        "init_from": "expert",
+        "evaluation": {},
+    },
+    "of a search": {"init_from": "search:improve:greedy:worlds=2"},
+    "of a dataset": {},
+}
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+def test_a_clone_that_was_stopped_continues_from_its_last_save(student, tmp_path, monkeypatch):
+    settings = {"num_games": 4, "clone": {"steps": 96}, "save_every": 32, **STUDENTS[student]}
+    if student == "of a dataset":
+        settings["init_from"] = f"dataset:{made(tmp_path / 'data')}"
+    clone_in(tmp_path / "whole", **settings)
+    decisions, improve = [], Imitation.improve
+
+    def interrupted(self):
+        decisions.append(self.num_timesteps)
+        if len(decisions) == 5:
+            raise KeyboardInterrupt
+        improve(self)
+
+    monkeypatch.setattr(Imitation, "improve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        clone_in(tmp_path / "stopped", **settings)
+    clone_in(tmp_path / "stopped", **settings)
+    assert decisions == [16, 32, 48, 64, 80, 80, 96]
+    assert weights(tmp_path / "stopped" / "clone") == weights(tmp_path / "whole" / "clone")
+    assert not (tmp_path / "stopped" / CLONE_SAVED).exists()
 
 
 def stopped_at(call, method):
