@@ -51,7 +51,7 @@ from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, OWNER, owned
 from hanamachi.training.provenance import RESUMED
-from hanamachi.training.resume import resumed_learner
+from hanamachi.training.resume import CLONE_SAVED, SAVED, resumed_learner
 from hanamachi.training.run import WRITTEN, begin_run, train
 from hanamachi.training.sweep import result, sweep
 
@@ -263,6 +263,29 @@ def test_a_signal_at_any_time_is_one_sentence(place, start, tmp_path):
         assert ended == code
         assert "Traceback" not in said
         assert said.splitlines()[-1].startswith("hanamachi: ")
+
+
+@pytest.mark.parametrize("start", [{}, {"init_from": "greedy", "clone": {"steps": 192}}])
+def test_a_run_ends_unfinished_after_a_signal_whose_handler_returns(start, tmp_path, monkeypatch):
+    config, collect = Config(**SETTINGS | start), SelfPlayPPO.collect
+
+    def signalled(learner, *given):
+        signal.raise_signal(signal.SIGTERM)
+        return collect(learner, *given)
+
+    handler = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(SelfPlayPPO, "collect", signalled)
+            with pytest.raises(KeyboardInterrupt):
+                train(config, tmp_path)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"clone", "evaluation.json"}.isdisjoint(names)
+    assert names & {SAVED, CLONE_SAVED} == {CLONE_SAVED if start else SAVED}
+    train(config, tmp_path, resume=True)
+    assert (tmp_path / "evaluation.json").exists()
 
 
 def test_another_command_ends_with_143_too(tmp_path):
@@ -630,7 +653,7 @@ def test_no_run_begins_where_it_would_replace_something_else(name, tmp_path):
 
 def test_all_that_a_run_writes_is_looked_for_before_it_begins(uninterrupted):
     found = {path.name for path in uninterrupted[0].iterdir() if path.name != LOCK}
-    assert found == {"config.yaml", *WRITTEN} - {"clone"}
+    assert found == {"config.yaml", *WRITTEN} - {"clone", CLONE_SAVED}
 
 
 def test_a_run_that_was_killed_before_it_was_described_can_be_resumed(tmp_path):
@@ -689,7 +712,7 @@ def test_a_save_for_which_memory_is_too_small_is_not_called_damaged(run, monkeyp
     def too_large(*given, **how):
         raise MemoryError
 
-    monkeypatch.setattr(SelfPlayPPO, "load", too_large)
+    monkeypatch.setattr(SelfPlayPPO, "set_parameters", too_large)
     with pytest.raises(MemoryError):
         resumed_learner(Config.load(run / "config.yaml"), run)
 
