@@ -38,6 +38,7 @@ from hanamachi.training.cli.main import run
 from hanamachi.training.evaluation.deals import Play, decide, play_games
 from hanamachi.training.evaluation.matches import Row, evaluate, rounded
 from hanamachi.training.evaluation.progress import ShowGames
+from hanamachi.training.evaluation.ranking import LOUD
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats, normal_interval, rating_among
@@ -348,8 +349,9 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
         lines.append((play["elo"][i], row(*cells, *(rate(play, i, j) for j in order))))
     yield from (line for _, line in sorted(lines, key=lambda line: -line[0]))
     yield ""
-    cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
-    yield f"{cyclic} of the squared log odds are cyclic (noise alone: up to {noise})."
+    if play["noise"] < LOUD:
+        cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
+        yield f"{cyclic} of the squared log odds are cyclic (noise alone: up to {noise})."
     yield from search_notes(result.get("search", {}), names)
     file = agent_folder(id) / EXPLOITATION
     if file.exists():

@@ -59,6 +59,7 @@ from hanamachi.training.exploitation import (
     SEARCH_GAMES,
     Exploitation,
     Response,
+    Start,
     attack,
     check_victim,
     exploit_by_search,
@@ -244,7 +245,7 @@ def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int
     return Config.from_dict(settings)
 
 
-def start_of(run: Config) -> str:
+def start_of(run: Config) -> Start:
     """Whose weights a response began with."""
     if run.init_from is None:
         return "random"

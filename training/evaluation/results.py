@@ -33,10 +33,15 @@ def read_as(kind: Any, path: Path) -> Any:
     try:
         return TypeAdapter(kind).validate_json(read_bounded(path, RESULTS_BYTES))
     except ValidationError:
-        raise UserError(
-            f"{path} does not hold the results that belong there: restore it, or delete it and "
-            "resume the run or repeat the command"
-        ) from None
+        raise misplaced(path) from None
+
+
+def misplaced(path: Path) -> UserError:
+    """What to say about a file of results that holds something else."""
+    return UserError(
+        f"{path} does not hold the results that belong there: restore it, or delete it and "
+        "resume the run or repeat the command"
+    )
 
 
 def write_json(content: Any, path: Path) -> None:

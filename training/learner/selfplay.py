@@ -245,7 +245,8 @@ class SelfPlayPPO(MaskablePPO):
         return super()._setup_learn(*arguments, **settings)
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "generator", "magnet", "average", "workers"]
+        others = "generator", "magnet", "average", "workers"
+        return [*super()._excluded_save_params(), *others, "_last_obs"]  # the games observe anew
 
     @property
     def share_left(self) -> float:

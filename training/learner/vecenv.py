@@ -9,7 +9,7 @@ Notation: B games, S seats, A actions, N entries of an observation, M numbers of
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count, pairwise
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from gymnasium import spaces
@@ -28,6 +28,8 @@ from hanamachi.sessions.policy_checks import checked_actions
 from hanamachi.sessions.session import checked_seed, checked_size, is_number
 from hanamachi.training.seeds import Purpose, stream
 
+K = TypeVar("K", bound=np.generic)  # the kind of an array's entries
+
 
 class Units(NamedTuple):
     """What int8 entries count in: an entry of x is kept as x * units."""
@@ -36,14 +38,22 @@ class Units(NamedTuple):
     centralised: NDArray[np.float32]  # (K,)
 
 
-class Filled:
+class Filled(Generic[K]):
     """An array that compiled code fills: others get views, so its shape and flags stay."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, env: "TurnBasedVecEnv", owner: type) -> NDArray[Any]:
-        array: NDArray[Any] = getattr(env, f"_{self.name}")[:]
+    @overload
+    def __get__(self, env: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, env: "TurnBasedVecEnv", owner: type) -> NDArray[K]: ...
+
+    def __get__(self, env: "TurnBasedVecEnv | None", owner: type) -> NDArray[K] | Self:
+        if env is None:  # it is read on the class
+            return self
+        array: NDArray[K] = getattr(env, f"_{self.name}")[:]
         return array
 
     def __set__(self, env: "TurnBasedVecEnv", value: Any) -> None:
@@ -53,13 +63,21 @@ class Filled:
 class TurnBasedVecEnv(VecEnv):
     """What a learner needs to know of a batch of games after each decision."""
 
-    observations = Filled()  #: (B, N) float32, of the seats to move
-    masks = Filled()  #: (B, A) int8, of the seats to move
-    rewards = Filled()  #: (B,) float32, of the seats that have just moved, as of that decision
-    terminated = Filled()  #: (B,) bool: the game ended; the row shows a new one
-    signs = Filled()  #: (B,) float32: +1 if the seat to move is on the side of the last, else -1
-    elapsed = Filled()  #: (B,) float32: decisions since the last one shown, of opponents too
-    last = Filled()  #: (B, N) float32, where over: what the seat that moved saw at the end
+    observations = Filled[np.float32]()  #: (B, N) float32, of the seats to move
+    masks = Filled[np.int8]()  #: (B, A) int8, of the seats to move
+    rewards = Filled[
+        np.float32
+    ]()  #: (B,) float32, of the seats that have just moved, as of that decision
+    terminated = Filled[np.bool_]()  #: (B,) bool: the game ended; the row shows a new one
+    signs = Filled[
+        np.float32
+    ]()  #: (B,) float32: +1 if the seat to move is on the side of the last, else -1
+    elapsed = Filled[
+        np.float32
+    ]()  #: (B,) float32: decisions since the last one shown, of opponents too
+    last = Filled[
+        np.float32
+    ]()  #: (B, N) float32, where over: what the seat that moved saw at the end
     centralised_space: spaces.Box  #: (K,) of a row of `centralised_observations`
     units: Units | None = None  #: of games whose observations fit into int8
 

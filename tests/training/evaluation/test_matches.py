@@ -31,6 +31,7 @@ from hanamachi.training.evaluation.matches import (
     match,
     results_of,
 )
+from hanamachi.training.evaluation.ranking import LOUD
 
 ONE_ROUND = make_variant("hanamikoji", max_rounds=1)
 TOGETHER = make_variant("hanabi:3p", colours=2, ranks=3, hand_size=2)
@@ -355,6 +356,13 @@ def test_cycles_are_shown_and_written(tmp_path):
     assert content["cyclic"] == 1
     two = cross_play("sample", names[:2], pairs[:1], scores[:1])
     assert "cyclic" not in displayed(Evaluation("hanamikoji", {}, names[:2], [], 40, 0, [two]))
+
+
+def test_cycles_that_noise_could_hide_are_not_shown():
+    names, pairs = ["rock", "scissors", "paper"], [(0, 1), (0, 2), (1, 2)]
+    few = cross_play("sample", names, pairs, np.tile([0.0, 1.0], (3, 2)))
+    assert few.noise >= LOUD
+    assert "cyclic" not in displayed(Evaluation("hanamikoji", {}, names, [], 8, 0, [few]))
 
 
 def test_json_and_picture_are_written(tmp_path):
