@@ -10,12 +10,14 @@ SEED ?= 0
 TRAINED := runs/make-train$(if $(filter-out 0,$(SEED)),-$(SEED))
 MINUTES ?= 5
 RATIOS ?= --against
+HEAP ?= $(addprefix tests/,adapters engine games policies sessions training/dataset \
+  training/evaluation training/exact training/learner)
 # pip compiles nothing; what is imported, a small part, is compiled by Python once, and kept
 export PYTHONDONTWRITEBYTECODE :=
 # three files of tests at a time, in the order of tests/conftest.py: on two cores, as some only wait
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: train test verify fuzz verify-clients coverage bench docs dist lint clean
+.PHONY: train test verify fuzz heap verify-clients coverage bench docs dist lint clean
 
 train: .venv/train
 	$(BIN)/hanamachi train configs/hanamikoji.yaml --out $(TRAINED) --set seed=$(SEED) --resume
@@ -31,6 +33,11 @@ verify: lint
 fuzz: .venv/dev
 	$(BIN)/python tests/fuzz $(if $(CASE),--case $(CASE),--minutes $(MINUTES)) \
 	  $(if $(TARGET),--target $(TARGET)) $(if $(RESULTS),--json $(RESULTS))
+
+# tests of compiled code, with glibc's checks of each piece of memory that is freed; half an hour
+heap: .venv/dev
+	LD_PRELOAD=libc_malloc_debug.so.0 MALLOC_CHECK_=3 MALLOC_PERTURB_=165 PYTHONMALLOC=malloc \
+	  $(PYTEST) -n 2 $(HEAP)
 
 # every example in an environment of its own, with its library as it is today, as one table
 verify-clients:
