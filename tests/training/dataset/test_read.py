@@ -164,13 +164,21 @@ def test_a_column_with_an_empty_place_or_that_is_there_twice_is_refused(name, co
         assert f"column {name}" in refused(copy)
 
 
+POOLS = []  # kept, as a thread of pyarrow may give memory back to one when its test is over
+
+
+def counting(pool):
+    """From now on pyarrow takes memory from this pool, and what it takes is counted."""
+    POOLS.append(pa.proxy_memory_pool(pool))
+    pa.set_memory_pool(POOLS[-1])
+    return POOLS[-1]
+
+
 @pytest.fixture
 def pool():
     """Counts what pyarrow takes during a test alone."""
     before = pa.default_memory_pool()
-    counted = pa.proxy_memory_pool(before)
-    pa.set_memory_pool(counted)
-    yield counted
+    yield counting(before)
     pa.set_memory_pool(before)
 
 
@@ -185,8 +193,7 @@ def test_a_small_file_that_unfolds_to_a_large_column_takes_no_memory(name, whole
     column = pa.FixedSizeListArray.from_arrays(large, width)
     pq.write_table(table.append_column(name, column), copy / FILE)
     del column, table
-    taken = pa.proxy_memory_pool(pool)
-    pa.set_memory_pool(taken)
+    taken = counting(pool)
     if name == "unknown":
         assert len(load(copy)) == len(load(whole))
     else:
