@@ -164,18 +164,26 @@ def load_agent(name: str, game: str, options: Mapping[str, Any]) -> Policy:
     return policy
 
 
-def agent_for(variant: Variant) -> str | None:
-    """The name of the strongest agent that ships for this variant, if there is one."""
-    id = variant.id
-    return id if ships(id) and understands(id, variant) else None
+def agent_for(played: Variant) -> str | None:
+    """The name of the strongest agent that ships for this variant, if there is one.
+
+    It may be that of another id that stands for the same options, as does
+    "hanamikoji:three_rounds" for max_rounds=3.
+    """
+    others = map(variant, VARIANTS)
+    same = [
+        each.id for each in others if (each.game, each.options) == (played.game, played.options)
+    ]
+    names = [played.id, *same]
+    return next((name for name in names if ships(name) and understands(name, played)), None)
 
 
-def usual(variant: Variant) -> str:
+def usual(played: Variant) -> str:
     """Who plays with people, gives hints and reviews games, if nobody else is asked.
 
     The package's agent for the variant, or its partner if it has one, else `expert`.
     """
-    agent = agent_for(variant)
+    agent = agent_for(played)
     return (partner_of(agent) or agent) if agent else "expert"
 
 

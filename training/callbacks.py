@@ -227,8 +227,8 @@ class ShowProgress:
 
     def __init__(self, bar: Progress, title: str, learner: SelfPlayPPO, steps: int) -> None:
         self.bar, self.learner = bar, learner
-        self.task = bar.add_task(title, total=steps, rate=0.0)
         self.begun, self.before = time.perf_counter(), learner.num_timesteps
+        self.task = bar.add_task(title, total=steps, completed=self.before, rate=0.0)
 
     def show(self) -> None:
         made = self.learner.num_timesteps

@@ -16,6 +16,7 @@ from hanamachi.policies.load import (
     PLAYED_BY,
     PRETRAINED,
     agent_folder,
+    agent_for,
     agents,
     ships,
     usual,
@@ -93,6 +94,14 @@ def test_who_plays_with_people_is_the_partner_where_there_is_one():
         assert usual(variant(game)) == f"{game}:partner"
     assert usual(variant("hanamikoji")) == "hanamikoji"
     assert usual(variant("hanabi:3p", colours=4)) == "expert"
+
+
+def test_options_that_another_id_stands_for_are_played_by_its_agent():
+    named = variant("hanamikoji", max_rounds=3)
+    assert agent_for(named) == usual(named) == "hanamikoji:three_rounds"
+    with pytest.raises(UserError, match="name hanamikoji:three_rounds, which can"):
+        load_policy("hanamikoji", "hanamikoji", max_rounds=3)
+    assert agent_for(variant("hanamikoji", max_rounds=5)) is None
 
 
 @each_agent
