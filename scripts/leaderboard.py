@@ -38,7 +38,7 @@ from hanamachi.training.cli.main import run
 from hanamachi.training.evaluation.deals import Play, decide, play_games
 from hanamachi.training.evaluation.matches import Row, evaluate, rounded
 from hanamachi.training.evaluation.progress import ShowGames
-from hanamachi.training.evaluation.ranking import LOUD
+from hanamachi.training.evaluation.ranking import TOO_NOISY
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.statistics import Floats, normal_interval, rating_among
@@ -349,7 +349,7 @@ def competitive(id: str, result: Mapping[str, Any]) -> Iterator[str]:
         lines.append((play["elo"][i], row(*cells, *(rate(play, i, j) for j in order))))
     yield from (line for _, line in sorted(lines, key=lambda line: -line[0]))
     yield ""
-    if play["noise"] < LOUD:
+    if 0 < play["noise"] < TOO_NOISY:
         cyclic, noise = f"{play['cyclic']:.1%}", f"{play['noise']:.1%}"
         yield f"{cyclic} of the squared log odds are cyclic (noise alone: up to {noise})."
     yield from search_notes(result.get("search", {}), names)

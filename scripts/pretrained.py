@@ -279,10 +279,10 @@ def parsed() -> argparse.Namespace:
         "--count", type=int, help=f"of policies that --responses trains; default: {COUNT}"
     )
     given = parser.parse_args()
-    if (
-        given.search == "" or given.responses == 0 or given.count == 0
-    ):  # not to be taken for options left out
-        parser.error("--search needs a budget, such as seconds=0.1; others a number above 0")
+    if given.search == "":  # not to be taken for an option left out, nor is 0
+        parser.error("--search needs a budget, such as seconds=0.1")
+    if any(number is not None and number < 1 for number in (given.responses, given.count)):
+        parser.error("--responses and --count must be 1 or more")
     if given.count is not None and not given.responses:
         parser.error("--count is the number of policies of --responses: leave it out")
     of_runs = given.seeds or given.search or given.responses or given.without_features

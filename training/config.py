@@ -263,7 +263,8 @@ class Config(Model):
     past: PastSettings = PastSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     save_every: Decisions = 250_000
-    """Decisions between two saves of the whole run, or five minutes if these take longer."""
+    """Decisions between two saves of the whole run. A save also comes after five minutes, at the
+    end of the iteration."""
 
     @field_validator("init_from")
     @classmethod

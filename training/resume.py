@@ -1,10 +1,11 @@
 """Save a learner, and resume it to the bit."""
 
 import json
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zipfile import ZipFile
 
 from stable_baselines3.common.save_util import load_from_zip_file
@@ -14,8 +15,9 @@ from hanamachi.storage.files import replacing
 from hanamachi.training.build import cloning_learner, new_learner
 from hanamachi.training.config import Config
 from hanamachi.training.failures import is_out_of_memory
-from hanamachi.training.learner.clone import Cloning, Imitation
+from hanamachi.training.learner.clone import Cloning
 from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.vecenv import HanamachiVecEnv
 
 SAVED = "resume.zip"
 CLONE_SAVED = "clone.zip"  # there until the clone is made
@@ -23,10 +25,10 @@ CLONE_SAVED = "clone.zip"  # there until the clone is made
 
 def save_learner(learner: SelfPlayPPO, config: Config, file: Path) -> None:
     """Write everything that the rest of the learning depends on to a file."""
-    state, games = learner.run_state, learner.env
+    state, games = learner.run_state, cast(HanamachiVecEnv, learner.env)
     state.settings = config.to_yaml()
-    state.games = games.get_state()  # type: ignore[attr-defined]
-    state.teacher = learner.teacher.player.memory if isinstance(learner, Cloning) else None
+    state.games = games.get_state()
+    state.teacher = learner.teacher.memory(games) if isinstance(learner, Cloning) else None
     state.generator = learner.generator.get_state()
     state.magnet = learner.magnet.get_state() if learner.magnet else None
     state.average = learner.average.get_state() if learner.average else None
@@ -38,36 +40,37 @@ def save_learner(learner: SelfPlayPPO, config: Config, file: Path) -> None:
 
 def resumed_learner(config: Config, out: Path) -> SelfPlayPPO | None:
     """The learner as it was last saved in `out`, or None if it never was."""
-    saved = out / SAVED
-    if not saved.exists():
-        return None
-    check_saved_settings(config, saved)
-    learner = new_learner(config)
-    restore(learner, saved)
-    return learner
+    return resumed(new_learner, config, out / SAVED)
 
 
-def resumed_cloning(config: Config, out: Path) -> Imitation | None:
+def resumed_cloning(config: Config, out: Path) -> SelfPlayPPO | None:
     """The learner of the clone as it was last saved in `out`, or None if it never was."""
-    saved = out / CLONE_SAVED
+    return resumed(cloning_learner, config, out / CLONE_SAVED)
+
+
+def resumed(
+    new: Callable[[Config], SelfPlayPPO], config: Config, saved: Path
+) -> SelfPlayPPO | None:
+    """A new learner that continues from where one was saved, or None if none was."""
     if not saved.exists():
         return None
     check_saved_settings(config, saved)
-    learner = cloning_learner(config)
+    learner = new(config)
     restore(learner, saved)
     return learner
 
 
 def restore(learner: SelfPlayPPO, saved: Path) -> None:
     """Let a learner of the same settings continue from where it was saved."""
-    with refusing_damage(saved):
+    with refusing_damage(saved), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # of what cannot be read, and is left out
         attributes, weights, _ = load_from_zip_file(saved, device=learner.device)
-        vars(learner).update(attributes or {})
+        vars(learner).update(attributes)  # type: ignore[arg-type]
         learner.set_parameters(weights, device=learner.device)  # type: ignore[arg-type]
-    state, games = learner.run_state, learner.env
+    state, games = learner.run_state, cast(HanamachiVecEnv, learner.env)
     assert state.games is not None, "they are saved"
     assert state.generator is not None, "it is saved"
-    games.set_state(state.games)  # type: ignore[attr-defined]
+    games.set_state(state.games)
     learner.generator.set_state(state.generator)
     for copy, its_state in ((learner.magnet, state.magnet), (learner.average, state.average)):
         if copy and its_state:
@@ -82,7 +85,7 @@ def check_saved_settings(config: Config, saved: Path) -> None:
     if "settings" not in state:
         raise UserError(
             f"{saved} comes from another version of hanamachi: "
-            "resume the run with that version, or delete the file to start the run again"
+            "resume the run with that version, or delete the file to start again"
         )
     if state["settings"] != config.to_yaml():
         raise UserError(
@@ -114,5 +117,5 @@ def refusing_damage(saved: Path) -> Iterator[None]:
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        words = "is damaged: restore it, or delete it to start the run again"
+        words = "is damaged: restore it, or delete it to start again"
         raise UserError(f"{saved} {words}") from error

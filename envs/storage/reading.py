@@ -29,6 +29,8 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     """The path; UserError unless it is a text or a Path that a file or folder can have."""
     if not isinstance(path, str | os.PathLike):  # a number is an open file, which open() closes
         raise UserError(f"a path must be a text or a Path, not {shown(path)}")
+    if path == "":
+        raise UserError("a path is empty: name a file or a folder; that of this folder is .")
     if not may_name_a_file(path):
         raise UserError(f"no file can have the characters of the name {path}")
     return Path(path)

@@ -2,11 +2,11 @@
 
 import ast
 import os
-import re
 import subprocess
 import sys
 
 import pytest
+from record_lifetimes import compiled_functions, faults
 from root import ROOT
 from samples import UNCOMPILED
 
@@ -17,8 +17,8 @@ import numpy as np
 from altered_states import real_play
 from hanamachi.engine import kernels
 from hanamachi.games.registry import variant
-from hanamachi.policies.search.hanabi_belief import follows
 from hanamachi.policies.features.base import Features
+from hanamachi.policies.search.hanabi_belief import follows
 from hanamachi.sessions.observations import observe
 
 rules = variant(GAME)
@@ -39,7 +39,6 @@ if GAME == "hanabi:2p":
     turns = [games for games in real_play(rules, 1) if games["mover"][0] == 0]
     assert all(follows(rules.rule_set, *two) for two in zip(turns, turns[1:]))
 """
-COPYING = re.compile(r"\.(copy|\w+_like)\(|RECORD|\.dtype")  # what may make an array of records
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="Python frees nothing that is in use")
@@ -57,77 +56,62 @@ def test_no_kernel_uses_memory_that_it_has_freed(game):
     assert done.returncode == 0, done.stderr
 
 
-COMPILERS = {"kernel", "inline", "compiled", "in_order"}
+def test_arrays_made_in_compiled_code_outlive_the_use_of_their_records():
+    functions = [
+        function
+        for room in ("envs", "policies", "training")
+        for function in compiled_functions(ROOT / room)
+    ]
+    assert len(functions) > 300
+    assert [fault for function in functions for fault in faults(function)] == []
 
 
-def named_in(nodes):
-    return {each.id for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)}
+FAULTY = """
+def last_use(now):
+    before = np.zeros(1, RECORD)
+    game = before[0]
+    game.clues += 1
+---
+def of_a_field(now):
+    before = now.copy()
+    hand = before[0].hand
+    return hand[0]
+---
+def in_its_loop(games):
+    for w in range(len(games)):
+        before = games[:1].copy()
+        game = before[0]
+        game.clues += 1
+---
+def given(now):
+    before = np.zeros(1, RECORD)
+    return clues_of(game=before[0])
+---
+def returned(now):
+    before = now.copy()
+    return before[0]
+---
+def read_at_once(now):
+    before = now.copy()
+    return before[0].clues + 1
+"""
+SOUND = """
+def kept(now):
+    before = np.zeros(1, RECORD)
+    game = before[0]
+    return after_use_of(before, game.clues > 0)
+---
+def made_before_its_loop(games):
+    before = games[:1].copy()
+    for w in range(len(games)):
+        before[0] = games[w]
+        game = before[0]
+        game.clues += 1
+"""
 
 
-def compiled_functions():
-    for room in ("envs", "policies", "training"):
-        for file in sorted((ROOT / room).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef) and COMPILERS & named_in(node.decorator_list):
-                    yield pytest.param(node, id=f"{file.stem}-{node.name}")
-
-
-def made_in(function):
-    """The names of arrays, of records perhaps, that a function makes."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign):
-            pairs = [(node.targets[0], node.value)]
-            if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
-                pairs = zip(node.targets[0].elts, node.value.elts, strict=True)
-            for name, value in pairs:
-                if isinstance(value, ast.Call) and COPYING.search(ast.unparse(value)):
-                    yield name.id
-
-
-def loads_of(name, function):
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            yield node
-
-
-def is_element(node, name):
-    return (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.slice, ast.Constant | ast.Name)
-        and getattr(node.value, "id", "") == name
-    )
-
-
-def elements_used(name, function):
-    """The lines that use what may be a record of the array of this name."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call) and any(is_element(each, name) for each in node.args):
-            yield node.lineno
-        if isinstance(node, ast.Assign):
-            bound, given = node.targets[0], node.value
-            both = isinstance(bound, ast.Tuple) and isinstance(given, ast.Tuple)
-            pairs = zip(bound.elts, given.elts, strict=True) if both else [(bound, given)]
-            for one, value in pairs:
-                if isinstance(one, ast.Name) and is_element(value, name):
-                    yield from (load.lineno for load in loads_of(one.id, function))
-
-
-def kept_until(name, function):
-    """The last line that runs before the array of this name may be freed."""
-    loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
-    for load in loads_of(name, function):
-        yield load.lineno - 1
-        yield from (
-            loop.end_lineno for loop in loops if loop.lineno < load.lineno <= loop.end_lineno
-        )
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "after_use_of":
-            yield node.end_lineno if node.args[0].id == name else 0
-
-
-@pytest.mark.parametrize("function", [*compiled_functions()])
-def test_arrays_made_in_compiled_code_outlive_the_use_of_their_records(function):
-    for name in made_in(function):
-        kept = max(kept_until(name, function))
-        late = [line for line in elements_used(name, function) if line > kept]
-        assert not late, f"{name} may be freed before line {late}: see after_use_of"
+@pytest.mark.parametrize(("sources", "found"), [(FAULTY, True), (SOUND, False)])
+def test_the_scan_tells_faults_from_sound_code(sources, found):
+    for source in sources.split("---"):
+        (function,) = ast.parse(source).body
+        assert bool([*faults(function)]) == found, source

@@ -48,7 +48,7 @@ def test_what_cannot_be_opened_is_refused_in_a_sentence(name, tmp_path):
     assert_one_sentence(error.value)
 
 
-@pytest.mark.parametrize("path", [None, 5, True, b"file"], ids=str)
+@pytest.mark.parametrize("path", [None, 5, True, b"file", ""], ids=str)
 def test_only_texts_and_paths_name_a_file(path):
     for use in checked_path, lambda path: read_bounded(path, 100):
         with pytest.raises(UserError, match="path"):

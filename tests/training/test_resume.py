@@ -1,9 +1,11 @@
 """A run that was stopped in any way resumes to the same end, to the bit, and has one owner."""
 
+import base64
 import errno
 import io
 import json
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -714,6 +716,19 @@ def test_a_save_for_which_memory_is_too_small_is_not_called_damaged(run, monkeyp
 
     monkeypatch.setattr(SelfPlayPPO, "set_parameters", too_large)
     with pytest.raises(MemoryError):
+        resumed_learner(Config.load(run / "config.yaml"), run)
+
+
+def test_a_save_of_which_a_part_cannot_be_read_is_refused(run, monkeypatch):
+    lost = base64.b64encode(pickle.dumps(ZipFile)).replace(b"A", b"B")
+    with ZipFile(run / "resume.zip") as opened:
+        parts = {name: opened.read(name) for name in opened.namelist()}
+    state = json.loads(parts["data"])
+    state["ep_info_buffer"][":serialized:"] = lost.decode()
+    with ZipFile(run / "resume.zip", "w") as opened:
+        for name, content in (parts | {"data": json.dumps(state).encode()}).items():
+            opened.writestr(name, content)
+    with pytest.raises(UserError, match="is damaged"):
         resumed_learner(Config.load(run / "config.yaml"), run)
 
 

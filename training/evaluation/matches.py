@@ -223,7 +223,7 @@ def evaluate(
     check_judge(judge)
     if whole_number(batch, "batch") < 1:
         raise UserError(f"batch must be 1 or more, not {shown(batch)}")
-    out = checked_path(out) if out else None
+    out = None if out is None else checked_path(out)
     if replays and not out:
         raise UserError("replays are kept in the folder of the results; name one with out (--out)")
     pairings = pairings_of(policies, opponents, variant, plays)

@@ -14,7 +14,7 @@ from hanamachi.training.evaluation.matches import CrossPlay, Evaluation, Forfeit
 from hanamachi.training.evaluation.statistics import ENOUGH, FEW_SCORES, Cycle, Floats
 
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}
-LOUD = 0.5  # share of the squared log odds from which on noise alone hides cycles
+TOO_NOISY = 0.5  # share of the squared log odds from which on noise alone hides cycles
 CYCLE = 3  # policies that can form a cycle, at least
 
 
@@ -159,7 +159,9 @@ def cycles(result: CrossPlay) -> Iterator[str]:
 
 def hidden(result: CrossPlay) -> list[str]:
     """How much of the results ratings cannot show."""
-    if len(result.elo) < CYCLE or not 0 < result.noise < LOUD:  # no three met in a ring, or noise
+    if (
+        len(result.elo) < CYCLE or not 0 < result.noise < TOO_NOISY
+    ):  # no three met in a ring, or noise
         return []
     noise = f"noise alone: up to {result.noise:.1%}"
     return [f"cyclic: {result.cyclic:.1%} of the squared log odds ({noise})"]

@@ -246,7 +246,7 @@ class SelfPlayPPO(MaskablePPO):
 
     def _excluded_save_params(self) -> list[str]:
         others = "generator", "magnet", "average", "workers"
-        return [*super()._excluded_save_params(), *others, "_last_obs"]  # the games observe anew
+        return [*super()._excluded_save_params(), *others, "_last_obs"]  # which the games have
 
     @property
     def share_left(self) -> float:

@@ -28,7 +28,7 @@ from hanamachi.sessions.policy_checks import checked_actions
 from hanamachi.sessions.session import checked_seed, checked_size, is_number
 from hanamachi.training.seeds import Purpose, stream
 
-K = TypeVar("K", bound=np.generic)  # the kind of an array's entries
+Kind = TypeVar("Kind", bound=np.generic)  # the kind of an array's entries
 
 
 class Units(NamedTuple):
@@ -38,7 +38,7 @@ class Units(NamedTuple):
     centralised: NDArray[np.float32]  # (K,)
 
 
-class Filled(Generic[K]):
+class Filled(Generic[Kind]):
     """An array that compiled code fills: others get views, so its shape and flags stay."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -48,12 +48,12 @@ class Filled(Generic[K]):
     def __get__(self, env: None, owner: type) -> Self: ...
 
     @overload
-    def __get__(self, env: "TurnBasedVecEnv", owner: type) -> NDArray[K]: ...
+    def __get__(self, env: "TurnBasedVecEnv", owner: type) -> NDArray[Kind]: ...
 
-    def __get__(self, env: "TurnBasedVecEnv | None", owner: type) -> NDArray[K] | Self:
+    def __get__(self, env: "TurnBasedVecEnv | None", owner: type) -> NDArray[Kind] | Self:
         if env is None:  # it is read on the class
             return self
-        array: NDArray[K] = getattr(env, f"_{self.name}")[:]
+        array: NDArray[Kind] = getattr(env, f"_{self.name}")[:]
         return array
 
     def __set__(self, env: "TurnBasedVecEnv", value: Any) -> None:
@@ -63,21 +63,20 @@ class Filled(Generic[K]):
 class TurnBasedVecEnv(VecEnv):
     """What a learner needs to know of a batch of games after each decision."""
 
-    observations = Filled[np.float32]()  #: (B, N) float32, of the seats to move
-    masks = Filled[np.int8]()  #: (B, A) int8, of the seats to move
-    rewards = Filled[
-        np.float32
-    ]()  #: (B,) float32, of the seats that have just moved, as of that decision
-    terminated = Filled[np.bool_]()  #: (B,) bool: the game ended; the row shows a new one
-    signs = Filled[
-        np.float32
-    ]()  #: (B,) float32: +1 if the seat to move is on the side of the last, else -1
-    elapsed = Filled[
-        np.float32
-    ]()  #: (B,) float32: decisions since the last one shown, of opponents too
-    last = Filled[
-        np.float32
-    ]()  #: (B, N) float32, where over: what the seat that moved saw at the end
+    #: (B, N), of the seats to move
+    observations = Filled[np.float32]()
+    #: (B, A), of the seats to move
+    masks = Filled[np.int8]()
+    #: (B,), of the seats that have just moved, as of that decision
+    rewards = Filled[np.float32]()
+    #: (B,): the game ended; the row shows a new one
+    terminated = Filled[np.bool_]()
+    #: (B,): +1 if the seat to move is on the side of the last, else -1
+    signs = Filled[np.float32]()
+    #: (B,): decisions since the last one shown, of opponents too
+    elapsed = Filled[np.float32]()
+    #: (B, N), where over: what the seat that moved saw at the end
+    last = Filled[np.float32]()
     centralised_space: spaces.Box  #: (K,) of a row of `centralised_observations`
     units: Units | None = None  #: of games whose observations fit into int8
 

@@ -31,7 +31,7 @@ from hanamachi.training.evaluation.matches import (
     match,
     results_of,
 )
-from hanamachi.training.evaluation.ranking import LOUD
+from hanamachi.training.evaluation.ranking import TOO_NOISY
 
 ONE_ROUND = make_variant("hanamikoji", max_rounds=1)
 TOGETHER = make_variant("hanabi:3p", colours=2, ranks=3, hand_size=2)
@@ -361,7 +361,7 @@ def test_cycles_are_shown_and_written(tmp_path):
 def test_cycles_that_noise_could_hide_are_not_shown():
     names, pairs = ["rock", "scissors", "paper"], [(0, 1), (0, 2), (1, 2)]
     few = cross_play("sample", names, pairs, np.tile([0.0, 1.0], (3, 2)))
-    assert few.noise >= LOUD
+    assert few.noise >= TOO_NOISY
     assert "cyclic" not in displayed(Evaluation("hanamikoji", {}, names, [], 8, 0, [few]))
 
 

@@ -15,7 +15,7 @@ from stable_baselines3.common.logger import Logger
 from hanamachi.errors import UserError
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of
-from hanamachi.training import run
+from hanamachi.training import callbacks, run
 from hanamachi.training.build import cloning_learner, new_learner, quiet
 from hanamachi.training.callbacks import KeepUnlessWorse, Save
 from hanamachi.training.config import Config
@@ -206,11 +206,11 @@ def whole(tmp_path_factory):
 
 
 MOMENTS = {
+    "in the fourth save of the clone": (Save, "act", 4),
+    "in the fourth save after the clone": (Save, "act", 16 + 4),  # the clone is saved 16 times
     "cloning": (Cloning, "train", 3),
     "while only the value learns": (SelfPlayPPO, "loss", 5),
     "saving the clone": (run, "save_checkpoint", 1),
-    "in the fourth save of the clone": (Save, "act", 4),
-    "in the fourth save after the clone": (Save, "act", 16 + 4),
 }
 
 
@@ -230,12 +230,7 @@ def test_a_run_stopped_anywhere_ends_with_the_same_weights(moment, whole, tmp_pa
 
 
 STUDENTS = {
-    "of a policy with memory": {
-        "game": "hanabi:2p",
-        "options": {},
-        "init_from": "expert",
-        "evaluation": {},
-    },
+    "of a policy with memory": HANABI | {"evaluation": {}},
     "of a search": {"init_from": "search:improve:greedy:worlds=2"},
     "of a dataset": {},
 }
@@ -243,7 +238,12 @@ STUDENTS = {
 
 @pytest.mark.parametrize("student", STUDENTS)
 def test_a_clone_that_was_stopped_continues_from_its_last_save(student, tmp_path, monkeypatch):
-    settings = {"num_games": 4, "clone": {"steps": 96}, "save_every": 32, **STUDENTS[student]}
+    settings = STUDENTS[student] | {
+        "num_games": 16,
+        "clone": {"steps": 20 * 64},  # in rollouts of 64
+        "save_every": 2 * 64,
+        "ppo": RUN["ppo"],
+    }
     if student == "of a dataset":
         settings["init_from"] = f"dataset:{made(tmp_path / 'data')}"
     clone_in(tmp_path / "whole", **settings)
@@ -251,17 +251,39 @@ def test_a_clone_that_was_stopped_continues_from_its_last_save(student, tmp_path
 
     def interrupted(self):
         decisions.append(self.num_timesteps)
-        if len(decisions) == 5:
+        # games have ended with the last decision before the save
+        ended = self.env.terminated.any() or student == "of a dataset"
+        if not stops and ended and self.num_timesteps % (2 * 64) == 0:
+            stops.append(self.num_timesteps)
+        elif len(stops) == 1 and self.num_timesteps > stops[0]:
+            stops.append(self.num_timesteps)
             raise KeyboardInterrupt
         improve(self)
 
+    stops = []
     monkeypatch.setattr(Imitation, "improve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         clone_in(tmp_path / "stopped", **settings)
     clone_in(tmp_path / "stopped", **settings)
-    assert decisions == [16, 32, 48, 64, 80, 80, 96]
+    saved, stopped = stops
+    again = decisions.index(stopped) + 1
+    assert decisions[again:] == [*range(saved + 64, 20 * 64 + 1, 64)]
     assert weights(tmp_path / "stopped" / "clone") == weights(tmp_path / "whole" / "clone")
     assert not (tmp_path / "stopped" / CLONE_SAVED).exists()
+
+
+def test_a_slow_learner_is_saved_after_some_minutes_too(whole, tmp_path, monkeypatch):
+    monkeypatch.setattr(callbacks, "SAVE_EVERY_SECONDS", 0.0)
+    save, saves = callbacks.save_learner, []
+
+    def counted(learner, *given):
+        saves.append(learner.num_timesteps)
+        save(learner, *given)
+
+    monkeypatch.setattr(callbacks, "save_learner", counted)
+    train(Config(**RUN | {"save_every": 10**6}), tmp_path)
+    assert saves == [*range(128, 2_048 + 1, 128), *range(128, 4_096 + 1, 128)]
+    assert weights(tmp_path / "policy") == weights(whole / "policy")
 
 
 def stopped_at(call, method):
