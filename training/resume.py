@@ -63,7 +63,7 @@ def resumed(
 def restore(learner: SelfPlayPPO, saved: Path) -> None:
     """Let a learner of the same settings continue from where it was saved."""
     with refusing_damage(saved), warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)  # of what cannot be read, and is left out
+        warnings.filterwarnings("error", "Could not deserialize")  # such a part is left out
         attributes, weights, _ = load_from_zip_file(saved, device=learner.device)
         vars(learner).update(attributes)  # type: ignore[arg-type]
         learner.set_parameters(weights, device=learner.device)  # type: ignore[arg-type]
