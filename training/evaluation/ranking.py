@@ -159,9 +159,8 @@ def cycles(result: CrossPlay) -> Iterator[str]:
 
 def hidden(result: CrossPlay) -> list[str]:
     """How much of the results ratings cannot show."""
-    if (
-        len(result.elo) < CYCLE or not 0 < result.noise < TOO_NOISY
-    ):  # no three met in a ring, or noise
+    # without noise, no three of them met in a ring
+    if len(result.elo) < CYCLE or not 0 < result.noise < TOO_NOISY:
         return []
     noise = f"noise alone: up to {result.noise:.1%}"
     return [f"cyclic: {result.cyclic:.1%} of the squared log odds ({noise})"]

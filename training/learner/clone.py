@@ -32,14 +32,18 @@ class Teacher:
     def __init__(self, policy: Policy, games: HanamachiVecEnv) -> None:
         self.player = SeatedPlayer(policy, games.variant, games.num_envs)
 
+    def forget(self, games: HanamachiVecEnv) -> None:
+        """Forget the games that ended with the last decision."""
+        self.player.forget(np.flatnonzero(games.terminated))
+
     def memory(self, games: HanamachiVecEnv) -> NDArray[Any]:
         """A copy of what it remembers of the games in progress, (B, S, M)."""
-        self.player.forget(np.flatnonzero(games.terminated))
+        self.forget(games)
         return self.player.memory.copy()
 
     def labels(self, games: HanamachiVecEnv) -> NDArray[np.float32]:
         """Its distribution for the seats to move, (B, A); call it once for each decision."""
-        self.player.forget(np.flatnonzero(games.terminated))
+        self.forget(games)
         distribution, _ = self.player.distribution(games.turns)
         return distribution
 
