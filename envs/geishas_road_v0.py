@@ -90,58 +90,9 @@ and `parse` reads them.
 ## Observation
 
 All from the agent's own point of view: of two sides, its own comes first. Colours go clockwise
-from pink, cards by colour, then value. The entries of Advanced:
-
-| from | entries | values | what |
-|---|---|---|---|
-| 0 | 6 | 0 to 1 | to do: act, answer, order, collect, take a marker, name a starter |
-| 6 | 20 | 0 to 1 | hand: my cards |
-| 26 | 99 | 0 to 1 | slots: colour and value of each, then of those on offer |
-| 125 | 20 | 0 to 1 | dealt: my hand as it was dealt |
-| 145 | 100 | 0 to 1 | drawn: the cards that I drew since, in order |
-| 245 | 40 | 0 to 1 | intrigues: the card that I kept, and that I discarded |
-| 285 | 40 | 0 to 1 | tableaus: cards played by me, then by them |
-| 325 | 20 | 0 to 20 | played: the number of each card among those played |
-| 345 | 40 | 0 to 2 | brought: guests and tiebreakers it collected |
-| 385 | 32 | 0 to 1 | used in: for my four actions, then theirs: in which own turn |
-| 417 | 40 | 0 to 1 | gifts: the cards of my Gift, then of theirs |
-| 457 | 80 | 0 to 1 | pairs: the two pairs of my Competition, then of theirs |
-| 537 | 10 | 0 to 1 | picked: the place of my Gift, pair of my Competition; theirs |
-| 547 | 16 | 0 to 1 | orders: of each share: lower, higher place first; by offers |
-| 563 | 6 | 0 to 1 | hidden: Gift, Competition, Counteroffer; theirs |
-| 569 | 20 | 0 to 1 | my hidden: the card that I laid face down |
-| 589 | 28 | 0 to 1 | countered: turn, place, whose hidden card; theirs |
-| 617 | 40 | 0 to 1 | card out: the card that it removed; theirs |
-| 657 | 40 | 0 to 1 | card in: the card that it laid; theirs |
-| 697 | 4 | 0 to 1 | offer tokens: unused: Hidden, Counteroffer; theirs |
-| 701 | 8 | 0 to 1 | face down: laid there by me, by them |
-| 709 | 8 | 0 to 1 | to play: first, second of the two cards to be ordered |
-| 717 | 5 | 0 to 1 | landed: the house whose tokens are being picked |
-| 722 | 10 | 0 to 1 | markers: held by me, then by them |
-| 732 | 25 | 0 to 1 | steps: how far each geisha is past her house |
-| 757 | 10 | 0 to 1 | returns: she came home once, twice |
-| 767 | 10 | 0 to 9 | rows: tokens left for first, second returns, next first |
-| 777 | 5 | 0 to 3 | guests: at each house |
-| 782 | 10 | 0 to 3 | collected: guests that I have, then they |
-| 792 | 1 | 0 to 1 | began: I begin this round |
-| 793 | 2 | 0 to 1 | chooser: I named its starter, they did |
-| 795 | 2 | 0 to 1 | round: the round |
-| 797 | 4 | 0 to 138 | score: rounds won, then points of earlier rounds; me, them |
-| 801 | 20 | 0 to 1 | unseen: cards that I do not know the place of |
-| 821 | 5 | 0 to 10 | worth: points that each geisha brings |
-| 826 | 5 | -21 to 21 | lead: twice my influence less theirs |
-| 831 | 10 | 0 to 1 | ahead: she would be mine, theirs |
-| 841 | 2 | 0 to 138 | points: what this round would bring now; me, them |
-| 843 | 6 | 0 to 10 | to come: cards still to be played, markers left, cards held |
-| 849 | 4 | 0 to 1 | flow: shares of my cards, of unseen ones: to me, to them |
-| 853 | 5 | -21 to 21 | expected lead: the lead at the end, so shared |
-| 858 | 55 | 0 to 1 | prospects: home; she is mine, theirs; mine if I, they play it |
-| 913 | 11 | 0 to 9 | gains: the prestige token that each would bring her |
-| 924 | 22 | 0 to 2 | harvest: guests, tiebreaker it could collect |
-
-The other rule sets leave out what they do not have: the segments of guests (brought, landed,
-guests, collected) and of offer tokens (hidden, my hidden, countered, card out, card in, offer
-tokens).
+from pink, cards by colour, then value. RULES.md lists the segments of Advanced; the other rule sets
+leave out those of guests and of offer tokens if they have none. `env.unwrapped.variant.observation`
+lists them, too; its `view(observation, "tableaus")` gives one of them in the shape of its axes.
 
 ## Legal actions
 

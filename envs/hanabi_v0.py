@@ -76,31 +76,9 @@ name, and `parse` reads them.
 ## Observation
 
 All from the agent's own point of view: me first, then the others clockwise. A card is its suit
-times the number of ranks, plus its rank from 0; a trait is a suit or, after all suits, a rank. The
-entries for two players:
-
-| from | entries | values | what |
-|---|---|---|---|
-| 0 | 2 | 0 to 1 | turn: whose turn it is, or would be: me, then clockwise |
-| 2 | 25 | 0 to 1 | fireworks: the cards that they show |
-| 27 | 8 | 0 to 1 | clues: clue tokens in the box: at least 1, 2, ... |
-| 35 | 3 | 0 to 1 | lives: errors that end the game: at least 1, 2, ... |
-| 38 | 1 | 0 to 40 | deck: cards in it |
-| 39 | 1 | 0 to 2 | turns left: turns to come once the deck is empty |
-| 40 | 1 | 0 to 25 | score: the points so far |
-| 41 | 25 | 0 to 3 | discards: copies of each card discarded |
-| 66 | 25 | 0 to 3 | unseen: copies in the deck or in my hand |
-| 91 | 2 | 0 to 1 | short: whose hand lacks a card |
-| 93 | 125 | 0 to 1 | hands: each slot of each other hand |
-| 218 | 6 | 0 to 1 | did: the last turn of each seat: discard, play, clue |
-| 224 | 4 | 0 to 1 | told: who got its clue: me, then clockwise |
-| 228 | 20 | 0 to 1 | trait: the suit or the rank that it told |
-| 248 | 10 | 0 to 1 | touched: the slots that have it |
-| 258 | 10 | 0 to 1 | slot: the slot that its card left |
-| 268 | 50 | 0 to 1 | card: that card |
-| 318 | 4 | 0 to 1 | outcome: it was added; a clue token came back |
-| 322 | 175 | 0 to 1 | my cards: of each slot: cards possible by clues, traits told |
-| 497 | 175 | 0 to 1 | their cards: the same, of the others |
+times the number of ranks, plus its rank from 0; a trait is a suit or, after all suits, a rank.
+RULES.md lists the segments, and so does `env.unwrapped.variant.observation`; its
+`view(observation, "hands")` gives one of them in the shape of its axes.
 
 More players, the multicolour suit and small versions have the same segments in other sizes.
 

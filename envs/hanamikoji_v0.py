@@ -60,34 +60,9 @@ Cards are known by their geisha, 0 to 6 from the left. Equal cards are one choic
 
 ## Observation
 
-All from the agent's own point of view: of two sides, its own comes first.
-
-| from | entries | values | what |
-|---|---|---|---|
-| 0 | 3 | 0 to 1 | to do: what I must decide: an action, a Gift, a Competition |
-| 3 | 7 | 0 to 5 | hand: my cards of each geisha |
-| 10 | 7 | 0 to 5 | dealt: my hand as it was dealt |
-| 17 | 28 | 0 to 1 | drawn: the card of each of my draws, in order |
-| 45 | 7 | 0 to 1 | my secret: the card of my Secret |
-| 52 | 7 | 0 to 2 | my trade-off: the cards of my Trade-off |
-| 59 | 14 | 0 to 1 | markers: geisha who favour me, then my foe |
-| 73 | 14 | 0 to 5 | table: items on my side, then on theirs |
-| 87 | 32 | 0 to 1 | used in: for my four actions, then theirs: in which own turn |
-| 119 | 14 | 0 to 3 | gifts: the cards of my Gift, then of theirs |
-| 133 | 14 | 0 to 1 | gift taken: the card that was taken from each |
-| 147 | 28 | 0 to 2 | pairs: the two pairs of my Competition, then of theirs |
-| 175 | 4 | 0 to 1 | pair taken: the pair that was taken from each |
-| 179 | 1 | 0 to 1 | began: I began this round |
-| 180 | 4 | 0 to 1 | round: the round; the last is also later |
-| 184 | 7 | 0 to 5 | unseen: cards that I have not seen |
-| 191 | 7 | 0 to 5 | still out: cards that may still reach a side: mine and unseen |
-| 198 | 7 | -5 to 5 | lead: my items less theirs, my Secret counted |
-| 205 | 14 | 0 to 1 | ahead: the lead is mine, then theirs |
-| 219 | 14 | 0 to 1 | settled: the lead, mine then theirs, exceeds what is out |
-| 233 | 4 | 0 to 21 | favours: geisha and charm that the markers give me, then them |
-| 237 | 6 | 0 to 8 | to come: cards still to reach a side, tiles left, cards held |
-| 243 | 4 | 0 to 1 | flow: shares of my cards, and of unseen ones, that end with me, with them |
-| 247 | 7 | -5 to 5 | expected lead: the lead at the end, by these shares |
+All from the agent's own point of view: of two sides, its own comes first. RULES.md lists the
+segments, and so does `env.unwrapped.variant.observation`; its `view(observation, "pairs")` gives
+one of them in the shape of its axes.
 
 An option that changes the cards or the limit of rounds changes the sizes.
 

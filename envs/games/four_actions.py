@@ -13,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
+from hanamachi.engine.layout import axis
 from hanamachi.errors import UserError, shown, unknown
 
 SIZES = (1, 2, 3, 4)  # cards that each action uses
+
+# axes of what is observed
+SIDES = axis(2, "mine, theirs")
+OWN_TURNS = SIDES * axis(4, "actions") * axis(4, "own turns")  # in which each action was used
+SHARES = axis(2, "my cards, unseen") * axis(2, "to me, to them")
 
 
 def checked_actions(actions: Any, names: Sequence[str]) -> tuple[str, ...]:

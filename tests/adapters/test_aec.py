@@ -115,7 +115,6 @@ def test_the_page_of_the_environment_has_its_tables(page, ids):
         assert re.search(rf"Discrete.*\b{variant.actions.size}\b", page)
         assert re.search(rf"Box.*\b{variant.observation.size}\b", page)
         assert all(option in page for option in variant.options)
-    assert variant.observation.markdown() in page
 
 
 @every

@@ -1,5 +1,7 @@
 """An int8 observation says what the float32 one says, in its units."""
 
+from math import prod
+
 import numpy as np
 import pytest
 from extremes import extreme_variants
@@ -8,8 +10,9 @@ from samples import sample
 
 from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
-from hanamachi.engine.layout import INT8_MAX, Layout, Segment
+from hanamachi.engine.layout import INT8_MAX, Axes, Layout, Segment, axis
 from hanamachi.errors import UserError
+from hanamachi.games.geishas_road.rules import GIFT
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 
@@ -69,6 +72,78 @@ def test_a_segment_is_found_by_its_name_alone():
     for name in ("my hands", 0, None):
         with pytest.raises(UserError, match="no segment"):
             layout.slice(name)
+
+
+@pytest.mark.parametrize("id", VARIANTS)
+def test_the_entries_of_a_segment_are_those_of_its_axes(id):
+    for variant in (make_variant(id), *extreme_variants(id, EXTREMES)):
+        for segment in variant.observation.segments:
+            if isinstance(segment.size, Axes):
+                assert segment.size == prod(segment.size.shape)
+                lengths = zip(segment.size.names, segment.size.shape, strict=True)
+                lists = [(name.split(", "), n) for name, n in lengths if ", " in name and n]
+                assert all(len(names) == n for names, n in lists)
+
+
+def test_a_view_has_the_shape_of_the_axes_and_shares_the_row():
+    layout = Layout(
+        (
+            Segment("deck", 1, 0, 9, "cards in it"),
+            Segment("table", axis(2, "mine, theirs") * axis(3, "suits"), 0, 9, "cards"),
+        )
+    )
+    rows = np.arange(14.0).reshape(2, 7)
+    assert layout.view(rows, "table").tolist() == [
+        [[1, 2, 3], [4, 5, 6]],
+        [[8, 9, 10], [11, 12, 13]],
+    ]
+    assert layout.view(rows[0], "deck").tolist() == [0]
+    layout.view(rows[0], "table")[1, 2] = -1
+    assert rows[0, 6] == -1
+    assert "| 1 | 6 | 0 to 9 | table: cards | (mine, theirs) by 3 suits |" in layout.markdown()
+
+
+@pytest.mark.parametrize("rows", [np.zeros(6), np.zeros((7, 2)), np.zeros(())])
+def test_a_view_of_rows_of_another_size_is_refused(rows):
+    layout = Layout((Segment("table", axis(7, "geisha"), 0, 9, "cards"),))
+    with pytest.raises(UserError, match="7 entries"):
+        layout.view(rows, "table")
+    with pytest.raises(UserError, match="no segment"):
+        layout.view(np.zeros(7), "hands")
+
+
+def test_axes_are_in_the_order_in_which_the_rules_write_them():
+    """Of the segments that say of both players, or of more things, what there is of each."""
+    for session in random_session(make_variant("hanamikoji"), seed=2):
+        game, me = session.games[0], 1
+        see = viewed(session, me)
+        for side, seat in enumerate((me, 1 - me)):
+            assert (see("pairs")[side] == game["pairs"][seat]).all()
+            turns = see("used in")[side] @ [1, 2, 3, 4]
+            assert (turns == np.maximum(game["used_in"][seat], 0)).all()
+    for session in random_session(make_variant("geishas_road:advanced"), seed=2):
+        game, me = session.games[0], 0
+        see = viewed(session, me)
+        assert (see("steps").argmax(1) == game["steps"][:5]).all()
+        for side, seat in enumerate((me, 1 - me)):
+            ordered = see("orders")[side] @ [1, 2]  # 0: not ordered yet
+            assert (ordered == game["order"][seat, GIFT : GIFT + 2] + 1).all()
+            assert (see("markers")[side] == (game["marker"][:5] == seat)).all()
+    for session in random_session(make_variant("hanabi:3p"), seed=2):
+        game, me = session.games[0], 1
+        hands = viewed(session, me)("hands")
+        for other, seat in enumerate((2, 0)):
+            held = hands[other].reshape(5, 25)
+            assert (
+                held.argmax(1)[: game["held"][seat]] == game["hand"][seat][: game["held"][seat]]
+            ).all()
+
+
+def viewed(session, seat):
+    """The segments that a seat observes, by name."""
+    layout = session.variant.observation
+    row = session.observe(seat)[0]
+    return lambda name: layout.view(row, name)
 
 
 @pytest.mark.parametrize("id", VARIANTS)

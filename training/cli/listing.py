@@ -6,13 +6,16 @@ from typing import Any
 from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
 from hanamachi.engine.game import Game
 from hanamachi.errors import unknown
-from hanamachi.games.registry import GAMES, VARIANTS
-from hanamachi.policies.load import ships
+from hanamachi.games.registry import GAMES, VARIANTS, variant
+from hanamachi.policies.load import PARTNER, ships
 from hanamachi.training.tables import whole_table
+
+NOTE = f"""An agent has the name of its variant, such as hanamikoji.
+{PARTNER}: a second agent, to play with people, such as hanabi:3p{PARTNER}.
+The options of a game and its variants: hanamachi games GAME, such as hanabi"""
 
 
 def variants(wanted: str | None) -> list[str]:
@@ -32,7 +35,7 @@ def as_json(ids: Sequence[str]) -> list[dict[str, Any]]:
             "game": VARIANTS[id].name,
             "title": VARIANTS[id].title,
             "cooperative": VARIANTS[id].cooperative,
-            "agent": ships(id),
+            "agents": agents_for(id),
             "options": {
                 name: {"default": value, "meaning": VARIANTS[id].options[name]}
                 for name, value in VARIANTS[id].variants[id].items()
@@ -42,16 +45,27 @@ def as_json(ids: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
+def agents_for(id: str) -> list[str]:
+    """The names of the agents that play this variant, the strongest first."""
+    return [name for name in (id, id + PARTNER) if ships(name)]
+
+
 def tables(ids: Sequence[str]) -> Group:
-    """A table of options for each game."""
-    parts: list[Any] = []
-    for game in dict.fromkeys(VARIANTS[id].name for id in ids):
-        own = [id for id in ids if VARIANTS[id].name == game]
-        marked = ", ".join(id + "*" * ships(id) for id in own)
-        title = Text.assemble((GAMES[game].title, "bold"), f": {marked}")
-        parts += [title, options_table(GAMES[game], own)]
-    note = ["* a trained agent ships with the package"] if any(map(ships, ids)) else []
-    return Group(*parts, *note)
+    """A table of the variants; a table of options as well if they are all of one game."""
+    games = {VARIANTS[id].name for id in ids}
+    if len(games) > 1:
+        return Group(variants_table(ids), NOTE)
+    return Group(variants_table(ids), options_table(GAMES[games.pop()], ids))
+
+
+def variants_table(ids: Sequence[str]) -> Table:
+    """The variants: their players, whether these play together, and whether an agent ships."""
+    table = whole_table("variant", "players", "kind", "trained agent")
+    for id in ids:
+        kind = "cooperative" if VARIANTS[id].cooperative else "competitive"
+        agent = ["yes"] * ships(id) + [PARTNER] * ships(id + PARTNER)
+        table.add_row(id, str(variant(id).seats), kind, ", ".join(agent) or "no")
+    return table
 
 
 def options_table(game: Game, ids: Sequence[str]) -> Table:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import put
-from hanamachi.engine.layout import Layout, Segment
+from hanamachi.engine.layout import Layout, Segment, axis
 from hanamachi.engine.words import (
     ALL_BITS,
     BYTE,
@@ -32,7 +32,7 @@ from hanamachi.engine.words import (
     write_set,
     write_word,
 )
-from hanamachi.games.four_actions import USES, sums_by_set, unused_actions
+from hanamachi.games.four_actions import OWN_TURNS, SHARES, SIDES, USES, sums_by_set, unused_actions
 from hanamachi.games.geishas_road.rules import (
     ACT,
     ANSWER,
@@ -110,6 +110,7 @@ from hanamachi.games.geishas_road.rules import (
 CARDS_KEPT = (1, 1, 2, 2)  # cards of each action that end in the tableau of who uses it
 GIVEN = (0, 0, 1, 2)  # and in the other
 FACTS = 5  # of each card in hand, among the prospects
+PLACE, OFFERS = axis(PLACES, "places"), axis(2, "Gift, Competition")
 
 KEEPS, GIVES = sums_by_set(CARDS_KEPT), sums_by_set(GIVEN)  # of each set of actions
 KEEPS_OF_EACH, GIVES_OF_EACH = KEEPS / USES, GIVES / USES  # shares of the cards that they use
@@ -145,9 +146,19 @@ class Sizes(NamedTuple):
         return self.colours * self.values
 
     @property
-    def slots(self) -> int:
-        """Cards in hand, then those on offer."""
-        return self.hand + PLACES
+    def colour(self) -> int:
+        """The axis of what there is of each geisha, or house."""
+        return axis(self.colours, "colours")
+
+    @property
+    def card(self) -> int:
+        """The axes of what there is of each card."""
+        return self.colour * axis(self.values, "values")
+
+    @property
+    def slot(self) -> int:
+        """The axis of the cards in hand, then of those on offer."""
+        return axis(self.hand + PLACES, "slots")
 
     @property
     def total(self) -> int:
@@ -183,76 +194,149 @@ def layout(sizes: Sizes) -> Layout:
 
 def own_cards(sizes: Sizes) -> tuple[Segment, ...]:
     """What I must do, and the cards that only I have seen."""
+    card = sizes.card
     return (
         Segment("to do", 6, 0, 1, "act, answer, order, collect, take a marker, name a starter"),
-        Segment("hand", sizes.cards, 0, 1, "my cards"),
+        Segment("hand", card, 0, 1, "my cards"),
         Segment(
             "slots",
-            sizes.slots * (sizes.colours + sizes.values),
+            sizes.slot * axis(sizes.colours + sizes.values, "colours then values"),
             0,
             1,
             "colour and value of each, then of those on offer",
         ),
-        Segment("dealt", sizes.cards, 0, 1, "my hand as it was dealt"),
-        Segment("drawn", sizes.draws * sizes.cards, 0, 1, "the cards that I drew since, in order"),
-        Segment("intrigues", 2 * sizes.cards, 0, 1, "the card that I kept, and that I discarded"),
+        Segment("dealt", card, 0, 1, "my hand as it was dealt"),
+        Segment(
+            "drawn",
+            axis(sizes.draws, "draws") * card,
+            0,
+            1,
+            "the cards that I drew since, in order",
+        ),
+        Segment(
+            "intrigues",
+            axis(2, "kept, discarded") * card,
+            0,
+            1,
+            "the card that I kept, and that I discarded",
+        ),
     )
 
 
 def played_cards(sizes: Sizes) -> tuple[Segment, ...]:
     """The cards that were played and offered, and what was picked."""
+    card = sizes.card
     return (
-        Segment("tableaus", 2 * sizes.cards, 0, 1, "cards played by me, then by them"),
+        Segment("tableaus", SIDES * card, 0, 1, "cards played by me, then by them"),
+        Segment("played", card, 0, sizes.cards, "the number of each card among those played"),
         Segment(
-            "played", sizes.cards, 0, sizes.cards, "the number of each card among those played"
+            "brought",
+            axis(2 * sizes.guests, "guests, tiebreakers") * card,
+            0,
+            2,
+            "guests and tiebreakers it collected",
+        ),
+        Segment("used in", OWN_TURNS, 0, 1, "for my four actions, then theirs: in which own turn"),
+        Segment("gifts", SIDES * card, 0, 1, "the cards of my Gift, then of theirs"),
+        Segment(
+            "pairs",
+            SIDES * axis(2, "pairs") * card,
+            0,
+            1,
+            "the two pairs of my Competition, then of theirs",
         ),
         Segment(
-            "brought", sizes.guests * 2 * sizes.cards, 0, 2, "guests and tiebreakers it collected"
+            "picked",
+            SIDES * axis(5, "places then pairs"),
+            0,
+            1,
+            "the place of my Gift, pair of my Competition; theirs",
         ),
-        Segment("used in", 32, 0, 1, "for my four actions, then theirs: in which own turn"),
-        Segment("gifts", 2 * sizes.cards, 0, 1, "the cards of my Gift, then of theirs"),
-        Segment("pairs", 4 * sizes.cards, 0, 1, "the two pairs of my Competition, then of theirs"),
-        Segment("picked", 10, 0, 1, "the place of my Gift, pair of my Competition; theirs"),
-        Segment("orders", 16, 0, 1, "of each share: lower, higher place first; by offers"),
+        Segment(
+            "orders",
+            SIDES * OFFERS * axis(2, "shares") * axis(2, "lower, higher"),
+            0,
+            1,
+            "of each share: lower, higher place first; by offers",
+        ),
     )
 
 
 def offer_tokens(sizes: Sizes) -> tuple[Segment, ...]:
     """Hidden Offer and Counteroffer, and the cards on the table."""
+    offers = sizes.offers
+    laid = axis(offers * sizes.colours, "colours") * axis(sizes.values, "values")
     return (
-        Segment("hidden", sizes.offers * 6, 0, 1, "Gift, Competition, Counteroffer; theirs"),
-        Segment("my hidden", sizes.offers * sizes.cards, 0, 1, "the card that I laid face down"),
-        Segment("countered", sizes.offers * 28, 0, 1, "turn, place, whose hidden card; theirs"),
         Segment(
-            "card out", sizes.offers * 2 * sizes.cards, 0, 1, "the card that it removed; theirs"
+            "hidden",
+            SIDES * axis(3 * offers, "Gift, Competition, Counteroffer"),
+            0,
+            1,
+            "Gift, Competition, Counteroffer; theirs",
         ),
-        Segment("card in", sizes.offers * 2 * sizes.cards, 0, 1, "the card that it laid; theirs"),
-        Segment("offer tokens", sizes.offers * 4, 0, 1, "unused: Hidden, Counteroffer; theirs"),
-        Segment("face down", PLACES * 2, 0, 1, "laid there by me, by them"),
-        Segment("to play", PLACES * 2, 0, 1, "first, second of the two cards to be ordered"),
+        Segment("my hidden", laid, 0, 1, "the card that I laid face down"),
         Segment(
-            "landed", sizes.guests * sizes.colours, 0, 1, "the house whose tokens are being picked"
+            "countered",
+            SIDES * axis(14 * offers, "turns then places then owners"),
+            0,
+            1,
+            "turn, place, whose hidden card; theirs",
+        ),
+        Segment("card out", SIDES * laid, 0, 1, "the card that it removed; theirs"),
+        Segment("card in", SIDES * laid, 0, 1, "the card that it laid; theirs"),
+        Segment(
+            "offer tokens",
+            SIDES * axis(2 * offers, "Hidden, Counter"),
+            0,
+            1,
+            "unused: Hidden, Counteroffer; theirs",
+        ),
+        Segment("face down", PLACE * SIDES, 0, 1, "laid there by me, by them"),
+        Segment(
+            "to play",
+            axis(2, "first, second") * PLACE,
+            0,
+            1,
+            "first, second of the two cards to be ordered",
+        ),
+        Segment(
+            "landed",
+            axis(sizes.guests * sizes.colours, "houses"),
+            0,
+            1,
+            "the house whose tokens are being picked",
         ),
     )
 
 
 def circle(sizes: Sizes) -> tuple[Segment, ...]:
     """The circle of houses, the guests and the score."""
+    each, houses = sizes.colour, axis(sizes.guests * sizes.colours, "houses")
     return (
-        Segment("markers", 2 * sizes.colours, 0, 1, "held by me, then by them"),
-        Segment("steps", sizes.colours**2, 0, 1, "how far each geisha is past her house"),
-        Segment("returns", 2 * sizes.colours, 0, 1, "she came home once, twice"),
-        Segment("rows", 2 * ROW, 0, 9, "tokens left for first, second returns, next first"),
-        Segment("guests", sizes.guests * sizes.colours, 0, 3, "at each house"),
+        Segment("markers", SIDES * each, 0, 1, "held by me, then by them"),
         Segment(
-            "collected", sizes.guests * 2 * sizes.colours, 0, 3, "guests that I have, then they"
+            "steps",
+            each * axis(sizes.colours, "steps"),
+            0,
+            1,
+            "how far each geisha is past her house",
         ),
+        Segment("returns", axis(2, "once, twice") * each, 0, 1, "she came home once, twice"),
+        Segment(
+            "rows",
+            axis(2, "first returns, second") * axis(ROW, "tokens"),
+            0,
+            9,
+            "tokens left for first, second returns, next first",
+        ),
+        Segment("guests", houses, 0, 3, "at each house"),
+        Segment("collected", SIDES * houses, 0, 3, "guests that I have, then they"),
         Segment("began", 1, 0, 1, "I begin this round"),
-        Segment("chooser", 2, 0, 1, "I named its starter, they did"),
+        Segment("chooser", SIDES, 0, 1, "I named its starter, they did"),
         Segment("round", sizes.rounds, 0, 1, "the round"),
         Segment(
             "score",
-            4,
+            axis(2, "rounds won, points") * SIDES,
             0,
             max(sizes.points, sizes.rounds),
             "rounds won, then points of earlier rounds; me, them",
@@ -262,20 +346,31 @@ def circle(sizes: Sizes) -> tuple[Segment, ...]:
 
 def outlook(sizes: Sizes) -> tuple[Segment, ...]:
     """What follows from all this: who leads, and what each card would bring."""
-    n, most = sizes.colours, 2 * sizes.total + 1  # twice the influence, and a marker
+    each, most = sizes.colour, 2 * sizes.total + 1  # twice the influence, and a marker
     return (
-        Segment("unseen", sizes.cards, 0, 1, "cards that I do not know the place of"),
-        Segment("worth", n, 0, sizes.worth, "points that each geisha brings"),
-        Segment("lead", n, -most, most, "twice my influence less theirs"),
-        Segment("ahead", 2 * n, 0, 1, "she would be mine, theirs"),
-        Segment("points", 2, 0, sizes.points, "what this round would bring now; me, them"),
-        Segment("to come", 6, 0, 10, "cards still to be played, markers left, cards held"),
+        Segment("unseen", sizes.card, 0, 1, "cards that I do not know the place of"),
+        Segment("worth", each, 0, sizes.worth, "points that each geisha brings"),
+        Segment("lead", each, -most, most, "twice my influence less theirs"),
+        Segment("ahead", SIDES * each, 0, 1, "she would be mine, theirs"),
+        Segment("points", SIDES, 0, sizes.points, "what this round would bring now; me, them"),
         Segment(
-            "flow", 4, 0, 1, "shares of my cards, of unseen ones: to me, to them", fraction=True
+            "to come",
+            axis(3, "cards, actions, hand") * SIDES,
+            0,
+            10,
+            "cards still to be played, markers left, cards held",
+        ),
+        Segment(
+            "flow",
+            SHARES,
+            0,
+            1,
+            "shares of my cards, of unseen ones: to me, to them",
+            fraction=True,
         ),
         Segment(
             "expected lead",
-            n,
+            each,
             -most,
             most,
             "the lead at the end, so shared",
@@ -283,14 +378,18 @@ def outlook(sizes: Sizes) -> tuple[Segment, ...]:
         ),
         Segment(
             "prospects",
-            sizes.slots * FACTS,
+            sizes.slot * axis(FACTS, "facts"),
             0,
             1,
             "home; she is mine, theirs; mine if I, they play it",
         ),
-        Segment("gains", sizes.slots, 0, 9, "the prestige token that each would bring her"),
+        Segment("gains", sizes.slot, 0, 9, "the prestige token that each would bring her"),
         Segment(
-            "harvest", sizes.guests * 2 * sizes.slots, 0, 2, "guests, tiebreaker it could collect"
+            "harvest",
+            sizes.slot * axis(2 * sizes.guests, "guests, tiebreaker"),
+            0,
+            2,
+            "guests, tiebreaker it could collect",
         ),
     )
 

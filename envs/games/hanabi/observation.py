@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.layout import Layout, Segment
+from hanamachi.engine.layout import Layout, Segment, axis
 from hanamachi.games.hanabi.rules import CLUE, NONE, clockwise, first_bits, side_of, write_bits
 
 (
@@ -52,30 +52,54 @@ def layout(
     errors: int,
 ) -> Layout:
     """The segments of a rule set: `deck` is the cards left after the deal, `copies` the most."""
-    cards, traits, others = suits * ranks, suits + ranks, seats - 1
-    known = hand_size * (cards + traits)
+    cards, traits = suits * ranks, suits + ranks
+    players, other = axis(seats, "players"), axis(seats - 1, "other hands")
+    slot, card = axis(hand_size, "slots"), axis(suits, "suits") * axis(ranks, "ranks")
+    known = axis(cards + traits, "cards then traits")
     return Layout(
         (
-            Segment("turn", seats, 0, 1, "whose turn it is, or would be: me, then clockwise"),
-            Segment("fireworks", cards, 0, 1, "the cards that they show"),
+            Segment("turn", players, 0, 1, "whose turn it is, or would be: me, then clockwise"),
+            Segment("fireworks", card, 0, 1, "the cards that they show"),
             Segment("clues", clues, 0, 1, "clue tokens in the box: at least 1, 2, ..."),
             Segment("lives", errors, 0, 1, "errors that end the game: at least 1, 2, ..."),
             Segment("deck", 1, 0, deck, "cards in it"),
             Segment("turns left", 1, 0, seats, "turns to come once the deck is empty"),
             Segment("score", 1, 0, cards, "the points so far"),
-            Segment("discards", cards, 0, copies, "copies of each card discarded"),
-            Segment("unseen", cards, 0, copies, "copies in the deck or in my hand"),
-            Segment("short", seats, 0, 1, "whose hand lacks a card"),
-            Segment("hands", others * hand_size * cards, 0, 1, "each slot of each other hand"),
-            Segment("did", 3 * seats, 0, 1, "the last turn of each seat: discard, play, clue"),
-            Segment("told", seats * seats, 0, 1, "who got its clue: me, then clockwise"),
-            Segment("trait", seats * traits, 0, 1, "the suit or the rank that it told"),
-            Segment("touched", seats * hand_size, 0, 1, "the slots that have it"),
-            Segment("slot", seats * hand_size, 0, 1, "the slot that its card left"),
-            Segment("card", seats * cards, 0, 1, "that card"),
-            Segment("outcome", 2 * seats, 0, 1, "it was added; a clue token came back"),
-            Segment("my cards", known, 0, 1, "of each slot: cards possible by clues, traits told"),
-            Segment("their cards", others * known, 0, 1, "the same, of the others"),
+            Segment("discards", card, 0, copies, "copies of each card discarded"),
+            Segment("unseen", card, 0, copies, "copies in the deck or in my hand"),
+            Segment("short", players, 0, 1, "whose hand lacks a card"),
+            Segment("hands", other * slot * card, 0, 1, "each slot of each other hand"),
+            Segment(
+                "did",
+                players * axis(3, "discard, play, clue"),
+                0,
+                1,
+                "the last turn of each seat: discard, play, clue",
+            ),
+            Segment(
+                "told",
+                players * axis(seats, "receivers"),
+                0,
+                1,
+                "who got its clue: me, then clockwise",
+            ),
+            Segment(
+                "trait", players * axis(traits, "traits"), 0, 1, "the suit or the rank that it told"
+            ),
+            Segment("touched", players * slot, 0, 1, "the slots that have it"),
+            Segment("slot", players * slot, 0, 1, "the slot that its card left"),
+            Segment("card", players * card, 0, 1, "that card"),
+            Segment(
+                "outcome",
+                players * axis(2, "added, regained"),
+                0,
+                1,
+                "it was added; a clue token came back",
+            ),
+            Segment(
+                "my cards", slot * known, 0, 1, "of each slot: cards possible by clues, traits told"
+            ),
+            Segment("their cards", other * slot * known, 0, 1, "the same, of the others"),
         ),
         blocks=(("slot", "my cards"),),
         private=("unseen", "hands"),

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import put
-from hanamachi.engine.layout import Layout, Segment
+from hanamachi.engine.layout import Layout, Segment, axis
 from hanamachi.engine.words import difference, greater, number_at, sum_of_bytes
-from hanamachi.games.four_actions import USES, sums_by_set, unused_actions
+from hanamachi.games.four_actions import OWN_TURNS, SHARES, SIDES, USES, sums_by_set, unused_actions
 from hanamachi.games.hanamikoji.rules import (
     ACT,
     ANSWER_COMPETITION,
@@ -75,34 +75,60 @@ PRIVATE = (
 
 def layout(geisha: int, most: int, max_rounds: int) -> Layout:
     """The segments for this many geisha, with at most `most` items each."""
-    g = geisha
+    each, pairs = axis(geisha, "geisha"), axis(2, "pairs")
     return Layout(
         (
             Segment("to do", 3, 0, 1, "what I must decide: an action, a Gift, a Competition"),
-            Segment("hand", g, 0, most, "my cards of each geisha"),
-            Segment("dealt", g, 0, most, "my hand as it was dealt"),
-            Segment("drawn", 4 * g, 0, 1, "the card of each of my draws, in order"),
-            Segment("my secret", g, 0, 1, "the card of my Secret"),
-            Segment("my trade-off", g, 0, 2, "the cards of my Trade-off"),
-            Segment("markers", 2 * g, 0, 1, "geisha who favour me, then my foe"),
-            Segment("table", 2 * g, 0, most, "items on my side, then on theirs"),
-            Segment("used in", 32, 0, 1, "for my four actions, then theirs: in which own turn"),
-            Segment("gifts", 2 * g, 0, 3, "the cards of my Gift, then of theirs"),
-            Segment("gift taken", 2 * g, 0, 1, "the card that was taken from each"),
-            Segment("pairs", 4 * g, 0, 2, "the two pairs of my Competition, then of theirs"),
-            Segment("pair taken", 4, 0, 1, "the pair that was taken from each"),
+            Segment("hand", each, 0, most, "my cards of each geisha"),
+            Segment("dealt", each, 0, most, "my hand as it was dealt"),
+            Segment(
+                "drawn", axis(4, "draws") * each, 0, 1, "the card of each of my draws, in order"
+            ),
+            Segment("my secret", each, 0, 1, "the card of my Secret"),
+            Segment("my trade-off", each, 0, 2, "the cards of my Trade-off"),
+            Segment("markers", SIDES * each, 0, 1, "geisha who favour me, then my foe"),
+            Segment("table", SIDES * each, 0, most, "items on my side, then on theirs"),
+            Segment(
+                "used in", OWN_TURNS, 0, 1, "for my four actions, then theirs: in which own turn"
+            ),
+            Segment("gifts", SIDES * each, 0, 3, "the cards of my Gift, then of theirs"),
+            Segment("gift taken", SIDES * each, 0, 1, "the card that was taken from each"),
+            Segment(
+                "pairs",
+                SIDES * pairs * each,
+                0,
+                2,
+                "the two pairs of my Competition, then of theirs",
+            ),
+            Segment("pair taken", SIDES * pairs, 0, 1, "the pair that was taken from each"),
             Segment("began", 1, 0, 1, "I began this round"),
             Segment("round", max_rounds or ROUNDS_SHOWN, 0, 1, "the round; the last is also later"),
-            Segment("unseen", g, 0, most, "cards that I have not seen"),
-            Segment("still out", g, 0, most, "cards that may still reach a side: mine and unseen"),
-            Segment("lead", g, -most, most, "my items less theirs, my Secret counted"),
-            Segment("ahead", 2 * g, 0, 1, "the lead is mine, then theirs"),
-            Segment("settled", 2 * g, 0, 1, "the lead, mine then theirs, exceeds what is out"),
-            Segment("favours", 4, 0, 21, "geisha and charm that the markers give me, then them"),
-            Segment("to come", 6, 0, 8, "cards still to reach a side, tiles left, cards held"),
+            Segment("unseen", each, 0, most, "cards that I have not seen"),
+            Segment(
+                "still out", each, 0, most, "cards that may still reach a side: mine and unseen"
+            ),
+            Segment("lead", each, -most, most, "my items less theirs, my Secret counted"),
+            Segment("ahead", SIDES * each, 0, 1, "the lead is mine, then theirs"),
+            Segment(
+                "settled", SIDES * each, 0, 1, "the lead, mine then theirs, exceeds what is out"
+            ),
+            Segment(
+                "favours",
+                SIDES * axis(2, "geisha, charm"),
+                0,
+                21,
+                "geisha and charm that the markers give me, then them",
+            ),
+            Segment(
+                "to come",
+                axis(3, "cards, tiles, hand") * SIDES,
+                0,
+                8,
+                "cards still to reach a side, tiles left, cards held",
+            ),
             Segment(
                 "flow",
-                4,
+                SHARES,
                 0,
                 1,
                 "shares of my cards, and of unseen ones, that end with me, with them",
@@ -110,7 +136,7 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
             ),
             Segment(
                 "expected lead",
-                g,
+                each,
                 -most,
                 most,
                 "the lead at the end, by these shares",

@@ -76,7 +76,6 @@ def test_every_suit_is_named_with_its_letter() -> None:
 
 
 def test_the_page_of_the_environment_has_its_tables() -> None:
-    assert TWO_PLAYERS.observation.markdown() in PAGE
     assert f"`Discrete` of {listed(v.actions.size for v in BASIC)} for" in PAGE
     assert f"`Box` of {listed(v.observation.size for v in BASIC)} entries" in PAGE
     assert f"`Box` of {listed(v.seats * v.observation.size for v in BASIC)} entries" in PAGE

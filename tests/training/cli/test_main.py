@@ -224,19 +224,30 @@ def test_a_folder_in_the_place_of_a_file_is_named(hanamachi, tmp_path):
     assert "folder.onnx is a folder" in said
 
 
-def test_games_lists_every_variant_and_option(hanamachi):
+def test_games_lists_every_variant_and_whether_it_has_an_agent(hanamachi):
     code, out, _ = hanamachi("games")
     assert code == 0
-    for game in GAMES.values():
-        assert all(name in out for name in [*game.variants, *game.options])
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines()]
+    agent = {row[0]: row[-1] for row in cells if row}
+    assert agent.keys() == VARIANTS.keys()
+    assert agent["hanamikoji:eight_suits"] == "yes"  # the agent of hanamikoji plays it
+    assert agent["hanabi:3p"] == "yes, :partner"
+    assert agent["hanabi:4p:multicolour"] == "no"
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_games_lists_the_variants_and_options_of_one_game(hanamachi, game):
+    code, out, _ = hanamachi("games", game)
+    assert code == 0
+    assert all(name in out for name in [*GAMES[game].variants, *GAMES[game].options])
 
 
 def test_games_lists_one_variant_with_its_own_options_alone(hanamachi):
     code, out, _ = hanamachi("games", "geishas_road:2021", "--json")
     assert code == 0
     (listed,) = json.loads(out)
-    assert (listed["id"], listed["agent"], listed["cooperative"]) == (
-        "geishas_road:2021", True, False
+    assert (listed["id"], listed["agents"], listed["cooperative"]) == (
+        "geishas_road:2021", ["geishas_road:2021"], False
     )  # fmt: skip
     assert listed["options"].keys() == VARIANTS["geishas_road:2021"].variants[listed["id"]].keys()
     code, out, _ = hanamachi("games", "geishas_road:2021")

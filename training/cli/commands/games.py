@@ -15,7 +15,7 @@ def games(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the games with their variants, options and agents."""
+    """List the games with their variants and agents, and the options of one game."""
     from hanamachi.training.cli import listing
 
     variants = listing.variants(wanted)
