@@ -13,7 +13,7 @@ and hanamachi.training, whose libraries come with: pip install 'hanamachi[train]
 from importlib.metadata import version
 
 from hanamachi.adapters.aec import make
-from hanamachi.adapters.registration import register
+from hanamachi.adapters.registration import register as _register
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 
@@ -21,4 +21,4 @@ __version__ = version("hanamachi")
 __all__ = ["GAMES", "VARIANTS", "IllegalAction", "UserError", "__version__", "make", "variant"]
 
 for _game in GAMES.values():
-    register(_game)
+    _register(_game)

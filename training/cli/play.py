@@ -211,8 +211,10 @@ def play(contest: Contest, ask: Ask, say: Say, thoughts: bool = False) -> bool:
             if contest.my_turn:
                 take_turn(contest, ask, say)
             else:
+                seat = contest.session.mover
                 hear_reply(contest, ask, say)
                 if thoughts:
+                    say(f"player {seat} ({contest.opponent.name}) plays with these probabilities:")
                     say(spoken(contest, contest.thought))
             if contest.round_end:
                 tell_news(contest, say)
@@ -303,6 +305,7 @@ def obey(contest: Contest, line: str, say: Say) -> bool:
         heard = contest.session.history().heard(contest.seat)
         say("\n".join(map(contest.line, heard)))
     elif line == "hint":
+        say(f"{contest.opponent.name} would play in your place with these probabilities:")
         say(spoken(contest, contest.hint()))
     elif line:
         contest.act(contest.find(line))
@@ -316,9 +319,9 @@ def spoken(contest: Contest, thought: Thought) -> str:
     if thought.value is None:
         return "\n".join(lines)
     if contest.variant.game.cooperative:
-        expected = f"{thought.value:7.1f}  points more expected, later ones counted less"
+        expected = f"{thought.value:7.1f}  points more that it expects, later ones counted less"
     else:
-        expected = f"{thought.value:+7.2f}  expected for who chooses, from -1 (lost) to 1 (won)"
+        expected = f"{thought.value:+7.2f}  the result that it expects, from -1 (lost) to 1 (won)"
     return "\n".join([*lines, expected])
 
 

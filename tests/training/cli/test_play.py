@@ -2,7 +2,6 @@
 
 import sys
 from collections import Counter
-from itertools import pairwise
 
 import numpy as np
 import pexpect
@@ -326,15 +325,16 @@ def test_a_network_says_what_it_expects_of_the_position():
     assert choices[0][0] == pytest.approx(chances.max(), abs=1e-6)
     script = Script("hint")
     script.hold(game)
-    assert f"{value:+.2f}  expected" in script.text
+    assert f"{value:+.2f}  the result that it expects" in script.text
 
 
 def test_each_reply_can_come_with_what_the_policy_thought():
     game = contest(max_rounds=1)
     script = FirstChoice(game)
     play(game, script.ask, script.heard.append, thoughts=True)
-    for said, then in pairwise(script.heard):
+    for who, said, then in zip(*(script.heard[i:] for i in range(3)), strict=False):
         if then.startswith("player 1 (greedy): "):
+            assert who.startswith("player 1 (greedy) plays")
             assert all("%" in line for line in said.splitlines())
     assert any(words.startswith("player 1 (greedy): ") for words in script.heard)
 
