@@ -26,7 +26,7 @@ PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variant -> the variant w
 PARTNER = ":partner"  # after a variant's id: the agent that plays with people, if it is another one
 
 
-def load_policy(spec: str, /, game: str | None = None, **options: Any) -> Policy:
+def load_policy(spec: str, /, game: str | Variant | None = None, **options: Any) -> Policy:
     """The policy that `spec` names.
 
     - a variant's id, such as "hanamikoji" or "hanabi:2p": the strongest agent for it that comes
@@ -45,10 +45,12 @@ def load_policy(spec: str, /, game: str | None = None, **options: Any) -> Policy
     - "model:NAME?url=URL": a language model behind a chat endpoint (see
       hanamachi.policies.external.model_settings); it only plays.
 
-    `game` is a variant's id, and `options` are the options of that variant; a factory gets all
+    `game` is a variant, or its id, and `options` are options of that variant; a factory gets all
     other options as further settings. Raises UserError if the policy cannot be loaded.
     """
     spec = checked_name(spec)
+    if isinstance(game, Variant):
+        game, options = game.id, {**game.options, **options}
     if spec.startswith(SEARCH):
         return load_search(spec, game, options)
     if spec.startswith(PROCESS):

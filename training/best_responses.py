@@ -185,7 +185,7 @@ def check(steps: int, seeds: int, out: Path) -> None:
 def check_search(name: str, games: int, variant: Variant) -> None:
     """UserError, before anything is trained, if this search cannot play so many games."""
     check_games(games, 0, variant)
-    load_policy(name, variant.id, **variant.options)
+    load_policy(name, variant)
 
 
 def check_deals(runs: Sequence[Config], out: Path, search: bool) -> None:

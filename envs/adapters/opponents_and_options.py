@@ -25,7 +25,7 @@ def opponent_for(asked: Asked, variant: Variant) -> Opponent:
         return as_opponent(asked, variant)
     from hanamachi.policies.load import load_policy  # here, because most users need no policies
 
-    return as_opponent(load_policy(os.fspath(asked), variant.id, **variant.options), variant)
+    return as_opponent(load_policy(os.fspath(asked), variant), variant)
 
 
 def close_if_named(asked: Asked, opponent: Opponent) -> None:

@@ -77,7 +77,7 @@ def pairs_of(variant: Variant, count: int) -> Pairs:
 
 def played(variant: Variant, batch: int, rng: np.random.Generator) -> Iterator[Games]:
     """All games before each decision, (batch,)."""
-    policies = [load_policy(name, variant.id, **variant.options) for name in ("random", "expert")]
+    policies = [load_policy(name, variant) for name in ("random", "expert")]
     players = [SeatedPlayer(policy, variant, batch) for policy in policies]
     games = variant.new(rng.integers(1 << 63, size=batch, dtype=np.uint64))
     kernels.reset(variant.rule_set, games)

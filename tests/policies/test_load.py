@@ -49,6 +49,16 @@ def remembers(variant, **settings):
     return choose
 
 
+def test_a_variant_stands_for_its_id_and_options():
+    small = make_variant("hanamikoji", max_rounds=2, starter=1)
+    assert load_policy("expert", small).variant == small
+    assert load_policy("search:improve:greedy:worlds=1", small).variant == small
+    with pytest.raises(UserError, match="cannot play"):
+        load_policy("hanamikoji:three_rounds", small)
+    own = load_policy(f"{__name__}:factory", small, choose=always_zero)
+    assert (own.variant, own.function) == (small, always_zero)
+
+
 def test_a_name_holds_the_settings_of_a_factory_and_is_the_name_of_a_function():
     spec = f"{__name__}:remembers:depth=3,shares=[1,2],name=a/b.onnx,off=None,on=true,rate=1e-3"
     policy = load_policy(spec, game="hanamikoji", extra="y")

@@ -239,7 +239,7 @@ def exact(game: str) -> None:
     variant = small_versions(game)[0].variant()
     tree = tree_of(variant)
     for name in rule_policies_for(variant):
-        policy = tabulate(tree, load_policy(name, variant.id, **variant.options))
+        policy = tabulate(tree, load_policy(name, variant))
         for seat in range(variant.seats):
             best_response(tree, policy, seat)
     solve(tree if not variant.game.cooperative else tree_of(SMALL["2021-gifts"].variant()), 20)

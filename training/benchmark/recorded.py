@@ -19,7 +19,7 @@ NOISE = 0.1  # share of random decisions in the greedy policy's games
 def recorded(games: SelfPlayVecEnv, length: int) -> NDArray[np.int64]:
     """Decisions of every row, (length, B): random games and noisy greedy games in turn."""
     variant, batch, random = games.variant, games.num_envs, RandomPlay()
-    greedy = load_policy("greedy", variant.id, **variant.options)
+    greedy = load_policy("greedy", variant)
     memory, rng = greedy.initial_memory(batch), np.random.default_rng(0)
     at_random = np.arange(batch) % 2 == 0
     actions = np.zeros((length, batch), np.int64)

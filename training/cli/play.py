@@ -44,7 +44,7 @@ list cards in any order.
 
 def usual_opponent(variant: Variant) -> Policy:
     """The package's agent for this variant, or `expert` if there is none."""
-    return load_policy(usual(variant), variant.id, **variant.options)
+    return load_policy(usual(variant), variant)
 
 
 class Contest:

@@ -81,7 +81,7 @@ def agreement(policy: Policy, teacher: str, games: int, seed: int) -> tuple[floa
     """The share of the decisions at which the first choice is one of the teacher's, and their
     number; copies of the policy sit in all seats."""
     variant = policy.variant
-    comparing = AgreementCounter(load_policy(teacher, variant.id, **variant.options), games)
+    comparing = AgreementCounter(load_policy(teacher, variant), games)
     seating = np.zeros((games, variant.seats), np.int64)
     deals = np.arange(games, dtype=np.uint64)
     play: Play = "argmax" if variant.game.cooperative else "sample"

@@ -388,9 +388,7 @@ def participants(pairings: Sequence[Pairing], against: bool) -> tuple[list[str],
 def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
     """The policies themselves, each able to play this game."""
     players = [
-        load_policy(str(p), variant.id, **variant.options)
-        if isinstance(p, str | Path)
-        else as_policy(p, variant)
+        load_policy(str(p), variant) if isinstance(p, str | Path) else as_policy(p, variant)
         for p in policies
     ]
     for player in players:

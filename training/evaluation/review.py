@@ -35,7 +35,7 @@ class Move(NamedTuple):
 
 
 def load(spec: str, variant: Variant) -> Policy:
-    return load_policy(spec, variant.id, **variant.options)
+    return load_policy(spec, variant)
 
 
 class Review:

@@ -5,7 +5,7 @@
 
     variant = SMALL["hanamikoji-gifts"].variant()
     tree = tree_of(variant)                            # the engine walks it once
-    policy = load_policy("expert", variant.id, **variant.options)
+    policy = load_policy("expert", variant)
     exploitability(tree, tabulate(tree, policy)).nash_conv
     solve(tree).value                                  # for seat 0, by CFR+
 

@@ -63,7 +63,7 @@ class Played:
     def __init__(self, variant, names=None, seed=0):
         names = names or feature_names(variant)
         self.rule_set, self.rng = variant, np.random.default_rng(seed)
-        self.expert = load_policy("expert", variant.id, **variant.options)
+        self.expert = load_policy("expert", variant)
         plain = SelfPlayVecEnv(variant, ROWS, seed, [(load_policy("random", variant.id), 0.5)])
         self.env = FeaturedVecEnv(plain, Features(variant, names))
         self.memory = np.zeros((ROWS, *self.expert.initial_memory(variant.seats).shape), np.int32)

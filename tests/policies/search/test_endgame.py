@@ -105,7 +105,7 @@ class Plain:
 def test_the_value_of_every_action_is_that_of_a_plain_recursion(
     variant: Variant, name: str
 ) -> None:
-    policy = load_policy(name, game=variant.id, **variant.options)
+    policy = load_policy(name, variant)
     assert len(late_worlds(variant)) >= 5
     for worlds in late_worlds(variant):
         values = Tree(policy, MOST).values(worlds)
@@ -119,7 +119,7 @@ def test_the_value_of_every_action_is_that_of_a_plain_recursion(
 
 @pytest.mark.skipif(UNCOMPILED, reason="trees are large")
 def test_no_tree_has_more_positions_than_it_may() -> None:
-    policy, sizes = load_policy("random", game=ROUND.id, **ROUND.options), []
+    policy, sizes = load_policy("random", ROUND), []
     for worlds in late_worlds(ROUND):
         for most in (50, 100, 200, 400, 800):
             levels = Tree(policy, most)._levels(worlds, most)
@@ -131,10 +131,8 @@ def test_no_tree_has_more_positions_than_it_may() -> None:
 
 def test_where_the_tree_is_too_large_the_blueprint_plays() -> None:
     games = midgame(ROUND, 2)
-    greedy = load_policy("greedy", game=ROUND.id, **ROUND.options)
-    search = load_policy(
-        "search:endgame:greedy:worlds=4,positions=5", game=ROUND.id, **ROUND.options
-    )
+    greedy = load_policy("greedy", ROUND)
+    search = load_policy("search:endgame:greedy:worlds=4,positions=5", ROUND)
     np.testing.assert_array_equal(answers(search, games), answers(greedy, games))
 
 
@@ -152,13 +150,13 @@ def test_every_world_counts_the_same_in_a_large_tree_and_in_a_small_one(
         return found
 
     monkeypatch.setattr(Tree, "values", values)
-    search = load_policy("search:endgame:greedy:worlds=96", game=ROUND.id, **ROUND.options)
+    search = load_policy("search:endgame:greedy:worlds=96", ROUND)
     assert answers(search, games)[0].argmax() == one
 
 
 def test_the_end_of_a_round_is_played_deterministically() -> None:
     games = midgame(ROUND, 4)
-    search = load_policy("search:endgame:random:worlds=4", game=ROUND.id, **ROUND.options)
+    search = load_policy("search:endgame:random:worlds=4", ROUND)
     chances = answers(search, games)
     assert chances.sum(1) == pytest.approx(1)
     masks = observe(ROUND, games, games["mover"].astype(np.int64))[1]

@@ -51,7 +51,7 @@ def test_what_loses_is_given_up_and_the_rest_is_mixed_as_the_blueprint_does() ->
 @pytest.mark.parametrize("name", ["greedy", "expert"])
 def test_a_blueprint_that_does_not_mix_plays_what_earns_most(name: str) -> None:
     table = last_answer()
-    blueprint = load_policy(name, table.variant.id, **table.variant.options)
+    blueprint = load_policy(name, table.variant)
     assert chances_by(blueprint, table) == [0.5, 0.5, 0]
 
 

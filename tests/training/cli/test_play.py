@@ -31,7 +31,7 @@ PLAYERS = (2, 3, 4, 5)
 
 def contest(seed=1, opponent="greedy", seat=0, id="hanamikoji", **options):
     variant = make_variant(id, **{"starter": 0, **options})
-    return Contest(variant, load_policy(opponent, variant.id, **variant.options), seat, seed)
+    return Contest(variant, load_policy(opponent, variant), seat, seed)
 
 
 class Script:

@@ -134,7 +134,7 @@ def played_in_openspiel(variant, tree, policy):
 @pytest.mark.parametrize("variant", OURS, ids=repr)
 def test_nash_conv_of_our_games_is_openspiels_to_nine_digits(variant):
     tree = tree_of(variant)
-    expert = load_policy("expert", variant.id, **variant.options)
+    expert = load_policy("expert", variant)
     for policy in (tree.uniform, random_policy(tree, 2), tabulate(tree, expert)):
         theirs = spiel_exploitability.nash_conv(*played_in_openspiel(variant, tree, policy))
         assert nash_conv(tree, policy) == pytest.approx(theirs, abs=1e-9)

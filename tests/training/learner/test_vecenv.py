@@ -344,7 +344,7 @@ def test_a_seed_gives_the_same_games_also_beside_earlier_selves(id):
 
 
 def test_a_saved_batch_goes_on_as_if_nothing_had_been_between(variant):
-    random = load_policy("random", variant.id, **variant.options)
+    random = load_policy("random", variant)
     fixed_opponents = [(random, 0.25), (Counting(variant), 0.5)]
     batch = partial(SelfPlayVecEnv, variant, GAMES, opponents=fixed_opponents)
     env = batch(seed=1)

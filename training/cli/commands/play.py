@@ -82,4 +82,4 @@ def opponent_for(variant: "Variant", opponent: str | None) -> "Policy":
 
     if opponent is None:
         return usual_opponent(variant)
-    return load_policy(opponent, variant.id, **variant.options)
+    return load_policy(opponent, variant)
