@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hanamachi.errors import UserError
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.json_results import write_json
 
 SLACK = 0.75  # a ratio below this share of the kept one is lost
 ATTEMPTS = 3  # a ratio must be lost in each, since other programs disturb single runs

@@ -17,7 +17,7 @@ from openenv.core.env_server import create_fastapi_app
 from hanamachi.adapters.openenv import Prompt, Reply, TextEnvironment
 from hanamachi.adapters.text import ScriptedModel
 from hanamachi.policies import load_policy
-from hanamachi.training.evaluation.matches import Row
+from hanamachi.training.evaluation.results import Row
 from hanamachi.training.evaluation.statistics import interval
 
 DEALS = 100  # each is played twice, with the seats exchanged

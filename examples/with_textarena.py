@@ -11,7 +11,7 @@ import textarena as ta
 from hanamachi.adapters.text import ScriptedModel
 from hanamachi.adapters.textarena import TextArenaEnv
 from hanamachi.policies import load_policy
-from hanamachi.training.evaluation.matches import Row
+from hanamachi.training.evaluation.results import Row
 from hanamachi.training.evaluation.statistics import interval
 
 DEALS = 100  # each is played twice, with the seats exchanged

@@ -18,7 +18,7 @@ import verifiers.v1 as vf
 from hanamachi.adapters.text import ScriptedModel
 from hanamachi.adapters.verifiers import load_environment
 from hanamachi.policies import load_policy
-from hanamachi.training.evaluation.matches import Row
+from hanamachi.training.evaluation.results import Row
 from hanamachi.training.evaluation.statistics import interval
 
 DEALS = 100  # each is played twice, with the seats exchanged

@@ -30,9 +30,10 @@ from hanamachi.policies.networks.network import Network
 from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities
 from hanamachi.training.build import make_games, new_learner, quiet
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.exact import SMALL, Tree, nash_conv, tabulate, tree_of, tree_of_openspiel
-from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, TurnBasedVecEnv
+from hanamachi.training.learner.aec import AECSelfPlayVecEnv
+from hanamachi.training.learner.turn_based import TurnBasedVecEnv
 
 POKER = ("kuhn_poker", "leduc_poker")
 GAMES = (*POKER, "hanamikoji-gifts", "hanamikoji-competitions", "introductory-gifts")

@@ -18,9 +18,9 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.training.build import make_games, new_learner, quiet
 from hanamachi.training.config import Config
+from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.matches import results_of
-from hanamachi.training.evaluation.results import write_json
-from hanamachi.training.learner.vecenv import TurnBasedVecEnv
+from hanamachi.training.learner.turn_based import TurnBasedVecEnv
 
 
 def unsigned(games: TurnBasedVecEnv) -> TurnBasedVecEnv:

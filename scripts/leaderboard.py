@@ -36,11 +36,12 @@ from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.cli.main import run
 from hanamachi.training.evaluation.deals import Play, decide, play_games
-from hanamachi.training.evaluation.matches import Row, evaluate, rounded
+from hanamachi.training.evaluation.json_results import write_json
+from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.ranking import TOO_NOISY
 from hanamachi.training.evaluation.report import bars
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.results import Row, rounded
 from hanamachi.training.evaluation.statistics import Floats, normal_interval, rating_among
 from hanamachi.training.exploitation import (
     ATTACK,

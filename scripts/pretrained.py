@@ -40,6 +40,7 @@ from hanamachi.training.best_responses import exploit
 from hanamachi.training.config import Config
 from hanamachi.training.curve import CURVE, RESULT, Curve, evaluations, read_curve
 from hanamachi.training.curve_pictures import results_picture
+from hanamachi.training.evaluation.json_results import read_rows, write_json
 from hanamachi.training.evaluation.learned import (
     LEARNED,
     Result,
@@ -49,9 +50,8 @@ from hanamachi.training.evaluation.learned import (
     what_is_learned,
     write_learned,
 )
-from hanamachi.training.evaluation.matches import Row, TeamScore
 from hanamachi.training.evaluation.progress import ShowGames
-from hanamachi.training.evaluation.results import read_rows, write_json
+from hanamachi.training.evaluation.results import Row, TeamScore
 from hanamachi.training.exploitation import (
     EXPLOITATION,
     Exploitation,

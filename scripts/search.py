@@ -32,9 +32,10 @@ from hanamachi.policies.load import load_policy
 from hanamachi.training.cli.main import run
 from hanamachi.training.cluster import ONE_THREAD
 from hanamachi.training.evaluation.deals import Pairing
-from hanamachi.training.evaluation.matches import Row, TeamScore, results_of, team_score
+from hanamachi.training.evaluation.json_results import write_json
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.evaluation.pairings import Mapper, Plan, play_pairings
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.results import Row, TeamScore, team_score
 from hanamachi.training.provenance import processor
 
 PAGE_NAME = "value-of-search.md"  # the site itself writes a search.html

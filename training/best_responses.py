@@ -37,7 +37,7 @@ from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.fingerprints import fingerprint
-from hanamachi.training.evaluation.matches import GAMES_FOLDER, Row, rounded
+from hanamachi.training.evaluation.matches import GAMES_FOLDER
 from hanamachi.training.evaluation.pairings import (
     Mapper,
     Plan,
@@ -45,6 +45,7 @@ from hanamachi.training.evaluation.pairings import (
     check_games,
     play_pairings,
 )
+from hanamachi.training.evaluation.results import Row, rounded
 from hanamachi.training.evaluation.saved_parts import (
     ABOUT,
     SavedParts,

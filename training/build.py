@@ -21,17 +21,13 @@ from hanamachi.training.config import PAST, SELF, Config, DistillationSettings, 
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
 from hanamachi.training.learner.critic import forms_of_all
 from hanamachi.training.learner.distillation import Distillation, Searching
+from hanamachi.training.learner.fixed_opponents import rows_of_each
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
+from hanamachi.training.learner.other_play import OtherPlayVecEnv
 from hanamachi.training.learner.past import PastSelves
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.learner.vecenv import (
-    FeaturedVecEnv,
-    HanamachiVecEnv,
-    OtherPlayVecEnv,
-    SelfPlayVecEnv,
-    TurnBasedVecEnv,
-    rows_of_each,
-)
+from hanamachi.training.learner.turn_based import TurnBasedVecEnv
+from hanamachi.training.learner.vecenv import FeaturedVecEnv, HanamachiVecEnv, SelfPlayVecEnv
 from hanamachi.training.schedules import schedule
 from hanamachi.training.seeds import Purpose, stream
 

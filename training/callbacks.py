@@ -23,8 +23,9 @@ from hanamachi.training.build import past_selves
 from hanamachi.training.config import Config
 from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, LoggedResult, logged
 from hanamachi.training.evaluation.deals import Play
-from hanamachi.training.evaluation.matches import meetings, row_of
+from hanamachi.training.evaluation.matches import meetings
 from hanamachi.training.evaluation.pairings import Plan, play_pairings
+from hanamachi.training.evaluation.results import row_of
 from hanamachi.training.evaluation.statistics import Floats, is_better
 from hanamachi.training.learner.past import playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO

@@ -8,8 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import (
@@ -21,10 +20,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import SHOWN, UserError, listed, nearest, shown
+from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import (
     COEFFICIENT,
@@ -49,12 +47,11 @@ from hanamachi.policies.load import DATASET, is_bare_folder, is_checkpoint
 from hanamachi.policies.networks.canonical import check_symmetries
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
+from hanamachi.training.config_errors import explain
 from hanamachi.training.schedules import Schedule
 from hanamachi.training.seeds import Purpose, stream
 
-NAMED = 10  # mistakes in a message, at most
 SWEEP = "sweep"  # the section that makes the file of a run that of a sweep
-DEPTH = 2  # names to a setting, such as ppo.learning_rate
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 FLOAT32 = 4  # bytes
 VALUE_SHARE = 10  # at most a tenth of a run's decisions train only the value
@@ -467,70 +464,6 @@ def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> Non
         if not isinstance(data, dict):
             raise UserError(f"{source}: {part} has no settings below it")
     data[last] = value
-
-
-# --- Error messages
-
-
-def explain(error: ValidationError, model: type[Model], start: str) -> str:
-    """The mistakes after `start`, unknown names first; the types of a union make one mistake."""
-    mistakes: dict[tuple[int | str, ...], ErrorDetails] = {}
-    for found in sorted(
-        error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden"
-    ):
-        mistakes.setdefault(found["loc"][:DEPTH], found)
-    named = list(mistakes.values())[:NAMED]
-    return listed(start, [clause(found, model) for found in named], len(mistakes) - len(named))
-
-
-def clause(mistake: ErrorDetails, model: type[Model]) -> str:
-    """One mistake in words."""
-    if mistake["type"] == "extra_forbidden":
-        *path, wrong = mistake["loc"]
-        keys = [part for part in path if not is_branch(part)]
-        return (
-            f"{'.'.join(map(shown_key, [*keys, wrong]))}: no such setting{hint(model, keys, wrong)}"
-        )
-    keys = [part for part in mistake["loc"] if not is_branch(part)]
-    place = ".".join(shown_key(part) for part in keys if isinstance(part, str))
-    if mistake["type"] == "missing":
-        return f"{place} is missing"
-    message = mistake["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
-    message = message.replace("Input should", "must")
-    return f"{place}: {message} (not {shown(mistake['input'])})" if place else message
-
-
-def is_branch(part: int | str) -> bool:
-    """Whether a part of a place is what pydantic calls one type of a union, such as list[any]."""
-    return str(part).endswith((")", "]")) or str(part).startswith("constrained-")
-
-
-def shown_key(part: int | str) -> str:
-    """A key as it is, or quoted if it does not fit into a sentence."""
-    text = str(part)
-    return text if text.isprintable() and 0 < len(text) < SHOWN else shown(text)
-
-
-def hint(model: type[Model], keys: Sequence[int | str], wrong: int | str) -> str:
-    """The most similar setting, or all settings below these keys, if any are known."""
-    names = settings(model, keys)
-    similar = nearest(wrong, names)
-    if similar:
-        return f" (did you mean {similar}?)"
-    return f" (choose from {', '.join(names)})" if names else ""
-
-
-def settings(model: Any, keys: Sequence[int | str]) -> list[str]:
-    """The names of the settings below these keys; none where any names may stand."""
-    for key in keys:
-        fields = getattr(model, "model_fields", {})
-        if key in fields:
-            model = fields[str(key)].annotation
-        else:  # one of a mapping
-            model = next(reversed(get_args(model)), None)
-        if get_origin(model) in (Union, UnionType):
-            model = get_args(model)[0]
-    return list(getattr(model, "model_fields", ()))
 
 
 def schema() -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from hanamachi.training.evaluation.matches import Row, TeamScore
+from hanamachi.training.evaluation.results import Row, TeamScore
 
 RESULT, LOW, HIGH = "selfplay/", "interval_low/", "interval_high/"  # before the name of a result
 AGAINST, SCORE, WITH = "rate_against_", "score", "score_with_"

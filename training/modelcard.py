@@ -10,7 +10,7 @@ from hanamachi.policies.networks.description import digests
 from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.curve import CURVE
 from hanamachi.training.evaluation.learned import Result, TeacherComparison
-from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
+from hanamachi.training.evaluation.results import Row, Rows, TeamScore
 from hanamachi.training.provenance import RESUMED
 
 CARD = """---

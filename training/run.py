@@ -51,9 +51,10 @@ from hanamachi.training.callbacks import (
 )
 from hanamachi.training.config import PAST, SELF, Config, read_settings
 from hanamachi.training.curve import CURVE, REPORT, evaluations, read_curve
-from hanamachi.training.evaluation.matches import Rows, results_of
+from hanamachi.training.evaluation.json_results import read_rows, write_json, write_rows
+from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.evaluation.report import print_rows
-from hanamachi.training.evaluation.results import read_rows, write_json, write_rows
+from hanamachi.training.evaluation.results import Rows
 from hanamachi.training.failures import differences
 from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO

@@ -18,8 +18,8 @@ from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
 from hanamachi.training.curve import CURVE, REPORT, read_curve
 from hanamachi.training.curve_pictures import draw_curve
-from hanamachi.training.evaluation.matches import Rows
 from hanamachi.training.evaluation.page import rows_table
+from hanamachi.training.evaluation.results import Rows
 from hanamachi.training.web_page import page
 
 MOVES = 100  # a longer game is shown up to there

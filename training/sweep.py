@@ -39,7 +39,7 @@ from hanamachi.training.config import (
     read_settings,
     shown_key,
 )
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.saved_parts import keep_what_is_there
 from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.ownership import owned

@@ -16,7 +16,7 @@ from samples import WHOLE
 
 from hanamachi.adapters.openspiel_aec import OpenSpielAEC
 from hanamachi.errors import IllegalAction, UserError
-from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv
+from hanamachi.training.learner.aec import AECSelfPlayVecEnv
 
 IN_PYTHON = "python_", "chat_game"
 NAMES = [

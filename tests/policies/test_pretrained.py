@@ -25,9 +25,10 @@ from hanamachi.policies.load import (
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training import best_responses
 from hanamachi.training.config import Config
+from hanamachi.training.evaluation.json_results import read_rows
 from hanamachi.training.evaluation.learned import Result, read_learned
-from hanamachi.training.evaluation.matches import Row, evaluate
-from hanamachi.training.evaluation.results import read_rows
+from hanamachi.training.evaluation.matches import evaluate
+from hanamachi.training.evaluation.results import Row
 from hanamachi.training.exact import SMALL
 from hanamachi.training.exploitation import read_exploitation
 from hanamachi.training.run import train

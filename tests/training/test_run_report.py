@@ -22,9 +22,9 @@ from hanamachi.training.callbacks import KeepUnlessWorse, spoken
 from hanamachi.training.config import Config
 from hanamachi.training.curve import HIGH, LOW, RESULT, LoggedResult, read_curve
 from hanamachi.training.curve_pictures import draw_curve, results_picture, short
+from hanamachi.training.evaluation.json_results import read_rows
 from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.evaluation.page import rows_table
-from hanamachi.training.evaluation.results import read_rows
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import CHOOSING, ONLY, model_card
 from hanamachi.training.ownership import owned

@@ -17,8 +17,8 @@ from hanamachi.storage.files import utf8, write_whole
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.arena.bots import bots_in
 from hanamachi.training.arena.tournament import LIMITS, conditions, entrants, put_away
-from hanamachi.training.evaluation.matches import rounded
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.json_results import write_json
+from hanamachi.training.evaluation.results import rounded
 from hanamachi.training.evaluation.saved_parts import keep_other_results, keep_what_is_there
 from hanamachi.training.exact.response import nash_conv
 from hanamachi.training.exact.small import SMALL

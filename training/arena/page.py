@@ -7,9 +7,9 @@ from pathlib import Path
 from hanamachi.storage.files import utf8, write_whole
 from hanamachi.training.arena.tournament import Played, Round, Tournament, results_in
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, replay_name
-from hanamachi.training.evaluation.matches import Evaluation, TeamScore, row_of
+from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.page import WIDTH, rankings_part
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.results import Evaluation, TeamScore, row_of
 from hanamachi.training.web_page import page, table
 
 HOW_TO_OPEN = """\

@@ -27,7 +27,6 @@ from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import (
     GAMES_FOLDER,
     RESULTS,
-    Evaluation,
     chosen_plays,
     description,
     evaluated,
@@ -35,6 +34,7 @@ from hanamachi.training.evaluation.matches import (
     pairings_of_all,
 )
 from hanamachi.training.evaluation.pairings import Plan, Watch, check_games, play_pairing
+from hanamachi.training.evaluation.results import Evaluation
 from hanamachi.training.evaluation.saved_parts import SavedParts
 from hanamachi.training.failures import process_killed
 from hanamachi.training.workers import in_worker, worker_pool

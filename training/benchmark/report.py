@@ -14,8 +14,8 @@ from rich.text import Text
 
 from hanamachi.storage.files import check_folder, replacing
 from hanamachi.training.benchmark.measure import Comparison, Curve, Figure, Finding, Omission
+from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.pictures import ACCENT, FAINT, INK
-from hanamachi.training.evaluation.results import write_json
 from hanamachi.training.evaluation.saved_parts import there_already
 from hanamachi.training.tables import whole_table
 

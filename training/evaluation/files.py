@@ -7,10 +7,11 @@ from itertools import combinations
 from pathlib import Path
 
 from hanamachi.storage.files import replacing, utf8
-from hanamachi.training.evaluation.matches import FILES, Evaluation, Row, rounded
+from hanamachi.training.evaluation.json_results import write_json
+from hanamachi.training.evaluation.matches import FILES
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.pictures import draw
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.results import Evaluation, Row, rounded
 
 HEADS = "policy", "opponent", "play", "games", "rate", "low", "high"
 TEAM_HEADS = "policy", "partners", "play", "games", "mean", "low", "high", "perfect", "lost"

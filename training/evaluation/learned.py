@@ -21,8 +21,9 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy
 from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.evaluation.deals import Play, drawn, play_games
-from hanamachi.training.evaluation.matches import Row, TeamScore, chosen_plays, results_of
-from hanamachi.training.evaluation.results import read_as, write_json
+from hanamachi.training.evaluation.json_results import read_as, write_json
+from hanamachi.training.evaluation.matches import chosen_plays, results_of
+from hanamachi.training.evaluation.results import Row, TeamScore
 from hanamachi.training.evaluation.statistics import Floats
 
 LEARNED = "learned.json"  # the file of the result

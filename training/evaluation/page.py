@@ -5,7 +5,6 @@ from html import escape
 
 import numpy as np
 
-from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.evaluation.models import model_rows
 from hanamachi.training.evaluation.ranking import (
     WAYS,
@@ -14,6 +13,7 @@ from hanamachi.training.evaluation.ranking import (
     rankings,
     rough_scores,
 )
+from hanamachi.training.evaluation.results import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.web_page import page, table
 
 WIDTH = "70rem"

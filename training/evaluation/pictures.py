@@ -11,9 +11,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from hanamachi.errors import printable
-from hanamachi.training.evaluation.matches import CrossPlay, Evaluation, Row, TeamScore
 from hanamachi.training.evaluation.page import measured
 from hanamachi.training.evaluation.ranking import WAYS, alone, best_first, hidden, mean_matrix, ways
+from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Row, TeamScore
 from hanamachi.training.evaluation.statistics import Floats
 
 COLOURS = "RdYlGn"  # losing, even, winning

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from hanamachi.training.evaluation.deals import Pairing, Part, joined
-from hanamachi.training.evaluation.matches import row_of
 from hanamachi.training.evaluation.pairings import FEWEST_GAMES, Watch
+from hanamachi.training.evaluation.results import row_of
 
 SLOW = 5.0  # seconds of a pairing whose result is shown before the end
 HOUR = 3600.0  # over which the speed is measured: a part of a search may take minutes

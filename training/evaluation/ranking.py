@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.training.evaluation.deals import TWICE, Play
-from hanamachi.training.evaluation.matches import CrossPlay, Evaluation, Forfeits, Row, TeamScore
+from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Forfeits, Row, TeamScore
 from hanamachi.training.evaluation.statistics import ENOUGH, FEW_SCORES, Cycle, Floats
 
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}

@@ -18,7 +18,6 @@ from rich.table import Table
 from rich.text import Text
 
 from hanamachi.training.evaluation.judge import MoveLoss
-from hanamachi.training.evaluation.matches import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.evaluation.models import ModelUse, model_rows
 from hanamachi.training.evaluation.ranking import (
     WAYS,
@@ -27,6 +26,7 @@ from hanamachi.training.evaluation.ranking import (
     rankings,
     rough_scores,
 )
+from hanamachi.training.evaluation.results import Evaluation, Row, Rows, TeamScore
 from hanamachi.training.tables import Name, whole_table
 
 BARS = " ▁▂▃▄▅▆▇█"

@@ -1,49 +1,223 @@
-"""Results of evaluations as files: JSON and CSV."""
+"""The results of an evaluation, and how they follow from the games that were played.
 
-import json
-from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any
+Notation: D deals, K policies.
+"""
 
-from hanamachi.errors import UserError
-from hanamachi.limits import RESULTS_BYTES
-from hanamachi.storage.files import replacing
-from hanamachi.storage.reading import read_bounded
-from hanamachi.training.evaluation.matches import Row, Rows, TeamScore
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
+import numpy as np
 
-def write_rows(rows: Rows, path: Path) -> None:
-    """Write one policy's results as a list of {policy, opponent, play, games, rate, low, high}, or
-    of {policy, partners, ...} in a cooperative game."""
-    write_json([asdict(row) for row in rows], path)
-
-
-def read_rows(path: Path) -> Rows:
-    """The rows that `write_rows` wrote to this file; UserError if it holds anything else."""
-    from pydantic import Field  # of the extra `train`
-
-    rows: Rows = read_as(Annotated[list[Row] | list[TeamScore], Field(min_length=1)], path)
-    return rows
-
-
-def read_as(kind: Any, path: Path) -> Any:
-    """What `write_json` wrote to this file of results; UserError if it holds no such `kind`."""
-    from pydantic import TypeAdapter, ValidationError  # of the extra `train`
-
-    try:
-        return TypeAdapter(kind).validate_json(read_bounded(path, RESULTS_BYTES))
-    except ValidationError:
-        raise misplaced(path) from None
+from hanamachi.games.registry import VARIANTS
+from hanamachi.training.evaluation.deals import Pairing, Part, Play
+from hanamachi.training.evaluation.judge import MoveLoss
+from hanamachi.training.evaluation.models import ModelUse
+from hanamachi.training.evaluation.statistics import (
+    Cycle,
+    Floats,
+    Pairs,
+    at_once,
+    cyclic_share,
+    elo,
+    interval,
+    points_interval,
+    strongest_cycle,
+)
 
 
-def misplaced(path: Path) -> UserError:
-    """What to say about a file of results that holds something else."""
-    return UserError(
-        f"{path} does not hold the results that belong there: restore it, or delete it and "
-        "resume the run or repeat the command"
+@dataclass(frozen=True)
+class Row:
+    """The result of one policy against one opponent; rates lie between 0 and 1."""
+
+    policy: str
+    opponent: str
+    play: Play
+    games: int
+    rate: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        rate, low, high = (f"{100 * share:.1f}" for share in (self.rate, self.low, self.high))
+        return f"{rate} % against {self.opponent} ({low} to {high}), {self.games:,} games"
+
+
+@dataclass(frozen=True)
+class CrossPlay:
+    """All pairings of K policies under one way of play: each rate is the row policy's."""
+
+    play: Play
+    rate: Floats  #: (K, K), one half on the diagonal, NaN where two did not meet
+    low: Floats  #: (K, K)
+    high: Floats  #: (K, K)
+    elo: Floats  #: (K,), mean 0
+    elo_low: Floats  #: (K,)
+    elo_high: Floats  #: (K,)
+    cyclic: float  #: share of the squared log odds that no ratings explain, see `cyclic_share`
+    noise: float  #: the share that noise alone stays below, 19 times in 20
+    cycle: Cycle | None  #: of three policies, the strongest
+
+
+@dataclass(frozen=True)
+class TeamScore:
+    """The score of a policy and its partners, which are copies of it or of another policy."""
+
+    policy: str
+    partners: str
+    play: Play
+    games: int
+    mean: float
+    low: float
+    high: float
+    perfect: float  #: share of the games with the best score that there is
+    lost: float  #: share of the games that ended in a defeat
+    histogram: list[int]  #: games by score, from 0
+
+    def __str__(self) -> str:
+        span = f"{self.low:.2f} to {self.high:.2f}"
+        return f"{self.mean:.2f} points with {self.partner_label} ({span}), {self.games:,} games"
+
+    @property
+    def reach(self) -> float:
+        """How far the interval, which may end at the best score, reaches from the mean."""
+        return max(self.high - self.mean, self.mean - self.low)
+
+    @property
+    def partner_label(self) -> str:
+        """The partners in words."""
+        return "itself" if self.partners == self.policy else self.partners
+
+
+@dataclass(frozen=True)
+class Forfeits:
+    """The games of a pairing that a policy forfeited, because it failed in them.
+
+    In competitive games they count as lost, in cooperative games as 0 points for the team.
+    """
+
+    policy: str
+    opponent: str  #: or partner
+    play: Play
+    games: int  #: that it forfeited
+    deal: int  #: of the first of them
+    decision: int  #: at which it failed there, from 1
+    error: str  #: how it failed there
+
+
+Rows = list[Row] | list[TeamScore]  # of one policy, the latter in a cooperative game
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of an evaluation: what was played, by which policies, and how it ended."""
+
+    game: str
+    options: dict[str, Any]
+    policies: list[str]
+    opponents: list[str]  #: of each policy; none if all policies meet each other
+    games: int  #: of each pairing
+    seed: int
+    #: a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
+    results: list[Any]
+    forfeits: list[Forfeits] = field(default_factory=list)
+    models: list[ModelUse] = field(default_factory=list)  #: of each language model
+    judged: list[MoveLoss] = field(default_factory=list)  #: of each policy, if its moves are judged
+
+    @property
+    def cooperative(self) -> bool:
+        return VARIANTS[self.game].cooperative
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain lists and numbers, to six digits."""
+        results = [{name: plain(value) for name, value in asdict(r).items()} for r in self.results]
+        return {**asdict(self), "results": results}
+
+
+def plain(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    return np.where(np.isnan(value), None, value.round(6)).tolist()  # type: ignore[call-overload]
+
+
+# --- From games to results
+
+
+def row_of(pairing: Pairing, part: Part) -> Row | TeamScore:
+    return (team_score if pairing.variant.game.cooperative else rate_of)(pairing, part)
+
+
+def rate_of(pairing: Pairing, part: Part) -> Row:
+    """The result of the first policy against the second."""
+    games = len(part.deals) * pairing.games_a_deal
+    rates = map(rounded, (part.scores.mean(), *interval(part.scores)))
+    return Row(*pairing.names, pairing.play, games, *rates)
+
+
+def team_score(pairing: Pairing, part: Part) -> TeamScore:
+    """The score of two policies together; they may be the same."""
+    games = len(part.deals)
+    best_score = pairing.variant.best_score
+    low, high = points_interval(part.scores, best_score)
+    counts = np.bincount(part.scores.astype(np.int64), minlength=best_score + 1)
+    return TeamScore(
+        *pairing.names,
+        pairing.play,
+        games,
+        mean=rounded(part.scores.mean()),
+        low=rounded(low),
+        high=rounded(high),
+        perfect=rounded(counts[-1] / games),
+        lost=rounded(part.lost.mean()),
+        histogram=counts.tolist(),
     )
 
 
-def write_json(content: Any, path: Path) -> None:
-    with replacing(path) as file:
-        file.write((json.dumps(content, indent=2) + "\n").encode())
+def cross_plays(names: Sequence[str], played: Sequence[tuple[Pairing, Part]]) -> list[CrossPlay]:
+    """The matrix of all pairings that were played, for each way of play."""
+    place = {name: i for i, name in enumerate(names)}
+    found: dict[Play, list[tuple[tuple[int, int], Floats]]] = {}
+    for pairing, part in played:
+        first, second = pairing.names
+        met = place[first], place[second]
+        found.setdefault(pairing.play, []).append((met, part.scores))
+    return [
+        cross_play(play, names, [pair for pair, _ in its], np.array([row for _, row in its]))
+        for play, its in found.items()
+    ]
+
+
+def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -> CrossPlay:
+    """The matrix of these pairings from the scores of the first of each pair, (pairs, D)."""
+    rate, low, high = (np.full((len(names), len(names)), np.nan) for _ in range(3))
+    for matrix in (rate, low, high):
+        np.fill_diagonal(matrix, 0.5)
+    least = np.zeros_like(rate)
+    for (i, j), row in zip(pairs, scores, strict=True):
+        rate[i, j], (low[i, j], high[i, j]) = row.mean(), interval(row)
+        rate[j, i], low[j, i], high[j, i] = 1 - rate[i, j], 1 - high[i, j], 1 - low[i, j]
+        least[i, j], most = interval(row, at_once(len(pairs)))
+        least[j, i] = 1 - most
+    ratings, margins = elo(len(names), pairs, scores)
+    cyclic, noise = map(rounded, cyclic_share(len(names), pairs, scores))
+    cycle = strongest_cycle(names, np.nan_to_num(rate), least)
+    return CrossPlay(
+        play, rate, low, high, ratings, ratings - margins, ratings + margins, cyclic, noise, cycle
+    )
+
+
+def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:
+    """What each policy forfeited, if anything."""
+    found = []
+    for name in dict.fromkeys(pairing.names):
+        own = [each for each in part.failures if pairing.names[each.side] == name]
+        if own:
+            first = min(own, key=lambda each: each.deal)
+            other = pairing.names[1 - first.side]
+            where = first.deal, first.decision, first.error
+            found.append(Forfeits(name, other, pairing.play, len(own), *where))
+    return found
+
+
+def rounded(rate: float) -> float:
+    return round(float(rate), 6)

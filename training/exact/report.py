@@ -10,8 +10,8 @@ from rich.text import Text
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.training.evaluation.fingerprints import fingerprints
-from hanamachi.training.evaluation.matches import rounded
-from hanamachi.training.evaluation.results import write_json
+from hanamachi.training.evaluation.json_results import write_json
+from hanamachi.training.evaluation.results import rounded
 from hanamachi.training.evaluation.saved_parts import keep_other_results
 from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import exploitability, nash_conv

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from hanamachi.training.learner.packing import Bits, Int8, Packing, PlainRows
-from hanamachi.training.learner.vecenv import TurnBasedVecEnv
+from hanamachi.training.learner.turn_based import TurnBasedVecEnv
 
 
 def mover_signed_advantages(

@@ -45,7 +45,7 @@ from hanamachi.training.learner.precision import HIGHEST, matmul_precision
 from hanamachi.training.learner.rollout_buffer import Minibatch, NetworkInputs, SelfPlayBuffer
 from hanamachi.training.learner.shards import halves, map_on_threads, one_thread_each
 from hanamachi.training.learner.state import RunState
-from hanamachi.training.learner.vecenv import TurnBasedVecEnv
+from hanamachi.training.learner.turn_based import TurnBasedVecEnv
 
 # --- The policy as stable-baselines3 holds it
 

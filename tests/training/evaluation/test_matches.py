@@ -21,17 +21,11 @@ from hanamachi.sessions.saved_games import load as load_game
 from hanamachi.sessions.saved_games import replay
 from hanamachi.training import Config, evaluate, train
 from hanamachi.training.evaluation import deals as playing
-from hanamachi.training.evaluation import files, matches, report, results
+from hanamachi.training.evaluation import files, json_results, matches, report
 from hanamachi.training.evaluation.deals import play_games
-from hanamachi.training.evaluation.matches import (
-    Evaluation,
-    Row,
-    TeamScore,
-    cross_play,
-    match,
-    results_of,
-)
+from hanamachi.training.evaluation.matches import match, results_of
 from hanamachi.training.evaluation.ranking import TOO_NOISY
+from hanamachi.training.evaluation.results import Evaluation, Row, TeamScore, cross_play
 
 ONE_ROUND = make_variant("hanamikoji", max_rounds=1)
 TOGETHER = make_variant("hanabi:3p", colours=2, ranks=3, hand_size=2)
@@ -417,7 +411,7 @@ def test_a_histogram_shows_the_least_that_occurs():
 
 def test_rows_are_written_as_a_list(tmp_path):
     rows = results_of("random", POLICIES, "hanamikoji", 40)
-    results.write_rows(rows, tmp_path / "evaluation.json")
+    json_results.write_rows(rows, tmp_path / "evaluation.json")
     content = json.loads((tmp_path / "evaluation.json").read_text())
     assert [(r["opponent"], r["play"]) for r in content] == [
         (name, play) for name in POLICIES for play in ("sample", "argmax")
@@ -427,8 +421,8 @@ def test_rows_are_written_as_a_list(tmp_path):
 
 def test_written_rows_are_read_as_the_same(tmp_path):
     rows = results_of("random", POLICIES, "hanamikoji", 40)
-    results.write_rows(rows, tmp_path / "evaluation.json")
-    assert results.read_rows(tmp_path / "evaluation.json") == rows
+    json_results.write_rows(rows, tmp_path / "evaluation.json")
+    assert json_results.read_rows(tmp_path / "evaluation.json") == rows
 
 
 @pytest.mark.parametrize(
@@ -437,7 +431,7 @@ def test_written_rows_are_read_as_the_same(tmp_path):
 def test_damaged_rows_are_refused(text, tmp_path):
     (tmp_path / "evaluation.json").write_bytes(text)
     with pytest.raises(UserError, match=re.escape("evaluation.json")):
-        results.read_rows(tmp_path / "evaluation.json")
+        json_results.read_rows(tmp_path / "evaluation.json")
 
 
 def test_policies_of_the_same_name_are_told_apart():

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from hanamachi.training.evaluation import report
 from hanamachi.training.evaluation.files import as_csv
-from hanamachi.training.evaluation.matches import Evaluation, Forfeits, Row, TeamScore, cross_play
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.ranking import rankings
+from hanamachi.training.evaluation.results import Evaluation, Forfeits, Row, TeamScore, cross_play
 
 MANY = [f"policy-{number}" for number in range(20)]
 FEW = MANY[:5]

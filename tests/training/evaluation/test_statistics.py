@@ -14,7 +14,7 @@ from samples import sample
 from scipy.stats import binom
 
 from hanamachi.training.evaluation import statistics
-from hanamachi.training.evaluation.matches import cross_play
+from hanamachi.training.evaluation.results import cross_play
 from hanamachi.training.evaluation.statistics import (
     at_once,
     cyclic_share,

@@ -15,9 +15,10 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.canonical import CANONICAL, forms_of
 from hanamachi.policies.networks.network import CanonicalForms, for_variant
+from hanamachi.training.learner.aec import AECSelfPlayVecEnv
 from hanamachi.training.learner.critic import Critic, forms_of_all
 from hanamachi.training.learner.rollout_buffer import NetworkInputs
-from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv, FeaturedVecEnv, SelfPlayVecEnv
+from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 
 learned_with_it = partial(learned, num_games=64, critic="all")
 

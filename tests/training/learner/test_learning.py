@@ -7,8 +7,8 @@ from pettingzoo.classic import connect_four_v3
 from root import ROOT
 from samples import WHOLE, sample
 
+from hanamachi.training.learner.aec import AECSelfPlayVecEnv
 from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
-from hanamachi.training.learner.vecenv import AECSelfPlayVecEnv
 from hanamachi.training.schedules import schedule
 
 

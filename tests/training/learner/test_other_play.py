@@ -10,7 +10,8 @@ from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Policy
 from hanamachi.training.build import cloning_learner, make_games
 from hanamachi.training.config import Config
-from hanamachi.training.learner.vecenv import OtherPlayVecEnv, SelfPlayVecEnv
+from hanamachi.training.learner.other_play import OtherPlayVecEnv
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
 
 HANABI = {

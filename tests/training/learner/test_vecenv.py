@@ -27,13 +27,11 @@ from hanamachi.policies import Policy, load_policy
 from hanamachi.sessions.session import Session
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
+from hanamachi.training.learner.aec import AECSelfPlayVecEnv
+from hanamachi.training.learner.other_play import OtherPlayVecEnv
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
-from hanamachi.training.learner.vecenv import (
-    AECSelfPlayVecEnv,
-    OtherPlayVecEnv,
-    SelfPlayVecEnv,
-    seeds_of,
-)
+from hanamachi.training.learner.turn_based import seeds_of
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 pytestmark = pytest.mark.uncompiled
 

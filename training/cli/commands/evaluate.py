@@ -21,7 +21,7 @@ from hanamachi.training.cli.options import (
 from hanamachi.training.cli.terminal import show, written
 
 if TYPE_CHECKING:
-    from hanamachi.training.evaluation.matches import Evaluation
+    from hanamachi.training.evaluation.results import Evaluation
 
 
 def evaluate(
