@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from hanamachi.training.interruption import HANGUP
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+
+ORPHANED = 1  # exit code of a worker whose parent was killed; nobody reads it
 
 
 @contextmanager
@@ -57,9 +60,9 @@ def interrupts_held() -> Iterator[None]:
 
 
 def begin_worker(begin: Callable[[], None] | None) -> None:
-    """Let SIGTERM end a worker as an exception does.
+    """Let SIGTERM end a worker as an exception does, and the end of its parent end it at once.
 
-    Ctrl-C and a closed terminal are for the process that started it.
+    Ctrl-C and a closed terminal are for the parent.
     """
 
     def leave(number: int, frame: Any) -> NoReturn:
@@ -72,8 +75,17 @@ def begin_worker(begin: Callable[[], None] | None) -> None:
     for number in (signal.SIGINT, HANGUP):
         if number is not None:
             signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=end_with_parent, daemon=True).start()
     if begin:
         begin()
+
+
+def end_with_parent() -> None:
+    """Even if the parent is killed."""
+    parent = multiprocessing.parent_process()
+    assert parent, "a worker is the child of another process"
+    parent.join()
+    os._exit(ORPHANED)
 
 
 def in_worker(work: Callable[[Job], Result], job: Job) -> Result:

@@ -5,9 +5,7 @@ A folder holds one dataset: `dataset.json` says which, `data/` holds the files o
 """
 
 import json
-import multiprocessing
 import os
-import threading
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
@@ -38,7 +36,6 @@ from hanamachi.training.ownership import LOCK, locked
 from hanamachi.training.workers import in_worker, worker_pool
 
 ABOUT, DATA, CARD = "dataset.json", "data", "README.md"
-ORPHANED = 1  # exit code of a process whose parent is gone
 
 
 class Watch(Protocol):
@@ -137,13 +134,5 @@ def mapper_of(processes: int) -> Iterator[Mapper]:
 
 
 def begin_process(threads: int) -> None:
-    """Share the processors with the others, and end when the parent does, even if it is killed."""
+    """Share the processors with the others."""
     os.environ["HANAMACHI_THREADS"] = str(threads)
-    threading.Thread(target=end_with_parent, daemon=True).start()
-
-
-def end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent, "this is the child of another process"
-    parent.join()
-    os._exit(ORPHANED)

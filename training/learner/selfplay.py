@@ -21,7 +21,7 @@ of a minibatch, K entries of what a centralised critic sees in addition.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,7 +34,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from torch import Tensor, nn
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
 from hanamachi.policies.networks.canonical import Forms
 from hanamachi.policies.networks.head import Head, entry_bounds, plain_head
 from hanamachi.policies.networks.legal_softmax import LegalDistribution
@@ -88,16 +88,16 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         """
         bound = entry_bounds(observation_space.low, observation_space.high)
         described = head or plain_head(int(action_space.n))
-        self.make_network = lambda: Network(bound, described, hidden, feature_sets, forms)
-        self.make_critic: Callable[[], Critic | None] = lambda: None
+        self.make_network = partial(Network, bound, described, hidden, feature_sets, forms)
+        self.make_critic: Callable[[], Critic] | None = None
         if centralised is not None:
             whole = np.concatenate((bound, entry_bounds(centralised.low, centralised.high)))
-            self.make_critic = lambda: Critic(whole, hidden, described.advice, critic_forms)
+            self.make_critic = partial(Critic, whole, hidden, described.advice, critic_forms)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         self.network = self.make_network()
-        self.critic = self.make_critic()
+        self.critic = self.make_critic() if self.make_critic else None
         self.first_learning_rate = lr_schedule(1)
 
     @cached_property
@@ -219,6 +219,8 @@ class SelfPlayPPO(MaskablePPO):
         From the first `value_decisions` only values learn: the policy stays as it is. `precision`
         is that of matrix products.
         """
+        if not (isinstance(policy, type) and issubclass(policy, SelfPlayPolicy)):
+            raise UserError(f"SelfPlayPPO trains a SelfPlayPolicy, not {shown(policy)}")
         for name, default in UNREAD.items():
             if kwargs.get(name, default) != default:
                 raise UserError(f"SelfPlayPPO does not read {name}: leave it out")
@@ -231,6 +233,16 @@ class SelfPlayPPO(MaskablePPO):
         kind: Any = buffer  # no RolloutBuffer, whose arrays are not needed
         super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
 
+    @staticmethod
+    def _wrap_env(env: Any, verbose: int = 0, monitor_wrapper: bool = True) -> Any:
+        """The games as they are, as the learner reads their arrays."""
+        if not isinstance(env, TurnBasedVecEnv):
+            raise UserError(
+                f"SelfPlayPPO learns from a SelfPlayVecEnv or an AECSelfPlayVecEnv without a "
+                f"wrapper, not from a {type(env).__name__}; MaskablePPO learns from any VecEnv"
+            )
+        return env
+
     def _setup_model(self) -> None:
         super()._setup_model()
         self.generator = torch.Generator().manual_seed(self.seed or 0)
@@ -240,6 +252,8 @@ class SelfPlayPPO(MaskablePPO):
     def _setup_learn(self, *arguments: Any, **settings: Any) -> Any:
         if self.env is None:
             raise UserError("there are no games to learn from: give some with set_env(games)")
+        if self.kl_schedule and not self.magnet:
+            raise UserError("kl_schedule needs a magnet: set it, as it is not part of a save")
         if not self.rollout_buffer.packings:
             self.rollout_buffer.prepare(self.env, bool(self.policy.critic), self.compact)
         return super()._setup_learn(*arguments, **settings)
@@ -348,7 +362,7 @@ class SelfPlayPPO(MaskablePPO):
         totals: dict[str, Tensor] = {}
         with self.computing():
             if self.kl_schedule:
-                assert self.magnet, "kl_schedule needs a magnet"
+                assert self.magnet
                 self.magnet.before_update(self.policy.network, self.num_timesteps)
                 self.magnet.store_log_probs(buffer, self.batch_size)
             for _ in range(self.n_epochs):

@@ -1,9 +1,15 @@
 """The learner as stable-baselines3 knows it: its settings, its policy, and how it is loaded."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from small_games import GIFTS
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNormalize
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
@@ -43,7 +49,51 @@ def test_a_setting_that_is_not_read_may_have_its_default():
     new_model(new_games(), target_kl=None, clip_range_vf=None, normalize_advantage=True)
 
 
+@pytest.mark.parametrize(
+    "wrapper", [VecNormalize, VecMonitor, lambda games: VecFrameStack(games, 2)]
+)
+def test_a_wrapper_that_the_learner_would_not_see_is_refused(wrapper):
+    with pytest.raises(UserError, match="without a wrapper"):
+        new_model(wrapper(new_games()))
+    learner = new_model(new_games())
+    with pytest.raises(UserError, match="without a wrapper"):
+        learner.set_env(wrapper(new_games()))
+
+
+def test_environments_of_one_seat_are_refused():
+    with pytest.raises(UserError, match="SelfPlayVecEnv"):
+        new_model(make_vec_env("hanamachi/Hanamikoji-v0", 2))
+
+
+@pytest.mark.parametrize("policy", ["MlpPolicy", MaskableActorCriticPolicy, None])
+def test_a_policy_of_another_kind_is_refused(policy):
+    with pytest.raises(UserError, match="SelfPlayPolicy"):
+        SelfPlayPPO(policy, new_games())
+
+
+def test_a_model_of_another_algorithm_is_refused(tmp_path):
+    MaskablePPO("MlpPolicy", new_games(), n_steps=4, batch_size=16).save(tmp_path / "model.zip")
+    with pytest.raises(UserError, match="SelfPlayPolicy"):
+        SelfPlayPPO.load(tmp_path / "model.zip", env=new_games())
+
+
+def test_a_schedule_for_a_magnet_that_is_not_set_is_refused():
+    with pytest.raises(UserError, match="needs a magnet"):
+        new_model(new_games(), kl_schedule=constant).learn(1)
+
+
+def constant(left):
+    return 0.1
+
+
 # --- Models that are loaded
+
+
+def test_a_policy_can_be_pickled(policy, games):
+    again = pickle.loads(pickle.dumps(policy))
+    rows = torch.as_tensor(games.observations)
+    for one, other in zip(policy(rows, True), again(rows, True), strict=True):
+        assert torch.equal(one, other)
 
 
 @pytest.fixture
