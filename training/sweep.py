@@ -37,8 +37,8 @@ from hanamachi.training.config import (
     Model,
     put_setting,
     read_settings,
-    shown_key,
 )
+from hanamachi.training.config_errors import shown_key
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.saved_parts import keep_what_is_there
 from hanamachi.training.failures import is_out_of_memory

@@ -1,6 +1,7 @@
 """Grade bots exactly: how much best responses win against each in a small version of a game."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from hanamachi.training.exact.response import nash_conv
 from hanamachi.training.exact.small import SMALL
 from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import VariantTree, tree_of
+from hanamachi.training.ownership import locked
 from hanamachi.training.tables import Name, whole_table
 from hanamachi.training.web_page import page, table
 
@@ -136,6 +138,21 @@ def tables(grades: Grades) -> Group:
     return Group(title, shown, Text(comparison(grades)))
 
 
+@contextmanager
+def place_for(out: Path | str, *graded: Any, **how: Any) -> Iterator[None]:
+    """Hold the folder `out` for `write`; the other arguments are those of `grade`.
+
+    UserError for arguments that `grade` refuses, if `write` would replace other grades or other
+    files or cannot write there, or if another process grades bots in this folder.
+    """
+    check_place(out, *graded, **how)
+    folder = checked_path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder, "grading bots in"):
+        check_place(out, *graded, **how)  # another process may have written since
+        yield
+
+
 def check_place(
     out: Path | str,
     folder: Path | str,
@@ -143,10 +160,6 @@ def check_place(
     limits: Limits = LIMITS,
     others: Sequence[str] = (),
 ) -> None:
-    """UserError if `write` would replace other grades or other files, or cannot write there.
-
-    The arguments after `out` are those of `grade`, which refuses the same ones.
-    """
     players_to_grade(folder, version(small), limits, others)
     site, data = files(out, small)
     keep_other_results(data, {"small": small, **about_players(folder, limits, others)})

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from io import TextIOWrapper
+from io import BufferedWriter, FileIO, TextIOWrapper
 from types import FrameType
 from typing import Any
 
@@ -22,7 +22,7 @@ from hanamachi.training.cli.notes import note
 from hanamachi.training.failures import is_out_of_memory, missing_package
 from hanamachi.training.interruption import ENDING, leave_terminal
 
-UNREAD, MISTAKE, HUNG_UP, INTERRUPTED, TERMINATED = 1, 2, 129, 130, 143
+MISTAKE, HUNG_UP, INTERRUPTED, TERMINATED = 2, 129, 130, 143
 STOPPED = {HUNG_UP: "hung up", INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 SOON = 0.1  # seconds; if Python still cleans up then, the hook is called again
 FULL = errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)  # Windows has no quota of this name
@@ -97,10 +97,44 @@ def interrupt_main_thread(number: int) -> None:
 
 
 def read_and_print_all() -> None:
-    """Let no character that the terminal does not know stop a command."""
-    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace")):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors=errors)
+    """Let no character that the terminal does not know stop a command, and no reader that stops."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+        if sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
+            sys.stdout = lasting(sys.stdout)
+
+
+class Lasting(FileIO):
+    """A pipe or file to write, which drops what nobody reads any more, as after `| head`.
+
+    It drops what follows another error, too, so that the error is raised once.
+    """
+
+    ended = False
+
+    def write(self, content: Any) -> int:
+        if not self.ended:
+            try:
+                return super().write(content)
+            except BrokenPipeError:
+                self.ended = True
+            except OSError:
+                self.ended = True
+                raise
+        return len(content)
+
+
+def lasting(stream: TextIOWrapper) -> TextIOWrapper:
+    """The same stream, which fails no more if its reader ends."""
+    raw = Lasting(stream.fileno(), "wb", closefd=False)
+    return TextIOWrapper(
+        BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+    )
 
 
 def answer(arguments: Sequence[str]) -> Any:
@@ -131,8 +165,6 @@ def run(command: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # click's end; as of head, which has all
-            return UNREAD
         if ended.code in (TERMINATED, signal.SIGTERM):  # Ray's handler gives the signal's number
             return TERMINATED
         if ended.code == HUNG_UP:

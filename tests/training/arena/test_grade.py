@@ -11,7 +11,7 @@ from hanamachi.errors import Unavailable, UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import as_policy
 from hanamachi.training.arena import grade as grading
-from hanamachi.training.arena.grade import check_place, grade, write
+from hanamachi.training.arena.grade import check_place, grade, place_for, write
 from hanamachi.training.exact import SMALL, exact_exploitability, report
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
@@ -108,6 +108,23 @@ def test_folders_may_be_texts(tmp_path: Path) -> None:
     check_place(str(out), str(tmp_path), "hanabi-pairs")
     found = grade(str(tmp_path), "hanabi-pairs")
     assert {file.parent for file in write(found, str(out))} == {out}
+
+
+def test_of_two_processes_that_grade_in_one_folder_one_is_refused(tmp_path: Path) -> None:
+    bot(tmp_path, "first", FIRST)
+    out = tmp_path / "out"
+    with place_for(out, tmp_path, "hanabi-pairs"):
+        with (
+            pytest.raises(UserError, match="another process is grading"),
+            place_for(out, tmp_path, "hanabi-pairs", others=["random"]),
+        ):
+            raise AssertionError
+        write(grade(tmp_path, "hanabi-pairs"), out)
+    with (
+        pytest.raises(UserError, match="there already"),
+        place_for(out, tmp_path, "hanabi-pairs", others=["random"]),
+    ):
+        raise AssertionError
 
 
 def test_an_unknown_small_version_is_refused(tmp_path: Path) -> None:

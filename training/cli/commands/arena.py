@@ -106,21 +106,23 @@ def hold_tournament(
 
     with ShowGames() as watch:
         played = play_tournament(folder, variant, out, watch=watch, **how)
+    files = write(played, out)
     show(played.evaluation.as_json(), report.tables(played.evaluation), as_json)
     list_others(played.passed_over)
-    written(*write(played, out))
+    written(*files)
 
 
 def grade_bots(folder: Path, small: str, out: Path, how: dict[str, Any], as_json: bool) -> None:
     from hanamachi.training.arena.bots import bots_in
-    from hanamachi.training.arena.grade import check_place, grade, tables, write
+    from hanamachi.training.arena.grade import grade, place_for, tables, write
 
-    check_place(out, folder, small, **how)
-    with console.status("the bots are asked about every position"):
-        grades = grade(folder, small, **how)
+    with place_for(out, folder, small, **how):
+        with console.status("the bots are asked about every position"):
+            grades = grade(folder, small, **how)
+        files = write(grades, out)
     show(grades.as_json(), tables(grades), as_json)
     list_others(bots_in(folder)[1])
-    written(*write(grades, out))
+    written(*files)
 
 
 def list_others(names: Sequence[str]) -> None:
