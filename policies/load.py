@@ -50,7 +50,8 @@ def load_policy(spec: str, /, game: str | Variant | None = None, **options: Any)
     """
     spec = checked_name(spec)
     if isinstance(game, Variant):
-        game, options = game.id, {**game.options, **options}
+        options = {**game.options, **options}
+        game = game.id
     if spec.startswith(SEARCH):
         return load_search(spec, game, options)
     if spec.startswith(PROCESS):

@@ -89,7 +89,7 @@ def write_whole(path: Path, content: bytes) -> None:
     except UserError:
         raise
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
+        raise UserError(f"cannot write {path}: {error.strerror}; name another place") from None
     except ValueError:  # an encoding has no such character, or the system does not take it
         raise UserError(f"cannot write {path}: no file can have this name") from None
 

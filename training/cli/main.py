@@ -207,7 +207,8 @@ def sentence(error: Exception) -> str:
         place = f" for {error.filename}" if error.filename else ""
         return f"the disk has no room{place}: free some, then resume the run or repeat the command"
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+        place = f"cannot use {error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror}" + ("; name another place" if place else "")
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "hanamachi"

@@ -98,7 +98,7 @@ def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Pat
     if found := changes(parsed(file), json.loads(text)):
         holder = results[0].parent if results else file.parent
         own = file if file.parent == holder and results else file.parent  # the rest may be a user's
-        names = ", ".join(each.name for each in (own, *results))
+        names = ", ".join(each.name for each in (own, *results) if each.exists())
         what_to_do = f"name another folder, or delete these: {names}"
         raise UserError(listed(f"{holder} holds {kind} that differs ({what_to_do}): ", found))
 

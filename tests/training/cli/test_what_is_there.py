@@ -85,9 +85,11 @@ def test_a_file_that_something_else_wrote_is_not_to_be_deleted(
 
 def test_only_files_of_the_other_results_are_to_be_deleted(tmp_path: Path) -> None:
     file = tmp_path / "dataset.json"
-    claim(file, {"seed": 1}, "a dataset", [tmp_path / "data"])
-    with pytest.raises(UserError, match=r"delete these: dataset\.json, data\b"):
-        claim(file, {"seed": 2}, "a dataset", [tmp_path / "data"])
+    parts = [tmp_path / "data", tmp_path / "card.md"]
+    claim(file, {"seed": 1}, "a dataset", parts)
+    (tmp_path / "data").mkdir()
+    with pytest.raises(UserError, match=r"delete these: dataset\.json, data\)"):
+        claim(file, {"seed": 2}, "a dataset", parts)
     assert json.loads(file.read_text())["seed"] == 1
 
 
