@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from os import PathLike, fspath
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
+from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.session import is_number
@@ -38,21 +40,22 @@ def rows_of_each(shares: Sequence[tuple[str, float]], games: int) -> list[NDArra
 
 
 def checked_opponents(
-    opponents: Sequence[tuple[Policy, float]], variant: Variant
+    opponents: Sequence[tuple[Policy | str | PathLike[str], float]], variant: Variant
 ) -> list[tuple[Policy, float]]:
-    """Policies for this variant and their shares of the games."""
+    """Policies for this variant and their shares of the games; names are loaded."""
     if not isinstance(opponents, list | tuple):
         raise UserError(f"opponents must be a list of (policy, share), not {shown(opponents)}")
     checked = []
     for each in opponents:
         if not isinstance(each, tuple | list) or len(each) != 2:
             raise UserError(f"each of opponents must be (policy, share), not {shown(each)}")
-        policy, share = each
+        given, share = each
+        policy = load_policy(fspath(given), variant) if isinstance(given, str | PathLike) else given
         made_for = getattr(policy, "variant", None)
         if not isinstance(made_for, Variant) or not made_for.understands(variant):
             raise UserError(
-                f"{shown(policy)} is no policy for {variant.id}: give opponents that load_policy "
-                "returns for this game"
+                f"{shown(policy)} is no policy for {variant.id}: give the name of one, or what "
+                "load_policy returns for this game"
             )
         if not is_number(share) or not 0 <= share <= 1:
             raise UserError(f"the share of {policy.name} must be from 0 to 1, not {shown(share)}")

@@ -4,6 +4,7 @@ Notation: B games, S seats, A actions, N entries of an observation, M numbers of
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hanamachi.engine.game import OVER, Variant
 from hanamachi.engine.memory import check_memory
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError, shown
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Policy
 from hanamachi.sessions.players import Turns
@@ -29,11 +31,12 @@ from hanamachi.training.learner.turn_based import TurnBasedVecEnv, Units, repeat
 class SelfPlayVecEnv(TurnBasedVecEnv):
     """Games of one rule set, played by the learner alone or in part against given opponents.
 
-    Each of the `opponents` is a policy and the share of the games in which it plays all seats but
-    the learner's. The learner's seat is drawn for each of these games, and their rows show the
-    learner's decisions only. What an opponent's decision earns the learner is discounted by `gamma`
-    for each decision since the learner's own, as in self-play. Moves without a choice are made at
-    once and not shown, but for the first move of a game, which is forced in some small versions.
+    `variant` may be an id. Each of the `opponents` is a policy, or the name of one as `load_policy`
+    takes it, and the share of the games in which it plays all seats but the learner's. The
+    learner's seat is drawn for each of these games, and their rows show the learner's decisions
+    only. What an opponent's decision earns the learner is discounted by `gamma` for each decision
+    since the learner's own, as in self-play. Moves without a choice are made at once and not shown,
+    but for the first move of a game, which is forced in some small versions.
 
     UserError for games, seeds or opponents that cannot be, and from `advance` before the first
     `reset`; IllegalAction for an action that is not legal in its row. All games then stay as they
@@ -44,12 +47,13 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
 
     def __init__(
         self,
-        variant: Variant,
+        variant: Variant | str,
         num_envs: int,
         seed: int = 0,
-        opponents: Sequence[tuple[Policy, float]] = (),
+        opponents: Sequence[tuple[Policy | str | PathLike[str], float]] = (),
         gamma: float = 1.0,
     ) -> None:
+        variant = make_variant(variant) if isinstance(variant, str) else variant
         if not isinstance(variant, Variant):
             raise UserError(f"give a variant, as hanamachi.variant(id), not {shown(variant)}")
         opponents = checked_opponents(opponents, variant)

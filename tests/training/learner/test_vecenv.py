@@ -255,6 +255,18 @@ def test_beside_a_guest_a_row_shows_the_learners_decisions_and_rewards(variant):
     assert (0, False, -1, True) not in found
 
 
+def test_games_and_opponents_may_be_named():
+    variant = make_variant("hanamikoji")
+    loaded = SelfPlayVecEnv(variant, 8, seed=3, opponents=[(load_policy("greedy", variant), 0.5)])
+    named = SelfPlayVecEnv("hanamikoji", 8, seed=3, opponents=[("greedy", 0.5)])
+    for env in (loaded, named):
+        env.reset()
+    for _ in range(50):
+        for env in (loaded, named):
+            env.advance(env.masks.argmax(1))
+        np.testing.assert_array_equal(loaded.observations, named.observations)
+
+
 @pytest.mark.parametrize("id", ["hanamikoji", "hanabi:5p"])
 def test_beside_guests_the_learner_sits_in_any_seat(id):
     variant = make_variant(id)
@@ -657,13 +669,16 @@ def test_environments_that_cannot_be_are_refused(wrong):
         {"num_envs": 0},
         {"num_envs": 2.5},
         {"seed": -1},
-        {"variant": "hanamikoji"},
+        {"variant": "hanamikojy"},
+        {"variant": 7},
         {"gamma": float("nan")},
         {"gamma": 1.5},
         {"gamma": "1"},
         {"opponents": None},
         {"opponents": load_policy("greedy", "hanamikoji")},
-        {"opponents": [("greedy", 0.5)]},
+        {"opponents": [("greed", 0.5)]},
+        {"opponents": [("hanabi:2p", 0.5)]},
+        {"opponents": [(7, 0.5)]},
         {"opponents": [load_policy("greedy", "hanabi:2p")]},
         {"opponents": [(load_policy("greedy", "hanabi:2p"), 0.5)]},
         {"opponents": [(load_policy("greedy", "hanamikoji"), 1.5)]},
