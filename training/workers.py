@@ -16,6 +16,7 @@ from hanamachi.training.interruption import HANGUP
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
+HELD = [signal.SIGINT] if HANGUP is None else [signal.SIGINT, HANGUP]
 ORPHANED = 1  # exit code of a worker whose parent was killed; nobody reads it
 
 
@@ -29,9 +30,11 @@ def worker_pool(
         return
     others = multiprocessing.active_children()
     spawn = multiprocessing.get_context("spawn")  # a fork would copy locks of running threads
-    with ProcessPoolExecutor(processes, spawn, begin_worker, (begin,)) as pool:
+    with signals_held():  # for Python's tracker of resources, which would die of a hangup
+        pool = ProcessPoolExecutor(processes, spawn, begin_worker, (begin,))
+    with pool:
         try:
-            with interrupts_held():  # as each worker inherits it
+            with signals_held():  # as each worker inherits it
                 while len(children_but(others)) < processes:
                     pool.submit(int)  # starts one, unless one has nothing to do
             yield pool
@@ -47,12 +50,12 @@ def children_but(others: Sequence[BaseProcess]) -> list[BaseProcess]:
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits until the end, where the platform can hold it."""
+def signals_held() -> Iterator[None]:
+    """Ctrl-C and a closed terminal wait until the end, where the platform can hold them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
         yield
     finally:
@@ -69,12 +72,11 @@ def begin_worker(begin: Callable[[], None] | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         sys.exit(128 + number)
 
-    if hasattr(signal, "pthread_sigmask"):  # bots that a worker starts would inherit the mask
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, leave)
-    for number in (signal.SIGINT, HANGUP):
-        if number is not None:
-            signal.signal(number, signal.SIG_IGN)
+    for number in HELD:
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # bots that a worker starts would inherit the mask
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     threading.Thread(target=end_with_parent, daemon=True).start()
     if begin:
         begin()
