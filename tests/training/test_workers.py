@@ -19,7 +19,7 @@ def held() -> Set[int]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals cannot be held")
-def test_all_processes_start_while_interrupts_and_hangups_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_processes_start_while_signals_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     class Pool(workers.ProcessPoolExecutor):
