@@ -5,6 +5,7 @@ place and, if there is one, the most similar name.
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from hanamachi import configs
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
@@ -51,6 +53,8 @@ from hanamachi.training.config_errors import explain
 from hanamachi.training.schedules import Schedule
 from hanamachi.training.seeds import Purpose, stream
 
+FOLDER = "configs"  # whose files come with the package
+RECIPES = Path(configs.__file__).parent
 SWEEP = "sweep"  # the section that makes the file of a run that of a sweep
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 FLOAT32 = 4  # bytes
@@ -431,10 +435,19 @@ class Config(Model):
         return text
 
 
+def recipe(path: Path | str) -> Path:
+    """The file of this name; if there is none, the package's, such as configs/hanamikoji.yaml."""
+    folder, *names = Path(path).parts or (".",)
+    ours = RECIPES.joinpath(*names)
+    is_ours = folder == FOLDER and os.path.isfile(ours) and not os.path.exists(path)
+    return ours if is_ours else Path(path)
+
+
 def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """The settings of a YAML file and of `overrides`, unchecked."""
     try:
-        text = read_bounded(path, SETTINGS_BYTES).decode("utf-8-sig")  # which some editors begin so
+        content = read_bounded(recipe(path), SETTINGS_BYTES)
+        text = content.decode("utf-8-sig")  # which some editors begin so
     except UnicodeDecodeError:
         raise UserError(f"{path} cannot be read: it is not UTF-8") from None
     data = parse_yaml(text, str(path))

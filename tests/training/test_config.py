@@ -88,6 +88,22 @@ def test_every_configuration_of_ours_loads_and_finds_its_schema(path):
     assert path.read_text().startswith("# yaml-language-server: $schema=schema.json\n")
 
 
+def test_the_package_has_the_files_that_a_folder_lacks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert Config.load("configs/pretrained/hanamikoji.yaml").steps == 20_000_000
+    for missing in (
+        "configs",
+        "configs/other.yaml",
+        "other/hanamikoji.yaml",
+        "configs/" + "x" * 300,
+    ):
+        with pytest.raises(UserError, match="cannot be read"):
+            Config.load(missing)
+    (tmp_path / "configs" / "pretrained").mkdir(parents=True)
+    (tmp_path / "configs" / "pretrained" / "hanamikoji.yaml").write_text("game: hanabi:2p")
+    assert Config.load("configs/pretrained/hanamikoji.yaml").game == "hanabi:2p"
+
+
 def test_the_schema_on_disk_is_that_of_the_settings():
     command = "python -c \"from hanamachi.training.config import schema; print(schema(), end='')\""
     current = (CONFIGS / "schema.json").read_text() == schema()
