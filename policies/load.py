@@ -10,6 +10,7 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
+from hanamachi.games.small import SMALL
 from hanamachi.limits import POLICY_NAME
 from hanamachi.policies.entry_point import load_entry_point, type_and_message
 from hanamachi.policies.external.process import PROCESS, load_process
@@ -49,9 +50,9 @@ def load_policy(spec: str, /, game: str | Variant | None = None, **options: Any)
     other options as further settings. Raises UserError if the policy cannot be loaded.
     """
     spec = checked_name(spec)
-    if isinstance(game, Variant):
-        options = {**game.options, **options}
-        game = game.id
+    if isinstance(game, Variant) or (isinstance(game, str) and game in SMALL):
+        chosen = game if isinstance(game, Variant) else variant(game)
+        game, options = chosen.id, {**chosen.options, **options}
     if spec.startswith(SEARCH):
         return load_search(spec, game, options)
     if spec.startswith(PROCESS):

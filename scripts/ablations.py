@@ -26,6 +26,7 @@ from pyspiel import load_game
 
 from hanamachi.adapters.openspiel_aec import OpenSpielAEC
 from hanamachi.engine.game import Actions
+from hanamachi.games.registry import variant
 from hanamachi.policies.networks.network import Network
 from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities
 from hanamachi.training.build import make_games, new_learner, quiet
@@ -169,7 +170,7 @@ class Plain:
 
 @cache
 def tree_named(game: str) -> Tree:
-    return tree_of_openspiel(load_game(game)) if game in POKER else tree_of(SMALL[game].variant())
+    return tree_of_openspiel(load_game(game)) if game in POKER else tree_of(variant(game))
 
 
 # --- All runs

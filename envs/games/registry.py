@@ -4,8 +4,9 @@ from functools import lru_cache
 from typing import Any
 
 from hanamachi.engine.game import Game, Variant
-from hanamachi.errors import UserError, shown, unknown
+from hanamachi.errors import UserError, nearest, shown, unknown
 from hanamachi.games import geishas_road, hanabi, hanamikoji
+from hanamachi.games.small import SMALL
 
 GAMES: dict[str, Game] = {
     game.name: game for game in (hanamikoji.GAME, geishas_road.GAME, hanabi.GAME)
@@ -16,12 +17,17 @@ VARIANTS: dict[str, Game] = {id: game for game in GAMES.values() for id in game.
 def variant(id: str, /, **options: Any) -> Variant:
     """The rule set of this id, such as "hanamikoji:three_rounds", with options of its own.
 
+    The name of a small version, such as "hanamikoji-gifts", stands for a variant and its options.
     Raises UserError for an id or an option that does not exist, or a value that does not fit.
     """
+    if isinstance(id, str) and id in SMALL:
+        small = SMALL[id]
+        return variant(small.id, **{**small.options, **options})
     if isinstance(id, str) and id in GAMES and id not in VARIANTS:
         raise UserError(f"{id} has several variants; choose {' or '.join(GAMES[id].variants)}")
     if not isinstance(id, str) or id not in VARIANTS:
-        raise unknown("game", id, VARIANTS)
+        similar = nearest(id, [*VARIANTS, *SMALL])
+        raise unknown("game", id, [similar] if similar else VARIANTS)
     defaults = VARIANTS[id].variants[id]
     for name in options:
         if name not in defaults:

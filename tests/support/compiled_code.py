@@ -26,6 +26,7 @@ import hanamachi
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
 from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.games.small import small_versions
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.rules.registry import rule_policies_for
@@ -34,8 +35,7 @@ from hanamachi.sessions.session import Session, chance_outcomes
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training import Config, evaluate, train
 from hanamachi.training.benchmark import recorded
-from hanamachi.training.exact import SMALL, best_response, solve, tabulate, tree_of
-from hanamachi.training.exact.small import small_versions
+from hanamachi.training.exact import best_response, solve, tabulate, tree_of
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 
 BATCH = 1024
@@ -236,13 +236,13 @@ def searches_of(variant: Variant) -> list[str]:
 
 def exact(game: str) -> None:
     """The first small version, solved; its best responses to rule play."""
-    variant = small_versions(game)[0].variant()
+    variant = hanamachi.variant(small_versions(game)[0])
     tree = tree_of(variant)
     for name in rule_policies_for(variant):
         policy = tabulate(tree, load_policy(name, variant))
         for seat in range(variant.seats):
             best_response(tree, policy, seat)
-    solve(tree if not variant.game.cooperative else tree_of(SMALL["2021-gifts"].variant()), 20)
+    solve(tree if not variant.game.cooperative else tree_of(hanamachi.variant("2021-gifts")), 20)
 
 
 RUN = {

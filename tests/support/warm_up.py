@@ -8,11 +8,11 @@ from relived import next_event_of, rewind_one
 import hanamachi
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
+from hanamachi.games.small import small_versions
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training import evaluate
 from hanamachi.training.cli.warmup import learn, use_environments
 from hanamachi.training.exact import nash_conv, solve, tree_of
-from hanamachi.training.exact.small import small_versions
 
 SEARCHES = "search:mcts:worlds=2", "search:endgame:greedy:worlds=2"
 POLICIES = {  # by the variant that they play
@@ -76,7 +76,7 @@ def deal_worlds(variant: Variant) -> None:
 
 def solve_small(name: str) -> None:
     """Walk a small version; solve it, if the game is competitive."""
-    tree = tree_of(small_versions(name)[0].variant())
+    tree = tree_of(hanamachi.variant(small_versions(name)[0]))
     if not hanamachi.GAMES[name].cooperative:
         nash_conv(tree, solve(tree, 1).policy)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from samples import WHOLE
 
+import hanamachi
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.training.best_responses import MostProbable, exploit
 from hanamachi.training.config import Config
@@ -35,7 +36,7 @@ VICTIMS = {
 @pytest.mark.parametrize("game", GAMES)
 def test_the_best_response_finds_nine_tenths_of_the_exact_gain(game, victim, tmp_path):
     small = SMALL[game]
-    tree = tree_of(small.variant())
+    tree = tree_of(hanamachi.variant(game))
     with one_thread_each():
         checkpoint = trained(small, VICTIMS[victim], tmp_path / "victim")
         found = exploit(checkpoint, tmp_path / "out", STEPS, SEEDS, config=measuring(small))

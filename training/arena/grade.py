@@ -11,6 +11,8 @@ from rich.text import Text
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import Unavailable, UserError, shortened, unknown
+from hanamachi.games.registry import variant as make_variant
+from hanamachi.games.small import SMALL
 from hanamachi.policies.entry_point import type_and_message
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.policy import Policy
@@ -22,7 +24,6 @@ from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.results import rounded
 from hanamachi.training.evaluation.saved_parts import keep_other_results, keep_what_is_there
 from hanamachi.training.exact.response import nash_conv
-from hanamachi.training.exact.small import SMALL
 from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import VariantTree, tree_of
 from hanamachi.training.ownership import locked
@@ -94,7 +95,7 @@ def about_players(folder: Path | str, limits: Limits, others: Sequence[str]) -> 
 def version(small: str) -> Variant:
     if small not in SMALL:
         raise unknown("small version", small, SMALL)
-    return SMALL[small].variant()
+    return make_variant(small)
 
 
 def graded(tree: VariantTree, player: Policy) -> Grade:

@@ -10,12 +10,14 @@ from rich.table import Table
 from hanamachi.engine.game import Game
 from hanamachi.errors import unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
+from hanamachi.games.small import SMALL
 from hanamachi.policies.load import PARTNER, ships
 from hanamachi.training.tables import whole_table
 
 NOTE = f"""An agent has the name of its variant, such as hanamikoji.
 {PARTNER}: a second agent, to play with people, such as hanabi:3p{PARTNER}.
-The options of a game and its variants: hanamachi games GAME, such as hanabi"""
+The options of a game and its variants: hanamachi games GAME, such as hanabi
+Small versions, to be solved exactly: {", ".join(SMALL)}"""
 
 
 def variants(wanted: str | None) -> list[str]:

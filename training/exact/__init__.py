@@ -1,9 +1,10 @@
 """Solve small games exactly: their tree, best responses, NashConv and equilibria.
 
+    import hanamachi
     from hanamachi.policies import load_policy
-    from hanamachi.training.exact import SMALL, exploitability, solve, tabulate, tree_of
+    from hanamachi.training.exact import exploitability, solve, tabulate, tree_of
 
-    variant = SMALL["hanamikoji-gifts"].variant()
+    variant = hanamachi.variant("hanamikoji-gifts")
     tree = tree_of(variant)                            # the engine walks it once
     policy = load_policy("expert", variant)
     exploitability(tree, tabulate(tree, policy)).nash_conv
@@ -12,6 +13,7 @@
 tree.py defines a tree; `tree_of_openspiel` walks games of OpenSpiel.
 """
 
+from hanamachi.games.small import SMALL
 from hanamachi.training.exact.cfr import Solution, solve
 from hanamachi.training.exact.openspiel import tree_of_openspiel
 from hanamachi.training.exact.report import Exact, exact_exploitability
@@ -22,7 +24,6 @@ from hanamachi.training.exact.response import (
     nash_conv,
     tabulate,
 )
-from hanamachi.training.exact.small import SMALL, Small
 from hanamachi.training.exact.team import Team, best_team
 from hanamachi.training.exact.tree import Tree
 from hanamachi.training.exact.walk import tree_of
@@ -31,7 +32,6 @@ __all__ = [
     "SMALL",
     "Exact",
     "Exploitability",
-    "Small",
     "Solution",
     "Team",
     "Tree",

@@ -19,7 +19,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, resolve
 from hanamachi.errors import UserError
-from hanamachi.training.exact.small import command_line, small_versions
+from hanamachi.games.small import small_versions
 from hanamachi.training.exact.tree import (
     Floats,
     Integers,
@@ -221,10 +221,9 @@ def observed(variant: Variant, games: NDArray[Any]) -> NDArray[np.float32]:
 
 def too_large(variant: Variant, counted: int) -> UserError:
     """The error for a variant with too many states."""
-    small = min((command_line(small) for small in small_versions(variant.game.name)), key=len)
     return UserError(
         f"{variant.id} is too large to solve exactly: its tree has more than {counted:,} states; "
-        f"a small version is {small}"
+        f"name a small version, {' or '.join(small_versions(variant.game.name))}"
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from samples import WHOLE
 
 from hanamachi.errors import Unavailable, UserError
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import as_policy
 from hanamachi.training.arena import grade as grading
@@ -37,7 +38,7 @@ def bot(folder: Path, name: str, answer: str) -> None:
 
 @pytest.mark.parametrize("small", SMALL if WHOLE else ["hanabi-pairs"])
 def test_a_bot_has_the_nash_conv_of_the_policy_that_it_is(small: str, tmp_path: Path) -> None:
-    variant = SMALL[small].variant()
+    variant = make_variant(small)
     bot(tmp_path, "first", FIRST)
     first = as_policy(lambda observation, mask: int(mask.argmax()), variant)
     (found,) = grade(tmp_path, small).grades
@@ -56,7 +57,7 @@ def test_grades_are_in_order_and_chance_is_refused(tmp_path: Path) -> None:
     site, data = write(found, tmp_path / "out")
     assert "two ways" in site.read_text(encoding="utf-8")
     assert json.loads(data.read_text(encoding="utf-8"))["small"] == small
-    policy = load_policy("random", SMALL[small].id, **SMALL[small].options)
+    policy = load_policy("random", small)
     assert exact_exploitability(policy).nash_conv == found.uniform
 
 
@@ -93,11 +94,11 @@ def test_a_search_is_refused_before_the_tree_is_walked(
     def walk(variant: object) -> None:
         raise AssertionError
 
-    search, small = "search:improve:greedy:worlds=2", SMALL["hanamikoji-gifts"]
+    search = "search:improve:greedy:worlds=2"
     for module in (grading, report):
         monkeypatch.setattr(module, "tree_of", walk)
     with pytest.raises(UserError, match="blueprint"):
-        exact_exploitability(search, small.id, **small.options)
+        exact_exploitability(search, "hanamikoji-gifts")
     with pytest.raises(UserError, match="blueprint"):
         grade(tmp_path, "hanamikoji-gifts", others=[search])
 

@@ -514,7 +514,7 @@ def test_a_script_that_measures_explains_itself(name):
         (["exploit", "random", "--game", "hanamikoji"], "--exact"),
         (["exploit", "random", "--exact"], "random needs a game: add --game"),
         (["exploit", "random", "--search", "worlds=2"], "random needs a game: add --game"),
-        (["exploit", "random", "--exact", "--game", "hanamikoji"], "cards=[2,3,4]"),
+        (["exploit", "random", "--exact", "--game", "hanamikoji"], "hanamikoji-gifts"),
         (["exploit", "hat", "--exact", "--game", "hanamikoji"], "no policy for hanamikoji"),
         (["play", "hanamikoji", "--seat", "2"], "from 0 to 1"),
         (["play", "hanamikoji", "--set", "max_rounds"], "name=value"),

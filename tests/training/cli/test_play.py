@@ -24,7 +24,6 @@ from hanamachi.training.cli.play import (
     tidy,
     usual_opponent,
 )
-from hanamachi.training.exact import SMALL
 
 PLAYERS = (2, 3, 4, 5)
 
@@ -342,7 +341,7 @@ def test_each_reply_can_come_with_what_the_policy_thought():
 def test_the_opponent_is_the_agent_that_ships_unless_another_is_named():
     assert usual_opponent(make_variant("hanamikoji")).name == "hanamikoji"
     assert usual_opponent(make_variant("hanamikoji:eight_suits")).name == "hanamikoji:eight_suits"
-    assert usual_opponent(SMALL["hanamikoji-gifts"].variant()).name == "expert"
+    assert usual_opponent(make_variant("hanamikoji-gifts")).name == "expert"
 
 
 class Torn(RandomPolicy):

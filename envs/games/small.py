@@ -1,11 +1,7 @@
 """The small versions: a table of variants whose whole tree is walked in seconds."""
 
 from collections.abc import Mapping
-from shlex import quote
 from typing import Any, NamedTuple
-
-from hanamachi.engine.game import Variant
-from hanamachi.games.registry import VARIANTS, variant
 
 
 class Small(NamedTuple):
@@ -13,10 +9,6 @@ class Small(NamedTuple):
 
     id: str
     options: Mapping[str, Any]
-
-    def variant(self) -> Variant:
-        """The variant with these options."""
-        return variant(self.id, **self.options)
 
 
 ONE_ROUND = {"max_rounds": 1, "starter": 0}
@@ -51,18 +43,6 @@ SMALL: dict[str, Small] = {
 }
 
 
-def small_versions(game: str) -> list[Small]:
-    """The small versions of one game."""
-    return [small for small in SMALL.values() if VARIANTS[small.id].name == game]
-
-
-def command_line(small: Small) -> str:
-    """The options of the command line for a small version."""
-    options = small.options.items()
-    settings = (f"--set {quote(f'{name}={spelled(value)}')}" for name, value in options)
-    return f"--game {small.id} {' '.join(settings)}"
-
-
-def spelled(value: Any) -> str:
-    """A value as the command line reads it."""
-    return f"[{','.join(map(spelled, value))}]" if isinstance(value, tuple) else str(value)
+def small_versions(game: str) -> list[str]:
+    """The names of the small versions of one game."""
+    return [name for name, small in SMALL.items() if small.id.partition(":")[0] == game]
