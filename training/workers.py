@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 HELD = [signal.SIGINT] if HANGUP is None else [signal.SIGINT, HANGUP]
+FAREWELL = 5  # seconds that a worker has to end by itself
 ORPHANED = 1  # exit code of a worker whose parent was killed; nobody reads it
 
 
@@ -83,10 +85,12 @@ def begin_worker(begin: Callable[[], None] | None) -> None:
 
 
 def end_with_parent() -> None:
-    """Even if the parent is killed."""
+    """Even if the parent is killed: as by SIGTERM, so that bots end, too, or else at once."""
     parent = multiprocessing.parent_process()
     assert parent, "a worker is the child of another process"
     parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(FAREWELL)
     os._exit(ORPHANED)
 
 

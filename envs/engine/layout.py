@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,12 @@ class Axes(int):
 
     names: tuple[str, ...]
     shape: tuple[int, ...]
+
+    @overload
+    def __mul__(self, other: "Axes") -> "Axes": ...
+
+    @overload
+    def __mul__(self, other: int) -> int: ...
 
     def __mul__(self, other: int) -> int:
         if not isinstance(other, Axes):

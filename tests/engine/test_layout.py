@@ -12,7 +12,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.game import OVER
 from hanamachi.engine.layout import INT8_MAX, Axes, Layout, Segment, axis
 from hanamachi.errors import UserError
-from hanamachi.games.geishas_road.rules import GIFT
+from hanamachi.games.geishas_road.rules import GIFT, NONE
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 
@@ -121,6 +121,8 @@ def test_axes_are_in_the_order_in_which_the_rules_write_them():
             assert (see("pairs")[side] == game["pairs"][seat]).all()
             turns = see("used in")[side] @ [1, 2, 3, 4]
             assert (turns == np.maximum(game["used_in"][seat], 0)).all()
+            assert see("favours")[side, 0] == see("markers")[side].sum()
+            assert see("to come")[2, side] == game["hand"][seat].sum()
     for session in random_session(make_variant("geishas_road:advanced"), seed=2):
         game, me = session.games[0], 0
         see = viewed(session, me)
@@ -129,6 +131,12 @@ def test_axes_are_in_the_order_in_which_the_rules_write_them():
             ordered = see("orders")[side] @ [1, 2]  # 0: not ordered yet
             assert (ordered == game["order"][seat, GIFT : GIFT + 2] + 1).all()
             assert (see("markers")[side] == (game["marker"][:5] == seat)).all()
+            assert (see("collected")[side] == game["collected"][seat][:5]).all()
+            assert (see("face down")[:, side] == (game["face_down"] == seat)).all()
+            assert see("to come")[2, side] == game["held"][seat]
+            assert see("score").tolist()[1][side] == game["points"][seat]
+            assert see("countered")[side, :8].sum() == (game["counter_to"][seat] != NONE)
+        assert (game["brought"][:20] == see("brought").reshape(2, 20).T).all()
     for session in random_session(make_variant("hanabi:3p"), seed=2):
         game, me = session.games[0], 1
         hands = viewed(session, me)("hands")

@@ -140,17 +140,24 @@ def tables(grades: Grades) -> Group:
 
 
 @contextmanager
-def place_for(out: Path | str, *graded: Any, **how: Any) -> Iterator[None]:
+def place_for(
+    out: Path | str,
+    bots: Path | str,
+    small: str,
+    limits: Limits = LIMITS,
+    others: Sequence[str] = (),
+) -> Iterator[None]:
     """Hold the folder `out` for `write`; the other arguments are those of `grade`.
 
     UserError for arguments that `grade` refuses, if `write` would replace other grades or other
     files or cannot write there, or if another process grades bots in this folder.
     """
-    check_place(out, *graded, **how)
+    asked = bots, small, limits, others
+    check_place(out, *asked)
     folder = checked_path(out)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder, "grading bots in"):
-        check_place(out, *graded, **how)  # another process may have written since
+        check_place(out, *asked)  # another process may have written since
         yield
 
 
@@ -161,6 +168,7 @@ def check_place(
     limits: Limits = LIMITS,
     others: Sequence[str] = (),
 ) -> None:
+    """UserError as in `place_for`, but for other processes."""
     players_to_grade(folder, version(small), limits, others)
     site, data = files(out, small)
     keep_other_results(data, {"small": small, **about_players(folder, limits, others)})

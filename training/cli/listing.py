@@ -14,9 +14,9 @@ from hanamachi.games.small import SMALL
 from hanamachi.policies.load import PARTNER, ships
 from hanamachi.training.tables import whole_table
 
-NOTE = f"""An agent has the name of its variant, such as hanamikoji.
-{PARTNER}: a second agent, to play with people, such as hanabi:3p{PARTNER}.
-The options of a game and its variants: hanamachi games GAME, such as hanabi
+AGENTS = f"""An agent has the name of its variant, such as hanamikoji.
+{PARTNER}: a second agent, to play with people, such as hanabi:3p{PARTNER}."""
+MORE = f"""The options of a game and its variants: hanamachi games GAME, such as hanabi
 Small versions, to be solved exactly: {", ".join(SMALL)}"""
 
 
@@ -56,8 +56,8 @@ def tables(ids: Sequence[str]) -> Group:
     """A table of the variants; a table of options as well if they are all of one game."""
     games = {VARIANTS[id].name for id in ids}
     if len(games) > 1:
-        return Group(variants_table(ids), NOTE)
-    return Group(variants_table(ids), options_table(GAMES[games.pop()], ids))
+        return Group(variants_table(ids), AGENTS, MORE)
+    return Group(variants_table(ids), AGENTS, options_table(GAMES[games.pop()], ids))
 
 
 def variants_table(ids: Sequence[str]) -> Table:

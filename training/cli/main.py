@@ -26,6 +26,8 @@ MISTAKE, HUNG_UP, INTERRUPTED, TERMINATED = 2, 129, 130, 143
 STOPPED = {HUNG_UP: "hung up", INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 SOON = 0.1  # seconds; if Python still cleans up then, the hook is called again
 FULL = errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)  # Windows has no quota of this name
+READER_LEFT = [errno.EINVAL] if sys.platform == "win32" else []  # besides a broken pipe
+ELSEWHERE = errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.ELOOP
 RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
 
 
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     read_and_print_all()
     given = sys.argv[1:] if arguments is None else list(arguments)
     with exit_on_signals(), no_signal_lost():
-        code = run(lambda: answer(given or ["--help"]))
+        code = run(lambda: printed(answer(given or ["--help"])))
     if code in STOPPED:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
         note(f"hanamachi: {STOPPED[code]}{how_to_resume(given)}")
@@ -98,12 +100,13 @@ def interrupt_main_thread(number: int) -> None:
 
 def read_and_print_all() -> None:
     """Let no character that the terminal does not know stop a command, and no reader that stops."""
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-        if sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
-            sys.stdout = lasting(sys.stdout)
+    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace")):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=errors)
+    if sys.stdout is sys.__stdout__:
+        sys.stdout = lasting(sys.stdout)
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = lasting(sys.stderr)
 
 
 class Lasting(FileIO):
@@ -118,23 +121,32 @@ class Lasting(FileIO):
         if not self.ended:
             try:
                 return super().write(content)
-            except BrokenPipeError:
+            except OSError as error:
                 self.ended = True
-            except OSError:
-                self.ended = True
-                raise
+                if not isinstance(error, BrokenPipeError) and error.errno not in READER_LEFT:
+                    raise
         return len(content)
 
 
-def lasting(stream: TextIOWrapper) -> TextIOWrapper:
-    """The same stream, which fails no more if its reader ends."""
-    raw = Lasting(stream.fileno(), "wb", closefd=False)
+def lasting(stream: Any) -> Any:
+    """The same stream, which fails no more if its reader ends; what is no pipe or file stays."""
+    if not isinstance(stream, TextIOWrapper) or stream.isatty():
+        return stream
+    raw: Any = Lasting(stream.fileno(), "wb", closefd=False)
     return TextIOWrapper(
-        BufferedWriter(raw),
+        raw if stream.write_through else BufferedWriter(raw),
         encoding=stream.encoding,
         errors=stream.errors,
         line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
     )
+
+
+def printed(result: Any) -> Any:
+    """What a command returns, once all that it printed is written, as no error is seen later."""
+    if sys.stdout:  # None if it is closed
+        sys.stdout.flush()
+    return result
 
 
 def answer(arguments: Sequence[str]) -> Any:
@@ -208,7 +220,8 @@ def sentence(error: Exception) -> str:
         return f"the disk has no room{place}: free some, then resume the run or repeat the command"
     if isinstance(error, OSError) and error.strerror:
         place = f"cannot use {error.filename}: " if error.filename else ""
-        return f"{place}{error.strerror}" + ("; name another place" if place else "")
+        advice = "; name another place" if place and error.errno in ELSEWHERE else ""
+        return f"{place}{error.strerror}{advice}"
     if hasattr(error, "format_message"):  # typer's, whose class moved between its versions
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "hanamachi"

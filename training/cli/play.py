@@ -305,8 +305,9 @@ def obey(contest: Contest, line: str, say: Say) -> bool:
         heard = contest.session.history().heard(contest.seat)
         say("\n".join(map(contest.line, heard)))
     elif line == "hint":
+        thought = spoken(contest, contest.hint())
         say(f"{contest.opponent.name} would play in your place with these probabilities:")
-        say(spoken(contest, contest.hint()))
+        say(thought)
     elif line:
         contest.act(contest.find(line))
         return True

@@ -1,4 +1,4 @@
-"""Results of evaluations as files: JSON and CSV."""
+"""Results of evaluations as JSON files."""
 
 import json
 from dataclasses import asdict

@@ -1,6 +1,7 @@
 """Other-Play: each seat sees the games under a symmetry of its own."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,16 +24,16 @@ class OtherPlayVecEnv(SelfPlayVecEnv):
 
     def __init__(
         self,
-        variant: Variant,
+        variant: Variant | str,
         num_envs: int,
         seed: int = 0,
-        opponents: Sequence[tuple[Policy, float]] = (),
+        opponents: Sequence[tuple[Policy | str | PathLike[str], float]] = (),
         gamma: float = 1.0,
     ) -> None:
-        self.symmetries = variant.symmetries
         super().__init__(variant, num_envs, seed, opponents, gamma)
-        self.drawn = np.zeros((num_envs, variant.seats), np.int64)  # numbers of symmetries
-        self.of_others = relabelled_others(variant)  # (P, K)
+        self.symmetries = self.variant.symmetries
+        self.drawn = np.zeros((num_envs, self.variant.seats), np.int64)  # numbers of symmetries
+        self.of_others = relabelled_others(self.variant)  # (P, K)
 
     @property
     def current(self) -> NDArray[np.int64]:

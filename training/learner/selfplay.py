@@ -238,7 +238,7 @@ class SelfPlayPPO(MaskablePPO):
         """The games as they are, as the learner reads their arrays."""
         if not isinstance(env, TurnBasedVecEnv):
             raise UserError(
-                f"SelfPlayPPO learns from a SelfPlayVecEnv or an AECSelfPlayVecEnv without a "
+                "SelfPlayPPO learns from a SelfPlayVecEnv or an AECSelfPlayVecEnv without a "
                 f"wrapper, not from a {type(env).__name__}; MaskablePPO learns from any VecEnv"
             )
         return env

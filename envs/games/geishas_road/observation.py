@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.game import put
-from hanamachi.engine.layout import Layout, Segment, axis
+from hanamachi.engine.layout import Axes, Layout, Segment, axis
 from hanamachi.engine.words import (
     ALL_BITS,
     BYTE,
@@ -146,17 +146,17 @@ class Sizes(NamedTuple):
         return self.colours * self.values
 
     @property
-    def colour(self) -> int:
+    def colour(self) -> Axes:
         """The axis of what there is of each geisha, or house."""
         return axis(self.colours, "colours")
 
     @property
-    def card(self) -> int:
+    def card(self) -> Axes:
         """The axes of what there is of each card."""
         return self.colour * axis(self.values, "values")
 
     @property
-    def slot(self) -> int:
+    def slot(self) -> Axes:
         """The axis of the cards in hand, then of those on offer."""
         return axis(self.hand + PLACES, "slots")
 
@@ -196,7 +196,13 @@ def own_cards(sizes: Sizes) -> tuple[Segment, ...]:
     """What I must do, and the cards that only I have seen."""
     card = sizes.card
     return (
-        Segment("to do", 6, 0, 1, "act, answer, order, collect, take a marker, name a starter"),
+        Segment(
+            "to do",
+            axis(6, "act, answer, order, collect, marker, starter"),
+            0,
+            1,
+            "act, answer, order, collect, take a marker, name a starter",
+        ),
         Segment("hand", card, 0, 1, "my cards"),
         Segment(
             "slots",
@@ -286,7 +292,7 @@ def offer_tokens(sizes: Sizes) -> tuple[Segment, ...]:
         Segment("card in", SIDES * laid, 0, 1, "the card that it laid; theirs"),
         Segment(
             "offer tokens",
-            SIDES * axis(2 * offers, "Hidden, Counter"),
+            SIDES * axis(2 * offers, "Hidden Offer, Counteroffer"),
             0,
             1,
             "unused: Hidden, Counteroffer; theirs",
@@ -324,7 +330,7 @@ def circle(sizes: Sizes) -> tuple[Segment, ...]:
         Segment("returns", axis(2, "once, twice") * each, 0, 1, "she came home once, twice"),
         Segment(
             "rows",
-            axis(2, "first returns, second") * axis(ROW, "tokens"),
+            axis(2, "first returns, second returns") * axis(ROW, "tokens"),
             0,
             9,
             "tokens left for first, second returns, next first",

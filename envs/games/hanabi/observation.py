@@ -53,7 +53,7 @@ def layout(
 ) -> Layout:
     """The segments of a rule set: `deck` is the cards left after the deal, `copies` the most."""
     cards, traits = suits * ranks, suits + ranks
-    players, other = axis(seats, "players"), axis(seats - 1, "other hands")
+    players, other = axis(seats, "players"), axis(seats - 1, "others")
     slot, card = axis(hand_size, "slots"), axis(suits, "suits") * axis(ranks, "ranks")
     known = axis(cards + traits, "cards then traits")
     return Layout(

@@ -78,7 +78,13 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
     each, pairs = axis(geisha, "geisha"), axis(2, "pairs")
     return Layout(
         (
-            Segment("to do", 3, 0, 1, "what I must decide: an action, a Gift, a Competition"),
+            Segment(
+                "to do",
+                axis(3, "action, Gift, Competition"),
+                0,
+                1,
+                "what I must decide: an action, a Gift, a Competition",
+            ),
             Segment("hand", each, 0, most, "my cards of each geisha"),
             Segment("dealt", each, 0, most, "my hand as it was dealt"),
             Segment(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -468,7 +469,8 @@ if __name__ == "__main__":
 """
 
 
-def test_a_tournament_that_is_stopped_leaves_nobody_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_tournament_that_is_stopped_leaves_nobody_behind(number: int, tmp_path: Path) -> None:
     sleeps = f"(open(f'{tmp_path}/{{os.getpid()}}.pid', 'w').close(), time.sleep(99))"
     class_of(tmp_path / "bots", **{name: sleeps for name in ("one", "other", "third")})
     (tmp_path / "stopped.py").write_text(STOPPED)
@@ -477,8 +479,22 @@ def test_a_tournament_that_is_stopped_leaves_nobody_behind(tmp_path: Path) -> No
         while len(found := [*tmp_path.rglob("*.pid")]) < 2:
             assert tournament.poll() is None
             time.sleep(0.05)
-        tournament.send_signal(signal.SIGINT)
+        tournament.send_signal(number)
         tournament.wait(timeout=30)
-    for bot in found:
-        with pytest.raises(ProcessLookupError):
-            os.kill(int(bot.stem), 0)
+    if number == signal.SIGINT:
+        for bot in found:
+            with pytest.raises(ProcessLookupError):
+                os.kill(int(bot.stem), 0)
+    until = time.monotonic() + 30
+    while left := processes_of(tmp_path / "bots"):  # the waiting ones, too
+        assert time.monotonic() < until, left
+        time.sleep(0.1)
+
+
+def processes_of(bots: Path) -> list[bytes]:
+    """The command lines of the bots that run; none where the platform does not list them."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # of one that ends meanwhile
+            found.append(file.read_bytes())
+    return [words for words in found if os.fsencode(bots) in words]

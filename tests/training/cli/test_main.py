@@ -587,6 +587,7 @@ def test_a_disk_without_room_ends_in_one_sentence_and_leaves_no_file(tmp_path):
     command += f"evaluate random greedy --game hanamikoji --games 2 --out '{tmp_path}'"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 2
+    assert done.stderr.startswith("hanamachi: cannot use")
     assert "File too large" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not any(path.is_file() for path in tmp_path.rglob("*"))

@@ -255,10 +255,11 @@ def test_beside_a_guest_a_row_shows_the_learners_decisions_and_rewards(variant):
     assert (0, False, -1, True) not in found
 
 
-def test_games_and_opponents_may_be_named():
+@pytest.mark.parametrize("kind", [SelfPlayVecEnv, OtherPlayVecEnv])
+def test_games_and_opponents_may_be_named(kind):
     variant = make_variant("hanamikoji")
-    loaded = SelfPlayVecEnv(variant, 8, seed=3, opponents=[(load_policy("greedy", variant), 0.5)])
-    named = SelfPlayVecEnv("hanamikoji", 8, seed=3, opponents=[("greedy", 0.5)])
+    loaded = kind(variant, 8, seed=3, opponents=[(load_policy("greedy", variant), 0.5)])
+    named = kind("hanamikoji", 8, seed=3, opponents=[("greedy", 0.5)])
     for env in (loaded, named):
         env.reset()
     for _ in range(50):
