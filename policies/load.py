@@ -46,8 +46,9 @@ def load_policy(spec: str, /, game: str | Variant | None = None, **options: Any)
     - "model:NAME?url=URL": a language model behind a chat endpoint (see
       hanamachi.policies.external.model_settings); it only plays.
 
-    `game` is a variant, or its id, and `options` are options of that variant; a factory gets all
-    other options as further settings. Raises UserError if the policy cannot be loaded.
+    `game` is a variant, its id, or the name of a small version, and `options` are options of that
+    variant; a factory gets all other options as further settings. Raises UserError if the policy
+    cannot be loaded.
     """
     spec = checked_name(spec)
     if isinstance(game, Variant) or (isinstance(game, str) and game in SMALL):

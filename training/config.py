@@ -26,6 +26,7 @@ from hanamachi import configs
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
+from hanamachi.games.small import SMALL
 from hanamachi.limits import (
     COEFFICIENT,
     EPOCHS,
@@ -229,7 +230,7 @@ class Config(Model):
     """One run: a game, a learner, and its evaluation."""
 
     game: str
-    """Id of the game's variant, such as hanamikoji:three_rounds."""
+    """Id of the game's variant, such as hanamikoji:three_rounds, or a small version's name."""
     options: dict[str, Any] = {}
     """Options of the game that differ from its defaults."""
     seed: Annotated[int, Field(ge=0, lt=1 << 32)] = 0
@@ -266,6 +267,18 @@ class Config(Model):
     save_every: Decisions = 250_000
     """Decisions between two saves of the whole run. A save also comes after five minutes, at the
     end of the iteration."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spells_a_small_version(cls, data: Any) -> Any:
+        """So that a run's file says by itself what is played."""
+        game = data.get("game") if isinstance(data, dict) else None
+        options = data.get("options", {}) if game else None
+        if not isinstance(game, str) or game not in SMALL or not isinstance(options, dict):
+            return data
+        id, small = SMALL[game]
+        listed = {n: list(v) if isinstance(v, tuple) else v for n, v in small.items()}  # as in YAML
+        return data | {"game": id, "options": listed | options}
 
     @field_validator("init_from")
     @classmethod
@@ -439,8 +452,8 @@ def recipe(path: Path | str) -> Path:
     """The file of this name; if there is none, the package's, such as configs/hanamikoji.yaml."""
     folder, *names = Path(path).parts or (".",)
     ours = RECIPES.joinpath(*names)
-    is_ours = folder == FOLDER and os.path.isfile(ours) and not os.path.exists(path)
-    return ours if is_ours else Path(path)
+    is_ours = folder == FOLDER and os.pardir not in names and os.path.isfile(ours)
+    return ours if is_ours and not os.path.exists(path) else Path(path)
 
 
 def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, Any]:

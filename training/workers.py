@@ -65,7 +65,7 @@ def signals_held() -> Iterator[None]:
 
 
 def begin_worker(begin: Callable[[], None] | None) -> None:
-    """Let SIGTERM end a worker as an exception does, and the end of its parent end it at once.
+    """Let SIGTERM end a worker as an exception does; it ends with its parent, too.
 
     Ctrl-C and a closed terminal are for the parent.
     """
@@ -85,12 +85,14 @@ def begin_worker(begin: Callable[[], None] | None) -> None:
 
 
 def end_with_parent() -> None:
-    """Even if the parent is killed: as by SIGTERM, so that bots end, too, or else at once."""
+    """Even if the parent is killed: by SIGTERM, so that bots end, too; by force if that fails."""
     parent = multiprocessing.parent_process()
     assert parent, "a worker is the child of another process"
     parent.join()
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(FAREWELL)
+    main_thread = threading.main_thread().ident
+    if main_thread and hasattr(signal, "pthread_kill"):  # it may be waiting, and must wake
+        signal.pthread_kill(main_thread, signal.SIGTERM)
+        time.sleep(FAREWELL)
     os._exit(ORPHANED)
 
 

@@ -219,6 +219,7 @@ def test_an_illegal_action_of_the_learner_or_the_opponent_raises():
         (lambda: gymnasium.make(NAME, game="hanabi:2p"), "Hanabi2p-v0"),
         (lambda: gymnasium.make_vec(NAME, 2, game="hanabi:2p"), "Hanabi2p-v0"),
         (lambda: gymnasium.make("hanamachi/Hanabi3p-v0", game="hanabi:2p"), "Hanabi2p-v0"),
+        (lambda: gymnasium.make("hanamachi/Hanabi2p-v0", game="hanamikoji-gifts"), "Hanamikoji-v0"),
     ],
 )
 def test_a_mistake_gets_one_sentence(call, sentence):

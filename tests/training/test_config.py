@@ -12,7 +12,7 @@ from root import ROOT
 from samples import sample
 
 from hanamachi.errors import UserError
-from hanamachi.games.registry import VARIANTS
+from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.limits import SETTINGS_BYTES
 from hanamachi.storage.plain_yaml import Yaml, parse_yaml
 from hanamachi.training.cli import main as cli
@@ -88,6 +88,13 @@ def test_every_configuration_of_ours_loads_and_finds_its_schema(path):
     assert path.read_text().startswith("# yaml-language-server: $schema=schema.json\n")
 
 
+def test_a_small_version_is_spelled_by_its_options(load):
+    config = load("game: hanamikoji-gifts\noptions: {starter: 1}")
+    assert config.game == "hanamikoji"
+    assert config.variant() == variant("hanamikoji-gifts", starter=1)
+    assert Config.from_dict(yaml.safe_load(config.to_yaml())) == config
+
+
 def test_the_package_has_the_files_that_a_folder_lacks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert Config.load("configs/pretrained/hanamikoji.yaml").steps == 20_000_000
@@ -95,6 +102,7 @@ def test_the_package_has_the_files_that_a_folder_lacks(tmp_path, monkeypatch):
         "configs",
         "configs/other.yaml",
         "other/hanamikoji.yaml",
+        "configs/../configs/hanamikoji.yaml",
         "configs/" + "x" * 300,
     ):
         with pytest.raises(UserError, match="cannot be read"):

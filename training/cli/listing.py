@@ -21,11 +21,14 @@ Small versions, to be solved exactly: {", ".join(SMALL)}"""
 
 
 def variants(wanted: str | None) -> list[str]:
-    """The ids of all variants, of one game's, or of one variant; UserError for another name."""
+    """The ids of all variants or of one game's, or one variant or small version by its name.
+
+    UserError for another name.
+    """
     if wanted is None or wanted in GAMES:
         return [id for id, game in VARIANTS.items() if wanted in (None, game.name)]
-    if wanted not in VARIANTS:
-        raise unknown("game", wanted, {*GAMES, *VARIANTS})
+    if wanted not in VARIANTS and wanted not in SMALL:
+        raise unknown("game", wanted, {*GAMES, *VARIANTS, *SMALL})
     return [wanted]
 
 
@@ -34,16 +37,16 @@ def as_json(ids: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {
             "id": id,
-            "game": VARIANTS[id].name,
-            "title": VARIANTS[id].title,
-            "cooperative": VARIANTS[id].cooperative,
+            "game": rules.game.name,
+            "title": rules.game.title,
+            "cooperative": rules.game.cooperative,
             "agents": agents_for(id),
             "options": {
-                name: {"default": value, "meaning": VARIANTS[id].options[name]}
-                for name, value in VARIANTS[id].variants[id].items()
+                name: {"default": value, "meaning": rules.game.options[name]}
+                for name, value in rules.options.items()
             },
         }
-        for id in ids
+        for id, rules in zip(ids, map(variant, ids), strict=True)
     ]
 
 
@@ -54,7 +57,7 @@ def agents_for(id: str) -> list[str]:
 
 def tables(ids: Sequence[str]) -> Group:
     """A table of the variants; a table of options as well if they are all of one game."""
-    games = {VARIANTS[id].name for id in ids}
+    games = {variant(id).game.name for id in ids}
     if len(games) > 1:
         return Group(variants_table(ids), AGENTS, MORE)
     return Group(variants_table(ids), AGENTS, options_table(GAMES[games.pop()], ids))
@@ -64,7 +67,7 @@ def variants_table(ids: Sequence[str]) -> Table:
     """The variants: their players, whether these play together, and whether an agent ships."""
     table = whole_table("variant", "players", "kind", "trained agent")
     for id in ids:
-        kind = "cooperative" if VARIANTS[id].cooperative else "competitive"
+        kind = "cooperative" if variant(id).game.cooperative else "competitive"
         agent = ["yes"] * ships(id) + [PARTNER] * ships(id + PARTNER)
         table.add_row(id, str(variant(id).seats), kind, ", ".join(agent) or "no")
     return table
@@ -73,8 +76,9 @@ def variants_table(ids: Sequence[str]) -> Table:
 def options_table(game: Game, ids: Sequence[str]) -> Table:
     """The options of these variants: default, other defaults, meaning, and which ones have it."""
     table = whole_table("option", "default", "meaning")
+    options = {id: variant(id).options for id in ids}
     for name, meaning in game.options.items():
-        defaults = {id: game.variants[id][name] for id in ids if name in game.variants[id]}
+        defaults = {id: own[name] for id, own in options.items() if name in own}
         if not defaults:
             continue
         usual = next(iter(defaults.values()))

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedWriter, FileIO, TextIOWrapper
 from types import FrameType
 from typing import Any
@@ -27,7 +27,10 @@ STOPPED = {HUNG_UP: "hung up", INTERRUPTED: "interrupted", TERMINATED: "terminat
 SOON = 0.1  # seconds; if Python still cleans up then, the hook is called again
 FULL = errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)  # Windows has no quota of this name
 READER_LEFT = [errno.EINVAL] if sys.platform == "win32" else []  # besides a broken pipe
-ELSEWHERE = errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.ELOOP
+ELSEWHERE = (  # errors of a name for which another is better
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR,
+    errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG,
+)  # fmt: skip
 RESUMABLE = "train", "sweep", "exploit", "evaluate", "dataset", "arena"
 
 
@@ -106,7 +109,7 @@ def read_and_print_all() -> None:
     if sys.stdout is sys.__stdout__:
         sys.stdout = lasting(sys.stdout)
     if sys.stderr is sys.__stderr__:
-        sys.stderr = lasting(sys.stderr)
+        sys.stderr = lasting(sys.stderr, Silent)
 
 
 class Lasting(FileIO):
@@ -128,11 +131,20 @@ class Lasting(FileIO):
         return len(content)
 
 
-def lasting(stream: Any) -> Any:
+class Silent(Lasting):
+    """For notes, which must not end a command: no error of this pipe or file is raised."""
+
+    def write(self, content: Any) -> int:
+        with suppress(OSError):
+            return super().write(content)
+        return len(content)
+
+
+def lasting(stream: Any, kind: type[Lasting] = Lasting) -> Any:
     """The same stream, which fails no more if its reader ends; what is no pipe or file stays."""
     if not isinstance(stream, TextIOWrapper) or stream.isatty():
         return stream
-    raw: Any = Lasting(stream.fileno(), "wb", closefd=False)
+    raw: Any = kind(stream.fileno(), "wb", closefd=False)
     return TextIOWrapper(
         raw if stream.write_through else BufferedWriter(raw),
         encoding=stream.encoding,

@@ -9,11 +9,16 @@ import typer
 from hanamachi.errors import UserError, shown
 
 GameId = Annotated[
-    str, typer.Argument(metavar="GAME", help="Id of a variant; see hanamachi games.")
+    str,
+    typer.Argument(
+        metavar="GAME", help="A variant, or a small version; hanamachi games lists both."
+    ),
 ]
 GameOption = Annotated[
     str | None,
-    typer.Option("--game", help="Id of a variant; checkpoints and agents that ship know theirs."),
+    typer.Option(
+        "--game", help="A variant, or a small version; checkpoints and agents know theirs."
+    ),
 ]
 GameOptions = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the game, such as max_rounds=3.")

@@ -221,9 +221,11 @@ def observed(variant: Variant, games: NDArray[Any]) -> NDArray[np.float32]:
 
 def too_large(variant: Variant, counted: int) -> UserError:
     """The error for a variant with too many states."""
+    small = small_versions(variant.game.name)
+    advice = f"; name a small version, {' or '.join(small)}" if small else ""
     return UserError(
-        f"{variant.id} is too large to solve exactly: its tree has more than {counted:,} states; "
-        f"name a small version, {' or '.join(small_versions(variant.game.name))}"
+        f"{variant.id} is too large to solve exactly: its tree has more than {counted:,} "
+        f"states{advice}"
     )
 
 

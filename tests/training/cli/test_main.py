@@ -235,6 +235,18 @@ def test_games_lists_every_variant_and_whether_it_has_an_agent(hanamachi):
     assert agent["hanabi:4p:multicolour"] == "no"
 
 
+def test_games_lists_a_small_version_with_its_own_options(hanamachi):
+    code, out, _ = hanamachi("games", "hanabi-pairs", "--json")
+    (listed,) = json.loads(out)
+    assert (code, listed["id"], listed["game"], listed["agents"]) == (
+        0,
+        "hanabi-pairs",
+        "hanabi",
+        [],
+    )
+    assert listed["options"]["ranks"]["default"] == 2
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_games_lists_the_variants_and_options_of_one_game(hanamachi, game):
     code, out, _ = hanamachi("games", game)

@@ -7,6 +7,7 @@ import typer
 
 from hanamachi.errors import UserError
 from hanamachi.limits import WORKERS
+from hanamachi.training.cli.notes import note
 from hanamachi.training.cli.options import Settings
 from hanamachi.training.cli.terminal import written
 
@@ -35,7 +36,7 @@ def train(
     ] = None,
 ) -> None:
     """Train a policy by self-play, evaluate it, and export it to OUT/policy (extra: train)."""
-    from hanamachi.training.config import Config
+    from hanamachi.training.config import Config, recipe
     from hanamachi.training.curve import CURVE, REPORT
     from hanamachi.training.resume import saved_workers
     from hanamachi.training.run import train
@@ -43,6 +44,8 @@ def train(
     if workers and not on_ray:
         raise UserError("--workers is the number of workers on a Ray cluster: add --ray")
     run = Config.load(config, settings or ())
+    if (file := recipe(config)) != config:
+        note(f"there is no {config} here; the package's is used: {file}")
     out = out or Path("runs", config.stem)
     if on_ray:
         workers = workers or (saved_workers(out) if resume else None) or usual_workers(run)
