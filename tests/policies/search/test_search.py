@@ -23,7 +23,8 @@ from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.playout import gap_to_best, play_out
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
-from hanamachi.training.evaluation.matches import interval, match
+from hanamachi.training.evaluation.matches import match
+from hanamachi.training.evaluation.statistics import interval
 
 SEARCHES = {  # for each kind, in each kind of game that it is for
     ("hanamikoji", "search:improve:greedy:worlds=2"),
