@@ -10,7 +10,7 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
-from hanamachi.games.small import SMALL
+from hanamachi.games.small import spelled_out
 from hanamachi.limits import POLICY_NAME
 from hanamachi.policies.entry_point import load_entry_point, type_and_message
 from hanamachi.policies.external.process import PROCESS, load_process
@@ -51,9 +51,11 @@ def load_policy(spec: str, /, game: str | Variant | None = None, **options: Any)
     cannot be loaded.
     """
     spec = checked_name(spec)
-    if isinstance(game, Variant) or (isinstance(game, str) and game in SMALL):
-        chosen = game if isinstance(game, Variant) else variant(game)
-        game, options = chosen.id, {**chosen.options, **options}
+    if isinstance(game, Variant):
+        options = {**game.options, **options}
+        game = game.id
+    played = spelled_out(game, options)
+    game, options = played
     if spec.startswith(SEARCH):
         return load_search(spec, game, options)
     if spec.startswith(PROCESS):

@@ -26,7 +26,7 @@ from hanamachi import configs
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.games.small import SMALL
+from hanamachi.games.small import spelled_out
 from hanamachi.limits import (
     COEFFICIENT,
     EPOCHS,
@@ -272,13 +272,14 @@ class Config(Model):
     @classmethod
     def _spells_a_small_version(cls, data: Any) -> Any:
         """So that a run's file says by itself what is played."""
-        game = data.get("game") if isinstance(data, dict) else None
-        options = data.get("options", {}) if game else None
-        if not isinstance(game, str) or game not in SMALL or not isinstance(options, dict):
+        given = data.get("options", {}) if isinstance(data, dict) else None
+        if not isinstance(given, dict):
             return data
-        id, small = SMALL[game]
-        listed = {n: list(v) if isinstance(v, tuple) else v for n, v in small.items()}  # as in YAML
-        return data | {"game": id, "options": listed | options}
+        game, options = spelled_out(data.get("game"), given)
+        if game == data.get("game"):
+            return data
+        listed = {n: list(v) if isinstance(v, tuple) else v for n, v in options.items()}  # as YAML
+        return data | {"game": game, "options": listed}
 
     @field_validator("init_from")
     @classmethod

@@ -15,7 +15,7 @@ from hanamachi.adapters.aec import make
 from hanamachi.engine.game import Game
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
-from hanamachi.games.small import SMALL
+from hanamachi.games.small import spelled_out
 from hanamachi.rendering.frames import RENDER_MODES
 
 
@@ -71,7 +71,7 @@ def many_games(
 
 def checked_game(game: str, variants: list[str]) -> str:
     """The id of the variant to play; UserError if this id of Gymnasium stands for others."""
-    played = SMALL[game].id if isinstance(game, str) and game in SMALL else game
+    played, _ = spelled_out(game, {})
     if isinstance(played, str) and played in VARIANTS and played not in variants:
         other = gymnasium_id(played)
         raise UserError(f"{game} is {other}; this id is for {' and '.join(variants)}")

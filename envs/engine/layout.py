@@ -133,7 +133,9 @@ class Layout:
         """
         if rows.shape[-1:] != (self.size,):
             raise UserError(f"give rows of {self.size} entries, not an array {rows.shape}")
-        part, size = rows[..., self.slice(name)], self.segments[self._index(name)].size
+        index = self._index(name)
+        start, size = int(self.offsets[index]), self.segments[index].size
+        part = rows[..., start : start + size]
         return part.reshape(*part.shape[:-1], *size.shape) if isinstance(size, Axes) else part
 
     def _index(self, name: str) -> int:

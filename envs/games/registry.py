@@ -6,7 +6,7 @@ from typing import Any
 from hanamachi.engine.game import Game, Variant
 from hanamachi.errors import UserError, nearest, shown, unknown
 from hanamachi.games import geishas_road, hanabi, hanamikoji
-from hanamachi.games.small import SMALL
+from hanamachi.games.small import SMALL, spelled_out
 
 GAMES: dict[str, Game] = {
     game.name: game for game in (hanamikoji.GAME, geishas_road.GAME, hanabi.GAME)
@@ -20,9 +20,7 @@ def variant(id: str, /, **options: Any) -> Variant:
     The name of a small version, such as "hanamikoji-gifts", stands for a variant and its options.
     Raises UserError for an id or an option that does not exist, or a value that does not fit.
     """
-    if isinstance(id, str) and id in SMALL:
-        small = SMALL[id]
-        return variant(small.id, **{**small.options, **options})
+    id, options = spelled_out(id, options)
     if isinstance(id, str) and id in GAMES and id not in VARIANTS:
         raise UserError(f"{id} has several variants; choose {' or '.join(GAMES[id].variants)}")
     if not isinstance(id, str) or id not in VARIANTS:

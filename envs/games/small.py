@@ -1,7 +1,9 @@
 """The small versions: a table of variants whose whole tree is walked in seconds."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
+
+Name = TypeVar("Name")  # of a game, or what takes its place
 
 
 class Small(NamedTuple):
@@ -46,3 +48,14 @@ SMALL: dict[str, Small] = {
 def small_versions(game: str) -> list[str]:
     """The names of the small versions of one game."""
     return [name for name, small in SMALL.items() if small.id.partition(":")[0] == game]
+
+
+def spelled_out(game: Name, options: Mapping[str, Any]) -> tuple[Name, dict[str, Any]]:
+    """The id and the options that the name of a small version stands for; other names stay.
+
+    `options` replace those of the small version.
+    """
+    small = SMALL.get(game) if isinstance(game, str) else None
+    if not small:
+        return game, dict(options)
+    return cast(Name, small.id), {**small.options, **options}

@@ -68,7 +68,7 @@ def variants_table(ids: Sequence[str]) -> Table:
     table = whole_table("variant", "players", "kind", "trained agent")
     for id in ids:
         kind = "cooperative" if variant(id).game.cooperative else "competitive"
-        agent = ["yes"] * ships(id) + [PARTNER] * ships(id + PARTNER)
+        agent = ["yes" if name == id else PARTNER for name in agents_for(id)]
         table.add_row(id, str(variant(id).seats), kind, ", ".join(agent) or "no")
     return table
 

@@ -110,7 +110,7 @@ Rows = list[Row] | list[TeamScore]  # of one policy, the latter in a cooperative
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The result of an evaluation: what was played, by which policies, and how it ended."""
+    """The result of an evaluation: what was played, who played it, and how it ended."""
 
     game: str
     options: dict[str, Any]
