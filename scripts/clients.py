@@ -6,8 +6,8 @@
 An example needs what the pip line of its docstring says, after our package its library first. The
 environment lies in .venv-clients/NAME, and all that was said in NAME.log next to it. Where there
 is a scripts/check_NAME.py, the library's own checks, it runs before the example. A client fails if
-anything does, or if the interval of its figure does not lie above 60 %; the others still run.
-Chance alone gives 50 %, and an untrained network that always prefers the same actions up to 57 %.
+anything does, or if the interval of its figure does not lie above 60%; the others still run.
+Chance alone gives 50%, and an untrained network that always prefers the same actions up to 57%.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def examine(name: str, flags: list[str], steps: int | None) -> Row:
         except ClientFailure as why:
             return Row(client, version, str(why), time.monotonic() - began, False)
     learned = float(low) > LEARNED
-    figure += "" if learned else f": not above {LEARNED} %"
+    figure += "" if learned else f": not above {LEARNED}%"
     return Row(client, version, figure, time.monotonic() - began, learned)
 
 

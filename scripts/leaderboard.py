@@ -69,7 +69,7 @@ How strong every policy of the package is, as measured by `scripts/leaderboard.p
 games every pair of policies plays each deal twice, with the seats exchanged; a draw counts half,
 and actions are sampled. Elo is fitted without the games of the search; its mean is 0. In Hanabi the
 policies sit in alternate seats and play their most probable actions. A result like 61.2 ± 0.9 gives
-the farther end of its 95 % interval. The agents are part of the package under the names in the
+the farther end of its 95% interval. The agents are part of the package under the names in the
 tables, as in `load_policy("hanamikoji")`; [their model cards](../policies/pretrained) say how they
 were made.
 Those with `:partner` are for play with people and other policies: with three to five players,
@@ -294,7 +294,7 @@ def bounds(results: Mapping[str, Any]) -> Iterator[str]:
     yield from heading("agent", "bound", "strongest attacker", "its wins, per cent")
     for id, result in results.items():
         if found := strongest_attacker(id, result):
-            bound = f"{100 * found.low:.1f} %"
+            bound = f"{100 * found.low:.1f}%"
             yield row(
                 f"`{id}`", bound, in_words(found), f"{wins(asdict(found))} of {found.games:,} games"
             )

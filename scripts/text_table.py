@@ -65,7 +65,7 @@ def measured(policy: Policy, partner: Policy, games: int) -> tuple[str, float]:
             characters.append(sent[seat])
     rates = np.array(scores).reshape(-1, 2).mean(1)
     low, high = (100 * end for end in interval(rates))
-    figure = f"wins {100 * rates.mean():.1f} % ({low:.1f} to {high:.1f})"
+    figure = f"wins {100 * rates.mean():.1f}% ({low:.1f} to {high:.1f})"
     return figure, float(np.mean(characters))
 
 

@@ -336,7 +336,7 @@ def write(result: Exploitation, out: Path) -> None:
 
 
 def draw(result: Exploitation, curves: Sequence[Curve]) -> Figure:
-    """What each response won while it learned, and in the end, with its 95 % interval."""
+    """What each response won while it learned, and in the end, with its 95% interval."""
     figure = Figure(figsize=(7, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()

@@ -177,7 +177,7 @@ def spoken(result: LoggedResult) -> str:
     if name.startswith(SCORE):
         partner = name.replace(WITH, " with ").removeprefix(SCORE)
         return f"mean score{partner} {middle:.2f} ({low:.2f} to {high:.2f})"
-    span = f"{100 * middle:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+    span = f"{100 * middle:.1f}% ({100 * low:.1f} to {100 * high:.1f})"
     return f"{span} against {name.removeprefix(AGAINST)}"
 
 

@@ -19,7 +19,7 @@ Curve = dict[str, dict[int, float]]  # decisions -> value, by the name in the lo
 
 
 class LoggedResult(NamedTuple):
-    """A result of an evaluation, with its 95 % interval and its name in the logs."""
+    """A result of an evaluation, with its 95% interval and its name in the logs."""
 
     name: str
     low: float

@@ -60,7 +60,7 @@ def style(axes: Any) -> None:
 
 
 def draw_results(axes: Any, curve: Curve) -> None:
-    """A line for each opponent or the score, in a band of its 95 % intervals.
+    """A line for each opponent or the score, in a band of its 95% intervals.
 
     A single evaluation is a dot with its interval, as far from the beginning as it came.
     """

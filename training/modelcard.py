@@ -61,7 +61,7 @@ COMPETITIVE = {
     "played": """\
 It samples its actions by default.""",
     "measured": """\
-Each deal is played twice with the seats exchanged. A draw counts half. The 95 % intervals are
+Each deal is played twice with the seats exchanged. A draw counts half. The 95% intervals are
 clustered by deal.""",
     "learning": """\
 Proximal policy optimisation over the legal actions, with advantages signed by who moves next: what
@@ -117,9 +117,9 @@ FEATURE_MEANINGS = {  # what each tells the network
     "convention": "what clues say about hidden cards by the conventions of `expert`",
     "hat": "what hat guessers conclude from all clues, more than people can work out",
 }
-HEADINGS = ["| opponent | play | games | wins, per cent | 95 % interval |", "|---|---|---|---|---|"]
+HEADINGS = ["| opponent | play | games | wins, per cent | 95% interval |", "|---|---|---|---|---|"]
 TEAM_HEADINGS = [
-    "| partners | play | games | mean score | 95 % interval | perfect | lost |",
+    "| partners | play | games | mean score | 95% interval | perfect | lost |",
     "|---|---|---|---|---|---|---|",
 ]
 

@@ -30,7 +30,7 @@ BODY = """<p>The policy learned from {decisions:,} decisions with seed {seed}.</
 <div class="wide"><img class="curve" alt="Results, loss and entropy by decisions"
   src="data:image/png;base64,{curve}"></div>
 <h2>Final evaluation</h2>
-<p>These deals had no part in choosing the checkpoint. Intervals hold the truth with 95 %.</p>
+<p>These deals had no part in choosing the checkpoint. Intervals hold the truth with 95%.</p>
 {table}
 <h2>A game</h2>
 <p>Copies of the policy play in all seats; all cards are open.</p>

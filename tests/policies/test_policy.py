@@ -92,7 +92,7 @@ def positions(variant, games=PLAYED, seed=0):
 
 
 def lower_end(policy, opponent, games, seed):
-    """Of the 95 % interval of the share of games won; each deal is played from both seats."""
+    """Of the 95% interval of the share of games won; each deal is played from both seats."""
     variant, rng = policy.variant, np.random.default_rng(seed)
     states = variant.new(np.repeat(rng.integers(0, 2**63, games // 2).astype(np.uint64), 2))
     kernels.reset(variant.rule_set, states)

@@ -137,7 +137,7 @@ def test_the_page_of_recipes_says_what_the_cards_say(agent):
     made = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     main = next(row for row in read_rows(folder / "evaluation.json") if SCRIPT["is_main"](row))
     rate = isinstance(main, Row)
-    assert result == (f"{100 * main.rate:.1f} %" if rate else f"{main.mean:.2f}")
+    assert result == (f"{100 * main.rate:.1f}%" if rate else f"{main.mean:.2f}")
     assert int(decisions) * 1_000_000 == settings_of(agent).steps
     assert checkpoint == f"{made['decisions'] / 1e6:.1f}"
 

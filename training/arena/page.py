@@ -105,7 +105,7 @@ def rules(tournament: Tournament) -> str:
     bounds += [f"{limits.clock:g} seconds for each game"] if limits.clock else []
     bounds += [f"{limits.memory} MB of memory of each process"] if limits.memory else []
     bounds += [f"{limits.cpu} seconds of processor time of each process"] if limits.cpu else []
-    words = f"{', '.join(bounds)}. Seed {evaluation.seed}; {options}. Intervals are of 95 %."
+    words = f"{', '.join(bounds)}. Seed {evaluation.seed}; {options}. Intervals are of 95%."
     if tournament.passed_over:
         words += f" In the folder, but no bots: {', '.join(tournament.passed_over)}."
     return words

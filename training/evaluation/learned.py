@@ -35,7 +35,7 @@ class Result:
     with the most probable actions."""
 
     mean: float
-    low: float  #: of its 95 % interval
+    low: float  #: of its 95% interval
     high: float
 
 

@@ -40,7 +40,7 @@ def evaluation_page(evaluation: Evaluation) -> str:
         parts += ["<h2>What moves lose, as a search judges them</h2>"]
         parts += [table(["policy"], ["moves", "lost by a move"], lines)]
     options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
-    parts.append(f"<p>Seed {evaluation.seed}; {escape(options)}. Intervals are of 95 %.</p>")
+    parts.append(f"<p>Seed {evaluation.seed}; {escape(options)}. Intervals are of 95%.</p>")
     return page(title, "\n".join(parts), WIDTH)
 
 
@@ -48,7 +48,7 @@ def rows_table(rows: Rows) -> str:
     """A line for each opponent or partner and way of play."""
     team = isinstance(rows[0], TeamScore)
     words = ["policy", "with" if team else "against", "play"]
-    numbers = ["games", "mean score" if team else "wins, per cent", "95 % interval"]
+    numbers = ["games", "mean score" if team else "wins, per cent", "95% interval"]
     lines = []
     for row in rows:
         other, *figures = measured(row)

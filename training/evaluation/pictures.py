@@ -142,6 +142,6 @@ def draw_ratings(axes: Any, result: CrossPlay, order: Any) -> None:
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_yticks([])
     axes.margins(x=0.15)
-    axes.set_title("\n".join(["Elo, mean 0, with 95 % intervals", *hidden(result)]), fontsize=9)
+    axes.set_title("\n".join(["Elo, mean 0, with 95% intervals", *hidden(result)]), fontsize=9)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right", "left"]].set_visible(False)

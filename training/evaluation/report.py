@@ -71,7 +71,7 @@ def bars(histogram: Sequence[int]) -> str:
 
 
 def rates_table(rows: Sequence[Row]) -> Table:
-    figures = "games", "wins,\nper cent", "95 % interval"  # a wider one would fold the names
+    figures = "games", "wins,\nper cent", "95% interval"  # a wider one would fold the names
     table = whole_table("policy", "against", "play", right=figures)
     for row in rows:
         span = f"{100 * row.low:.1f} to {100 * row.high:.1f}"

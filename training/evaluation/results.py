@@ -40,7 +40,7 @@ class Row:
 
     def __str__(self) -> str:
         rate, low, high = (f"{100 * share:.1f}" for share in (self.rate, self.low, self.high))
-        return f"{rate} % against {self.opponent} ({low} to {high}), {self.games:,} games"
+        return f"{rate}% against {self.opponent} ({low} to {high}), {self.games:,} games"
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ def interval(scores: Floats, level: float = LEVEL) -> tuple[float, float]:
     The two games of a deal hang together, so deals are the sample. Two deals lost and two deals
     won are added, as Agresti and Coull do for single games: with them the normal interval also
     holds near 0 and 1 and for few deals, where the variance of the sample says nothing. From 200
-    deals on and for means from 0.03 to 0.97, 95 % intervals held the truth in 93 to 97 % of
-    simulated evaluations, whatever the luck of the deals; with fewer in 91 to 100 %
+    deals on and for means from 0.03 to 0.97, 95% intervals held the truth in 93 to 97% of
+    simulated evaluations, whatever the luck of the deals; with fewer in 91 to 100%
     (tests/training/evaluation/test_statistics.py).
     """
     padded = np.concatenate([scores, ADDED])
@@ -49,11 +49,11 @@ def interval(scores: Floats, level: float = LEVEL) -> tuple[float, float]:
 
 
 def normal_interval(scores: Floats) -> tuple[float, float]:
-    """A 95 % interval for the mean score of games, (G,).
+    """A 95% interval for the mean score of games, (G,).
 
     It holds the truth that often from FEW_SCORES games on, or from 1,000 where one in a hundred is
     lost: a sample without a lost game underestimates the variance. In simulations of scores like
-    `greedy`'s, it held the truth in 70 % of samples of 2 games, 84 % of 4, 92 % of 10 and 93 % of
+    `greedy`'s, it held the truth in 70% of samples of 2 games, 84% of 4, 92% of 10 and 93% of
     20.
     """
     margin = quantile(LEVEL) * scores.std(ddof=1) / np.sqrt(len(scores))
@@ -93,12 +93,12 @@ def at_once(count: int) -> float:
 
 
 def elo(size: int, pairs: Pairs, scores: Floats) -> tuple[Floats, Floats]:
-    """Ratings, (K,), with mean 0, and the margins of their 95 % intervals, (K,).
+    """Ratings, (K,), with mean 0, and the margins of their 95% intervals, (K,).
 
     A `bradley_terry` fit; `scores` are those of the first of each pair, (P, D). All pairs met on
     the same deals, which the margins take into account. From ENOUGH deals on they held the truth
-    in 92 to 97 % of simulated evaluations, even of policies of which one is 1,000 points from the
-    others; with fewer in 81 to 100 % (tests/training/evaluation/test_statistics.py).
+    in 92 to 97% of simulated evaluations, even of policies of which one is 1,000 points from the
+    others; with fewer in 81 to 100% (tests/training/evaluation/test_statistics.py).
     """
     sides = sides_of(size, pairs)
     strength, added = bradley_terry(sides, scores.mean(1), scores.shape[1])
@@ -113,10 +113,10 @@ def elo(size: int, pairs: Pairs, scores: Floats) -> tuple[Floats, Floats]:
 def rating_among(
     ratings: Floats, rates: Floats, margins: Floats, deals: int
 ) -> tuple[float, float]:
-    """The rating of one more policy, and the margin of its 95 % interval.
+    """The rating of one more policy, and the margin of its 95% interval.
 
     It won `rates`, (K,), of this number of deals against each of the policies that have these
-    `ratings`, (K,); `margins` are those of the rates' 95 % intervals. The ratings count as known,
+    `ratings`, (K,); `margins` are those of the rates' 95% intervals. The ratings count as known,
     and the rates as independent.
     """
     own, logits = np.ones((len(ratings), 1)), ratings / ELO
@@ -188,7 +188,7 @@ class Cycle:
 
     @property
     def sure(self) -> bool:
-        """Whether it is beyond noise: each of the three wins more than half, with 95 %."""
+        """Whether it is beyond noise: each of the three wins more than half, with 95%."""
         return self.low > 0.5
 
 
@@ -219,7 +219,7 @@ def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]
     (Jiang et al. 2011, Statistical ranking and combinatorial Hodge theory; Balduzzi et al. 2018,
     Re-evaluating evaluation); shares are of their sum of squares. Log odds, because Elo's
     differences add up in them; in rates, which end at 1, every steep ladder would look like a
-    cycle. Were there no cycles, 95 % of tournaments of as many deals would stay below the second
+    cycle. Were there no cycles, 95% of tournaments of as many deals would stay below the second
     share. `scores` are those of the first of each pair, (P, D), for every two of the K.
     """
     sides = sides_of(size, pairs)

@@ -118,7 +118,7 @@ def test_a_function_of_many_games_at_once_is_judged_as_one_of_each():
 
 def test_a_row_is_a_sentence():
     row = Row("mine", "random", "sample", 2_000, 0.7124, 0.69, 0.7341)
-    assert str(row) == "71.2 % against random (69.0 to 73.4), 2,000 games"
+    assert str(row) == "71.2% against random (69.0 to 73.4), 2,000 games"
 
 
 def test_memory_belongs_to_a_game_and_a_seat_and_only_going_games_are_asked():

@@ -37,7 +37,7 @@ WON, LOST = np.ones(50), np.zeros(50)
 def band(trials, truth=0.95):
     """What an event of chance `truth` shows in so many trials, but for 4 times in 100,000.
 
-    Of 95 %, in 2,000 trials: 93 to 97 %.
+    Of 95%, in 2,000 trials: 93 to 97%.
     """
     low, high = binom.ppf([2e-5, 1 - 2e-5], trials, truth) / trials
     return low, high

@@ -1,7 +1,7 @@
 // How the page says what the server tells it.
 
 export const capitalised = (words) => words.charAt(0).toUpperCase() + words.slice(1);
-export const percent = (share) => `${Math.round(100 * share)} %`;
+export const percent = (share) => `${Math.round(100 * share)}%`;
 export const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
 
 /** An event: chance and the table speak for themselves. */
