@@ -38,7 +38,7 @@ from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS, load_c
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.config import Config
-from hanamachi.training.curve import CURVE, RESULT, Curve, evaluations, read_curve
+from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve
 from hanamachi.training.curve_pictures import results_picture
 from hanamachi.training.evaluation.json_results import read_rows, write_json
 from hanamachi.training.evaluation.learned import (
@@ -64,11 +64,12 @@ from hanamachi.training.exploitation import (
 )
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.run import train
+from hanamachi.training.run_files import CURVE, DESCRIPTION, LOGS, POLICY, RESULTS
 
 CONFIGS = Path(__file__).parents[1] / "configs" / "pretrained"
 MEASURED = ["evaluation.final_games=20_000"]  # of every agent that ships
 LEADERBOARD = Path(__file__).parents[1] / "docs" / "leaderboard.json"
-RUN, EVALUATION, POINTS = "run.json", "evaluation.json", "curve.json"
+POINTS = "curve.json"
 TEACHER = "expert"  # which advises those that were not cloned
 LEARNED_GAMES = 2_000  # of each figure
 RESPONSES: Mapping[str, Any] = {  # how policies learn to beat an agent
@@ -101,7 +102,7 @@ def run_of(agent: str, seed: int, out: Path) -> Path:
 
 def main_result(run: Path) -> Result:
     """The result of a run that chooses between its seeds; see `Result`."""
-    rows = read_rows(run / EVALUATION)
+    rows = read_rows(run / RESULTS)
     return result_of(next(row for row in rows if is_main(row)))
 
 
@@ -123,10 +124,10 @@ def ship(agent: str, config: Config, run: Path, to: Path, seeds: Mapping[int, Re
     """Put the checkpoint of a run and its papers into a folder of the package."""
     with replacing_folder(to) as aside:
         for name in (WEIGHTS, CONFIG):
-            (aside / name).write_bytes((run / "policy" / name).read_bytes())
-        for name in (RUN, EVALUATION):
+            (aside / name).write_bytes((run / POLICY / name).read_bytes())
+        for name in (DESCRIPTION, RESULTS):
             (aside / name).write_bytes((run / name).read_bytes())
-        write_json(learning_curve(run / "tensorboard"), aside / POINTS)
+        write_json(learning_curve(run / LOGS), aside / POINTS)
         learn_about(agent, config, aside, dict(seeds), {})
     print(f"{agent} ships: {to}")
 
@@ -194,7 +195,7 @@ def what_it_learned(folder: Path) -> TeacherComparison:
 
 def shipped_settings(agent: str) -> Config:
     """The settings of the agent that is there: its recipe, with its own seed."""
-    made = json.loads((agent_folder(agent) / RUN).read_text(encoding="utf-8"))
+    made = json.loads((agent_folder(agent) / DESCRIPTION).read_text(encoding="utf-8"))
     return settings(agent, [f"seed={made['seed']}"])
 
 
@@ -207,19 +208,19 @@ def known(folder: Path) -> Exploitation | None:
 def write_card(agent: str, config: Config, folder: Path) -> None:
     """Write the card of an agent and the picture of its curve, from its papers."""
     (folder / CARD).write_text(card(agent, config, folder), encoding="utf-8")
-    made = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    made = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
     (folder / CURVE).write_bytes(results_picture(kept_curve(folder), made["decisions"]))
 
 
 def card(agent: str, config: Config, folder: Path) -> str:
     """The card of an agent, from its papers."""
-    made = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    made = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
     found = known(folder)
     exploited = summary(found, others=stronger_searches(agent, folder, found)) if found else ""
     about: dict[str, Any] = {"name": agent, "exploited": exploited}
     about["compared"] = read_learned(folder)
     about["evaluations"] = evaluations(kept_curve(folder))
-    return model_card(config, made, made["decisions"], read_rows(folder / EVALUATION), **about)
+    return model_card(config, made, made["decisions"], read_rows(folder / RESULTS), **about)
 
 
 def stronger_searches(agent: str, folder: Path, found: Exploitation) -> list[tuple[float, str]]:

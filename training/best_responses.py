@@ -35,6 +35,7 @@ from hanamachi.storage.reading import checked_path
 from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
+from hanamachi.training.defaults import RESPONSES, SEARCH_GAMES
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.fingerprints import fingerprint
 from hanamachi.training.evaluation.matches import GAMES_FOLDER
@@ -57,17 +58,17 @@ from hanamachi.training.exploitation import (
     ATTACK,
     EVEN,
     EXPLOITATION,
-    SEARCH_GAMES,
     Exploitation,
     Response,
     Start,
-    attack,
+    attacker_name,
     check_victim,
     exploit_by_search,
     read_exploitation,
     write_exploitation,
 )
 from hanamachi.training.run import refuse_begun, train
+from hanamachi.training.run_files import LOGS, POLICY
 
 # settings of the given config that every response takes over where they are named
 KEPT = (
@@ -103,7 +104,7 @@ def exploit(
     policy: str | Path,
     out: Path | str,
     steps: int,
-    seeds: int = 3,
+    seeds: int = RESPONSES,
     *,
     search: str | None = None,
     search_games: int = SEARCH_GAMES,
@@ -137,14 +138,14 @@ def exploit(
     out = checked_path(out)
     victim = load_policy(str(policy), game, **options)
     check_victim(victim, options)
-    check(steps, seeds, out)
+    check_counts(steps, seeds, out)
     if search is not None:
-        check_search(attack(policy, search), search_games, victim.variant)
+        check_search(attacker_name(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
     check_deals(runs, out, search is not None)
     found = earlier_search(out) if search is None else None
     train_all(runs, out, resume, mapper)
-    result = exploitation(runs, victim, out, watch or Watch())
+    result = measure(runs, victim, out, watch or Watch())
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
         how |= {"seed": seed_after(runs, 3), "out": out / SEARCHED}
@@ -175,7 +176,7 @@ def respond(run: Config, folder: Path, title: str) -> None:
     train(run, folder, resume=True, title=title, show=False)
 
 
-def check(steps: int, seeds: int, out: Path) -> None:
+def check_counts(steps: int, seeds: int, out: Path) -> None:
     keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / DRAWN])
     if not 1 <= whole_number(steps, "steps") <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
@@ -189,13 +190,13 @@ def check_search(name: str, games: int, variant: Variant) -> None:
     load_policy(name, variant)
 
 
-def check_deals(runs: Sequence[Config], out: Path, search: bool) -> None:
+def check_deals(runs: Sequence[Config], out: Path, with_search: bool) -> None:
     """UserError, before anything is trained, if games that are kept in `out` have other deals.
 
     The deals depend on the number of responses.
     """
     kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_after(runs, 2))]
-    if search:
+    if with_search:
         kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_after(runs, 3)))
     for file, seed in kept:
         if file.exists() and parsed(file).get("seed") != seed:
@@ -278,16 +279,16 @@ class MostProbable(Policy):
         return best(chances), None, memory
 
 
-def exploitation(runs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> Exploitation:
+def measure(runs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> Exploitation:
     """What the responses in `out` win: some deals choose the best one, and others measure all."""
-    play = partial(played, runs, victim, out, watch)
+    play = partial(scores_of_each, runs, victim, out, watch)
     choice = play(CHOICE, seed_after(runs, 2))
     return Exploitation(
         victim=runs[0].evaluation.opponents[0],
         game=victim.variant.id,
         options=dict(victim.variant.options),
         best=int(np.argmax([each.mean() for each in choice])),
-        responses=measured(runs, play("rates", seed_after(runs, 1))),
+        responses=responses_of(runs, play("rates", seed_after(runs, 1))),
     )
 
 
@@ -296,7 +297,7 @@ def seed_after(runs: Sequence[Config], number: int) -> int:
     return runs[-1].final_seed + number
 
 
-def measured(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Response]:
+def responses_of(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Response]:
     """What every response wins, given its scores on the same deals, (D,) each."""
     games, responses = runs[0].evaluation.final_games, []
     for number, (run, each) in enumerate(zip(runs, scores, strict=True), 1):
@@ -306,14 +307,14 @@ def measured(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Response]
     return responses
 
 
-def played(
+def scores_of_each(
     runs: Sequence[Config], victim: Policy, out: Path, watch: Watch, name: str, seed: int
 ) -> list[Floats]:
     """Each response's score on every deal, (D,) each; what is kept in `out` is not played again."""
     spec, games = runs[0].evaluation.opponents[0], runs[0].evaluation.final_games
     pairings, files = [], {"victim": fingerprint(spec)}
     for number, run in enumerate(runs, 1):
-        checkpoint = out / str(number) / "policy"
+        checkpoint = out / str(number) / POLICY
         response = MostProbable(load_checkpoint(checkpoint, run.game, **run.options))
         names = f"{number}/policy", spec
         pairings.append(Pairing((response, victim), names, victim.variant, "sample"))
@@ -329,7 +330,7 @@ def played(
 def write(result: Exploitation, out: Path) -> None:
     """Write `out`/exploit.json, and `out`/exploit.png with what the runs in `out` have logged."""
     write_exploitation(result, out)
-    logs = [out / Path(each.policy).parent / "tensorboard" for each in result.responses]
+    logs = [out / Path(each.policy).parent / LOGS for each in result.responses]
     curves = [read_curve(log) for log in logs]
     with replacing(out / DRAWN) as file:
         draw(result, curves).savefig(file, format="png", dpi=160)

@@ -21,7 +21,7 @@ from hanamachi.training.config import PAST, SELF, Config, DistillationSettings, 
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
 from hanamachi.training.learner.critic import forms_of_all
 from hanamachi.training.learner.distillation import Distillation, Searching
-from hanamachi.training.learner.fixed_opponents import rows_of_each
+from hanamachi.training.learner.fixed_opponents import no_games, rows_of_each
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
 from hanamachi.training.learner.other_play import OtherPlayVecEnv
 from hanamachi.training.learner.past import PastSelves
@@ -57,19 +57,25 @@ def past_selves(games: HanamachiVecEnv) -> PastSelves | None:
 
 
 def games_of_each(config: Config) -> dict[str, int]:
-    """How many games each of `opponents` plays, the learner itself among them."""
+    """How many games each of `opponents` plays, the learner itself among them.
+
+    UserError if one gets none.
+    """
     others = {name: share for name, share in config.opponents.items() if name != SELF}
     rows = rows_of_each([*others.items()], config.num_games)
     counts = dict(zip(others, map(len, rows), strict=True))
     if SELF in config.opponents:
         counts[SELF] = config.num_games - sum(counts.values())
+    for name, count in counts.items():
+        if not count:
+            raise no_games(name, config.opponents[name], config.num_games)
     return counts
 
 
-def shares(config: Config, workers: int) -> list[dict[str, int]]:
+def games_of_workers(config: Config, workers: int) -> list[dict[str, int]]:
     """How many games against each opponent each worker plays, divided as evenly as possible.
 
-    UserError if one of `opponents`, the learner itself among them, is left without games.
+    UserError if a worker would get no game against one of them.
     """
     counts = games_of_each(config)
     for name, count in counts.items():
@@ -144,7 +150,7 @@ def check_workers(config: Config, workers: int) -> None:
         raise UserError(f"workers must be from 0 to {WORKERS}, not {shown(workers)}")
     if workers and config.distillation.share:
         raise UserError("distillation searches in this process alone: give no workers (no --ray)")
-    shares(config, max(1, workers))
+    games_of_workers(config, max(1, workers))
 
 
 def check_rollout(config: Config) -> None:

@@ -22,7 +22,7 @@ from hanamachi.training import provenance
 from hanamachi.training.build import past_selves
 from hanamachi.training.config import Config
 from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, LoggedResult, logged
-from hanamachi.training.evaluation.deals import Play
+from hanamachi.training.evaluation.deals import own_play
 from hanamachi.training.evaluation.matches import meetings
 from hanamachi.training.evaluation.pairings import Plan, play_pairings
 from hanamachi.training.evaluation.results import row_of
@@ -32,6 +32,7 @@ from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import check_owned
 from hanamachi.training.resume import save_learner
+from hanamachi.training.run_files import POLICY
 
 SAVE_EVERY_SECONDS = 300.0  # if `save_every` decisions take longer
 
@@ -118,7 +119,7 @@ class KeepUnlessWorse(Periodic):
         super().__init__(learner, config, config.evaluation.every)
         self.out, self.console = out, console
         together = config.variant().game.cooperative
-        self.plays: list[Play] = ["argmax" if together else "sample"]
+        self.plays = [own_play(config.variant())]
         # loaded once, as their files may change in a long run
         self.others = {
             name: load_policy(name, config.game, **config.options)
@@ -147,7 +148,7 @@ class KeepUnlessWorse(Periodic):
         if best is None or not is_better(best, than=of_deals):
             state.kept_result, state.kept_decisions = float(of_deals.mean()), decisions
             card = model_card(self.config, provenance.of_run(self.config), decisions, [])
-            save_checkpoint(self.out / "policy", checkpoint, card)
+            save_checkpoint(self.out / POLICY, checkpoint, card)
         if best is None or of_deals.mean() > best.mean():
             state.best_results = of_deals
 

@@ -51,6 +51,7 @@ from hanamachi.policies.networks.canonical import check_symmetries
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.config_errors import explain
+from hanamachi.training.defaults import EVALUATION_GAMES
 from hanamachi.training.schedules import Schedule
 from hanamachi.training.seeds import Purpose, stream
 
@@ -216,7 +217,7 @@ class EvaluationSettings(Model):
     """Opponents in a competitive game; the mean win rate against them chooses the checkpoint."""
     partners: Annotated[tuple[Name, ...], Field(max_length=POLICIES)] = ()
     """Partners in a cooperative game, in addition to itself."""
-    final_games: EvenNumber = 10_000
+    final_games: EvenNumber = EVALUATION_GAMES
     """Games of each row of the final evaluation, on other deals."""
     final_opponents: Annotated[tuple[Name, ...], Field(max_length=POLICIES)] = (
         "random",
@@ -303,34 +304,35 @@ class Config(Model):
         if abs(sum(self.opponents.values()) - 1) > 1e-6:
             raise ValueError(f"opponents must add up to 1, not {sum(self.opponents.values()):g}")
         self._is_not_too_large(Features(self.variant(), self.network.features).layout.size)
-        if not (self.evaluation.final_opponents or self.variant().game.cooperative):
-            raise ValueError("evaluation.final_opponents must name at least one policy")
-        if self.evaluation.partners and not self.variant().game.cooperative:
-            raise ValueError(
-                f"evaluation.partners are for cooperative games, and {self.game} is not one: name "
-                "them in evaluation.opponents"
-            )
+        self._can_be_evaluated()
         self._has_no_idle_settings()
         if self.distillation.share:
             self._can_be_distilled()
         check_symmetries(self.variant(), self.network.symmetries, self.network.features)
         if self.augmentation == "other_play":
-            if not self.variant().game.cooperative:
-                raise ValueError(
-                    f"augmentation: other_play is for cooperative games, and {self.game} is not "
-                    "one: remove it"
-                )
-            self.variant().needs("symmetries", "augmentation: other_play")
-            if "hat" in self.network.features:
-                raise ValueError(
-                    "hat counts colours in one order for all players: remove it from "
-                    "network.features, or remove augmentation"
-                )
+            self._can_play_other_play()
         return self
+
+    def _is_for(self, kind: Literal["cooperative", "competitive"], what: str, advice: str) -> None:
+        """ValueError if the game is of the other kind than the settings `what` are for."""
+        if self.variant().game.cooperative != (kind == "cooperative"):
+            raise ValueError(f"{what} for {kind} games, and {self.game} is not one: {advice}")
+
+    def _can_be_evaluated(self) -> None:
+        """Those that it meets must be named where the game takes them."""
+        given = self.evaluation
+        if not (given.final_opponents or self.variant().game.cooperative):
+            raise ValueError("evaluation.final_opponents must name at least one policy")
+        if given.partners:
+            advice = "name them in evaluation.opponents"
+            self._is_for("cooperative", "evaluation.partners are", advice)
+        if given.opponents != EvaluationSettings().opponents:
+            advice = "name them in evaluation.partners"
+            self._is_for("competitive", "evaluation.opponents are", advice)
 
     def _has_no_idle_settings(self) -> None:
         """A setting that would change nothing is a mistake."""
-        magnet, cooperative = self.magnet, self.variant().game.cooperative
+        magnet = self.magnet
         if self.teacher is None and self.clone != CloneSettings():
             raise ValueError(
                 "clone has settings, but init_from names no policy or dataset to clone: "
@@ -350,11 +352,6 @@ class Config(Model):
             )
         if self.ppo.clip_range != PPOSettings().clip_range and self.distillation.share:
             raise ValueError("distillation clips nothing: remove ppo.clip_range")
-        if self.evaluation.opponents != EvaluationSettings().opponents and cooperative:
-            raise ValueError(
-                f"evaluation.opponents are for competitive games, and {self.game} is not one: "
-                "name them in evaluation.partners"
-            )
         if self.past != PastSettings() and PAST not in self.opponents:
             raise ValueError(
                 "past has settings, but no share of the games: remove past, or give it a share in "
@@ -363,8 +360,7 @@ class Config(Model):
 
     def _can_be_distilled(self) -> None:
         """The search must be possible, and all that it assumes must hold."""
-        if self.variant().game.cooperative:
-            raise ValueError(f"distillation is for competitive games, and {self.game} is not one")
+        self._is_for("competitive", "distillation is", "remove it")
         for part in ("redeal", "rewind", "next_event"):
             self.variant().needs(part, "distillation")
         if self.opponents.keys() != {SELF}:
@@ -375,6 +371,16 @@ class Config(Model):
             raise ValueError("distillation discounts nothing: set ppo.gamma to 1")
         if self.augmentation != "none":
             raise ValueError("distillation searches games as they are: remove augmentation")
+
+    def _can_play_other_play(self) -> None:
+        """All players must see the same game under other names of its colours."""
+        self._is_for("cooperative", "augmentation: other_play is", "remove it")
+        self.variant().needs("symmetries", "augmentation: other_play")
+        if "hat" in self.network.features:
+            raise ValueError(
+                "hat counts colours in one order for all players: remove it from "
+                "network.features, or remove augmentation"
+            )
 
     def _is_not_too_large(self, inputs: int) -> None:
         """A rollout and a network must have a size that can be stored."""

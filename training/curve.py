@@ -13,7 +13,6 @@ from hanamachi.training.evaluation.results import Row, TeamScore
 
 RESULT, LOW, HIGH = "selfplay/", "interval_low/", "interval_high/"  # before the name of a result
 AGAINST, SCORE, WITH = "rate_against_", "score", "score_with_"
-CURVE, REPORT = "curve.png", "report.html"  # the files of a run that show it
 
 Curve = dict[str, dict[int, float]]  # decisions -> value, by the name in the logs
 

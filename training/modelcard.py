@@ -8,10 +8,10 @@ import yaml
 from hanamachi.policies.networks.canonical import CANONICAL
 from hanamachi.policies.networks.description import digests
 from hanamachi.training.config import PAST, SELF, Config
-from hanamachi.training.curve import CURVE
 from hanamachi.training.evaluation.learned import Result, TeacherComparison
 from hanamachi.training.evaluation.results import Row, Rows, TeamScore
 from hanamachi.training.provenance import RESUMED
+from hanamachi.training.run_files import CURVE
 
 CARD = """---
 {metadata}---

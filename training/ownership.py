@@ -17,7 +17,10 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from hanamachi.errors import UserError
+from hanamachi.limits import DESCRIPTION_BYTES
 from hanamachi.storage.files import check_folder, remove_leftovers, replacing, restore_folder
+from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.training.run_files import POLICY
 
 LOCK, OWNER = ".lock", ".owner.json"
 
@@ -82,8 +85,8 @@ def check_owned(folder: Path) -> None:
 
 def put_right(folder: Path) -> None:
     """Complete or undo the saves of an owner that was killed."""
-    restore_folder(folder / "policy")
-    for place in (folder, folder / "policy"):
+    restore_folder(folder / POLICY)
+    for place in (folder, folder / POLICY):
         remove_leftovers(place)
 
 
@@ -97,8 +100,8 @@ def this_process() -> dict[str, Any]:
 def owner_of(folder: Path) -> dict[str, Any]:
     """The process that owns a folder, as it described itself; empty if that cannot be read."""
     try:
-        owner = json.loads((folder / OWNER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        owner = parse_json(read_bounded(folder / OWNER, DESCRIPTION_BYTES))
+    except UserError:
         return {}
     return owner if isinstance(owner, dict) else {}
 

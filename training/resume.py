@@ -18,9 +18,7 @@ from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.learner.clone import Cloning
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.vecenv import HanamachiVecEnv
-
-SAVED = "resume.zip"
-CLONE_SAVED = "clone.zip"  # there until the clone is made
+from hanamachi.training.run_files import CLONE_SAVED, SAVED
 
 
 def save_learner(learner: SelfPlayPPO, config: Config, file: Path) -> None:

@@ -1,16 +1,9 @@
 """A run: from settings to an evaluated checkpoint.
 
 A run reads top to bottom: open the folder, build the learner, loop, export, final evaluation, card.
-Its folder holds `config.yaml` (every setting), `run.json` (versions, seed, revision, machine, what
-of these differed when it was resumed, and at the end the decisions that the policy learned from),
-`resume.zip` (the last save, a file of stable-baselines3: load it only if you trust it), `policy/`
-(the checkpoint that is kept), `evaluation.json`, `tensorboard/`, `curve.png` and `report.html`. If
-the run clones a policy first, the clone is in `clone/`, and before it is made, its last save in
-`clone.zip`.
-While a process trains there, it holds `.lock`, and `.owner.json` describes it.
+`run_files` names what is in its folder.
 """
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +17,7 @@ from hanamachi.errors import UserError, listed, shown
 from hanamachi.limits import RESULTS_BYTES
 from hanamachi.policies import load_policy
 from hanamachi.policies.external.process import ProcessPolicy
-from hanamachi.policies.networks.checkpoint import load_checkpoint, save_checkpoint
+from hanamachi.policies.networks.checkpoint import CARD, load_checkpoint, save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.view_policy import ViewPolicy
@@ -50,7 +43,7 @@ from hanamachi.training.callbacks import (
     progress_bar,
 )
 from hanamachi.training.config import PAST, SELF, Config, read_settings
-from hanamachi.training.curve import CURVE, REPORT, evaluations, read_curve
+from hanamachi.training.curve import evaluations, read_curve
 from hanamachi.training.evaluation.json_results import read_rows, write_json, write_rows
 from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.evaluation.report import print_rows
@@ -60,13 +53,19 @@ from hanamachi.training.interruption import held_signals
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import check_owned, owned
-from hanamachi.training.resume import CLONE_SAVED, SAVED, resumed_cloning, resumed_learner
-
-# what a run writes into its folder after config.yaml
-WRITTEN = (
-    "run.json", "clone", CLONE_SAVED, "policy", "tensorboard", SAVED, "evaluation.json", CURVE,
-    REPORT,
-)  # fmt: skip
+from hanamachi.training.resume import resumed_cloning, resumed_learner
+from hanamachi.training.run_files import (
+    CLONE,
+    CLONE_SAVED,
+    CURVE,
+    DESCRIPTION,
+    LOGS,
+    POLICY,
+    RESULTS,
+    SAVED,
+    SETTINGS,
+    WRITTEN,
+)
 
 
 def train(
@@ -99,12 +98,12 @@ def train(
             rows = finished_rows(out)
         else:
             learner = fit(config, out, resume, workers, title)
-            policy = load_checkpoint(out / "policy", config.game, **config.options)
+            policy = load_checkpoint(out / POLICY, config.game, **config.options)
             rows = final_evaluation(config, policy)
             write_results(config, out, learner.run_state.kept_decisions, policy, rows)
     if show:
         print_rows(rows, config.game)
-    return out / "policy"
+    return out / POLICY
 
 
 def fit(
@@ -114,7 +113,7 @@ def fit(
     learner = resumed_learner(config, out) if resume else None
     learner = learner or new_learner(config, starting_point(config, out))
     attach_workers(learner, config, workers)
-    log_to(learner, out / "tensorboard")
+    log_to(learner, out / LOGS)
     bar = progress_bar()
     duties: list[Periodic] = [
         *([PlayThePast(learner, config)] if PAST in config.opponents else []),  # takes snapshots
@@ -162,7 +161,7 @@ def learn(
 def open_run(config: Config, out: Path, resume: bool) -> Iterator[None]:
     """Own the run folder until the end: create it, or check that it belongs to this config."""
     check_device(config.device)  # before anything is written
-    if not (out / "config.yaml").exists():
+    if not (out / SETTINGS).exists():
         check_rollout(config)
         check_policies(config)
     with owned(out):
@@ -176,7 +175,7 @@ def open_run(config: Config, out: Path, resume: bool) -> Iterator[None]:
 
 def begin_run(config: Config, out: Path, resume: bool) -> None:
     """Describe the run in its folder, unless it is begun already with the same settings."""
-    begun = out / "config.yaml"
+    begun = out / SETTINGS
     try:
         str(out).encode()
     except UnicodeEncodeError:
@@ -187,7 +186,7 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
         check_settings(begun, config)
     else:
         write_settings(out, config)
-    file, now = out / "run.json", provenance.of_run(config)
+    file, now = out / DESCRIPTION, provenance.of_run(config)
     if not file.exists():
         write_json(now, file)
     elif not is_finished(out):
@@ -210,7 +209,7 @@ def write_settings(out: Path, config: Config) -> None:
     for other in (out / name for name in WRITTEN):
         if other.exists():  # it would be replaced, or mixed with the run's own
             raise UserError(f"{other} is left from something else; move it, or name a new folder")
-    with replacing(out / "config.yaml") as file:
+    with replacing(out / SETTINGS) as file:
         file.write(config.to_yaml().encode())
 
 
@@ -233,7 +232,7 @@ def changed_settings(begun: Path, config: Config) -> list[str]:
 
 
 def refuse_begun(out: Path) -> None:
-    if (out / "config.yaml").exists():
+    if (out / SETTINGS).exists():
         raise UserError(
             f"{out} holds a run already: resume it with resume=True (--resume), or name another "
             "folder"
@@ -264,19 +263,19 @@ def check_policies(config: Config) -> None:
 
 def finished_rows(out: Path) -> Rows:
     """The final evaluation of a run that is finished; UserError if its policy is gone."""
-    policy = out / "policy"
+    policy = out / POLICY
     if not policy.is_dir():
         raise UserError(
             f"the run is finished, but {policy} is gone: restore it, or train in a new folder"
         )
-    return read_rows(out / "evaluation.json")
+    return read_rows(out / RESULTS)
 
 
 def is_finished(out: Path) -> bool:
     """Whether the run has its final evaluation; what `hanamachi evaluate` writes is no list."""
     try:
-        return isinstance(json.loads((out / "evaluation.json").read_text(encoding="utf-8")), list)
-    except (OSError, ValueError):
+        return isinstance(parse_json(read_bounded(out / RESULTS, RESULTS_BYTES)), list)
+    except UserError:
         return False
 
 
@@ -287,21 +286,21 @@ def starting_point(config: Config, out: Path) -> Path | str | None:
     """The checkpoint to start from; a clone is made, or resumed, unless it is there."""
     if config.teacher is None:
         return config.init_from
-    if not (out / "clone").exists():
+    if not (out / CLONE).exists():
         clone(config, out)
     (out / CLONE_SAVED).unlink(missing_ok=True)
-    return out / "clone"
+    return out / CLONE
 
 
 def clone(config: Config, out: Path) -> None:
     """Clone the policy or dataset that `init_from` names, and export the clone to `out`/clone."""
     learner = resumed_cloning(config, out) or cloning_learner(config)
-    log_to(learner, out / "tensorboard" / "clone")
+    log_to(learner, out / LOGS / CLONE)
     saving = Save(learner, config, out / CLONE_SAVED)
     learn(learner, config.clone.steps, f"cloning {config.teacher}", progress_bar(), [], saving)
     check_owned(out)
     card = model_card(config, provenance.of_run(config), 0, [])
-    save_checkpoint(out / "clone", checkpoint_of(learner.policy.network, config.variant()), card)
+    save_checkpoint(out / CLONE, checkpoint_of(learner.policy.network, config.variant()), card)
 
 
 def attach_workers(learner: SelfPlayPPO, config: Config, workers: int) -> None:
@@ -348,13 +347,13 @@ def write_results(config: Config, out: Path, decisions: int, policy: Policy, row
     from hanamachi.training.run_report import write_report
 
     check_owned(out)
-    run = read_description(out / "run.json") | {"decisions": decisions}
-    write_json(run, out / "run.json")
-    curve = read_curve(out / "tensorboard")
-    with replacing(out / "policy" / CURVE) as file:
+    run = read_description(out / DESCRIPTION) | {"decisions": decisions}
+    write_json(run, out / DESCRIPTION)
+    curve = read_curve(out / LOGS)
+    with replacing(out / POLICY / CURVE) as file:
         file.write(results_picture(curve, decisions))
     card = model_card(config, run, decisions, rows, evaluations=evaluations(curve))
-    with replacing(out / "policy" / "README.md") as file:
+    with replacing(out / POLICY / CARD) as file:
         file.write(card.encode())
-    write_report(config, out, decisions, policy, rows)
-    write_rows(rows, out / "evaluation.json")  # last: it marks the run as finished
+    write_report(config, out, curve, decisions, policy, rows)
+    write_rows(rows, out / RESULTS)  # last: it marks the run as finished

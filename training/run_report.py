@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from hanamachi.engine.game import OVER
-from hanamachi.policies.policy import Policy, best, sample
+from hanamachi.policies.policy import Policy
 from hanamachi.rendering.animation import animated_svg
 from hanamachi.sessions.animation import scenes
 from hanamachi.sessions.players import SeatedPlayer, turn_of
@@ -16,10 +16,12 @@ from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session
 from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
-from hanamachi.training.curve import CURVE, REPORT, read_curve
+from hanamachi.training.curve import Curve
 from hanamachi.training.curve_pictures import draw_curve
+from hanamachi.training.evaluation.deals import drawn, own_play
 from hanamachi.training.evaluation.page import rows_table
 from hanamachi.training.evaluation.results import Rows
+from hanamachi.training.run_files import CURVE, REPORT
 from hanamachi.training.web_page import page
 
 MOVES = 100  # a longer game is shown up to there
@@ -39,14 +41,17 @@ BODY = """<p>The policy learned from {decisions:,} decisions with seed {seed}.</
 <pre>{settings}</pre>"""
 
 
-def write_report(config: Config, out: Path, decisions: int, policy: Policy, rows: Rows) -> None:
+def write_report(
+    config: Config, out: Path, curve: Curve, decisions: int, policy: Policy, rows: Rows
+) -> None:
     """Write `out`/curve.png and `out`/report.html.
 
-    `decisions` is how many the exported policy learned from, `rows` its final evaluation.
+    `curve` is that of the run, `decisions` is how many the exported policy learned from, and `rows`
+    its final evaluation.
     """
     picture = BytesIO()
     title = f"{config.game}, seed {config.seed}"
-    draw_curve(read_curve(out / "tensorboard"), title).savefig(picture, format="png", dpi=160)
+    draw_curve(curve, title).savefig(picture, format="png", dpi=160)
     with replacing(out / CURVE) as file:
         file.write(picture.getvalue())
     moving = animated_svg(list(scenes(sample_game(policy, config.seed), SECONDS)), config.game)
@@ -67,9 +72,8 @@ def sample_game(policy: Policy, seed: int) -> Record:
     session, rng = Session(policy.variant), np.random.default_rng(seed)
     session.begin(seed)
     player = SeatedPlayer(policy, policy.variant, games=1)
-    cooperative = policy.variant.game.cooperative
+    play = own_play(policy.variant)
     while session.mover != OVER and len(session.actions) < MOVES:
-        chances, _ = player.distribution(turn_of(session), True)
-        played = best(chances) if cooperative else chances
-        session.step(int(sample(played, rng.random(1))[0]))
+        chances, _ = player.distribution(turn_of(session))
+        session.step(int(drawn(chances, rng.random(1), play)[0]))
     return record_of(session)

@@ -44,6 +44,7 @@ from hanamachi.training.evaluation.saved_parts import keep_what_is_there
 from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import changed_settings, check_policies, fit, open_run
+from hanamachi.training.run_files import SETTINGS
 from hanamachi.training.tables import whole_table
 
 Ends = tuple[float, float]
@@ -173,7 +174,7 @@ def with_settings(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[st
 def check_begun(configs: Sequence[Config], folders: Sequence[Path]) -> None:
     """UserError, before results are replaced, if a trial was begun with other settings."""
     for config, folder in zip(configs, folders, strict=True):
-        begun = folder / "config.yaml"
+        begun = folder / SETTINGS
         if begun.exists() and (found := changed_settings(begun, config)):
             what_to_do = "restore these, or name another folder for the sweep"
             raise UserError(

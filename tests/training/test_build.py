@@ -7,7 +7,7 @@ import pytest
 from hanamachi.engine import memory
 from hanamachi.errors import UserError
 from hanamachi.limits import WORKERS
-from hanamachi.training.build import make_games, shares
+from hanamachi.training.build import check_workers, games_of_workers, make_games
 from hanamachi.training.config import Config
 from hanamachi.training.run import train
 
@@ -16,7 +16,7 @@ from hanamachi.training.run import train
 def test_workers_divide_the_games_evenly_and_keep_the_share_of_each_opponent(workers):
     opponents = {"greedy": 0.1, "self": 0.7, "past": 0.2}
     config = Config(game="hanamikoji", num_games=251, opponents=opponents)
-    divided = shares(config, workers)
+    divided = games_of_workers(config, workers)
     together = {name: sum(games[name] for games in divided) for name in opponents}
     assert together == {"greedy": 25, "past": 50, "self": 176}
     for name in opponents:
@@ -33,6 +33,14 @@ def test_too_few_games_are_refused_before_anything_is_written(workers, opponents
     with pytest.raises(UserError, match="16 games"):
         train(config, tmp_path / "run", workers=workers)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("name", "other"), [("self", "greedy"), ("greedy", "self")])
+def test_without_workers_nobody_is_told_to_take_fewer(name, other):
+    config = Config(game="hanamikoji", num_games=16, opponents={name: 0.01, other: 0.99})
+    with pytest.raises(UserError, match=f"{name} gets none of 16 games") as refused:
+        check_workers(config, 0)
+    assert "worker" not in str(refused.value)
 
 
 @pytest.mark.parametrize("workers", [-1, WORKERS + 1])

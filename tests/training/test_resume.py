@@ -53,8 +53,9 @@ from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, OWNER, owned
 from hanamachi.training.provenance import RESUMED
-from hanamachi.training.resume import CLONE_SAVED, SAVED, resumed_learner
-from hanamachi.training.run import WRITTEN, begin_run, train
+from hanamachi.training.resume import resumed_learner
+from hanamachi.training.run import begin_run, train
+from hanamachi.training.run_files import CLONE_SAVED, SAVED, WRITTEN
 from hanamachi.training.sweep import result, sweep
 
 KILLS, TERMS, STEPS = sample(40, 0.025), sample(50, 0.04), sample(200, 0.01)

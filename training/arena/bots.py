@@ -9,11 +9,10 @@ from shutil import which
 from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import RUNNERS
 from hanamachi.storage.reading import checked_path
-from hanamachi.training.evaluation.fingerprints import DIGITS
+from hanamachi.training.evaluation.fingerprints import DIGITS, portions
 
 RUN = "run"  # the program of a bot that is a folder
 PYCACHE = "__pycache__"
-CHUNK = 1 << 20  # bytes that are read at once
 
 
 def bots_in(folder: Path | str) -> tuple[dict[str, Path], list[str]]:
@@ -57,9 +56,8 @@ def digest(bot: Path) -> str:
         name = os.fsencode(within)
         content.update(b"%d:" % len(name) + name)  # so that no name runs into a content
         content.update(b"%d:" % file.stat().st_size)
-        with file.open("rb") as opened:
-            while part := opened.read(CHUNK):
-                content.update(part)
+        for portion in portions(file):
+            content.update(portion)
     return content.hexdigest()[:DIGITS]
 
 

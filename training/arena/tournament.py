@@ -22,6 +22,12 @@ from hanamachi.policies.policy import Policy
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.arena.bots import bots_in, command, digest
 from hanamachi.training.arena.swiss import Standings, check_rounds
+from hanamachi.training.defaults import (
+    DECISION_SECONDS,
+    MATCH_GAMES,
+    MEGABYTES,
+    PROCESSOR_SECONDS,
+)
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import (
@@ -39,9 +45,7 @@ from hanamachi.training.evaluation.saved_parts import SavedParts
 from hanamachi.training.failures import process_killed
 from hanamachi.training.workers import in_worker, worker_pool
 
-GAMES = 20  # of each match: for 20 bots in Python, minutes on two cores
-LIMITS = Limits(seconds=1.0, memory=1024, waits=True, cpu=3600)
-
+LIMITS = Limits(DECISION_SECONDS, MEGABYTES, waits=True, cpu=PROCESSOR_SECONDS)
 
 Played = tuple[Pairing, Part]  # a match and what came out of it
 Job = tuple[int, Pairing, Plan]  # a match with its number, and how it is played
@@ -68,7 +72,7 @@ def play_tournament(
     folder: Path | str,
     variant: Variant,
     out: Path | str,
-    games: int = GAMES,
+    games: int = MATCH_GAMES,
     seed: int = 0,
     *,
     limits: Limits = LIMITS,

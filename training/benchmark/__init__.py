@@ -6,14 +6,14 @@ benchmarks/README.md says what counts as a decision and what each side delivers 
 docs/performance.md explains the figures.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import GAMES_AT_ONCE, ROUNDS, SECONDS
-from hanamachi.training import provenance
+from hanamachi.training import defaults, provenance
 from hanamachi.training.benchmark import (
     adapters,
     cluster,
@@ -42,16 +42,15 @@ TAKEN_BY = {  # settings of some kinds alone
     "most": tuple(SIZED),
     "device": tuple(ON_A_DEVICE),
 }
-MOST = 1_000_000  # games at once
 
 
 def run(
     kinds: Sequence[str],
     games: Sequence[str],
     *,
-    rounds: int = 5,
-    seconds: float = 0.5,
-    most: int = MOST,
+    rounds: int = defaults.ROUNDS,
+    seconds: float = defaults.ROUND_SECONDS,
+    most: int = defaults.MOST_GAMES,
     device: str = "cpu",
 ) -> Report:
     """Measure these kinds of speed for these games.
@@ -60,9 +59,7 @@ def run(
     of the `rounds`. `most` bounds the number of games that evaluation, scale and memory play at
     once. `device` is that of the network in training: cpu, cuda or mps.
     """
-    for kind in kinds:
-        if kind not in KINDS:
-            raise unknown("benchmark", kind, KINDS)
+    check_kinds(kinds)
     for name, value, low, high in (
         ("rounds", rounds, 1, ROUNDS),
         ("seconds", seconds, 0, SECONDS),
@@ -77,6 +74,13 @@ def run(
             report.add(finding)
     report.load_after = provenance.load_average()
     return report
+
+
+def check_kinds(kinds: Iterable[str]) -> None:
+    """UserError if there is no such kind of speed."""
+    for kind in kinds:
+        if kind not in KINDS:
+            raise unknown("benchmark", kind, KINDS)
 
 
 def findings(

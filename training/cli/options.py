@@ -1,6 +1,6 @@
 """The options that several commands have, and what is read from them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from typing import Annotated, Any
 
@@ -36,11 +36,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.
 OnRay = Annotated[bool, typer.Option("--ray", help="Use all processors of a Ray cluster.")]
 
 
+def was_given(context: typer.Context, name: str) -> bool:
+    """Whether the user gave the parameter of this name, instead of leaving its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def refuse_unused(context: typer.Context, unused: set[str], reason: str) -> None:
     """UserError if one of these options, which the command would ignore, was given."""
     for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if option.opts[0] in unused and source and source.name == "COMMANDLINE":
+        if option.opts[0] in unused and was_given(context, option.name or ""):
             raise UserError(f"{reason}: leave out {option.opts[0]}")
 
 
@@ -66,8 +71,10 @@ def options_of(call: Callable[..., Any], texts: Sequence[str] | None) -> dict[st
     return options
 
 
-def on_cluster() -> dict[str, Any]:
-    """Arguments that run independent work on a Ray cluster."""
+def mapper(on_ray: bool) -> Callable[..., Iterable[Any]]:
+    """How independent work is mapped: in this process, or on a Ray cluster."""
+    if not on_ray:
+        return map
     from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 
-    return {"mapper": map_on_cluster}
+    return map_on_cluster

@@ -24,14 +24,13 @@ from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import choices, seat_text
+from hanamachi.training.cli.terminal import LEAVE, TABLE_WIDTH
 from hanamachi.training.evaluation.review import Review, worst
 
 Ask = Callable[[str], str]  # shows a prompt and returns a line; EOFError at the end of input
 Say = Callable[[str], None]
 
-LEAVE = ("quit", "exit", "q")
 FEW = 12  # at most these many choices are listed without a question
-WIDTH = 80  # columns of a terminal
 DIGITS = 9  # of the number of a choice; no position has as many choices
 HELP = """\
 Type the number of a choice, or its words; you may shorten the first word and
@@ -97,11 +96,13 @@ class Contest:
 
     def line(self, heard: Heard) -> str:
         """What was heard, with who did it; long ones are folded."""
-        words = heard.words.replace(f"player {self.seat} ", f"{player_name(self.seat, self.seat)} ")
-        if heard.by is not None:
+        if heard.by is None:
+            me = player_name(self.seat, self.seat)
+            words = heard.words.replace(f"player {self.seat} ", f"{me} ")
+        else:
             who = "you" if heard.by == self.seat else self.opponent.name
             words = f"player {heard.by} ({who}): {heard.words}"
-        return fill(words, WIDTH, subsequent_indent="  ")
+        return fill(words, TABLE_WIDTH, subsequent_indent="  ")
 
     def result(self) -> str:
         """How the game ended for the human."""
@@ -250,7 +251,7 @@ def reviewed(contest: Contest) -> list[str]:
         f"{review.agent} would play {move.best[0][1]}"
         for move in worst(review.moves)
     ]
-    return [fill(line, WIDTH, subsequent_indent="  ") for line in lines] or [
+    return [fill(line, TABLE_WIDTH, subsequent_indent="  ") for line in lines] or [
         "No move of yours was clearly worse than another."
     ]
 
@@ -338,7 +339,7 @@ def overview(contest: Contest) -> str:
     return "\n".join(lines)
 
 
-def listed(choices: list[str], width: int = WIDTH) -> str:
+def listed(choices: list[str], width: int = TABLE_WIDTH) -> str:
     """Numbered choices in columns, those with the same verb together."""
     if not choices:
         return "None of your choices reads like that; ? alone lists them all."

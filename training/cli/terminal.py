@@ -17,6 +17,8 @@ from hanamachi.training.cli.notes import note
 LONGEST_LINE = 100 * LINE  # characters that are passed over to find the end of a line
 
 NARROWEST = 20  # columns, whatever COLUMNS says
+TABLE_WIDTH = 80  # columns of the pictures of a table, and of the lines beside them
+LEAVE = ("quit", "exit", "q")  # what a person types to leave
 
 console = Console(emoji=False)
 if console.width < NARROWEST:
@@ -43,11 +45,12 @@ def written(*paths: Path) -> None:
 
 def note_if_narrow() -> None:
     """Say that the lines of a table are longer than those of this terminal, if they are."""
-    from hanamachi.training.cli.play import WIDTH
-
     columns = get_terminal_size().columns
-    if columns < WIDTH:
-        note(f"tables have up to {WIDTH} columns, and this terminal has {columns}: make it wider")
+    if columns < TABLE_WIDTH:
+        note(
+            f"tables have up to {TABLE_WIDTH} columns, and this terminal has {columns}: make it "
+            "wider"
+        )
 
 
 def ask(prompt: str) -> str:

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import torch
 
-from hanamachi.training.build import new_learner, past_selves, shares
+from hanamachi.training.build import games_of_workers, new_learner, past_selves
 from hanamachi.training.cluster import RETRIES, answer, check_cluster, connect
 from hanamachi.training.config import Config
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
@@ -36,7 +36,7 @@ class Workers:
 
     def __init__(self, config: Config, workers: int, states: Sequence[State] = ()) -> None:
         """Raises UserError if there are too few games for the workers."""
-        divided = shares(config, workers)
+        divided = games_of_workers(config, workers)
         self.configs = [config_of(config, n, games) for n, games in enumerate(divided)]
         ends = accumulate((each.num_games for each in self.configs), initial=0)
         self.shares = [slice(begin, end) for begin, end in pairwise(ends)]

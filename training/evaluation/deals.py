@@ -288,6 +288,11 @@ def decide(
     return drawn(distribution, uniform, play)
 
 
+def own_play(variant: Variant) -> Play:
+    """How policies play unless told otherwise: teammates expect each other's likeliest action."""
+    return "argmax" if variant.game.cooperative else "sample"
+
+
 def drawn(distribution: Probabilities, uniform: Floats, play: Play) -> NDArray[np.int64]:
     """One action for each row of a distribution, (n,)."""
     return sample(best(distribution) if play == "argmax" else distribution, uniform)

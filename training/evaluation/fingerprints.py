@@ -169,13 +169,19 @@ def digest_of_program(words: Sequence[str]) -> str:
 
 
 def digest_of(files: Sequence[Path]) -> str:
-    """A digest of these files, one after the other; each may be large."""
+    """A digest of these files, one after the other."""
     content = sha256()
     for file in files:
-        with file.open("rb") as opened:
-            while part := opened.read(PORTION):
-                content.update(part)
+        for portion in portions(file):
+            content.update(portion)
     return content.hexdigest()[:DIGITS]
+
+
+def portions(file: Path) -> Iterator[bytes]:
+    """What a file holds, which may be much, piece by piece."""
+    with file.open("rb") as opened:
+        while portion := opened.read(PORTION):
+            yield portion
 
 
 def file_of(spec: str) -> Path | None:

@@ -20,7 +20,7 @@ from hanamachi.policies.features.base import FeatureSet
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy
 from hanamachi.sessions.players import SeatedPlayer, Turns
-from hanamachi.training.evaluation.deals import Play, drawn, play_games
+from hanamachi.training.evaluation.deals import Play, drawn, own_play, play_games
 from hanamachi.training.evaluation.json_results import read_as, write_json
 from hanamachi.training.evaluation.matches import chosen_plays, results_of
 from hanamachi.training.evaluation.results import Row, TeamScore
@@ -85,8 +85,7 @@ def agreement(policy: Policy, teacher: str, games: int, seed: int) -> tuple[floa
     comparing = AgreementCounter(load_policy(teacher, variant), games)
     seating = np.zeros((games, variant.seats), np.int64)
     deals = np.arange(games, dtype=np.uint64)
-    play: Play = "argmax" if variant.game.cooperative else "sample"
-    play_games([policy], variant, seating, deals, seed, play, comparing)
+    play_games([policy], variant, seating, deals, seed, own_play(variant), comparing)
     return comparing.agreed / comparing.decisions, comparing.decisions
 
 

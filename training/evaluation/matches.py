@@ -26,7 +26,15 @@ from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.session import whole_number
 from hanamachi.storage.reading import checked_path
-from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, Play, keeping_games
+from hanamachi.training.defaults import EVALUATION_GAMES
+from hanamachi.training.evaluation.deals import (
+    REPLAYS,
+    Pairing,
+    Part,
+    Play,
+    keeping_games,
+    own_play,
+)
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.judge import move_loss
 from hanamachi.training.evaluation.models import counted, model_use
@@ -65,7 +73,7 @@ RESULTS = FILES[0]
 def evaluate(
     policies: Given | Sequence[Given],
     game: str,
-    games: int = 10_000,
+    games: int = EVALUATION_GAMES,
     seed: int = 0,
     *,
     opponents: Given | Sequence[Given] = (),
@@ -148,10 +156,12 @@ def evaluated(
 
 
 def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:
-    usual: Sequence[Play] = PLAYS[::-1] if variant.game.cooperative else PLAYS
+    own = own_play(variant)
     if play is None:
-        return (usual[0],)
-    return usual if isinstance(play, str) and play == "both" else (checked_play(play),)
+        return (own,)
+    if isinstance(play, str) and play == "both":
+        return PLAYS if own == PLAYS[0] else PLAYS[::-1]
+    return (checked_play(play),)
 
 
 def checked_play(play: str) -> Play:
@@ -315,7 +325,7 @@ def results_of(
     policy: Given,
     others: Given | Sequence[Given],
     game: str,
-    games: int = 10_000,
+    games: int = EVALUATION_GAMES,
     seed: int = 0,
     *,
     plays: Sequence[Play] | None = None,

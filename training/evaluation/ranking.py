@@ -159,7 +159,7 @@ def cycles(result: CrossPlay) -> Iterator[str]:
 
 def hidden(result: CrossPlay) -> list[str]:
     """How much of the results ratings cannot show."""
-    # without noise, no three of them met in a ring
+    # where the pairings form no ring, there is neither noise nor a cycle
     if len(result.elo) < CYCLE or not 0 < result.noise < TOO_NOISY:
         return []
     noise = f"noise alone: up to {result.noise:.1%}"

@@ -51,17 +51,17 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
     """A table of the scores, and below it their histograms."""
     figures = "games", "mean score", "perfect", "lost"
     table = whole_table("policy", "with", "play", right=figures)
-    histograms = Table.grid(padding=(0, 2))
-    histograms.add_column(overflow="fold")
-    histograms.add_column(overflow="fold")
+    pictures = Table.grid(padding=(0, 2))
+    pictures.add_column(overflow="fold")
+    pictures.add_column(overflow="fold")
     for s in scores:
         mean = Text(f"{s.mean:.2f}").append(f" ± {s.reach:.2f}", style="dim")
         shares = f"{s.perfect:.1%}", f"{s.lost:.1%}"
         names = Name(s.policy), Name(s.partner_label)
         table.add_row(*names, s.play, f"{s.games:,}", mean, *shares)
-        histograms.add_row(*names, s.play, f"{bars(s.histogram)}▏")
+        pictures.add_row(*names, s.play, f"{bars(s.histogram)}▏")
     best = len(scores[0].histogram) - 1
-    return Group(table, Text(f"scores from 0 to {best}:", style="dim"), histograms)
+    return Group(table, Text(f"scores from 0 to {best}:", style="dim"), pictures)
 
 
 def bars(histogram: Sequence[int]) -> str:

@@ -220,7 +220,7 @@ def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]
     Re-evaluating evaluation); shares are of their sum of squares. Log odds, because Elo's
     differences add up in them; in rates, which end at 1, every steep ladder would look like a
     cycle. Were there no cycles, 95% of tournaments of as many deals would stay below the second
-    share. `scores` are those of the first of each pair, (P, D), for every two of the K.
+    share. `scores` are those of the first of each pair, (P, D), of the pairs that met.
     """
     sides = sides_of(size, pairs)
     fit = np.linalg.pinv(sides, RANK)  # of ratings to log odds, by least squares, (K, P)

@@ -32,11 +32,15 @@ def rows_of_each(shares: Sequence[tuple[str, float]], games: int) -> list[NDArra
     rows = [np.arange(begin, end, dtype=np.int64) for begin, end in pairwise(edges)]
     for (name, share), its_rows in zip(shares, rows, strict=True):
         if share and not len(its_rows):
-            raise UserError(
-                f"{name} gets none of {games} games, as its share is {share:g}: play more games, "
-                "or give it a larger share"
-            )
+            raise no_games(name, share, games)
     return rows
+
+
+def no_games(name: str, share: float, games: int) -> UserError:
+    return UserError(
+        f"{name} gets none of {games} games, as its share is {share:g}: play more games, or give "
+        "it a larger share"
+    )
 
 
 def checked_opponents(

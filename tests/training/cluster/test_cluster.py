@@ -24,14 +24,15 @@ from hanamachi.limits import MESSAGE
 from hanamachi.policies import load_policy
 from hanamachi.training import evaluate, ownership
 from hanamachi.training.best_responses import exploit
-from hanamachi.training.build import make_games, new_learner, shares
+from hanamachi.training.build import games_of_workers, make_games, new_learner
 from hanamachi.training.cli import main as cli
 from hanamachi.training.cluster import connect, join, rollouts
 from hanamachi.training.cluster.map_on_cluster import GIVEN_UP, called, map_on_cluster
 from hanamachi.training.cluster.rollouts import config_of
 from hanamachi.training.config import Config
-from hanamachi.training.resume import SAVED, save_learner
+from hanamachi.training.resume import save_learner
 from hanamachi.training.run import train
+from hanamachi.training.run_files import SAVED
 from hanamachi.training.sweep import sweep
 
 ray = pytest.importorskip("ray")
@@ -184,7 +185,7 @@ def test_a_run_is_resumed_with_as_many_workers_as_it_had(undisturbed):
 def test_workers_play_as_many_games_against_each_opponent_as_one_process():
     changes = {"num_games": 21, "opponents": {"self": 0.6, "greedy": 0.4}, "past": {}}
     config = Config.from_dict({**SMALL, **changes})
-    ours = [config_of(config, n, games) for n, games in enumerate(shares(config, 4))]
+    ours = [config_of(config, n, games) for n, games in enumerate(games_of_workers(config, 4))]
     (whole,), parts = rows(config), [rows(own) for own in ours]
     assert whole == 8
     assert parts == [[2]] * 4
@@ -196,7 +197,7 @@ def test_a_process_makes_one_player_for_all_shares_of_a_kind(monkeypatch):
     opponents = {name: games / 75 for games, name in enumerate(names, start=10)}
     changes = {"num_games": 75, "opponents": opponents}
     config = Config.from_dict({**SMALL, **changes})
-    divided = shares(config, 9)
+    divided = games_of_workers(config, 9)
     made = []
     monkeypatch.setattr(rollouts, "new_player", lambda *given: made.append(given))
     for _ in range(2):
@@ -234,10 +235,10 @@ def test_by_default_each_opponent_has_a_game_for_every_worker(name, processors, 
     recipe = ROOT / "configs" / f"{name}.yaml"
     (wanted,) = workers_of(processors, recipe)
     config = Config.load(recipe)
-    assert len(shares(config, wanted)) == wanted
+    assert len(games_of_workers(config, wanted)) == wanted
     if wanted < processors:
         with pytest.raises(UserError, match=f"at least {wanted + 1}"):
-            shares(config, wanted + 1)
+            games_of_workers(config, wanted + 1)
 
 
 def test_a_run_is_resumed_by_default_with_as_many_workers_as_it_had(workers_of, tmp_path):

@@ -27,8 +27,8 @@ from hanamachi.training.learner.selfplay import SelfPlayPPO, divergence
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 from hanamachi.training.modelcard import model_card
 from hanamachi.training.ownership import LOCK, owned
-from hanamachi.training.resume import CLONE_SAVED
 from hanamachi.training.run import train
+from hanamachi.training.run_files import CLONE_SAVED
 
 pytestmark = pytest.mark.usefixtures("on_one_thread")
 

@@ -19,6 +19,12 @@ from hanamachi.training.cli.options import (
     refuse_unused,
 )
 from hanamachi.training.cli.terminal import console, show, written
+from hanamachi.training.defaults import (
+    DECISION_SECONDS,
+    MATCH_GAMES,
+    MEGABYTES,
+    PROCESSOR_SECONDS,
+)
 
 if TYPE_CHECKING:
     from hanamachi.engine.game import Variant
@@ -35,7 +41,7 @@ def arena(
             "version of a game, such as hanamikoji-gifts."
         ),
     ] = None,
-    games: Annotated[int, typer.Option(help="Games of each match.")] = 20,
+    games: Annotated[int, typer.Option(help="Games of each match.")] = MATCH_GAMES,
     swiss: Annotated[
         int | None,
         typer.Option(
@@ -43,17 +49,21 @@ def arena(
             help="Number of rounds, paired by the scores so far; otherwise all meet all.",
         ),
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.01, help="Time for each decision.")] = 1.0,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Time for each decision.")] = (
+        DECISION_SECONDS
+    ),
     clock: Annotated[
         float | None,
         typer.Option(
             min=0.01, help="Seconds for all decisions of a bot in a game; no limit by default."
         ),
     ] = None,
-    memory: Annotated[int, typer.Option(min=16, help="Megabytes of each process (Linux).")] = 1024,
+    memory: Annotated[
+        int, typer.Option(min=16, help="Megabytes of each process (Linux).")
+    ] = MEGABYTES,
     cpu: Annotated[
         int, typer.Option(min=1, help="Seconds of processor time of each process.")
-    ] = 3600,
+    ] = PROCESSOR_SECONDS,
     others: Annotated[
         list[str] | None,
         typer.Option("--with", help=f"A policy that plays too; may be repeated. {FORMS}."),
@@ -84,7 +94,7 @@ def arena(
     if game is None and grade is None:
         raise UserError("name the game of a tournament with --game, or a small one with --grade")
     if grade:
-        tournament = {"--set", "--games", "--swiss", "--seed", "--processes"}
+        tournament = {"--set", "--games", "--swiss", "--clock", "--seed", "--processes"}
         refuse_unused(context, tournament, "--grade plays no games")
     place = out or Path("runs", Path(os.path.abspath(folder)).name)
     limits = Limits(seconds, memory, waits=True, clock=clock, cpu=cpu)

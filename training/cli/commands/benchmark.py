@@ -8,6 +8,7 @@ import typer
 
 from hanamachi.training.cli.options import AsJson, refuse_unused
 from hanamachi.training.cli.terminal import show, written
+from hanamachi.training.defaults import MOST_GAMES, ROUND_SECONDS, ROUNDS
 
 
 def benchmark(
@@ -26,14 +27,14 @@ def benchmark(
             "--game", help="Id of a variant; repeat it for several. hanamikoji by default."
         ),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = ROUNDS,
     seconds: Annotated[
         float,
         typer.Option(min=0, help="Shortest time of a round in engine, adapters and training."),
-    ] = 0.5,
+    ] = ROUND_SECONDS,
     most: Annotated[
         int, typer.Option(min=2, help="Most games at once in evaluation, scale and memory.")
-    ] = 1_000_000,
+    ] = MOST_GAMES,
     device: Annotated[
         Literal["cpu", "cuda", "mps"], typer.Option(help="Device of the network in training.")
     ] = "cpu",
@@ -43,10 +44,11 @@ def benchmark(
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast the engine, its adapters and training run here (extra: train)."""
-    from hanamachi.training.benchmark import KINDS, run
+    from hanamachi.training.benchmark import KINDS, check_kinds, run
     from hanamachi.training.benchmark.report import check_place, tables, write
 
     effort: dict[str, Any] = {"rounds": rounds, "seconds": seconds, "most": most, "device": device}
+    check_kinds(kinds or ())
     refuse_idle(context, kinds or KINDS)
     if out:
         check_place(out)  # before minutes of work

@@ -15,10 +15,12 @@ from hanamachi.training.cli.options import (
     GameOptions,
     OnRay,
     Seed,
-    on_cluster,
+    mapper,
     options_of,
+    was_given,
 )
 from hanamachi.training.cli.terminal import show, written
+from hanamachi.training.defaults import EVALUATION_GAMES
 
 if TYPE_CHECKING:
     from hanamachi.training.evaluation.results import Evaluation
@@ -43,7 +45,7 @@ def evaluate(
     ] = None,
     games: Annotated[
         int, typer.Option(help="Games of each pairing; with a language model, say how many.")
-    ] = 10_000,
+    ] = EVALUATION_GAMES,
     seed: Seed = 0,
     play: Annotated[str, typer.Option(help="sample, argmax or both.")] = "both",
     matrix: Annotated[
@@ -82,12 +84,15 @@ def evaluate(
         raise UserError("--matrix shows a round robin, and --against plays none: leave out one")
     how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
     ask_for_games(context, [*policies, *how["opponents"]])
-    how |= in_batches(games) if on_ray else {}
+    if on_ray:
+        from hanamachi.training.cluster.map_on_cluster import batch_size
+
+        how["batch"] = batch_size(games)
     id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
     how |= own | options_of(evaluate, options)
+    how |= {"strict": strict, "judge": judge, "out": out, "replays": replays}
     with ShowGames() as watch:
-        how |= {"strict": strict, "judge": judge, "out": out, "replays": replays, "watch": watch}
-        evaluation = evaluate(policies, id, games, seed, **how)
+        evaluation = evaluate(policies, id, games, seed, watch=watch, mapper=mapper(on_ray), **how)
     show_evaluation(evaluation, matrix, as_json)
     if out:
         if watch.ended_before:
@@ -99,20 +104,12 @@ def ask_for_games(context: typer.Context, policies: Sequence[str]) -> None:
     """UserError if language models, which are slow or paid for, would play the default number."""
     from hanamachi.policies.load import MODEL
 
-    source = context.get_parameter_source("games")
-    chosen = source and source.name == "COMMANDLINE"
-    if not chosen and any(policy.startswith(MODEL) for policy in policies):
+    models = any(policy.startswith(MODEL) for policy in policies)
+    if models and not was_given(context, "games"):
         raise UserError(
             "a language model takes long: say how many games it plays, as with --games 20; add "
             "--play sample, else they are played twice"
         )
-
-
-def in_batches(games: int) -> dict[str, Any]:
-    """Arguments that play an evaluation on a Ray cluster."""
-    from hanamachi.training.cluster.map_on_cluster import batch_size
-
-    return on_cluster() | {"batch": batch_size(games)}
 
 
 def known_game(policies: Sequence[str]) -> tuple[str, dict[str, Any]]:

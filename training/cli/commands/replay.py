@@ -10,7 +10,7 @@ from hanamachi.errors import UserError
 from hanamachi.limits import MOVE_SECONDS
 from hanamachi.training.cli.commands.serve import serve_table
 from hanamachi.training.cli.options import refuse_unused
-from hanamachi.training.cli.terminal import ask, note_if_narrow, say, written
+from hanamachi.training.cli.terminal import LEAVE, ask, note_if_narrow, say, written
 
 if TYPE_CHECKING:
     from hanamachi.sessions.saved_games import Record
@@ -98,6 +98,6 @@ def step_through(record: "Record", whole: bool) -> None:
 def left(prompt: str) -> bool:
     """Wait for Enter; returns whether the user quits."""
     try:
-        return ask(prompt).strip().lower() in ("q", "quit")
+        return ask(prompt).strip().lower() in LEAVE
     except EOFError:
         return True

@@ -37,9 +37,9 @@ def train(
 ) -> None:
     """Train a policy by self-play, evaluate it, and export it to OUT/policy (extra: train)."""
     from hanamachi.training.config import Config, recipe
-    from hanamachi.training.curve import CURVE, REPORT
     from hanamachi.training.resume import saved_workers
     from hanamachi.training.run import train
+    from hanamachi.training.run_files import CURVE, REPORT
 
     if workers and not on_ray:
         raise UserError("--workers is the number of workers on a Ray cluster: add --ray")
