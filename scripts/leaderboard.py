@@ -31,11 +31,9 @@ from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.load import agent_folder, agents_of, load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
-from hanamachi.policies.policy import Policy
 from hanamachi.policies.rules.registry import rule_policies_for
-from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.cli.main import run
-from hanamachi.training.evaluation.deals import Play, decide, play_games
+from hanamachi.training.evaluation.deals import Question, decide, play_games
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.progress import ShowGames
@@ -185,18 +183,10 @@ class Stopwatch:
     def __init__(self) -> None:
         self.seconds: list[float] = []
 
-    def decide(
-        self,
-        side: int,
-        decision: int,
-        player: SeatedPlayer[Policy],
-        turns: Turns,
-        uniform: Floats,
-        play: Play,
-    ) -> NDArray[np.int64]:
+    def decide(self, asked: Question) -> NDArray[np.int64]:
         begun = perf_counter()
-        actions = decide(player, turns, uniform, play)
-        if side == 0 and (turns.masks.sum(1) > 1).any():
+        actions = decide(asked)
+        if asked.side == 0 and (asked.turns.masks.sum(1) > 1).any():
             self.seconds.append(perf_counter() - begun)
         return actions
 
@@ -215,7 +205,7 @@ def times_of(thinker: str, id: str, games: int) -> dict[str, Any]:
         if number == 1:  # by now all is compiled
             watch.seconds.clear()
         seating, deal = np.roll([[0, 1]], number), np.array([number], np.uint64)
-        play_games(pair, variant, seating, deal, SEED, "sample", watch)
+        play_games(pair, variant, seating, deal, SEED, "sample", watch.decide)
     median, p95 = np.quantile(watch.seconds, [0.5, 0.95])
     times = {"median": median, "p95": p95, "longest": max(watch.seconds)}
     return {name: rounded(value) for name, value in times.items()} | {"processor": processor()}

@@ -13,6 +13,7 @@ from root import ROOT
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.load import agent_folder, agents_of
 from hanamachi.policies.rules.registry import rule_policies_for
+from hanamachi.training.evaluation.deals import Question
 
 SCRIPT = ROOT / "scripts" / "leaderboard.py"
 GAME = "hanamikoji"
@@ -82,8 +83,8 @@ def test_the_page_on_strength_has_the_bound_of_every_agent_that_competes():
 def test_only_choices_of_the_search_are_timed(side, legal, timed, monkeypatch):
     script = runpy.run_path(str(SCRIPT))
     watch, turns = script["Stopwatch"](), SimpleNamespace(masks=np.ones((1, legal), np.int8))
-    monkeypatch.setitem(watch.decide.__globals__, "decide", lambda *asked: np.zeros(1))
-    watch.decide(side, 1, None, turns, None, "sample")
+    monkeypatch.setitem(watch.decide.__globals__, "decide", lambda asked: np.zeros(1))
+    watch.decide(Question(side, 1, None, turns, None, "sample"))
     assert len(watch.seconds) == timed
 
 

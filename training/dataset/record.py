@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
-from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.regret import action_values
 from hanamachi.sessions.players import SeatedPlayer, Turns, rewards_of
 from hanamachi.training.dataset.columns import in_units
 from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
-from hanamachi.training.evaluation.deals import Deals, Play, drawn, new_games, play_games
+from hanamachi.training.evaluation.deals import Deals, Question, drawn, new_games, play_games
 from hanamachi.training.evaluation.statistics import Floats
 
 
@@ -41,7 +40,8 @@ def record(recipe: Recipe, games: NDArray[np.int64]) -> RecordedGames:
     variant, seed = recipe.variant, recipe.seed + OTHER_DEALS
     seating, deals = seats_and_deals(variant, len(recipe.players), games)
     recorder = Recorder(variant, len(games), recipe.search)
-    totals, _ = play_games(recipe.players, variant, seating, deals, seed, recipe.play, recorder)
+    play, decider = recipe.play, recorder.decide
+    totals, _ = play_games(recipe.players, variant, seating, deals, seed, play, decider)
     arrays = recorder.arrays()
     total = totals[arrays["game"], arrays["seat"]]
     arrays["return"] = (total - arrays["earned"]).astype(np.float32)
@@ -79,25 +79,18 @@ class Recorder:
         self.earned = np.zeros((games, variant.seats))
         self.rows: list[dict[str, NDArray[Any]]] = []
 
-    def decide(
-        self,
-        side: int,
-        decision: int,
-        player: SeatedPlayer[Policy],
-        turns: Turns,
-        uniform: Floats,
-        play: Play,
-    ) -> NDArray[np.int64]:
-        """As a Decider: one action for each turn, (n,)."""
+    def decide(self, asked: Question) -> NDArray[np.int64]:
+        """One action for each turn, (n,)."""
+        turns = asked.turns
         variant, place = turns.variant, (turns.rows, turns.seats)
         self.earned[turns.rows] += rewards_of(variant, turns.games)  # of the decision before
-        distribution, _ = player.distribution(turns)
-        actions = drawn(distribution, uniform, play)
+        distribution, _ = asked.player.distribution(turns)
+        actions = drawn(distribution, asked.uniform, asked.play)
         rows = {
             "game": turns.rows,
-            "decision": np.full(len(actions), decision - 1, np.int32),
+            "decision": np.full(len(actions), asked.decision - 1, np.int32),
             "seat": turns.seats.astype(np.int8),
-            "policy": np.full(len(actions), side, np.int8),
+            "policy": np.full(len(actions), asked.side, np.int8),
             "legal": np.count_nonzero(turns.masks, axis=1).astype(np.int16),
             "observation": in_units(turns.observations, variant.observation.units),
             "mask": turns.masks,

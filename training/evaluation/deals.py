@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,6 @@ from hanamachi.training.evaluation.statistics import Floats
 Play = Literal["sample", "argmax"]
 Deals = NDArray[np.uint64]  # (D,)
 Keep = Callable[[Histories], None]  # takes the games that have been played, by their rows
-Judges = Sequence[LossJudge]  # one for each policy, or none
 
 TWICE = 2  # games of one deal in competitive games
 MEMORY = 1 << 28  # bytes that the memories of policies may take in the games played at once
@@ -125,8 +124,10 @@ def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deal
     play = play_deals_together if pairing.variant.game.cooperative else play_deals
     games = pairing.games_a_deal * len(deals)
     judges = [LossJudge(pairing.variant, games, judge) for _ in pairing.players if judge]
+    referee = Referee(strict)
+    decider = Jury(referee, judges).decide if judges else referee.decide
     before = counts_of(pairing)
-    part = play(pairing, seed, None if strict else Referee(), judges, deals)
+    part = play(pairing, seed, deals, referee, decider)
     used = map(since, counts_of(pairing), before)
     found = [each.counts() for each in judges] or [{}, {}]
     return part._replace(counts=[total(both) for both in zip(used, found, strict=True)])
@@ -145,45 +146,39 @@ def since(now: Counts, before: Counts) -> Counts:
 
 
 def play_deals(
-    pairing: Pairing, seed: int, referee: "Referee | None", judges: Judges, deals: Deals
+    pairing: Pairing, seed: int, deals: Deals, referee: "Referee", decider: "Decider"
 ) -> Part:
     """Play each deal twice; the seats of the second game are those of the first, exchanged."""
     first = np.arange(pairing.variant.seats) % TWICE
     seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
     dealt = np.tile(deals, TWICE)
-    returns, _ = play_seated(pairing, seating, dealt, seed, referee, judges)
+    returns, _ = play_seated(pairing, seating, dealt, seed, decider)
     lead = (returns * (1 - 2 * seating)).sum(1)
-    for row, side in referee.sides() if referee else ():
+    for row, side in referee.sides():
         lead[row] = 2 * side - 1
     scores = ((np.sign(lead) + 1) / 2).reshape(TWICE, -1).mean(0)
     lost = np.zeros(len(deals), np.bool_)
-    return Part(deals, scores, lost, referee.failures(dealt) if referee else [])
+    return Part(deals, scores, lost, referee.failures(dealt))
 
 
 def play_deals_together(
-    pairing: Pairing, seed: int, referee: "Referee | None", judges: Judges, deals: Deals
+    pairing: Pairing, seed: int, deals: Deals, referee: "Referee", decider: "Decider"
 ) -> Part:
     """The two policies take alternate seats; which of them sits first changes with each deal."""
     variant = pairing.variant
     seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(pairing.players)
-    returns, ended = play_seated(pairing, seating, deals, seed, referee, judges)
+    returns, ended = play_seated(pairing, seating, deals, seed, decider)
     scores, lost = returns[:, 0], variant.lost(ended)
-    for row, _ in referee.sides() if referee else ():
+    for row, _ in referee.sides():
         scores[row], lost[row] = 0, True
-    return Part(deals, scores, lost, referee.failures(deals) if referee else [])
+    return Part(deals, scores, lost, referee.failures(deals))
 
 
 def play_seated(
-    pairing: Pairing,
-    seating: NDArray[np.int64],
-    deals: Deals,
-    seed: int,
-    referee: "Referee | None",
-    judges: Judges,
+    pairing: Pairing, seating: NDArray[np.int64], deals: Deals, seed: int, decider: "Decider"
 ) -> tuple[Floats, NDArray[Any]]:
     """Play the game in each row of `seating`, (G, S), as the pairing says; see `play_games`."""
     keep = partial(keep_games, pairing, deals) if pairing.replays else None
-    decider = Jury(referee, judges) if judges else referee
     return play_games(
         pairing.players, pairing.variant, seating, deals, seed, pairing.play, decider, keep
     )
@@ -218,8 +213,8 @@ def play_games(
 ) -> tuple[Floats, NDArray[Any]]:
     """Play one game in each row of `seating`, (G, S).
 
-    Returns what each seat earned, (G, S), and the games as they ended, (G,). With a Referee, a
-    policy that fails forfeits its game, which ends there; without one, its error is raised.
+    Returns what each seat earned, (G, S), and the games as they ended, (G,). `decider` replaces
+    `decide`.
     """
     table, deciding = new_games(variant, deals, seed)
     by_views = any(isinstance(policy, ViewPolicy) for policy in policies)
@@ -227,6 +222,7 @@ def play_games(
     parallel_for(kernels.reset, variant.rule_set, table)
     players = [SeatedPlayer(policy, variant, len(seating)) for policy in policies]
     returns = np.zeros(seating.shape)
+    decider = decider or decide
     decisions = 0
     while (going := in_progress(table)).size:
         turns = turns_of(variant, table, going, history=history)
@@ -236,8 +232,8 @@ def play_games(
         for i, player in enumerate(players):
             own = np.flatnonzero(seating[going, turns.seats] == i)
             if own.size:
-                asked = player, turns.part(own), uniform[own], play
-                actions[own] = decider.decide(i, decisions, *asked) if decider else decide(*asked)
+                asked = Question(i, decisions, player, turns.part(own), uniform[own], play)
+                actions[own] = decider(asked)
         if (failed := actions == FAILED).any():
             table["mover"][going[failed]] = OVER
             turns, actions = turns.part(~failed), actions[~failed]
@@ -280,12 +276,30 @@ def followed(variant: Variant, table: NDArray[Any]) -> Histories:
     return histories.__getitem__
 
 
-def decide(
-    player: SeatedPlayer[Policy], turns: Turns, uniform: Floats, play: Play
-) -> NDArray[np.int64]:
+class Question(NamedTuple):
+    """What a policy is asked: to decide in these turns."""
+
+    side: int  # the policy, by its place among those that play
+    decision: int  # of these games, from 1
+    player: SeatedPlayer[Policy]
+    turns: Turns
+    uniform: Floats  # (n,) the random number of each turn
+    play: Play
+
+    def part(self, rows: NDArray[np.int64]) -> "Question":
+        """The same about some of the turns."""
+        return self._replace(turns=self.turns.part(rows), uniform=self.uniform[rows])
+
+
+# One action for each turn, (n,), or FAILED where the game ends here. The function may do more, such
+# as keeping what it sees.
+Decider = Callable[[Question], NDArray[np.int64]]
+
+
+def decide(asked: Question) -> NDArray[np.int64]:
     """One action for each turn, (n,); UserError if the policy's distribution is not valid."""
-    distribution, _ = player.distribution(turns)
-    return drawn(distribution, uniform, play)
+    distribution, _ = asked.player.distribution(asked.turns)
+    return drawn(distribution, asked.uniform, asked.play)
 
 
 def own_play(variant: Variant) -> Play:
@@ -298,49 +312,28 @@ def drawn(distribution: Probabilities, uniform: Floats, play: Play) -> NDArray[n
     return sample(best(distribution) if play == "argmax" else distribution, uniform)
 
 
-class Decider(Protocol):
-    """Asks the policies in `play_games`, and may do more."""
-
-    def decide(
-        self,
-        side: int,
-        decision: int,
-        player: SeatedPlayer[Policy],
-        turns: Turns,
-        uniform: Floats,
-        play: Play,
-    ) -> NDArray[np.int64]:
-        """One action for each turn, (n,), FAILED where the game ends here; `decision` is from 1."""
-
-
 class Referee:
-    """Lets policies that fail forfeit their games in a batch."""
+    """Lets policies that fail forfeit their games in a batch; if strict, raises their errors."""
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
         self.found: list[tuple[int, int, int, str, bool]] = []  # as in a Failure, its row first
 
-    def decide(
-        self,
-        side: int,
-        decision: int,
-        player: SeatedPlayer[Policy],
-        turns: Turns,
-        uniform: Floats,
-        play: Play,
-    ) -> NDArray[np.int64]:
+    def decide(self, asked: Question) -> NDArray[np.int64]:
         """One action for each turn, (n,), FAILED where the policy fails."""
         try:
-            return decide(player, turns, uniform, play)
+            return decide(asked)
         except (MemoryError, Unavailable):
             raise
         except Exception as error:
-            if len(uniform) > 1:
-                halves = np.array_split(np.arange(len(uniform)), 2)
-                parts = ((player, turns.part(half), uniform[half], play) for half in halves)
-                return np.concatenate([self.decide(side, decision, *part) for part in parts])
+            if self.strict:
+                raise
+            if (turns := len(asked.uniform)) > 1:
+                halves = np.array_split(np.arange(turns), 2)
+                return np.concatenate([self.decide(asked.part(half)) for half in halves])
             words = str(error) if isinstance(error, UserError) else type_and_message(error)
-            row, started = int(turns.rows[0]), not isinstance(error, NotReady)
-            self.found.append((row, side, decision, shortened(words), started))
+            row, started = int(asked.turns.rows[0]), not isinstance(error, NotReady)
+            self.found.append((row, asked.side, asked.decision, shortened(words), started))
             return np.array([FAILED])
 
     def sides(self) -> list[tuple[int, int]]:
@@ -358,13 +351,13 @@ class Referee:
 class Jury:
     """Lets judges look at what the policies decide."""
 
-    def __init__(self, referee: Referee | None, judges: Judges) -> None:
+    def __init__(self, referee: Referee, judges: Sequence[LossJudge]) -> None:
+        """`judges` has one for each policy."""
         self.referee, self.judges = referee, judges
 
-    def decide(self, side: int, decision: int, *asked: Any) -> NDArray[np.int64]:
+    def decide(self, asked: Question) -> NDArray[np.int64]:
         """One action for each turn, (n,), FAILED where the policy fails."""
-        actions = self.referee.decide(side, decision, *asked) if self.referee else decide(*asked)
+        actions = self.referee.decide(asked)
         done = actions != FAILED
-        _, turns, *_ = asked
-        self.judges[side].add(turns.part(done), actions[done])
+        self.judges[asked.side].add(asked.turns.part(done), actions[done])
         return actions

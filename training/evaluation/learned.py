@@ -19,12 +19,11 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import FeatureSet
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy
-from hanamachi.sessions.players import SeatedPlayer, Turns
-from hanamachi.training.evaluation.deals import Play, drawn, own_play, play_games
+from hanamachi.sessions.players import SeatedPlayer
+from hanamachi.training.evaluation.deals import Question, drawn, own_play, play_games
 from hanamachi.training.evaluation.json_results import read_as, write_json
 from hanamachi.training.evaluation.matches import chosen_plays, results_of
 from hanamachi.training.evaluation.results import Row, TeamScore
-from hanamachi.training.evaluation.statistics import Floats
 
 LEARNED = "learned.json"  # the file of the result
 
@@ -85,7 +84,7 @@ def agreement(policy: Policy, teacher: str, games: int, seed: int) -> tuple[floa
     comparing = AgreementCounter(load_policy(teacher, variant), games)
     seating = np.zeros((games, variant.seats), np.int64)
     deals = np.arange(games, dtype=np.uint64)
-    play_games([policy], variant, seating, deals, seed, own_play(variant), comparing)
+    play_games([policy], variant, seating, deals, seed, own_play(variant), comparing.decide)
     return comparing.agreed / comparing.decisions, comparing.decisions
 
 
@@ -96,24 +95,16 @@ class AgreementCounter:
         self.teacher = SeatedPlayer(teacher, teacher.variant, games)
         self.agreed, self.decisions = 0, 0
 
-    def decide(
-        self,
-        side: int,
-        decision: int,
-        player: SeatedPlayer[Policy],
-        turns: Turns,
-        uniform: Floats,
-        play: Play,
-    ) -> NDArray[np.int64]:
+    def decide(self, asked: Question) -> NDArray[np.int64]:
         """One action for each turn, (n,)."""
-        chances, _ = player.distribution(turns)
-        taught, _ = self.teacher.distribution(turns)
-        free = np.count_nonzero(turns.masks, axis=1) > 1
+        chances, _ = asked.player.distribution(asked.turns)
+        taught, _ = self.teacher.distribution(asked.turns)
+        free = np.count_nonzero(asked.turns.masks, axis=1) > 1
         first = chances.argmax(1)[:, None]
         agreed = np.take_along_axis(taught, first, 1)[:, 0] == taught.max(1)
         self.agreed += int(np.count_nonzero(agreed & free))
         self.decisions += int(np.count_nonzero(free))
-        return drawn(chances, uniform, play)
+        return drawn(chances, asked.uniform, asked.play)
 
 
 # --- Its features
