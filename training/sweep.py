@@ -16,6 +16,7 @@ fails ranks last, with its reason.
 import math
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,7 +50,6 @@ from hanamachi.training.tables import whole_table
 
 Ends = tuple[float, float]
 Choices = Annotated[list[Any], Field(min_length=1)]
-Trials = Sequence[Mapping[str, Any]]  # settings and result of each; without result, the reason
 
 TRIALS_FOLDER = "trials"  # which holds a run for each
 BEST, TABLE = "best.yaml", "sweep.json"
@@ -92,14 +92,27 @@ class Section(Model):
     sweep: Sweep
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A run of a sweep."""
+
+    settings: Mapping[str, Any]  #: those that were drawn
+    result: float | None  #: of the checkpoint that it kept; None if it failed
+    reason: str = ""  #: why it failed
+
+    def as_json(self) -> dict[str, Any]:
+        reason = {"reason": self.reason} if self.reason else {}
+        return {"settings": self.settings, "result": self.result, **reason}
+
+
 def sweep(
     file: Path | str, out: Path | str, resume: bool = False, overrides: Sequence[str] = ()
-) -> tuple[Path, Trials]:
+) -> tuple[Path, list[Trial]]:
     """Try the settings of `file` in the runs `out`/trials/..., and write the best of them.
 
     `overrides` replace settings, such as `sweep.trials=4`. Returns the path `out`/best.yaml, which
-    holds the settings of a run, and all trials, which are also written to `out`/sweep.json. Raises
-    UserError if something does not fit, or if every trial fails.
+    holds the settings of a run, and all trials, the best first, which are also written to
+    `out`/sweep.json. Raises UserError if something does not fit, or if every trial fails.
     """
     data, out = read_settings(file, overrides), checked_path(out).resolve()
     if SWEEP not in data:
@@ -109,7 +122,27 @@ def sweep(
     check_ranges(wanted, data, str(file))
     chosen = drawn_settings(wanted, own_seed(wanted, data, str(file)))
     configs = [Config.from_dict(with_settings(data, each), str(file)) for each in chosen]
-    folders = [out / TRIALS_FOLDER / str(trial) for trial in range(len(configs))]
+    folders = [out / TRIALS_FOLDER / str(number) for number in range(len(configs))]
+    check_place(out, configs, folders, resume)
+    for config in configs:
+        check_workers(config, 0)
+        check_policies(config)
+    with owned(out):
+        trials = tried(chosen, configs, folders)
+        write_json([trial.as_json() for trial in trials], out / TABLE)
+        best = trials[0]
+        if best.result is None:
+            raise UserError(f"no trial in {out} could run: {best.reason}")
+        settings = yaml.safe_dump(with_settings(data, best.settings), sort_keys=False)
+        with replacing(out / BEST) as written:
+            written.write(settings.encode())
+    return out / BEST, trials
+
+
+def check_place(
+    out: Path, configs: Sequence[Config], folders: Sequence[Path], resume: bool
+) -> None:
+    """UserError if `out` holds another sweep, or one that is not to be resumed."""
     if (out / TRIALS_FOLDER).exists() and not resume:
         raise UserError(
             f"{out} holds a sweep already: resume it with resume=True (--resume), or name another "
@@ -117,18 +150,6 @@ def sweep(
         )
     keep_what_is_there(out / TRIALS_FOLDER, [out / BEST, out / TABLE])
     check_begun(configs, folders)
-    for config in configs:
-        check_workers(config, 0)
-        check_policies(config)
-    with owned(out):
-        trials = tried(chosen, configs, folders)
-        write_json(trials, out / TABLE)
-        if trials[0]["result"] is None:
-            raise UserError(f"no trial in {out} could run: {trials[0]['reason']}")
-        settings = yaml.safe_dump(with_settings(data, trials[0]["settings"]), sort_keys=False)
-        with replacing(out / BEST) as written:
-            written.write(settings.encode())
-    return out / BEST, trials
 
 
 def check_ranges(wanted: Sweep, data: Mapping[str, Any], file: str) -> None:
@@ -193,17 +214,14 @@ def drawn_settings(wanted: Sweep, seed: int) -> list[dict[str, Any]]:
 
 def tried(
     chosen: Sequence[Mapping[str, Any]], configs: Sequence[Config], folders: Sequence[Path]
-) -> Trials:
+) -> list[Trial]:
     """Run all trials, or what is left of them; the best comes first."""
-    results = map_on_cluster(result, configs, folders)
-    trials = [{"settings": each, **found} for each, found in zip(chosen, results, strict=True)]
-    return sorted(trials, key=rank)
+    return sorted(map_on_cluster(run_trial, chosen, configs, folders), key=rank)
 
 
-def rank(trial: Mapping[str, Any]) -> tuple[bool, float, str]:
+def rank(trial: Trial) -> tuple[bool, float, str]:
     """The best result comes first, and trials without a result last."""
-    found = trial["result"]
-    return found is None, -(found or 0.0), str(trial["settings"])
+    return trial.result is None, -(trial.result or 0.0), str(trial.settings)
 
 
 def drawn(name: str, values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
@@ -229,35 +247,31 @@ def is_whole_number(name: str) -> bool:
     return kind is int
 
 
-def result(config: Config, folder: Path) -> dict[str, Any]:
-    """How the checkpoint that the run kept did in its evaluation, or the reason why the run failed.
-
-    A run that has begun resumes.
-    """
+def run_trial(settings: Mapping[str, Any], config: Config, folder: Path) -> Trial:
+    """Train by these settings, or resume what has begun, and say what came of it."""
     try:
         with open_run(config, folder, resume=True):
             kept = fit(config, folder, resume=True).run_state.kept_result
     except UserError as error:
-        return {"result": None, "reason": str(error)}
+        return Trial(settings, None, str(error))
     except Exception as error:
         if not is_out_of_memory(error):
             raise
-        return {"result": None, "reason": "there is not enough memory for these settings"}
+        return Trial(settings, None, "there is not enough memory for these settings")
     assert kept is not None, "every run is evaluated at its end"
-    return {"result": kept}
+    return Trial(settings, kept)
 
 
 # --- In the terminal
 
 
-def table(trials: Trials) -> Table:
+def table(trials: Sequence[Trial]) -> Table:
     """All trials and their results."""
-    names = list(trials[0]["settings"])
+    names = list(trials[0].settings)
     rows = whole_table(*names, "result", title="the kept checkpoint of each trial")
     for trial in trials:
-        values = [trial["settings"][name] for name in names]
+        values = [trial.settings[name] for name in names]
         shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
-        found = trial["result"]
-        result = trial["reason"] if found is None else f"{found:.3f}"
+        result = trial.reason if trial.result is None else f"{trial.result:.3f}"
         rows.add_row(*map(Text, (*shown, result)))
     return rows

@@ -56,7 +56,7 @@ from hanamachi.training.provenance import RESUMED
 from hanamachi.training.resume import resumed_learner
 from hanamachi.training.run import begin_run, train
 from hanamachi.training.run_files import CLONE_SAVED, SAVED, WRITTEN
-from hanamachi.training.sweep import result, sweep
+from hanamachi.training.sweep import run_trial, sweep
 
 KILLS, TERMS, STEPS = sample(40, 0.025), sample(50, 0.04), sample(200, 0.01)
 OTHER_RUNS = ["another_game", "a_clone"] if WHOLE else []
@@ -534,7 +534,7 @@ def test_a_device_that_is_not_there_is_refused_before_anything_is_written(tmp_pa
     config = Config(game="hanamikoji", device="cuda")
     with pytest.raises(UserError, match="cuda"):
         train(config, tmp_path / "run")
-    assert "cuda" in result(config, tmp_path / "run")["reason"]  # of a sweep
+    assert "cuda" in run_trial({}, config, tmp_path / "run").reason  # of a sweep
     assert not (tmp_path / "run").exists()
 
 

@@ -48,16 +48,16 @@ def test_a_trial_that_fails_ranks_last_with_its_reason(file, tmp_path):
     given, out = file({"ppo.gamma": {"between": [0.5, 1]}}), tmp_path / "out"
     with owned(out / "trials" / "0"):
         best, trials = sweep(given, out, resume=True)
-    assert [trial["result"] is None for trial in trials] == [False, True]
-    assert "another process" in trials[1]["reason"]
+    assert [trial.result is None for trial in trials] == [False, True]
+    assert "another process" in trials[1].reason
     assert json.loads((out / "sweep.json").read_text()) == trials
-    assert yaml.safe_load(best.read_text())["ppo"]["gamma"] == trials[0]["settings"]["ppo.gamma"]
+    assert yaml.safe_load(best.read_text())["ppo"]["gamma"] == trials[0].settings["ppo.gamma"]
     console = Console(width=200)
     with console.capture() as shown:
         console.print(table(trials))
     assert "another process" in shown.get()
     _, again = sweep(given, out, resume=True)
-    assert all(trial["result"] is not None for trial in again)
+    assert all(trial.result is not None for trial in again)
 
 
 def test_a_trial_without_memory_ranks_last_and_others_run(file, tmp_path, monkeypatch):
@@ -69,7 +69,7 @@ def test_a_trial_without_memory_ranks_last_and_others_run(file, tmp_path, monkey
     really_fit = sweeping.fit
     monkeypatch.setattr(sweeping, "fit", fit)
     _, trials = sweep(file({"num_games": [8, 16]}, seed=1), tmp_path / "out")
-    assert {trial["settings"]["num_games"]: trial["result"] is None for trial in trials} == {
+    assert {trial.settings["num_games"]: trial.result is None for trial in trials} == {
         8: False,
         16: True,
     }
@@ -134,8 +134,8 @@ def test_a_range_of_a_whole_number_gives_whole_numbers_with_both_ends(kind):
 
 def test_a_sweep_over_a_range_of_whole_numbers_runs(file, tmp_path):
     best, trials = sweep(file({"ppo.n_steps": {"between": [8, 16]}}, trials=1), tmp_path / "out")
-    assert trials[0]["result"] is not None
-    assert Config.load(best).ppo.n_steps == trials[0]["settings"]["ppo.n_steps"]
+    assert trials[0].result is not None
+    assert Config.load(best).ppo.n_steps == trials[0].settings["ppo.n_steps"]
 
 
 def test_when_runs_are_evaluated_can_be_swept():
@@ -158,10 +158,10 @@ def test_a_sweep_resumes_with_more_trials_and_not_with_other_settings(file, tmp_
         sweep(file({"num_games": [4]}, trials=2), out, resume=True)
     assert {path: path.read_bytes() for path in results} == results
     _, trials = sweep(file(over, trials=2), out, resume=True)
-    assert [trial["result"] is None for trial in trials] == [False, False]
+    assert [trial.result is None for trial in trials] == [False, False]
 
 
 def test_settings_that_belong_together_are_swept_together(file, tmp_path):
     over = {"magnet.kind": ["start", "average"], "magnet.kl_coef": [0, 0.1]}
     _, trials = sweep(file(over), tmp_path / "out")
-    assert all(trial["result"] is not None for trial in trials)
+    assert all(trial.result is not None for trial in trials)

@@ -341,11 +341,11 @@ def test_a_sweep_writes_the_best_settings_that_it_has_tried(cluster, tmp_path):
     file = tmp_path / "sweep.yaml"
     file.write_text(json.dumps(SWEPT))
     best, trials = sweep(file, tmp_path / "out")
-    assert json.loads((tmp_path / "out" / "sweep.json").read_text()) == trials
-    chosen = trials[0]["settings"]
+    assert json.loads((tmp_path / "out" / "sweep.json").read_text()) == [each.as_json() for each in trials]
+    chosen = trials[0].settings
     settings = yaml.safe_load(best.read_text())
     assert len(trials) == 2
-    assert trials[0]["result"] >= trials[1]["result"]
+    assert trials[0].result >= trials[1].result
     assert settings["ppo"]["gae_lambda"] == chosen["ppo.gae_lambda"]
     assert settings["num_games"] == chosen["num_games"]
     assert Config.load(best).steps == SWEPT["steps"]

@@ -22,5 +22,5 @@ def sweep(
     from hanamachi.training import sweep
 
     best, trials = sweep.sweep(config, out or Path("runs", config.stem), resume, settings or ())
-    show(trials, sweep.table(trials), as_json)
+    show([trial.as_json() for trial in trials], sweep.table(trials), as_json)
     written(best)
