@@ -50,7 +50,7 @@ def test_a_trial_that_fails_ranks_last_with_its_reason(file, tmp_path):
         best, trials = sweep(given, out, resume=True)
     assert [trial.result is None for trial in trials] == [False, True]
     assert "another process" in trials[1].reason
-    assert json.loads((out / "sweep.json").read_text()) == trials
+    assert json.loads((out / "sweep.json").read_text()) == [each.as_json() for each in trials]
     assert yaml.safe_load(best.read_text())["ppo"]["gamma"] == trials[0].settings["ppo.gamma"]
     console = Console(width=200)
     with console.capture() as shown:

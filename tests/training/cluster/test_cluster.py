@@ -341,7 +341,9 @@ def test_a_sweep_writes_the_best_settings_that_it_has_tried(cluster, tmp_path):
     file = tmp_path / "sweep.yaml"
     file.write_text(json.dumps(SWEPT))
     best, trials = sweep(file, tmp_path / "out")
-    assert json.loads((tmp_path / "out" / "sweep.json").read_text()) == [each.as_json() for each in trials]
+    assert json.loads((tmp_path / "out" / "sweep.json").read_text()) == [
+        each.as_json() for each in trials
+    ]
     chosen = trials[0].settings
     settings = yaml.safe_load(best.read_text())
     assert len(trials) == 2
