@@ -15,7 +15,7 @@ from hanamachi.limits import POLICY_NAME
 from hanamachi.policies.entry_point import load_entry_point, type_and_message
 from hanamachi.policies.external.process import PROCESS, load_process
 from hanamachi.policies.policy import FunctionPolicy, Policy, as_policy
-from hanamachi.policies.rules.registry import NAMES, rule_policy
+from hanamachi.policies.rules.registry import NAMES, rule_policies_for, rule_policy
 from hanamachi.storage.plain_yaml import parse_settings
 from hanamachi.storage.reading import may_name_a_file
 
@@ -163,7 +163,7 @@ def load_agent(name: str, game: str, options: Mapping[str, Any]) -> Policy:
         raise UserError(f"there is no agent {name}; name one of {', '.join(agents())}")
     played = variant(game, **options)
     if not understands(name, played):
-        fitting = agent_for(played) or "expert"
+        fitting = agent_for(played) or rule_policy_for(played)
         asked = f"{game} with these options" if options and game == variant_of(name) else game
         raise UserError(f"the agent {name} cannot play {asked}; name {fitting}, which can")
     policy = load_checkpoint(agent_folder(name), game, **options)
@@ -188,10 +188,15 @@ def agent_for(played: Variant) -> str | None:
 def usual(played: Variant) -> str:
     """Who plays with people, gives hints and reviews games, if nobody else is asked.
 
-    The package's agent for the variant, or its partner if it has one, else `expert`.
+    The package's agent for the variant, or its partner if it has one, else a rule policy.
     """
     agent = agent_for(played)
-    return (partner_of(agent) or agent) if agent else "expert"
+    return (partner_of(agent) or agent) if agent else rule_policy_for(played)
+
+
+def rule_policy_for(played: Variant) -> str:
+    """The strongest rule policy with which people can play."""
+    return "expert" if "expert" in rule_policies_for(played) else "random"
 
 
 def partner_of(agent: str) -> str | None:

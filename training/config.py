@@ -152,8 +152,8 @@ class CloneSettings(Model):
     learning_rate: Schedule = (1e-3, 1e-4)
     """Adam's learning rate during cloning."""
     value_steps: Annotated[int, Field(ge=0, le=STEPS)] = 40_000
-    """Decisions after cloning from which only the value learns: at least one rollout and at most a
-    tenth of the run's `steps`; 0 if a rollout is longer than that tenth."""
+    """Decisions after cloning from which only the value learns: at least one rollout, and at most a
+    tenth of the run's `steps`. A run whose tenth is less than a rollout has none."""
 
 
 class MagnetSettings(Model):

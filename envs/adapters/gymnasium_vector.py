@@ -23,8 +23,9 @@ from hanamachi.adapters.opponents_and_options import (
 )
 from hanamachi.engine import kernels
 from hanamachi.engine.kernels import Shown
-from hanamachi.engine.layout import INT8_MAX, Layout
+from hanamachi.engine.layout import Layout
 from hanamachi.engine.memory import check_memory
+from hanamachi.engine.threads import processors
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import THREADS
@@ -256,7 +257,7 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         type, if no game is in progress, and under DISABLED if one is over.
         """
         self._check_none_over()
-        chosen = checked_actions(actions, self._masks, "the learner")
+        chosen = checked_actions(actions, self._masks, "the learner", "game")
         arrays = self._arrays()
         self._step(chosen, arrays, self.np_random)
         self._show(arrays)
@@ -337,9 +338,13 @@ def checked_mode(mode: Any) -> AutoresetMode:
 
 
 def checked_threads(threads: Any) -> int | None:
-    if threads is None or 0 <= whole_number(threads, "threads") <= THREADS:
-        return None if threads is None else int(threads)
-    raise UserError(f"threads must be from 1 to {THREADS}, or 0 for all, not {shown(threads)}")
+    """How many threads; 0 stands for one for each processor, whatever HANAMACHI_THREADS says."""
+    if threads is None:
+        return None
+    number = whole_number(threads, "threads")
+    if not 0 <= number <= THREADS:
+        raise UserError(f"threads must be from 1 to {THREADS}, or 0 for all, not {shown(threads)}")
+    return number or processors()
 
 
 def checked_dtype(dtype: Any) -> np.dtype[Any]:
@@ -353,7 +358,4 @@ def space_of(layout: Layout, dtype: np.dtype[Any]) -> spaces.Box:
     """The bounds of an observation, in int8 of what it counts in."""
     if dtype == np.float32:
         return box(layout.low, layout.high)
-    low, high = (
-        np.clip(edge * layout.units, -INT8_MAX, INT8_MAX) for edge in (layout.low, layout.high)
-    )
-    return box(low.astype(np.int8), high.astype(np.int8), np.int8)
+    return box(*layout.int8_bounds, np.int8)

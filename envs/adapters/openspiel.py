@@ -40,6 +40,7 @@ from hanamachi.engine.game import CHANCE, OVER, Game, Variant
 from hanamachi.errors import UserError, missing_extra, unknown
 from hanamachi.games.registry import GAMES
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.games.small import spelled_out
 from hanamachi.rendering.parts import render_part
 from hanamachi.sessions.moments import Memory, Moment, changes
 from hanamachi.sessions.session import chance_outcomes, seat_number
@@ -57,6 +58,7 @@ PLAYERS = {CHANCE: pyspiel.PlayerId.CHANCE, OVER: pyspiel.PlayerId.TERMINAL}
 
 def load(id: str, /, **options: Any) -> "SpielGame":
     """The OpenSpiel game of a variant; UserError for an id or an option that does not exist."""
+    id, options = spelled_out(id, options)
     game = make_variant(id, **options).game
     unsaid = defaults(game)
     said = {

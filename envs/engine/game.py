@@ -491,9 +491,13 @@ class Variant:
 
     def needs(self, part: str, what: str) -> None:
         """Raise UserError if the game lacks an optional function or field, which `what` needs."""
-        fields = self.game.record.names or ()
-        if not (part in self.game.functions or part in fields or getattr(self.game, part, None)):
+        if not self.has(part):
             raise UserError(f"{what} needs {part}, which {self.game.name} lacks")
+
+    def has(self, part: str) -> bool:
+        """Whether the game has an optional function or field."""
+        fields = self.game.record.names or ()
+        return bool(part in self.game.functions or part in fields or getattr(self.game, part, None))
 
     @property
     def length(self) -> Length:

@@ -110,6 +110,15 @@ class Layout:
         """The same for every entry, (N,)."""
         return self._of_each_entry(self.segment_units)
 
+    @cached_property
+    def int8_bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """The lowest and the highest number of each entry in int8, (N,) each."""
+        low, high = (
+            np.clip(edge * self.units, -INT8_MAX, INT8_MAX).astype(np.int8)
+            for edge in (self.low, self.high)
+        )
+        return read_only(low), read_only(high)
+
     def _of_each_entry(self, of_segments: ArrayLike) -> NDArray[np.float32]:
         """A number of each segment, (segments,), for each of its entries, (N,)."""
         sizes = [s.size for s in self.segments]

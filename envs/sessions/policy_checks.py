@@ -67,7 +67,8 @@ def scores_of(
 ) -> tuple[Floats, Memory]:
     """`policy.scores`: a score for each action (B, A), -inf where illegal, and the memory after.
 
-    UserError unless each row has a finite score of a legal action, and none is NaN or infinite.
+    UserError unless each row has a finite score of a legal action. Illegal actions must have -inf,
+    and legal ones may.
     """
     answer = policy.scores(*copies(observations, masks, memory))
     if not isinstance(answer, tuple) or len(answer) != 2:
@@ -146,19 +147,22 @@ def fault_in(rows: Floats, masks: Masks) -> str:
     return f"gives probabilities that sum to {rows[row].sum(dtype=np.float64):g}, not to 1"
 
 
-def checked_actions(actions: Any, masks: Masks, name: str) -> Actions:
-    """Actions as int64, (B,); UserError or IllegalAction unless each is legal in its row."""
+def checked_actions(actions: Any, masks: Masks, name: str, of: str = "row") -> Actions:
+    """Actions as int64, (B,); UserError or IllegalAction unless each is legal in its row.
+
+    `of` is what a row stands for; those that a policy is asked about are not all of its games.
+    """
     rows = as_array(actions, "actions", name)
     if rows.shape != (len(masks),) or rows.dtype.kind not in "iu":
         raise UserError(
-            f"{name} must choose {len(masks)} whole numbers, one for each game, "
+            f"{name} must choose {len(masks)} whole numbers, one for each {of}, "
             f"not {rows.dtype} of shape {rows.shape}"
         )
     chosen: Actions = rows.astype(np.int64)
     row = illegal_row(chosen, np.ascontiguousarray(masks, np.int8))
     if row != FINE:
         raise IllegalAction(
-            f"{name} chose action {rows[row]} in game {row} of {len(rows)}, "
+            f"{name} chose action {rows[row]} in {of} {row} of {len(rows)}, "
             f"where {int(masks[row].sum())} others are legal"
         )
     return chosen

@@ -71,8 +71,14 @@ class Worlds:
         return self._history(self._checked_row(row))
 
     @property
+    def going(self) -> NDArray[np.bool_]:
+        """Which games are not over, (B,)."""
+        going: NDArray[np.bool_] = self._games["mover"] >= 0
+        return going
+
+    @property
     def due(self) -> bool:
-        """Whether no other seat than the one that knows the game is to move in any of them."""
+        """Whether each game that is not over waits for the seat that knows it."""
         movers = self._games["mover"]
         return bool(((movers < 0) | (movers == self._seats)).all())
 

@@ -67,10 +67,10 @@ class Chat:
     url: str  #: of the API, such as http://127.0.0.1:8000/v1
     model: str
     sampling: Mapping[str, Any]  #: sent with each request, such as temperature
-    key: str = ""  #: the environment variable that holds the key, if not the usual one
-    timeout: float = 120.0  #: seconds for one attempt
-    attempts: int = 6
-    wait: float = 1.0  #: seconds before the second attempt; each later wait is twice as long
+    key: str  #: the environment variable that holds the key; "" for the usual one
+    timeout: float  #: seconds for one attempt
+    attempts: int
+    wait: float  #: seconds before the second attempt; each later wait is twice as long
 
     def __post_init__(self) -> None:
         """UserError unless this is an address to which requests, and the key, can be sent."""

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.limits import REQUESTS_AT_ONCE
+from hanamachi.policies.external.chat import LONGEST_WAIT
 from hanamachi.sessions.prompts import PROMPTS
 from hanamachi.sessions.replies import retries_of
 from hanamachi.storage.plain_yaml import parse_yaml
@@ -28,7 +29,8 @@ class Settings:
     parallel: int = 8  #: requests at once
     timeout: float = 120.0  #: seconds for one attempt at a request
     attempts: int = 6  #: at a request, if the server is busy or fails
-    wait: float = 1.0  #: seconds before the second attempt; each later wait is twice as long
+    #: seconds before the second attempt; each later wait is twice as long, up to LONGEST_WAIT
+    wait: float = 1.0
     price_in: float = 0.0  #: of a million tokens of prompts, in any currency
     price_out: float = 0.0  #: of a million tokens of replies
     cache: str = ""  #: file that keeps the replies; in the user's folder of caches by default
@@ -49,7 +51,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "parallel": (1, REQUESTS_AT_ONCE),
     "timeout": (0.01, DAY),
     "attempts": (1, 100),
-    "wait": (0, DAY),
+    "wait": (0, LONGEST_WAIT),
     "price_in": (0, DEAREST),
     "price_out": (0, DEAREST),
     "temperature": (0, HOTTEST),

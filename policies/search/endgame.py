@@ -154,6 +154,8 @@ class Tree:
 
     def _replies(self, games: NDArray[Any]) -> NDArray[np.float32]:
         """The probabilities of the others' actions, (n, A); memories are the initial ones."""
+        if not len(games):  # a policy may not know what to do about none
+            return np.empty((0, self.variant.actions.size), np.float32)
         seen = observe(self.variant, games, games["mover"].astype(np.int64))
         return distribution_of(self.policy, *seen, memory_of(self.policy, len(games)))[0]
 

@@ -71,6 +71,8 @@ class Mcts(Search):
             earned += play_randomly(self._rollout_policy, worlds)
             return
         going = np.flatnonzero(worlds["mover"] >= 0)
+        if not len(going):  # a policy may not know what to do about none
+            return
         games = worlds[going]
         seen = observe(self.variant, games, games["mover"].astype(np.int64))
         probabilities, *_ = distribution_of(self.blueprint, *seen, self.initial_memory(len(going)))

@@ -45,8 +45,8 @@ KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
     "single_agent": "hanamachi.policies.search.hanabi_single_agent:SingleAgent",
 }
 
-# games that an evaluation plays at once, as it loses what it has not finished when it is stopped:
-# few if each is searched alone, many if that is faster
+# games that an evaluation plays at once; if it is stopped, it loses those that are not finished, so
+# few, and many only where searching them together is faster
 FEW_GAMES, MANY_GAMES = 4, 32
 
 
@@ -169,10 +169,15 @@ class Search(Policy):
         probabilities = np.empty(mask.shape, np.float32)
         for decision in decisions:
             probabilities[decision.row] = decision.prior
-        going = [each for each in decisions if self.searches_all or len(each.actions) > 1]
-        for decision, found in zip(going, self.search_all(going), strict=True):
+        asked = [each for each in decisions if self._searches(each)]
+        for decision, found in zip(asked, self.search_all(asked), strict=True):
             probabilities[decision.row] = found
         return probabilities, None, after
+
+    def _searches(self, decision: Decision) -> bool:
+        """Whether there is something to search: the game is in progress, and there is a choice."""
+        going = decision.worlds.going[decision.row]
+        return bool(going) and (self.searches_all or len(decision.actions) > 1)
 
     def decision(
         self, observation: Observations, mask: Masks, memory: Memory
@@ -210,7 +215,7 @@ class Search(Policy):
         worlds = self._checked_worlds(len(observation))
         observation, mask = readable(self.variant, observation, mask)
         seen, legal = worlds.observe()
-        going = legal.any(1)  # a game that is over is not searched
+        going = worlds.going  # a game that is over is not searched
         alike = self.variant.observation.are_alike(observation[going], seen[going])
         if not (alike and np.array_equal(mask[going], legal[going])):
             raise UserError(

@@ -20,10 +20,11 @@ from samples import WHOLE
 
 from hanamachi import IllegalAction, UserError
 from hanamachi.adapters.gymnasium import SeatEnv
-from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
+from hanamachi.adapters.gymnasium_vector import VectorSeatEnv, checked_threads
 from hanamachi.engine import memory
 from hanamachi.engine.game import below
 from hanamachi.engine.kernels import LEARNER
+from hanamachi.engine.threads import processors
 from hanamachi.policies import load_policy
 
 pytestmark = pytest.mark.uncompiled
@@ -146,6 +147,11 @@ def test_a_number_of_games_that_cannot_be_is_refused(size):
 
 
 ODD_THREADS = ["3", 1.5, -1, 10**9, 10**5_000, [1], float("nan")]
+
+
+def test_no_threads_are_as_many_as_there_are_processors():
+    assert checked_threads(0) == processors()
+    assert checked_threads(None) is None
 
 
 @pytest.mark.parametrize("threads", ODD_THREADS, ids=range(len(ODD_THREADS)))

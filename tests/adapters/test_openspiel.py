@@ -336,6 +336,13 @@ def test_options_become_parameters_and_parameters_options(id, options):
         assert (twin.variant.id, twin.variant.options) == (id, game.variant.options)
 
 
+def test_a_small_version_may_be_named():
+    game = load("hanamikoji-gifts", max_rounds=2)
+    small = variant("hanamikoji-gifts", max_rounds=2)
+    assert game.variant.options == small.options
+    assert pyspiel.load_game(str(game)).variant.options == small.options
+
+
 def test_parameters_alone_choose_the_variant():
     four = pyspiel.load_game("python_hanabi(players=4,colours=3)")
     assert (four.num_players(), four.variant.id) == (4, "hanabi:4p")

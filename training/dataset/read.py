@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.engine.layout import INT8_MAX
 from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
@@ -179,7 +178,7 @@ def check_kinds(folder: Path, about: Any) -> None:
         raise refused(folder, f"{ABOUT} does not describe a dataset")
     for name, kind in KINDS.items():
         entry = about.get(name)
-        if not isinstance(entry, kind) or isinstance(entry, bool):
+        if name not in about or not isinstance(entry, kind) or isinstance(entry, bool):
             raise refused(folder, f"{ABOUT} has no valid {name}")
 
 
@@ -281,7 +280,6 @@ def same_type(given: pa.DataType, wanted: pa.DataType) -> bool:
 def faults(variant: Variant, recipe: Recipe, rows: Mapping[str, NDArray[Any]]) -> Iterator[str]:
     """What is wrong with the rows of a file, in words; nothing if all can be used."""
     layout, mask, legal = variant.observation, rows["mask"], rows["legal"]
-    low, high = (np.clip(b * layout.units, -INT8_MAX, INT8_MAX) for b in (layout.low, layout.high))
     if not is_within(rows["seat"], 0, variant.seats - 1):
         yield "has seats that the game does not have"
     if not is_within(rows["policy"], 0, len(recipe.policies) - 1):
@@ -290,7 +288,7 @@ def faults(variant: Variant, recipe: Recipe, rows: Mapping[str, NDArray[Any]]) -
         yield "has masks that are not 0 and 1, or not as many legal actions as it says"
     if (legal < 1).any() or illegal_row(rows["action"].astype(np.int64), mask) != FINE:
         yield "has actions that are not legal"
-    if not is_within(rows["observation"], low, high):
+    if not is_within(rows["observation"], *layout.int8_bounds):
         yield "has observations that the game cannot show"
     if faulty_row(rows["probabilities"], mask) != FINE:
         yield "has probabilities that are no distribution over the legal actions"

@@ -191,7 +191,7 @@ class SelfPlayPPO(MaskablePPO):
     from `magnet`, which must then be set. `average`, if it is set, follows the policy, and may be
     the magnet too. `workers`, if it is set, plays the games. The other settings are MaskablePPO's,
     except `clip_range_vf`, `normalize_advantage` and `target_kl`, which are not read: UserError if
-    one of them is given another value than its default.
+    one of them is given another value than its default. `gamma` is 1 by default.
 
     Only this class and TurnBasedVecEnv use private attributes of stable-baselines3.
     """
@@ -212,6 +212,7 @@ class SelfPlayPPO(MaskablePPO):
         compact: bool | None = None,
         value_decisions: int = 0,
         precision: str = HIGHEST,
+        gamma: float = 1.0,
         **kwargs: Any,
     ) -> None:
         """`compact` says whether the buffer is packed; by default it is, except on a CPU.
@@ -231,7 +232,7 @@ class SelfPlayPPO(MaskablePPO):
         self.run_state = RunState()
         self.compact, self.value_decisions, self.precision = compact, value_decisions, precision
         kind: Any = buffer  # no RolloutBuffer, whose arrays are not needed
-        super().__init__(policy, env, rollout_buffer_class=kind, **kwargs)
+        super().__init__(policy, env, rollout_buffer_class=kind, gamma=gamma, **kwargs)
 
     @staticmethod
     def _wrap_env(env: Any, verbose: int = 0, monitor_wrapper: bool = True) -> Any:
@@ -252,6 +253,11 @@ class SelfPlayPPO(MaskablePPO):
     def _setup_learn(self, *arguments: Any, **settings: Any) -> Any:
         if self.env is None:
             raise UserError("there are no games to learn from: give some with set_env(games)")
+        if self.env.fixed_opponents and self.env.gamma != self.gamma:
+            raise UserError(
+                f"the learner discounts by gamma {self.gamma:g}, and its games what other policies "
+                f"earn it by {self.env.gamma:g}: give both the same gamma"
+            )
         if self.kl_schedule and not self.magnet:
             raise UserError("kl_schedule needs a magnet: set it, as it is not part of a save")
         if not self.rollout_buffer.packings:

@@ -7,6 +7,7 @@ Notation: B games, A actions, N entries of an observation, K of a centralised on
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from hanamachi.errors import UserError
 from hanamachi.sessions.policy_checks import checked_actions
+from hanamachi.training.learner.fixed_opponents import FixedOpponent
 from hanamachi.training.seeds import Purpose, stream
 
 Kind = TypeVar("Kind", bound=np.generic)  # the kind of an array's entries
@@ -69,6 +71,8 @@ class TurnBasedVecEnv(VecEnv):
     last = Filled[np.float32]()
     centralised_space: spaces.Box  #: (K,) of a row of `centralised_observations`
     units: Units | None = None  #: of games whose observations fit into int8
+    gamma: float = 1.0  #: discounts what other policies' decisions earn in the learner's games
+    fixed_opponents: Sequence[FixedOpponent] = ()  #: the policies that play some of the games
 
     def __init__(self, num_envs: int, size: int, actions: int, low: Any, high: Any) -> None:
         self.render_mode = None
@@ -110,7 +114,7 @@ class TurnBasedVecEnv(VecEnv):
         """The learner's actions, (B,), if the games have begun and each is legal in its row."""
         if not self._legal[0].any():
             raise UserError("the games have not begun: call reset() before the first action")
-        return checked_actions(actions, self._legal, "the learner")
+        return checked_actions(actions, self._legal, "the learner", "game")
 
     def action_masks(self) -> NDArray[np.int8]:
         """A copy of `masks`."""

@@ -237,7 +237,8 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         layout, actions = features.layout, plain.variant.actions
         super().__init__(plain.num_envs, layout.size, actions.size, layout.low, layout.high)
         self.plain, self.features = plain, features
-        self.variant, self.fixed_opponents = plain.variant, plain.fixed_opponents
+        self.variant, self.gamma = plain.variant, plain.gamma
+        self.fixed_opponents = plain.fixed_opponents
         self.centralised_space = plain.centralised_space
         self.units = Units(layout.units, plain.units.centralised)
         self._masks, self._rewards = plain.masks, plain.rewards  # one array for both

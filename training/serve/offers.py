@@ -114,9 +114,10 @@ def ours(chosen: Variant) -> dict[str, str]:
     """The agents that ship, the rule policies, and searches from who usually plays with people."""
     agents = filter(None, [agent_for(chosen), usual(chosen)])
     names = [*agents, *reversed(rule_policies_for(chosen))]
-    kind = "single_agent" if chosen.game.cooperative else "improve"
-    searches = [f"search:{kind}:{usual(chosen)}:worlds={worlds}" for worlds in BUDGETS]
-    return {name: name for name in (*names, *searches)}
+    if chosen.has("redeal"):
+        kind = "single_agent" if chosen.game.cooperative else "improve"
+        names += [f"search:{kind}:{usual(chosen)}:worlds={worlds}" for worlds in BUDGETS]
+    return {name: name for name in names}
 
 
 def not_with_people(chosen: Variant) -> list[str]:

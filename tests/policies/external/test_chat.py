@@ -26,8 +26,15 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
         yield running
 
 
+USUAL = {"sampling": {}, "key": "", "timeout": 120.0, "attempts": 3, "wait": 0.001}
+
+
+def chat_at(url: str, **settings: object) -> Chat:
+    return Chat(url, "test", **{**USUAL, **settings})  # type: ignore[arg-type]
+
+
 def chat(server: ChatServer, **settings: object) -> Chat:
-    return Chat(server.url, "test", **{"sampling": {}, "wait": 0.001, "attempts": 3, **settings})  # type: ignore[arg-type]
+    return chat_at(server.url, **settings)
 
 
 class Waits(Event):
@@ -51,7 +58,7 @@ def test_a_proxy_that_cannot_be_is_named_at_once(monkeypatch: pytest.MonkeyPatch
     for proxy in ("http:/proxy", "http://a..b:80", "http://proxy:port"):
         monkeypatch.setenv("http_proxy", proxy)
         with pytest.raises(Unavailable, match="http_proxy") as caught:
-            ask(Chat("http://far.example/v1", "test", {}, wait=60))
+            ask(chat_at("http://far.example/v1", wait=60))
         assert len(str(caught.value)) <= 300
 
 
@@ -212,7 +219,7 @@ def test_a_retry_may_be_given_as_a_date() -> None:
 )
 def test_an_address_that_is_none_or_holds_a_key_is_refused(url: str) -> None:
     with pytest.raises(UserError, match="url must") as refused:
-        Chat(url, "test", {})
+        chat_at(url)
     assert KEY not in str(refused.value)
 
 
@@ -237,7 +244,7 @@ def test_the_usual_key_leaves_this_computer_only_by_https(monkeypatch: pytest.Mo
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("MY_KEY", "mine")
     sent = {
-        url: Chat(url, "test", {}, key)._key()
+        url: chat_at(url, key=key)._key()
         for url, key in {
             "https://host/v1": "",
             "http://localhost:8000/v1": "",

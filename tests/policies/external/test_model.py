@@ -313,6 +313,7 @@ def test_the_first_reply_to_a_request_stays(server: ChatServer, tmp_path: Path) 
         ("model:x?url=http://host&parallel=0", "parallel must be from 1"),
         ("model:x?url=http://host&parallel=2.5", "whole number"),
         ("model:x?url=http://host&timeout=.nan", "timeout must be from"),
+        ("model:x?url=http://host&wait=301", "wait must be from 0 to 300"),
         ("model:x?url=http://host&temperature=.nan", "temperature must be from"),
         ("model:x?url=http://host&top_p=.inf", "top_p must be from"),
         ("model:x?url=http://host&seed=1&seed=2", "twice"),

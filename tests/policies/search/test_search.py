@@ -16,11 +16,12 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import SEARCH_WORLDS
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.policy import BatchPolicy, RandomPolicy
 from hanamachi.policies.search import budget
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.playout import gap_to_best, play_out
+from hanamachi.policies.search.search import new_search
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.evaluation.matches import match
@@ -186,9 +187,16 @@ def test_a_search_plays_from_observations_of_int8():
         seen, _, _, _, infos = envs.step(actions)
 
 
-def test_a_search_plays_on_beside_games_that_are_over():
-    envs = VectorSeatEnv("hanamikoji", 8, autoreset_mode=AutoresetMode.NEXT_STEP)
-    search = load_policy("search:improve:random:worlds=1", game="hanamikoji")
+@pytest.mark.parametrize(
+    ("game", "spec"),
+    [
+        ("hanamikoji", "search:improve:random:worlds=1"),
+        ("hanabi:2p", "search:single_agent:random:worlds=1,hands=2,turns=1"),
+    ],
+)
+def test_a_search_plays_on_beside_games_that_are_over(game, spec):
+    envs = VectorSeatEnv(game, 8, autoreset_mode=AutoresetMode.NEXT_STEP)
+    search = load_policy(spec, game=game)
     seen, infos = envs.reset(seed=1)
     over = np.zeros(8, np.bool_)
     while over.all() or not over.any():
@@ -197,6 +205,20 @@ def test_a_search_plays_on_beside_games_that_are_over():
     masks[over] = np.eye(masks.shape[1], dtype=np.int8)[0]  # what is chosen there is ignored
     actions, _ = search.with_worlds(envs.worlds()).predict(seen, action_masks=masks)
     assert masks[np.arange(8), actions].all()
+
+
+def stacked(observations, masks):
+    """Chooses in each row; for none, there is nothing to stack."""
+    return np.stack([mask.argmax() for mask in masks])
+
+
+@pytest.mark.parametrize("kind", ["mcts", "endgame"])
+def test_a_blueprint_is_asked_about_nothing_when_nobody_else_is_to_move(kind):
+    variant = make_variant("hanamikoji-gifts")
+    search = new_search(kind, variant, BatchPolicy(stacked, variant), "worlds=4", name=kind)
+    for decisions in range(6):
+        chances = answers(search, midgame(variant, decisions))
+        np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-6)
 
 
 def test_a_search_plays_on_by_the_rules_that_are_played():

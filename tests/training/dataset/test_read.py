@@ -229,6 +229,14 @@ def test_a_description_that_does_not_fit_is_refused(change, copy):
         refused(copy)
 
 
+@pytest.mark.parametrize("name", ["judge", "games"])
+def test_a_description_without_an_entry_is_refused(name, copy):
+    about = json.loads((copy / "dataset.json").read_text())
+    del about[name]
+    (copy / "dataset.json").write_text(json.dumps(about))
+    assert name in refused(copy)
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", "{"])
 def test_a_damaged_description_is_refused(text, copy):
     (copy / "dataset.json").write_text(text)

@@ -45,6 +45,13 @@ def test_a_setting_that_is_not_read_is_refused(setting):
         new_model(new_games(), **setting)
 
 
+def test_the_learner_discounts_as_its_games_do():
+    games = SelfPlayVecEnv(SMALL, GAMES, opponents=[("random", 0.5)])
+    with pytest.raises(UserError, match="same gamma"):
+        new_model(games, gamma=0.9).learn(1)
+    new_model(games).learn(1)
+
+
 def test_a_setting_that_is_not_read_may_have_its_default():
     new_model(new_games(), target_kl=None, clip_range_vf=None, normalize_advantage=True)
 

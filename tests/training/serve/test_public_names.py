@@ -15,7 +15,7 @@ from hanamachi.games.registry import variant
 from hanamachi.policies.load import agent_folder
 from hanamachi.policies.networks.checkpoint import CONFIG, expected_shapes, save_checkpoint
 from hanamachi.policies.networks.tables import Checkpoint
-from hanamachi.training.serve.offers import Offers, name_there, public_name
+from hanamachi.training.serve.offers import Offers, name_there, ours, public_name
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,13 @@ from hanamachi.training.serve.offers import Offers, name_there, public_name
 )
 def test_a_name_shows_no_path_and_no_argument(spec: str, name: str) -> None:
     assert public_name(spec, "policy") == name
+
+
+def test_a_game_without_worlds_offers_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = variant("hanamikoji")
+    assert any(name.startswith("search:") for name in ours(played))
+    monkeypatch.setattr(Variant, "has", lambda chosen, part: part != "redeal")
+    assert [*ours(played)] == ["hanamikoji", "expert", "greedy", "random"]
 
 
 def always_first(variant: Variant, **settings: Any) -> Any:

@@ -124,8 +124,8 @@ function read(text, usual) {
     .split(/[\s,]+/)
     .filter(Boolean);
   const values = words.map((word) => (word === "none" && !usual?.length ? null : number(word)));
-  if (Array.isArray(usual)) return values;
-  return values.length === 1 ? values[0] : text.trim();
+  if (Array.isArray(usual) || values.length > 1) return values;
+  return values.length ? values[0] : "";
 }
 
 const number = (word) => (/^-?\d+(\.\d+)?$/.test(word) ? Number(word) : word);

@@ -14,7 +14,7 @@ export const withoutTitle = ({ headline, title }) =>
 
 /** "player 0 takes 2a or 3b", said to player 0: "Your turn: take 2a or 3b". */
 export function yourTurn(status) {
-  const turn = /^it is the turn of player \d+(.*)$/.exec(status);
+  const turn = /^(?:it is the turn of player \d+|player \d+ is to move)(.*)$/.exec(status);
   if (turn) return `Your turn${turn[1]}`;
   const [, verb, rest] = /^player \d+ (\w+?)s (.+)$/.exec(status) || [];
   return `Your turn: ${verb ? `${verb} ${rest}` : status}`;
