@@ -387,7 +387,7 @@ def outlook(sizes: Sizes) -> tuple[Segment, ...]:
             sizes.slot * axis(FACTS, "facts"),
             0,
             1,
-            "it brings her home; she is mine, theirs; mine if I play it; theirs if they do",
+            "home; she is mine, theirs; mine if I, they play it",
         ),
         Segment("gains", sizes.slot, 0, 9, "the prestige token that each would bring her"),
         Segment(

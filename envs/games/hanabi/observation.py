@@ -61,7 +61,7 @@ def layout(
             Segment("turn", players, 0, 1, "whose turn it is, or would be: me, then clockwise"),
             Segment("fireworks", card, 0, 1, "the cards that they show"),
             Segment("clues", clues, 0, 1, "clue tokens in the box: at least 1, 2, ..."),
-            Segment("lives", errors, 0, 1, "errors until the game is lost: at least 1, 2, ..."),
+            Segment("lives", errors, 0, 1, "errors that end the game: at least 1, 2, ..."),
             Segment("deck", 1, 0, deck, "cards in it"),
             Segment("turns left", 1, 0, seats, "turns to come once the deck is empty"),
             Segment("score", 1, 0, cards, "the points so far"),

@@ -137,7 +137,7 @@ def layout(geisha: int, most: int, max_rounds: int) -> Layout:
                 SHARES,
                 0,
                 1,
-                "shares of my cards, of unseen ones, that will be mine, theirs",
+                "shares of my cards, and of unseen ones, that end with me, with them",
                 fraction=True,
             ),
             Segment(
