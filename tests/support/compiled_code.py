@@ -264,17 +264,18 @@ KINDS: list[dict[str, Any]] = [
     },
     {"init_from": "greedy", "clone": {"steps": 512}, "opponents": {"self": 0.5, "greedy": 0.5}},
     {"init_from": "expert", "clone": {"steps": 512}, "critic": "all"},
+    {"network": {"symmetries": "canonical"}},
 ]
 
 
 def training(game: str) -> None:
-    """Short runs with every kind of critic, magnet and clone, in each variant in turn."""
+    """Short runs with every kind of critic, magnet, clone and form, in each variant in turn."""
     ids = list(hanamachi.GAMES[game].variants)
     for i, kind in enumerate(KINDS):
         id = ids[i % len(ids)]
         features = feature_names(hanamachi.variant(id)) if i % 2 == 0 else ()
         with TemporaryDirectory() as folder:
-            network = RUN["network"] | {"features": features}
+            network = RUN["network"] | {"features": features} | kind.get("network", {})
             settings = RUN | kind | {"game": id, "network": network}
             train(Config(**settings), Path(folder) / "run")
 

@@ -73,7 +73,7 @@ def test_a_trial_without_memory_ranks_last_and_others_run(file, tmp_path, monkey
         8: False,
         16: True,
     }
-    assert "memory" in trials[-1]["reason"]
+    assert "memory" in trials[-1].reason
 
 
 @pytest.mark.parametrize("name", ["best.yaml", "sweep.json"])
