@@ -33,7 +33,7 @@ BIN = "Scripts" if os.name == "nt" else "bin"
 MORE = {"sb3": ["--self-play"]}  # what else an example can do, in a row of its own
 
 PIP = re.compile(r"^ +pip install (.+)$", re.MULTILINE)
-FIGURE = re.compile(r"^with_\w+: (.+ % against random \(([\d.]+) to [\d.]+\), .+ games)$", re.M)
+FIGURE = re.compile(r"^with_\w+: (.+% against random \(([\d.]+) to [\d.]+\), .+ games)$", re.M)
 VERSION = "from importlib.metadata import version; print(version({!r}))"
 LEARNED = 60  # per cent, below the whole interval
 

@@ -33,7 +33,7 @@ def test_an_example_runs_and_ends_with_its_figure(command, tmp_path):
     last = printed.splitlines()[-1]
     figure, low = CLIENTS["figure_of"](printed)
     assert last == f"with_{name}: {figure}"
-    assert re.fullmatch(rf"\d+\.\d % against random \({low} to \d+\.\d\), 2,000 games", figure)
+    assert re.fullmatch(rf"\d+\.\d% against random \({low} to \d+\.\d\), 2,000 games", figure)
 
 
 def test_the_example_of_a_language_model_asks_it_and_counts(tmp_path, monkeypatch):
@@ -43,7 +43,7 @@ def test_the_example_of_a_language_model_asks_it_and_counts(tmp_path, monkeypatc
         words = ["test", "--url", server.url, "--games", "2", "--temperature", "0"]
         example = ROOT / "examples" / "with_language_model.py"
         figure, use = commands.script(example, words, tmp_path).splitlines()
-    assert re.match(r"with_language_model: \d+\.\d % against greedy", figure)
+    assert re.match(r"with_language_model: \d+\.\d% against greedy", figure)
     assert f"replies: {len(server.asked)}," in use
     assert server.asked[0]["temperature"] == 0
 

@@ -100,6 +100,9 @@ def test_every_update_of_a_clone_is_logged_by_numbers(teacher, tmp_path):
     assert all(isfinite(value) for values in curve.values() for value in values.values())
 
 
+WITH_PARTNER = {"games": 4, "final_games": 4, "partners": ["random"]}
+
+
 def test_the_page_explains_every_curve(tmp_path):
     page = (ROOT / "docs" / "runs.md").read_text(encoding="utf-8")
     table = page.split("| curve |")[1].split("\n\n")[0]
@@ -107,7 +110,7 @@ def test_the_page_explains_every_curve(tmp_path):
     for name, changes in (
         ("rivals", {"critic": "all", "magnet": {"kl_coef": 0.1}}),
         ("distilled", {"distillation": {"share": 0.5, "worlds": 1}}),
-        ("team", {"game": "hanabi:2p", "evaluation": {"games": 4, "final_games": 4}}),
+        ("team", {"game": "hanabi:2p", "evaluation": WITH_PARTNER}),
         ("clone", {"init_from": "greedy", "clone": {"steps": 128}}),
     ):
         train(Config.from_dict(RUN | {"steps": 256} | changes), tmp_path / name)
