@@ -195,8 +195,9 @@ def usual(played: Variant) -> str:
 
 
 def rule_policy_for(played: Variant) -> str:
-    """The strongest rule policy with which people can play."""
-    return "expert" if "expert" in rule_policies_for(played) else "random"
+    """The strongest rule policy that any game may have and with which people can play."""
+    names = rule_policies_for(played)
+    return next(name for name in ("expert", "greedy", "random") if name in names)
 
 
 def partner_of(agent: str) -> str | None:

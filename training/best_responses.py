@@ -303,8 +303,13 @@ def responses_of(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Respo
     for number, (run, each) in enumerate(zip(runs, scores, strict=True), 1):
         rates = map(rounded, (each.mean(), *interval(each)))
         steps = run.in_rollouts(run.steps)
-        responses.append(Response(f"{number}/policy", start_of(run), steps, games, *rates))
+        responses.append(Response(policy_of(number), start_of(run), steps, games, *rates))
     return responses
+
+
+def policy_of(number: int) -> str:
+    """The checkpoint of a response, in the folder of all."""
+    return f"{number}/{POLICY}"
 
 
 def scores_of_each(
@@ -314,9 +319,9 @@ def scores_of_each(
     spec, games = runs[0].evaluation.opponents[0], runs[0].evaluation.final_games
     pairings, files = [], {"victim": fingerprint(spec)}
     for number, run in enumerate(runs, 1):
-        checkpoint = out / str(number) / POLICY
+        checkpoint = out / policy_of(number)
         response = MostProbable(load_checkpoint(checkpoint, run.game, **run.options))
-        names = f"{number}/policy", spec
+        names = policy_of(number), spec
         pairings.append(Pairing((response, victim), names, victim.variant, "sample"))
         files[str(number)] = fingerprint(str(checkpoint.absolute()))
     saved = SavedParts(out / GAMES_FOLDER / name, {"games": games, "seed": seed, "files": files})

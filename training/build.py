@@ -66,9 +66,8 @@ def games_of_each(config: Config) -> dict[str, int]:
     counts = dict(zip(others, map(len, rows), strict=True))
     if SELF in config.opponents:
         counts[SELF] = config.num_games - sum(counts.values())
-    for name, count in counts.items():
-        if not count:
-            raise no_games(name, config.opponents[name], config.num_games)
+        if not counts[SELF]:
+            raise no_games(SELF, config.opponents[SELF], config.num_games)
     return counts
 
 

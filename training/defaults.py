@@ -13,7 +13,7 @@ PROCESSOR_SECONDS = 3600  # of each process of a bot
 
 # Attacks on a policy
 SEARCH_GAMES = 2_000
-RESPONSES = 3  # from random weights, from those of the policy, and from a clone of the search
+RESPONSES = 3  # to a checkpoint: from random weights, from its own, and from a clone of the search
 
 # Benchmarks
 ROUNDS = 5
