@@ -87,8 +87,9 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         copy: bool = True,
         **options: Any,
     ) -> None:
-        """`threads` is by default the environment variable HANAMACHI_THREADS, or all processors; 0 stands
-        for all processors, whatever that variable says.
+        """`threads` is by default the environment variable HANAMACHI_THREADS, or all processors.
+
+        0 threads stand for all processors, whatever that variable says.
 
         `autoreset_mode` is SAME_STEP, NEXT_STEP or DISABLED, as in Gymnasium's own environments.
         Observations are float32, or int8: entry i is then the float32 entry times
