@@ -51,14 +51,14 @@ def text_of(word: Word) -> str:
 
 
 class NotReady(UserError):
-    """A bot that did not become ready; it is not started again."""
+    """A bot that did not become ready; it is not started again until `ask_again` or `close`."""
 
 
 class ProcessPolicy(ViewPolicy):
     """Asks a bot. Each seat has a process of its own, so that no bot sees two seats' cards.
 
     Processes start when they are first asked. One that fails ends, and the next question starts
-    another; a bot that does not become ready is not started again.
+    another; a bot that does not become ready is not started again until `ask_again` or `close`.
     """
 
     def __init__(

@@ -98,7 +98,7 @@ class CompiledPolicy(Trained):
     def evaluate_forms(
         self, observation: Observations, mask: Masks
     ) -> tuple[Probabilities, Values]:
-        """The same of decisions in the forms that the network sees."""
+        """Like `evaluate`, for decisions that are in their canonical forms already."""
         found = np.zeros(mask.shape, np.float32), np.empty(len(mask), np.float32)
         rows = observation, mask, *found
         parallel_for(decide, self.network, *rows, at_least=DECISIONS_PER_THREAD)

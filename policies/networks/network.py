@@ -209,7 +209,7 @@ class Network(nn.Module):
         return self.forms.translated(seen, chances), values
 
     def evaluate_forms(self, observation: Tensor, mask: Tensor) -> tuple[LegalDistribution, Tensor]:
-        """The same of decisions in the forms that the network sees."""
+        """The same, for decisions that are in their canonical forms already."""
         h = self.trunk(self.input_scaling(observation))
         entity_scores = [scores(observation, h) for scores in self.worths.values()]
         uses = [scores.get_buffer("uses") for scores in self.worths.values()]
