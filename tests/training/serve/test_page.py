@@ -484,6 +484,20 @@ def test_two_browsers_play_hanabi_together(server: Server) -> None:
         assert not first.problems() + second.problems()
 
 
+def test_a_list_whose_default_is_none_can_be_typed(browser: Browser) -> None:
+    browser.open()
+    browser.click(".card:first-child summary")
+    choose_option(browser, "#play-game", "geishas_road")
+    choose_option(browser, "#play-variant", "geishas_road:standard")
+    choose_option(browser, "#play-seat-1", "expert")  # the agent plays by the usual options alone
+    browser.click(".card:first-child form summary")
+    field = browser.element("#play-option-prestige_tokens")
+    field.clear()
+    field.send_keys("1 1 1 2 2 2 3 3 3")
+    browser.click(".card:first-child form .main")
+    assert browser.element(".picture svg")
+
+
 def choose_option(browser: Browser, selector: str, value: str) -> None:
     browser.click(f"{selector} option[value='{value}']")
 
