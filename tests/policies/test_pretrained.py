@@ -52,8 +52,8 @@ PAPERS = {
 LARGEST = 32 << 20  # bytes of all agents together
 LARGEST_PICTURE = 30_000  # bytes
 A_MOMENT = {
-    "steps": 64,
-    "num_games": 4,
+    "steps": 160,
+    "num_games": 10,  # so that every opponent gets one
     "ppo.batch_size": 32,
     "clone.steps": 64,
     "evaluation.games": 2,
