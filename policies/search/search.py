@@ -169,15 +169,12 @@ class Search(Policy):
         probabilities = np.empty(mask.shape, np.float32)
         for decision in decisions:
             probabilities[decision.row] = decision.prior
-        asked = [each for each in decisions if self._searches(each)]
+        going = self._checked_worlds(len(mask)).going
+        choices = (each for each in decisions if self.searches_all or len(each.actions) > 1)
+        asked = [decision for decision in choices if going[decision.row]]
         for decision, found in zip(asked, self.search_all(asked), strict=True):
             probabilities[decision.row] = found
         return probabilities, None, after
-
-    def _searches(self, decision: Decision) -> bool:
-        """Whether there is something to search: the game is in progress, and there is a choice."""
-        going = decision.worlds.going[decision.row]
-        return bool(going) and (self.searches_all or len(decision.actions) > 1)
 
     def decision(
         self, observation: Observations, mask: Masks, memory: Memory

@@ -92,7 +92,7 @@ def test_intervals_hold_the_truth_in_93_to_97_of_100_evaluations(rate, draws, lu
 @pytest.mark.parametrize("luck", [-1, 0, 1, 2])
 @pytest.mark.parametrize("rate", [0.65, 0.7, 0.8, 0.85])
 def test_a_lower_end_is_too_high_in_at_most_2_5_of_100_evaluations(rate, luck):
-    """With the rates and the deals by which bounds of exploitability are found."""
+    """At the rates and with the number of deals of the attacks that give bounds."""
     rng, trials = np.random.default_rng(7), sample(EVALUATIONS, 0.1)
     games = (simulated(rate, 0, luck, 1000, rng) for _ in range(trials))
     too_high = np.mean([interval(g.mean(1))[0] > rate for g in games])
