@@ -1,7 +1,8 @@
-"""The feature set `hat` of Hanabi: what hat players conclude, and which clues say what they should.
+"""The feature set `hat` of Hanabi: what hat players conclude, and which moves say what they should.
 
 It describes every slot, mine first and then the others' clockwise, as common knowledge has it after
-all sums that the clues encode, and the number that each clue would encode if I gave it.
+all sums that moves have encoded, and whether each clue that I can give encodes the right sum. For
+three players it adds the same about each card that I can play or discard.
 
 Digests of checkpoints cover the names and words of the layout, so these never change.
 """
@@ -28,12 +29,15 @@ from hanamachi.policies.features.hanabi import (
 from hanamachi.policies.policy import Memory, Observations
 from hanamachi.policies.rules.hanabi_from_observation import ME, critical, may_hold
 from hanamachi.policies.rules.hanabi_hat import (
+    FEWEST,
     TARGETS,
     Common,
     check_players,
     conclude,
-    encoded,
-    sum_of_answers,
+    is_right,
+    message_of_choice,
+    message_of_clue,
+    numbers_of_clue,
     target_slot,
     touched_and_ruled_out,
 )
@@ -41,6 +45,7 @@ from hanamachi.policies.rules.hanabi_hat import (
 SIGNS = TARGETS + 2  # features of what a card means to its owner
 TRUTHS = GROUPS  # features of a card that I see
 CLUE_EFFECTS = 2  # features of a possible clue
+CHOICES = 2  # features of a slot of mine: to play it, and to discard it
 
 
 class HatReading(Compiled):
@@ -64,15 +69,18 @@ def hat_layout(rule_set: np.record) -> Layout:
     clues = int(rule_set.traits) * (int(rule_set.seats) - 1)
     signs = "the first target, the second, surely playable, surely trash"
     effects = "it says the right number; the share of its receiver's cards that it rules out"
-    return Layout(
-        (
-            fractions("my hat reading", mine * each, f"of each slot: {PROBABILITIES}; {signs}"),
-            fractions("their hat reading", theirs * each, "the same, of the others"),
-            Segment("true cards", theirs * TRUTHS, 0, 1, "each slot: playable, trash, critical"),
-            fractions("sums", CLUE_EFFECTS * clues, f"by each clue: {effects}"),
-        ),
-        blocks=(("slot", "my hat reading"), ("clue", "sums")),
+    segments = (
+        fractions("my hat reading", mine * each, f"of each slot: {PROBABILITIES}; {signs}"),
+        fractions("their hat reading", theirs * each, "the same, of the others"),
+        Segment("true cards", theirs * TRUTHS, 0, 1, "each slot: playable, trash, critical"),
+        fractions("sums", CLUE_EFFECTS * clues, f"by each clue: {effects}"),
     )
+    blocks = ("slot", "my hat reading"), ("clue", "sums")
+    if rule_set.seats > FEWEST:
+        return Layout(segments, blocks)
+    right = "of each slot of mine: playing it says the right number, discarding it does"
+    choices = Segment("choices", mine * CHOICES, 0, 1, right)
+    return Layout((*segments, choices), (*blocks, ("slot", "choices")))
 
 
 @kernel
@@ -88,7 +96,9 @@ def write_hat_reading(
         common = conclude(rule_set, observations[b], games, ruled_out)
         left = write_slots(rule_set, game, common, features[b])
         left = write_cards(rule_set, game, common, left)
-        write_sums(rule_set, game, common, left)
+        left = write_sums(rule_set, game, common, left)
+        if rule_set.seats == FEWEST:
+            write_choices(rule_set, game, common, left)
 
 
 @inline
@@ -96,6 +106,7 @@ def write_slots(rule_set: np.record, game: np.record, common: Common, left: Row)
     """Write what every card can be to its owner; returns the rest of the row."""
     each = rule_set.cards + GROUPS + SIGNS
     groups = common.playable, common.trash, critical(rule_set, game)
+    numbers = numbers_of_clue(common, ME)
     for seat in range(rule_set.seats):
         copies, visible = unseen_by_both(rule_set, game, seat), may_hold(rule_set, game, seat)
         for slot in range(game.held[seat]):
@@ -104,7 +115,7 @@ def write_slots(rule_set: np.record, game: np.record, common: Common, left: Row)
             write_probabilities(rule_set, copies, cards, groups, left[slot * each :])
             signs = left[slot * each + rule_set.cards + GROUPS :]
             for place in range(TARGETS):
-                signs[place] = target_slot(rule_set, game, common, seat, place) == slot
+                signs[place] = target_slot(rule_set, game, common, seat, place, numbers) == slot
             signs[TARGETS] = cards & ~common.playable == 0
             signs[TARGETS + 1] = cards & ~common.trash == 0
         left = left[rule_set.hand_size * each :]
@@ -124,14 +135,24 @@ def write_cards(rule_set: np.record, game: np.record, common: Common, left: Row)
 
 
 @inline
-def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) -> None:
-    """Write what each clue says, in the order of actions; 0 if it touches no card."""
-    number = sum_of_answers(rule_set, game, common, ME)
+def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) -> Row:
+    """Write what each clue says, in the order of actions, 0 if it touches no card; the rest."""
     all_cards = rule_set.hand_size * rule_set.cards
     for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
         seat, trait = rule_set.offset[action], rule_set.trait[action]
         touched, ruled_out = touched_and_ruled_out(rule_set, game, common, seat, trait)
         if touched or rule_set.empty_clues:
-            left[0] = encoded(rule_set, ME, seat, trait, touched) == number
+            message = message_of_clue(rule_set, common, ME, seat, trait, touched)
+            left[0] = is_right(rule_set, game, common, message)
             left[1] = ruled_out / all_cards
         left = left[CLUE_EFFECTS:]
+    return left
+
+
+@inline
+def write_choices(rule_set: np.record, game: np.record, common: Common, left: Row) -> None:
+    """Write whether to play each slot of mine, and to discard it, says the right number."""
+    for slot in range(game.held[ME]):
+        for i, did in enumerate((rules.PLAY, rules.DISCARD)):
+            message = message_of_choice(rule_set, game, common, ME, did, slot)
+            left[slot * CHOICES + i] = is_right(rule_set, game, common, message)

@@ -8,8 +8,14 @@ clue and one of three readings encode the number: the clue names the rank of the
 card, or its colour, or does not touch it (after Cox, De Silva, DeOrsey, Kenter, Retter and Tobin,
 2015).
 
-Three players can encode six numbers, too few for one card. So each hand has two targets: of the
-first the number says whether it is playable, and of the second which of three classes it is in.
+Three players can encode six numbers in this way, too few for one card. So each hand has two
+targets: of the first the number says whether it is playable, and of the second which of three
+classes it is in. And three players send more numbers:
+
+- Where all know that the receiver's cards differ in rank and in colour, a clue of a rank that does
+  not touch the oldest card and one of such a colour are two readings.
+- A player with several slots that all know to be playable encodes a number by which of them is
+  played, and so with trash that is discarded.
 
 The memory holds the cards that common knowledge rules out for each slot, by clues and by sums.
 """
@@ -42,9 +48,11 @@ from hanamachi.policies.rules.hanabi_memory import RememberingPolicy, Sets, remo
 
 FEWEST = 3  # players
 TARGETS = 2  # in a hand, at most
-CLASSES = np.array([[2, 3], [9, 1], [12, 1]])  # of each target for 3, 4, 5 players; 1: no target
-READINGS = 3  # of a clue, for each possible receiver
-RANK_OF_OLDEST, COLOUR_OF_OLDEST, NOT_OLDEST = range(READINGS)
+CLASSES = np.ones((13, TARGETS), np.int64)  # of each target, by how many numbers; 1: no target
+CLASSES[2:10] = [2, 1], [3, 1], [2, 2], [5, 1], [2, 3], [2, 3], [2, 4], [9, 1]
+CLASSES[12] = 12, 1
+READINGS = 3  # of a clue, for each possible receiver; a fourth where its cards surely differ
+RANK_OF_OLDEST, COLOUR_OF_OLDEST, NOT_OLDEST, COLOUR_NOT_OLDEST = range(READINGS + 1)
 
 # the score of an action, by its best reason; less than 1 is added or subtracted
 PLAYABLE, GAMBLE, FIRST_TRASH, CLUE, TRASH, DISCARD, RISK, WRONG_SUM = 8, 7, 6, 5, 4, 3, 0, -1
@@ -62,6 +70,14 @@ class Common(NamedTuple):
     left: NDArray[np.int64]  # (C * R,) copies in hands or in the deck
     playable: int
     trash: int
+    readings: NDArray[np.int64]  # (P,) of a clue, by its receiver
+
+
+class Message(NamedTuple):
+    """What an action encodes: a number, from 0, of so many. It is 0 of 1 if it encodes nothing."""
+
+    number: int
+    numbers: int
 
 
 class Hat(RememberingPolicy):
@@ -90,7 +106,6 @@ def score(
         ruled_out = memory[b].reshape(rule_set.seats, rule_set.hand_size)
         game = games[rule_set.seats]
         common = conclude(rule_set, observations[b], games, ruled_out)
-        number = sum_of_answers(rule_set, game, common, ME)
         for action in np.flatnonzero(masks[b]):
             kind, slot = rule_set.kind[action], rule_set.slot[action]
             if kind == rules.PLAY:
@@ -99,7 +114,7 @@ def score(
                 scores[b, action] = discard_score(rule_set, game, common, slot)
             else:
                 seat, trait = rule_set.offset[action], rule_set.trait[action]
-                scores[b, action] = clue_score(rule_set, game, common, number, seat, trait)
+                scores[b, action] = clue_score(rule_set, game, common, seat, trait)
 
 
 # --- Common knowledge
@@ -120,14 +135,19 @@ def conclude(rule_set: np.record, observation: Any, games: Games, ruled_out: Set
 def read_turns(rule_set: np.record, games: Games, ruled_out: Sets) -> None:
     """Read every turn since my last one, in order."""
     now = games[rule_set.seats]
-    for giver in range(rule_set.seats):
-        if now.did[giver] == rules.CLUE:
-            seat, trait, touched = now.told[giver], now.trait[giver], now.touched[giver]
-            number = encoded(rule_set, giver, seat, trait, touched)
-            read_sum(rule_set, games[giver], ruled_out, giver, number)
+    for actor in range(rule_set.seats):
+        game, did, slot = games[actor], now.did[actor], now.slot[actor]
+        if did == rules.CLUE:
+            common = common_knowledge(rule_set, game, ruled_out)
+            seat, trait, touched = now.told[actor], now.trait[actor], now.touched[actor]
+            message = message_of_clue(rule_set, common, actor, seat, trait, touched)
+            read_message(rule_set, game, common, ruled_out, actor, message)
             read_clue(rule_set, ruled_out[seat], trait, touched)
-        elif now.did[giver] != rules.NONE:
-            remove_slot(ruled_out[giver], now.slot[giver])
+        elif did != rules.NONE:
+            common = common_knowledge(rule_set, game, ruled_out)
+            message = message_of_choice(rule_set, game, common, actor, did, slot)
+            read_message(rule_set, game, common, ruled_out, actor, message)
+            remove_slot(ruled_out[actor], slot)
 
 
 @inline
@@ -139,18 +159,23 @@ def read_clue(rule_set: np.record, ruled_out: Any, trait: int, touched: int) -> 
 
 
 @inline
-def read_sum(
-    rule_set: np.record, game: np.record, ruled_out: Sets, giver: int, number: int
+def read_message(
+    rule_set: np.record,
+    game: np.record,
+    common: Common,
+    ruled_out: Sets,
+    actor: int,
+    message: Message,
 ) -> None:
     """Rule out cards by the classes: the sum gives mine, and I see those of the others."""
-    common = common_knowledge(rule_set, game, ruled_out)
-    mine = (number - sum_of_answers(rule_set, game, common, giver)) % numbers(rule_set)
+    number, numbers = message
+    mine = (number - sum_of_answers(rule_set, game, common, actor, numbers)) % numbers
     for seat in range(rule_set.seats):
-        if seat != giver:
-            answer = mine if seat == ME else answer_of(rule_set, game, common, seat)
+        if seat != actor:
+            answer = mine if seat == ME else answer_of(rule_set, game, common, seat, numbers)
             for place in range(TARGETS):
-                classes = CLASSES[rule_set.seats - FEWEST, place]
-                slot = target_slot(rule_set, game, common, seat, place)
+                classes = CLASSES[numbers, place]
+                slot = target_slot(rule_set, game, common, seat, place, numbers)
                 if slot != rules.NONE:
                     cards = common.possible[seat, slot]
                     for card in range(rule_set.cards):
@@ -163,6 +188,7 @@ def read_sum(
 def common_knowledge(rule_set: np.record, game: np.record, ruled_out: Sets) -> Common:
     """The cards that each slot can hold; a card without a copy left is ruled out."""
     possible = np.zeros((rule_set.seats, rule_set.hand_size), np.int64)
+    readings = np.zeros(rule_set.seats, np.int64)
     left, available = np.zeros(rule_set.cards, np.int64), 0
     for card in range(rule_set.cards):
         shown = card % rule_set.ranks < game.fireworks[card // rule_set.ranks]
@@ -171,44 +197,100 @@ def common_knowledge(rule_set: np.record, game: np.record, ruled_out: Sets) -> C
     for seat in range(rule_set.seats):
         for slot in range(game.held[seat]):
             possible[seat, slot] = available & ~ruled_out[seat, slot]
-    return Common(possible, left, next_cards(rule_set, game.fireworks), trash(rule_set, game))
+        readings[seat] = readings_of(rule_set, possible[seat, : game.held[seat]])
+    playable = next_cards(rule_set, game.fireworks)
+    return Common(possible, left, playable, trash(rule_set, game), readings)
 
 
-# --- Sums of classes
-
-
-@inline
-def numbers(rule_set: np.record) -> int:
-    """How many numbers a clue can encode: the product of the numbers of classes."""
-    return (rule_set.seats - 1) * READINGS
+# --- What actions encode
 
 
 @inline
-def encoded(rule_set: np.record, giver: int, seat: int, trait: int, touched: int) -> int:
-    """The number that a clue encodes."""
-    reading = NOT_OLDEST
+def readings_of(rule_set: np.record, hand: NDArray[np.int64]) -> int:
+    """How many readings a clue to a hand has, by the cards that each of its slots can hold.
+
+    Four or five players have numbers enough with three readings.
+    """
+    alike = may_share(rule_set, hand, 0, rule_set.suits) or may_share(
+        rule_set, hand, rule_set.suits, rule_set.traits
+    )
+    return READINGS if alike or rule_set.seats > FEWEST else READINGS + 1
+
+
+@inline
+def may_share(rule_set: np.record, hand: NDArray[np.int64], first: int, end: int) -> bool:
+    """Whether all slots can hold cards with the same trait, one from `first` to before `end`."""
+    shared = False
+    for trait in range(first, end):
+        shared |= (hand & rule_set.cards_with[trait] != 0).all()
+    return shared
+
+
+@inline
+def message_of_clue(
+    rule_set: np.record, common: Common, giver: int, seat: int, trait: int, touched: int
+) -> Message:
+    """The receivers after the giver have numbers for each of their readings, in turn."""
+    first = 0
+    for i in range(1, (seat - giver) % rule_set.seats):
+        first += common.readings[(giver + i) % rule_set.seats]
+    by_colour = trait < rule_set.suits
     if touched & 1:
-        reading = COLOUR_OF_OLDEST if trait < rule_set.suits else RANK_OF_OLDEST
-    return ((seat - giver) % rule_set.seats - 1) * READINGS + reading
+        reading = COLOUR_OF_OLDEST if by_colour else RANK_OF_OLDEST
+    else:
+        apart = by_colour and common.readings[seat] > READINGS
+        reading = COLOUR_NOT_OLDEST if apart else NOT_OLDEST
+    return Message(first + reading, numbers_of_clue(common, giver))
 
 
 @inline
-def sum_of_answers(rule_set: np.record, game: np.record, common: Common, giver: int) -> int:
-    """The sum over the hands that both the giver and I see."""
+def numbers_of_clue(common: Common, giver: int) -> int:
+    """How many numbers a clue can encode."""
+    return common.readings.sum() - common.readings[giver]
+
+
+@inline
+def message_of_choice(
+    rule_set: np.record, game: np.record, common: Common, seat: int, did: int, chosen: int
+) -> Message:
+    """Which slot is played, or discarded, of those that all know to be playable, or trash."""
+    number = numbers = 0
+    wanted = common.playable if did == rules.PLAY else common.trash
+    if rule_set.seats > FEWEST or common.possible[seat, chosen] & ~wanted:
+        return Message(0, 1)
+    for slot in range(game.held[seat]):
+        if common.possible[seat, slot] & ~wanted == 0:
+            number += slot < chosen
+            numbers += 1
+    return Message(number, numbers)
+
+
+@inline
+def is_right(rule_set: np.record, game: np.record, common: Common, message: Message) -> bool:
+    """Whether an action of mine says what it should."""
+    number, numbers = message
+    return number == sum_of_answers(rule_set, game, common, ME, numbers)
+
+
+@inline
+def sum_of_answers(
+    rule_set: np.record, game: np.record, common: Common, actor: int, numbers: int
+) -> int:
+    """The sum over the hands that both the actor and I see."""
     total = 0
     for seat in range(rule_set.seats):
-        if seat != giver and seat != ME:
-            total += answer_of(rule_set, game, common, seat)
-    return total % numbers(rule_set)
+        if seat != actor and seat != ME:
+            total += answer_of(rule_set, game, common, seat, numbers)
+    return total % numbers
 
 
 @inline
-def answer_of(rule_set: np.record, game: np.record, common: Common, seat: int) -> int:
+def answer_of(rule_set: np.record, game: np.record, common: Common, seat: int, numbers: int) -> int:
     """The classes of the targets in a hand, as one number."""
     answer, unit = 0, 1
     for place in range(TARGETS):
-        classes = CLASSES[rule_set.seats - FEWEST, place]
-        slot = target_slot(rule_set, game, common, seat, place)
+        classes = CLASSES[numbers, place]
+        slot = target_slot(rule_set, game, common, seat, place, numbers)
         if slot != rules.NONE:
             cards, card = common.possible[seat, slot], int(game.hand[seat, slot])
             answer += unit * class_of(common, cards, card, classes)
@@ -217,13 +299,15 @@ def answer_of(rule_set: np.record, game: np.record, common: Common, seat: int) -
 
 
 @inline
-def target_slot(rule_set: np.record, game: np.record, common: Common, seat: int, place: int) -> int:
+def target_slot(
+    rule_set: np.record, game: np.record, common: Common, seat: int, place: int, numbers: int
+) -> int:
     """A slot likely to hold a playable card, among those with something left to learn.
 
     The first target is the likeliest, the second the next one.
     """
     target, taken = rules.NONE, 0
-    if CLASSES[rule_set.seats - FEWEST, place] == 1:
+    if CLASSES[numbers, place] == 1:
         return target
     for _ in range(place + 1):
         target, highest = rules.NONE, 0.0
@@ -272,6 +356,9 @@ def play_score(rule_set: np.record, game: np.record, common: Common, slot: int) 
     cards = candidates(rule_set, game, common, slot)
     probability = share(rule_set, game.unseen, cards, common.playable)
     spare = rule_set.max_errors - 1 - game.errors
+    message = message_of_choice(rule_set, game, common, ME, rules.PLAY, slot)
+    if not is_right(rule_set, game, common, message):
+        return WRONG_SUM
     if probability == 1:
         return PLAYABLE + 1 / (1 + lowest(cards) % rule_set.ranks)
     last_chance = game.deck == 0 and spare > 0 and probability > 0
@@ -283,6 +370,9 @@ def play_score(rule_set: np.record, game: np.record, common: Common, slot: int) 
 @inline
 def discard_score(rule_set: np.record, game: np.record, common: Common, slot: int) -> float:
     """Cards that nobody needs, early or if no clue is possible; else the least likely needed."""
+    message = message_of_choice(rule_set, game, common, ME, rules.DISCARD, slot)
+    if not is_right(rule_set, game, common, message):
+        return WRONG_SUM
     cards = candidates(rule_set, game, common, slot)
     useless = common.trash
     for seat in range(1, rule_set.seats):
@@ -297,11 +387,12 @@ def discard_score(rule_set: np.record, game: np.record, common: Common, slot: in
 
 @inline
 def clue_score(
-    rule_set: np.record, game: np.record, common: Common, number: int, seat: int, trait: int
+    rule_set: np.record, game: np.record, common: Common, seat: int, trait: int
 ) -> float:
-    """Only a clue that encodes the right number is allowed; it is better the more it rules out."""
+    """Only a clue that says what it should is allowed; it is better the more it rules out."""
     touched, ruled_out = touched_and_ruled_out(rule_set, game, common, seat, trait)
-    if encoded(rule_set, ME, seat, trait, touched) != number:
+    message = message_of_clue(rule_set, common, ME, seat, trait, touched)
+    if not is_right(rule_set, game, common, message):
         return WRONG_SUM
     return CLUE + RULED_OUT * ruled_out
 

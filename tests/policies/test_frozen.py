@@ -36,7 +36,7 @@ POLICIES = {
     ("hanabi:2p", "expert"): "4c5b209bb23e",
     ("hanabi:3p", "greedy"): "20c91c5ed110",
     ("hanabi:3p", "expert"): "9a78f90d3eb4",
-    ("hanabi:3p", "hat"): "25bce2176ed8",
+    ("hanabi:3p", "hat"): "4c2de08b633d",
     ("hanabi:4p", "greedy"): "51a1e27ecb3b",
     ("hanabi:4p", "expert"): "e3b2a426a8ce",
     ("hanabi:4p", "hat"): "f3c166679c5f",
@@ -47,7 +47,7 @@ POLICIES = {
     ("hanabi:2p:multicolour", "expert"): "5c914a920c3f",
     ("hanabi:3p:multicolour", "greedy"): "7a5240b457fa",
     ("hanabi:3p:multicolour", "expert"): "1d277f7837ab",
-    ("hanabi:3p:multicolour", "hat"): "15559d85f768",
+    ("hanabi:3p:multicolour", "hat"): "13fb5e10c922",
     ("hanabi:4p:multicolour", "greedy"): "10020740846f",
     ("hanabi:4p:multicolour", "expert"): "0e1266f67768",
     ("hanabi:4p:multicolour", "hat"): "953e4510d8f6",
@@ -60,7 +60,7 @@ FEATURES = {
     ("hanabi:2p", "convention"): "1c3f3d9aee34",
     ("hanabi:5p:multicolour", "belief"): "9184bdf28bdc",
     ("hanabi:5p:multicolour", "convention"): "78e247911d10",
-    ("hanabi:3p", "hat"): "1c4b7ebf35b8",
+    ("hanabi:3p", "hat"): "d0eef1461285",
     ("hanabi:5p:multicolour", "hat"): "ccf2f3d844f4",
 }
 

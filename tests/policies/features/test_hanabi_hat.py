@@ -5,12 +5,12 @@ import pytest
 from samples import sample
 
 from hanamachi.errors import UserError
-from hanamachi.games.hanabi.rules import CLUE, NONE
+from hanamachi.games.hanabi.rules import CLUE, DISCARD, NONE, PLAY
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.features.hanabi import GROUPS
-from hanamachi.policies.features.hanabi_hat import CLUE_EFFECTS, SIGNS, TRUTHS
+from hanamachi.policies.features.hanabi_hat import CHOICES, CLUE_EFFECTS, SIGNS, TRUTHS
 from hanamachi.policies.policy import sample as draw
 from hanamachi.policies.rules import hanabi_hat
 from hanamachi.training.config import Config
@@ -83,6 +83,21 @@ def test_the_right_clues_are_those_that_hat_would_give(variant):
         np.testing.assert_array_equal(sums[legal, 0] == 1, clues[legal] >= hanabi_hat.CLUE)
         right += np.count_nonzero(sums[:, 0])
     assert right > 0
+
+
+def test_the_right_choices_of_three_players_are_those_that_hat_would_make():
+    variant = make_variant("hanabi:3p")
+    first, hand_size = variant.rule_set.first, int(variant.rule_set.hand_size)
+    wrong = 0
+    for _, features, scores in Played(variant, 0.125).decisions(sample(2_000, 0.05)):
+        choices = features("choices", hand_size, CHOICES)
+        for i, did in enumerate((PLAY, DISCARD)):
+            slots = scores[first[did] : first[did] + hand_size]
+            legal = np.isfinite(slots)
+            is_wrong = slots[legal] == hanabi_hat.WRONG_SUM
+            np.testing.assert_array_equal(choices[legal, i] == 0, is_wrong)
+            wrong += np.count_nonzero(is_wrong)
+    assert wrong > 0
 
 
 def test_the_truth_is_of_the_cards_that_i_see(variant):

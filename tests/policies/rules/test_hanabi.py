@@ -236,9 +236,31 @@ def test_hat_refuses_two_players():
             load_policy("hat", game=game)
 
 
-def test_the_classes_of_the_targets_are_as_many_as_a_clue_has_numbers():
-    for seats, classes in zip(range(hanabi_hat.FEWEST, 6), hanabi_hat.CLASSES, strict=True):
-        assert np.prod(classes) == hanabi_hat.numbers(variant(f"hanabi:{seats}p").rule_set)
+def test_the_classes_of_the_targets_are_at_most_as_many_as_a_message_has_numbers():
+    for numbers, classes in enumerate(hanabi_hat.CLASSES[1:], 1):
+        assert np.prod(classes) <= numbers
+
+
+@pytest.mark.parametrize(
+    ("game", "known", "readings"),
+    [
+        ("hanabi:3p", {}, 3),
+        ("hanabi:3p", {1: "red1"}, 3),
+        ("hanabi:3p", {1: "red1", 2: "red2"}, 3),
+        ("hanabi:3p", {1: "red1", 2: "blue2"}, 4),
+        ("hanabi:3p", {0: "red1", 1: "red2", 4: "blue1"}, 4),
+        ("hanabi:3p:multicolour", {3: "multicolour1", 4: "blue2"}, 4),
+        ("hanabi:4p", {1: "red1", 2: "blue2"}, 3),
+    ],
+)
+def test_three_players_tell_ranks_from_colours_where_all_know_that_the_cards_differ(
+    game, known, readings
+):
+    table = set_up(game, [], "", [0] * variant(game).rule_set.suits)
+    hand = np.full(table.rule_set.hand_size, (1 << table.rule_set.cards) - 1)
+    for slot, card in known.items():
+        hand[slot] = 1 << table.card(card)
+    assert hanabi_hat.readings_of(table.rule_set, hand) == readings
 
 
 @pytest.mark.parametrize(
@@ -271,7 +293,7 @@ BARS = {  # lower ends of the mean score
     ("expert", "hanabi:3p"): 22,
     ("expert", "hanabi:4p"): 21.5,
     ("expert", "hanabi:5p"): 20,
-    ("hat", "hanabi:3p"): 24.4,
+    ("hat", "hanabi:3p"): 24.6,
     ("hat", "hanabi:4p"): 24.2,
     ("hat", "hanabi:5p"): 24.4,
 }
