@@ -202,6 +202,7 @@ def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, mid
         (SMALL + "ppo: {learning_rate: .inf}", "ppo.learning_rate", "(not inf)"),
         (SMALL + "evaluation: {games: 3}", "evaluation.games", "(not 3)"),
         (SMALL + "opponents: {self: 0.5}", "opponents", "0.5"),
+        (SMALL + "clone: null", "clone: must", "steps, learning_rate, value_steps (not None)"),
         (SMALL + "device: gpu", "device", "'cpu', 'cuda' or 'mps' (not 'gpu')"),
     ],
 )
