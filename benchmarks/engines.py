@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.sessions.saved_games import Record, record_of
 from hanamachi.sessions.session import Session

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.game import Variant, scatter
+from hanamachi.engine.game import Variant
+from hanamachi.engine.random_numbers import scatter
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.errors import UserError, shown
 from hanamachi.sessions.opponent_protocol import chosen_by

@@ -16,7 +16,7 @@ import numpy as np
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.games.registry import variant
 from hanamachi.policies import load_policy
 from hanamachi.sessions.notation import notation

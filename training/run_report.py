@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.policies.policy import Policy
 from hanamachi.rendering.animation import animated_svg
 from hanamachi.sessions.animation import scenes

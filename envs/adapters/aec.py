@@ -17,7 +17,8 @@ from hanamachi.adapters.boxes import box
 from hanamachi.adapters.opponents_and_options import known_options
 from hanamachi.adapters.rendered import rendered
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import IllegalAction, UserError, unknown
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode

@@ -18,7 +18,8 @@ from hanamachi.adapters.opponents_and_options import (
     opponent_for,
 )
 from hanamachi.adapters.rendered import rendered
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode

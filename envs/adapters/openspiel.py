@@ -36,7 +36,8 @@ from typing import Any
 import numpy as np
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Game, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Game, Variant
 from hanamachi.errors import UserError, missing_extra, unknown
 from hanamachi.games.registry import GAMES
 from hanamachi.games.registry import variant as make_variant

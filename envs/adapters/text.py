@@ -16,7 +16,7 @@ import numpy as np
 
 from hanamachi.adapters.aec import ILLEGAL_REWARD
 from hanamachi.adapters.opponents_and_options import Asked, opponent_for
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
 from hanamachi.rendering.parts import render_part

@@ -1,20 +1,8 @@
-"""What a game is: a record of its state, and the few functions that every game implements.
-
-A game in progress is a numpy record (`record`); a batch of games is an array of records. The
-functions below, `start` to `valid`, are the whole contract; the last four are optional.
-Each game writes them once, as compiled functions whose first argument is its rule set, a record of
-options and tables (`rule_set_dtype`). The functions here look up the game's own function by the
-dtype of that argument, in Python and in compiled code, so that one set of kernels serves every
-game.
-
-Chance is lazy: a record holds the set of cards that nobody has seen, never their order. While
-`mover` is CHANCE, `chance` lists what can happen next and `resolve` makes it happen.
+"""What a game declares: its actions, its editions, and their rule sets.
 
 Notation: B games, S seats, A actions, N entries of an observation.
 """
 
-import functools
-import inspect
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -22,273 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from types import FunctionType, MappingProxyType, ModuleType
-from typing import Any, NamedTuple, Self, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numba import from_dtype, types
-from numba.extending import overload
 from numpy.typing import NDArray
 
-from hanamachi.engine.compiled import PART, inline
-from hanamachi.engine.layout import INT8_MAX, Layout, read_only
+from hanamachi.engine.contract import Implementation, implement
+from hanamachi.engine.layout import Layout, read_only
+from hanamachi.engine.random_numbers import scatter
 from hanamachi.errors import UserError, shown
-
-CHANCE = -1  # `mover` while chance decides
-OVER = -2  # `mover` once the game has ended
-SEGMENTS = 64  # at most, of an observation
-
-
-def record(seats: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """The dtype of one game: the fields every game has, then its own, without any gap.
-
-    `seats` is the most that any rule set has; with fewer, the other rewards stay 0.
-    """
-    common = [
-        ("rng", np.uint64),  # this game's own random generator
-        ("rewards", np.float32, (seats,)),  # what the last action brought each seat
-        ("mover", np.int8),  # the seat to decide; CHANCE; OVER
-    ]
-    filled = sorted([*common, *fields], key=lambda field: -np.dtype(field[1]).itemsize)
-    filled.append(("rest", np.uint8, (-np.dtype(filled).itemsize % 8,)))
-    return with_attributes(filled)
-
-
-class Record(np.record):  # type: ignore[misc]
-    """A record whose fields are read and written as attributes, several times as fast as numpy's.
-
-    Each field of any game is a property of this class.
-    """
-
-    __getattribute__ = np.void.__getattribute__
-    __setattr__ = np.void.__setattr__
-    __getitem__ = np.void.__getitem__  # type: ignore[assignment]
-
-
-def with_attributes(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
-    """A dtype whose records let `game.mover` be written in Python as in compiled code."""
-    names = {name for name, *_ in fields}
-    assert not names & set(dir(np.record)), names & set(dir(np.record))
-    for name in names:
-        setattr(Record, name, field_property(name))
-    return np.dtype((Record, np.dtype(fields, align=True)))
-
-
-def field_property(name: str) -> property:
-    def write(record: Record, value: Any) -> None:
-        record[name] = value
-
-    return property(operator.itemgetter(name), write)
-
-
-def rule_set_dtype(*fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """The dtype of a rule set: what every game has, then the game's own options and tables.
-
-    It is one record because compiled functions would count the references of every array of a tuple
-    each time they pass it on.
-    """
-    common = [
-        ("seats", np.int64),  # S
-        ("max_outcomes", np.int64),  # of one chance event
-        ("units", np.float32, (SEGMENTS,)),  # of each segment, what an int8 observation counts in
-        # first entry of each segment of the observation, and N; an index that cannot be negative
-        # spares Numba a test at every use
-        ("at", np.uint16, (SEGMENTS,)),
-    ]
-    return with_attributes([*common, *fields])
-
-
-def filled(dtype: np.dtype[Any], layout: Layout, **values: Any) -> np.record:
-    """A rule set with these values, one for each other field; zeros fill up shorter tables."""
-    values |= {"at": layout.offsets, "units": layout.segment_units}
-    assert values.keys() == set(dtype.names or ()), values.keys() ^ set(dtype.names or ())
-    rule_set = np.zeros(1, dtype)
-    for name, value in values.items():
-        corner: Any = (0, *(slice(n) for n in np.shape(value)))
-        rule_set[name][corner] = value
-    row: np.record = rule_set[0]
-    return row
-
-
-# --- The contract
-
-Implementation = Callable[..., Any]
-CONTRACT: list[str] = []
-OPTIONAL = ("redeal", "rewind", "next_event", "valid")  # of the contract
-IMPLEMENTATIONS: dict[Any, dict[str, Implementation]] = {}
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def generic(contract: F) -> F:
-    """Make `contract` call the function of the same name that belongs to its first argument."""
-    name = contract.__name__
-    CONTRACT.append(name)
-
-    @functools.wraps(contract)
-    def call(rule_set: Any, *rest: Any) -> Any:
-        return IMPLEMENTATIONS[rule_set.dtype][name](rule_set, *rest)
-
-    def compiled(rule_set: Any, *rest: Any) -> Any:
-        implementation: Any = IMPLEMENTATIONS[rule_set][name]
-        return unannotated(implementation)
-
-    # Numba wants the two to agree in their parameters, annotations included
-    compiled.__signature__ = inspect.signature(unannotated(contract))  # type: ignore[attr-defined]
-    overload(call, jit_options=PART)(compiled)
-    result: F = call  # type: ignore[assignment]
-    return result
-
-
-def implemented_in(*modules: ModuleType) -> dict[str, Implementation]:
-    """The functions of the contract that these modules of a game define."""
-    defined = [(name, module) for name in CONTRACT for module in modules if hasattr(module, name)]
-    return {name: getattr(module, name) for name, module in defined}
-
-
-def unannotated(function: Any) -> FunctionType:
-    """A copy of a function without its type hints."""
-    return FunctionType(function.__code__, function.__globals__, function.__name__)
-
-
-@generic
-def start(rule_set: Any, game: np.record) -> None:
-    """Set up a new game; `rng` is kept, so that each game continues its own random numbers."""
-
-
-@generic
-def chance(rule_set: Any, game: np.record, weights: NDArray[np.int64]) -> int:
-    """Write how likely each outcome is, in whole numbers: 0 for what cannot happen.
-
-    Outcomes are numbered from 0; returns how many numbers are in use.
-    """
-    raise NotImplementedError
-
-
-@generic
-def resolve(rule_set: Any, game: np.record, outcome: int) -> None:
-    """Make one of the outcomes of `chance` happen."""
-
-
-@generic
-def legal(rule_set: Any, game: np.record, mask: NDArray[np.int8]) -> int:
-    """Write the mover's action mask, (A,) int8; returns how many actions are legal."""
-    raise NotImplementedError
-
-
-@generic
-def apply(rule_set: Any, game: np.record, action: int) -> None:
-    """Carry out a legal action of the mover and write `rewards`."""
-
-
-@generic
-def observe(rule_set: Any, game: np.record, seat: int | np.int64, out: NDArray[Any]) -> None:
-    """Write all that `seat` may know, (N,); any seat may be to move."""
-
-
-@generic
-def redeal(rule_set: Any, world: np.record, seat: int) -> None:
-    """Deal all cards that `seat` cannot know again, with the record's own generator (optional).
-
-    Called while a seat is to move. Each history that agrees with what the seat has seen comes up
-    in proportion to the probability of its chance outcomes alone: all choices of the other seats
-    count the same.
-    """
-
-
-@generic
-def rewind(rule_set: Any, game: np.record) -> None:
-    """Go back to the beginning of the round in progress (optional).
-
-    Called while a seat is to move. A game whose record does not hold the round stays as it is.
-    """
-
-
-@generic
-def next_event(rule_set: Any, world: np.record, earlier: np.record) -> int:
-    """What happened next in `world` after an earlier position of the same round (optional).
-
-    An outcome if chance was to decide there, else an action; negative where the two are the same
-    position. Applied from `rewind` on, these events give all positions of the round in turn.
-    """
-    raise NotImplementedError
-
-
-@generic
-def valid(rule_set: Any, game: np.record) -> bool:
-    """Whether the rules can lead to this position, as far as can be seen from it (optional).
-
-    The record may hold any bytes: nothing of it is used as an index before it has been checked. A
-    position that passes can be observed, redealt, rewound and played to the end.
-    """
-    raise NotImplementedError
-
-
-# --- Random numbers
-
-_HALF = np.uint64(32)
-_A, _B, _C = np.uint64(13), np.uint64(7), np.uint64(17)
-
-
-@inline
-def next_random(game: np.record) -> Any:
-    """The next 32 random bits of this game (Marsaglia's xorshift64, upper half)."""
-    state = game.rng
-    state ^= state << _A
-    state ^= state >> _B
-    state ^= state << _C
-    game.rng = state
-    return state >> _HALF
-
-
-@inline
-def below(game: np.record, n: int) -> Any:
-    """A uniform random integer from 0 to n - 1 (n far below 2**32)."""
-    return np.int64((next_random(game) * np.uint64(n)) >> _HALF)
-
-
-@inline
-def uniform(game: np.record) -> Any:
-    """A uniform random number from [0, 1)."""
-    return np.float64(next_random(game)) / 4294967296.0
-
-
-def scatter(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread seeds over the 64-bit generators: splitmix64's finaliser, and never the state 0."""
-    state = seeds.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    state ^= state >> np.uint64(31)
-    return np.where(state == 0, np.uint64(1), state)
-
-
-# --- Observations
-
-
-def encoded(out: Any, value: Any, units: Any) -> Any:
-    """A value as an observation holds it: as a float, or in int8 as a number of units up to 127."""
-    return value if out.dtype.kind == "f" else in_units(out, value, units)
-
-
-def in_units(out: Any, value: Any, units: Any) -> Any:
-    return min(np.rint(value * units), np.float32(INT8_MAX))
-
-
-def as_it_is(out: Any, value: Any, units: Any) -> Any:
-    return value
-
-
-@overload(encoded, jit_options=PART)
-def compiled_encoded(out: Any, value: Any, units: Any) -> Any:
-    return as_it_is if isinstance(out.dtype, types.Float) else in_units
-
-
-@inline
-def put(rule_set: Any, out: NDArray[Any], segment: int, i: int, value: float) -> None:
-    """Write an entry that may be a fraction or large; all others can be assigned as they are."""
-    out[rule_set.at[segment] + i] = encoded(out, value, rule_set.units[segment])
-
-
-# --- What a game declares
 
 
 class Actions(ABC):
@@ -421,12 +152,8 @@ class Game:
     render: str | None = None  #: the module with its words and pictures, imported when needed
 
     def __post_init__(self) -> None:
-        missing = set(CONTRACT) - set(OPTIONAL) - self.functions.keys()
-        assert not missing, f"{self.name} lacks {missing}"
         assert self.cooperative == bool(self.best_score) == bool(self.lost), self.name
-        IMPLEMENTATIONS[self.rule_set_dtype] = IMPLEMENTATIONS[from_dtype(self.rule_set_dtype)] = (
-            dict(self.functions)
-        )
+        implement(self.rule_set_dtype, self.functions)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.action_masks import count_legal, nth_legal
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import (
+from hanamachi.engine.contract import (
     CHANCE,
     OVER,
     apply,
-    below,
     chance,
     legal,
     next_event,
@@ -26,8 +25,9 @@ from hanamachi.engine.game import (
     rewind,
     start,
     valid,
-    with_attributes,
 )
+from hanamachi.engine.random_numbers import below
+from hanamachi.engine.records import with_attributes
 
 ANY_SEAT = -1  # in place of a learner's seat: it is drawn for each game
 BEGIN, LOOK = -1, -2  # in place of an action: begin a new game, or change nothing

@@ -9,9 +9,9 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hanamachi.engine.entries import INT8_MAX
 from hanamachi.errors import UserError, unknown
 
-INT8_MAX = 127
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 

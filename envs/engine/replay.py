@@ -9,7 +9,7 @@ from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import PART, inline
-from hanamachi.engine.game import CHANCE, OVER, apply, chance, legal, next_event, resolve
+from hanamachi.engine.contract import CHANCE, OVER, apply, chance, legal, next_event, resolve
 
 WORD = 8  # bytes; every record is a whole number of words long
 

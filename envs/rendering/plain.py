@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.engine.records import alone
 from hanamachi.rendering.canvas import Canvas
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, Variant
+from hanamachi.engine.contract import CHANCE
+from hanamachi.engine.game import Variant
 from hanamachi.engine.records import copied
 from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.rendering.parts import render_part

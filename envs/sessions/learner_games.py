@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.engine.kernels import ANY_SEAT, BEGIN, LEARNER, Shown, drawn_seat
 from hanamachi.engine.threads import parallel_for
 from hanamachi.sessions.opponent_protocol import Opponent, RandomPlay

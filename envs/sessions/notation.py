@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import changed_options
 from hanamachi.games.registry import variant as make_variant

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import RECORD_BYTES

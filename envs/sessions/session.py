@@ -19,7 +19,8 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.engine.kernels import BEGIN, LOOK, MOVER, REFUSED
 from hanamachi.errors import IllegalAction, UserError, shown, unknown
 from hanamachi.games.registry import variant

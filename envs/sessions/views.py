@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.svg import picture_of_pieces, svg

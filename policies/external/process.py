@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.limits import BOT_GAMES
 from hanamachi.policies.external.bot import START, Bot, Limits

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.game import CHANCE, Variant
+from hanamachi.engine.contract import CHANCE
+from hanamachi.engine.game import Variant
 from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.policies.external.bot import Limits, said_by
 from hanamachi.sessions.events import History

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, resolve
+from hanamachi.engine.contract import CHANCE, OVER, apply, chance, legal, resolve
+from hanamachi.engine.game import Variant
 from hanamachi.limits import SEARCH_POSITIONS
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import CHANCE, apply, resolve, start
+from hanamachi.engine.contract import CHANCE, apply, resolve, start
 from hanamachi.engine.kernels import settle
 from hanamachi.engine.replay import after_use_of
 from hanamachi.games.hanabi import information, rules

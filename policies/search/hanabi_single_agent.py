@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.game import Variant, scatter
+from hanamachi.engine.game import Variant
 from hanamachi.engine.kernels import is_valid
+from hanamachi.engine.random_numbers import scatter
 from hanamachi.games.hanabi.rules import HAND
 from hanamachi.limits import SEARCH_HANDS
 from hanamachi.policies.policy import (

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.action_masks import nth_legal
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.engine.game import OVER, apply, below, legal, with_attributes
+from hanamachi.engine.contract import OVER, apply, legal
 from hanamachi.engine.kernels import settle
+from hanamachi.engine.random_numbers import below
+from hanamachi.engine.records import with_attributes
 
 ROOT, NOWHERE = 0, -1
 

@@ -24,7 +24,7 @@ import hanamachi
 from hanamachi import IllegalAction, UserError, geishas_road_v0, hanabi_v0, hanamikoji_v0
 from hanamachi import variant as make_variant
 from hanamachi.adapters.aec import AEC, ILLEGAL_REWARD, CheckedAEC
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 
 pytestmark = pytest.mark.uncompiled
 

@@ -33,7 +33,7 @@ from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.adapters.registration import gymnasium_id, one_game
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.policies import load_policy
 from hanamachi.sessions.saved_games import replay
 from hanamachi.sessions.session import Session

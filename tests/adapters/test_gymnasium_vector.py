@@ -22,8 +22,8 @@ from hanamachi import IllegalAction, UserError
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv, checked_threads
 from hanamachi.engine import memory
-from hanamachi.engine.game import below
 from hanamachi.engine.kernels import LEARNER
+from hanamachi.engine.random_numbers import below
 from hanamachi.engine.threads import processors
 from hanamachi.policies import load_policy
 

@@ -24,7 +24,7 @@ from small_games import GIFTS
 
 from hanamachi import VARIANTS, IllegalAction, UserError, variant
 from hanamachi.adapters.openspiel import MOST_ROUNDS, load
-from hanamachi.engine.game import CHANCE, OVER
+from hanamachi.engine.contract import CHANCE, OVER
 from hanamachi.engine.rounds import scored_round
 from hanamachi.sessions.moments import Moment
 from hanamachi.sessions.session import Session, chance_outcomes

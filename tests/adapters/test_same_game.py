@@ -15,7 +15,7 @@ from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.engine.threads import parallel_for
 
 IDS = list(VARIANTS)

@@ -9,8 +9,9 @@ from positions import random_session
 from samples import sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER
-from hanamachi.engine.layout import INT8_MAX, Axes, Layout, Segment, axis
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.entries import INT8_MAX
+from hanamachi.engine.layout import Axes, Layout, Segment, axis
 from hanamachi.errors import UserError
 from hanamachi.games.geishas_road.rules import GIFT, NONE
 from hanamachi.games.registry import VARIANTS

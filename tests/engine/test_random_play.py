@@ -7,7 +7,9 @@ from positions import masked, observed
 
 from hanamachi import variant as make_variant
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant, below
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
+from hanamachi.engine.random_numbers import below
 
 pytestmark = pytest.mark.uncompiled
 

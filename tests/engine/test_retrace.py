@@ -9,7 +9,8 @@ from positions import random_session, replayed
 from samples import UNCOMPILED, sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant as make_variant
 
 VARIANTS = {

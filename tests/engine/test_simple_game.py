@@ -10,8 +10,9 @@ import pytest
 from messages import assert_one_sentence
 
 from hanamachi import UserError, variant
-from hanamachi.engine import game, kernels
-from hanamachi.engine.game import OVER, NamedActions
+from hanamachi.engine import contract, kernels
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import NamedActions
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search.improve import Improve
 from hanamachi.rendering import plain
@@ -27,9 +28,9 @@ from hanamachi.sessions.worlds import Worlds
 @pytest.fixture
 def simple(monkeypatch):
     """Hanamikoji without anything that a game may leave out."""
-    monkeypatch.setattr(game, "IMPLEMENTATIONS", dict(game.IMPLEMENTATIONS))
+    monkeypatch.setattr(contract, "IMPLEMENTATIONS", dict(contract.IMPLEMENTATIONS))
     whole = variant("hanamikoji")
-    functions = {n: f for n, f in whole.game.functions.items() if n not in game.OPTIONAL}
+    functions = {n: f for n, f in whole.game.functions.items() if n not in contract.OPTIONAL}
     return replace(whole, game=replace(whole.game, functions=functions, length=None, render=None))
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from small_games import GIFTS
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant
 from hanamachi.policies.export import export
 from hanamachi.policies.load import agent_folder, agents

@@ -17,7 +17,8 @@ from samples import WHOLE, sample
 import hanamachi
 from hanamachi.adapters.aec import AEC
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road.rules import INTRIGUE
 from hanamachi.policies import load_policy
 from hanamachi.policies.external.bot import Limits

@@ -12,7 +12,8 @@ from positions import legal, random_positions
 from samples import WHOLE, sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant
 from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels

@@ -18,7 +18,8 @@ from samples import UNCOMPILED, sample
 
 import hanamachi
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.sessions.states import checked_state
 

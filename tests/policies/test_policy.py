@@ -8,7 +8,7 @@ from small_games import GIFTS
 
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.engine.threads import DECISIONS_PER_THREAD
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant as make_variant

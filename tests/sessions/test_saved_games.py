@@ -15,7 +15,7 @@ import hanamachi
 from hanamachi import UserError, variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.limits import RECORD_BYTES
 from hanamachi.sessions.saved_games import KEYS, Record, load, positions, replay, save
 

@@ -12,8 +12,7 @@ import hanamachi
 from hanamachi import UserError
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.gymnasium import SeatEnv
-from hanamachi.engine import game as engine_game
-from hanamachi.engine import kernels
+from hanamachi.engine import contract, kernels
 from hanamachi.sessions import states
 from hanamachi.sessions.states import checked_state, state_of
 
@@ -115,7 +114,7 @@ def test_before_the_first_game_there_is_no_state():
 @pytest.fixture
 def simple(monkeypatch):
     """Hanamikoji without `valid`."""
-    monkeypatch.setattr(engine_game, "IMPLEMENTATIONS", dict(engine_game.IMPLEMENTATIONS))
+    monkeypatch.setattr(contract, "IMPLEMENTATIONS", dict(contract.IMPLEMENTATIONS))
     whole = hanamachi.variant("hanamikoji")
     functions = {name: f for name, f in whole.game.functions.items() if name != "valid"}
     return replace(whole, game=replace(whole.game, functions=functions))

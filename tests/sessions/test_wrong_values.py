@@ -10,7 +10,7 @@ import pytest
 from hanamachi import UserError, variant
 from hanamachi.adapters.aec import AEC
 from hanamachi.adapters.text import ScriptedModel
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.limits import MESSAGE
 from hanamachi.sessions.animation import animate
 from hanamachi.sessions.events import History

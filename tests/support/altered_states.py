@@ -13,7 +13,8 @@ from positions import any_kind, legal
 
 import hanamachi
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.pixels import pixels

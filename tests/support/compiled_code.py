@@ -25,7 +25,8 @@ from searching import answers, midgame
 import hanamachi
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.small import small_versions
 from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import rules as road
 from hanamachi.games.hanabi import rules as hanabi
 from hanamachi.games.hanamikoji import rules as hanamikoji

@@ -11,19 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import (
-    CHANCE,
-    OVER,
-    Game,
-    Length,
-    NamedActions,
-    Variant,
-    below,
-    filled,
-    record,
-    rule_set_dtype,
-)
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Game, Length, NamedActions, Variant
 from hanamachi.engine.layout import Layout, Segment
+from hanamachi.engine.random_numbers import below
+from hanamachi.engine.records import filled, record, rule_set_dtype
 
 SEATS, CARDS, NONE = 2, 6, -1
 FOLD, CALL, RAISE = range(3)

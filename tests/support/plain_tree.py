@@ -9,7 +9,8 @@ import numpy as np
 from positions import copied, legal, observed, outcomes
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 
 
 class Plain(NamedTuple):

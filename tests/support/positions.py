@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from relived import next_event_of, rewind_one
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant
 from hanamachi.sessions.session import Session
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.game import next_event, rewind
+from hanamachi.engine.contract import next_event, rewind
 
 
 @kernel

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.action_masks import nth_legal
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.game import OVER, apply, legal, observe, start
+from hanamachi.engine.contract import OVER, apply, legal, observe, start
 from hanamachi.engine.kernels import settle
 from hanamachi.policies import load_policy
 from hanamachi.sessions.opponent_protocol import RandomPlay

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.load import load_policy, usual
 from hanamachi.policies.policy import Policy

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import yaml
 
+from hanamachi.engine.entries import INT8_MAX
 from hanamachi.engine.game import Variant
-from hanamachi.engine.layout import INT8_MAX
 from hanamachi.games.registry import changed_options
 from hanamachi.training.dataset.columns import Column, columns, row_size
 from hanamachi.training.dataset.figures import Figures

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hanamachi.engine.entries import INT8_MAX
 from hanamachi.engine.game import Variant
-from hanamachi.engine.layout import INT8_MAX
 
 Arrays = Mapping[str, NDArray[Any]]  # column -> its rows, (n,), (n, N) or (n, A)
 

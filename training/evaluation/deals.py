@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant, scatter
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
+from hanamachi.engine.random_numbers import scatter
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import Unavailable, UserError, shortened
 from hanamachi.policies.entry_point import type_and_message

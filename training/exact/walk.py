@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.compiled import kernel
-from hanamachi.engine.game import CHANCE, OVER, Variant, apply, chance, legal, resolve
+from hanamachi.engine.contract import CHANCE, OVER, apply, chance, legal, resolve
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.small import small_versions
 from hanamachi.training.exact.tree import (

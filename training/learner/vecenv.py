@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.engine.memory import check_memory
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError, shown

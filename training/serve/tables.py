@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.bit_sets import count, lowest
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import below, uniform
+from hanamachi.engine.random_numbers import below, uniform
 from hanamachi.games.four_actions import SIZES
 from hanamachi.games.geishas_road.rules import (
     ACT,

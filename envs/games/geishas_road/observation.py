@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import put
+from hanamachi.engine.entries import put
 from hanamachi.engine.layout import Axes, Layout, Segment, axis
 from hanamachi.engine.words import (
     ALL_BITS,

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.engine.game import Game, Length, filled, implemented_in
+from hanamachi.engine.contract import implemented_in
+from hanamachi.engine.game import Game, Length
 from hanamachi.engine.layout import Layout
+from hanamachi.engine.records import filled
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi import information, observation, rules, symmetry, validity
 from hanamachi.games.hanabi.actions import Catalogue

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import below
+from hanamachi.engine.random_numbers import below
 from hanamachi.games.hanabi.rules import CARDS, NONE
 
 # --- What a player cannot see

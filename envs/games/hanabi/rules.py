@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.records import record, rule_set_dtype
 
 SEATS, HAND, SUITS, RANKS = 5, 5, 6, 5  # at most
 CARDS, TRAITS = SUITS * RANKS, SUITS + RANKS

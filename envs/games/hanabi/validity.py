@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import CHANCE, OVER
+from hanamachi.engine.contract import CHANCE, OVER
 from hanamachi.engine.replay import after_use_of, same
 from hanamachi.games.hanabi.information import put_back
 from hanamachi.games.hanabi.rules import (

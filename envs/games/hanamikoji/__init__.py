@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.engine.game import Game, Length, filled, implemented_in
+from hanamachi.engine.contract import implemented_in
+from hanamachi.engine.game import Game, Length
 from hanamachi.engine.layout import Layout
+from hanamachi.engine.records import filled
 from hanamachi.errors import UserError, shown
 from hanamachi.games.four_actions import cards_used, checked_actions
 from hanamachi.games.hanamikoji import information, observation, rules, symmetry, validity

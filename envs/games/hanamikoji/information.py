@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import below
+from hanamachi.engine.random_numbers import below
 from hanamachi.engine.words import number_at
 from hanamachi.games.four_actions import SIZES
 from hanamachi.games.hanamikoji.rules import (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import put
+from hanamachi.engine.entries import put
 from hanamachi.engine.layout import Layout, Segment, axis
 from hanamachi.engine.words import difference, greater, number_at, sum_of_bytes
 from hanamachi.games.four_actions import OWN_TURNS, SHARES, SIDES, USES, sums_by_set, unused_actions

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.action_masks import count_legal
 from hanamachi.engine.compiled import inline
-from hanamachi.engine.game import CHANCE, OVER, record, rule_set_dtype
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.records import record, rule_set_dtype
 from hanamachi.engine.words import ALL_BITS, equal, sum_of_bytes, word_at
 from hanamachi.games.four_actions import unused_actions
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import UNCOMPILED, WHOLE
 
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road.rules import (
     INTRIGUE,
     NONE,

@@ -15,7 +15,8 @@ from reference_geishas_road import Reference
 from samples import sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road.actions import Move
 from hanamachi.games.geishas_road.rules import (
     ACTIONS,

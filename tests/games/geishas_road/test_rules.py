@@ -12,7 +12,7 @@ from positions import Table, legal, masked, observed
 from samples import sample
 
 from hanamachi import geishas_road_v0
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.errors import UserError
 from hanamachi.games.geishas_road.rules import (
     ANSWER,

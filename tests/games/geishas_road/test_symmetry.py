@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from positions import Table, observed
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER
+from hanamachi.engine.contract import CHANCE, OVER
 from hanamachi.games.geishas_road.rules import DEAL, DRAW, DRAW_MARKERS, REDRAW
 
 CARD_BY_CARD = "slots", "prospects", "gains", "harvest"  # as the hand lists its cards

@@ -8,7 +8,8 @@ from positions import masked, observed
 from samples import sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi.rules import NONE
 
 IDS = [f"{v.id.partition(':')[2]}-{v.rule_set.copies.sum()}" for v in VARIANTS]

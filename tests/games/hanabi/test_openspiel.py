@@ -14,7 +14,8 @@ from positions import masked
 from samples import sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi.rules import CLUE, DISCARD, NONE, PLAY
 from hanamachi.games.registry import variant
 

@@ -12,7 +12,8 @@ from positions import Histories, Node, View, any_kind, batch, copied, legal, mer
 from posteriors import DRAWS, p_value, redealt, rejected, worlds
 from samples import UNCOMPILED, WHOLE
 
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi.rules import NONE
 from hanamachi.games.registry import variant
 

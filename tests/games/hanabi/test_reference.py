@@ -15,7 +15,8 @@ from reference_hanabi import Card, Kind, Move, Reference
 from samples import sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER, Variant
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi.rules import CLUE, DISCARD, NONE
 from hanamachi.games.registry import variant as make_variant
 

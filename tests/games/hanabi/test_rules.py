@@ -9,7 +9,7 @@ from hanabi_positions import Hanabi, set_up
 
 import hanamachi
 from hanamachi import hanabi_v0
-from hanamachi.engine.game import CHANCE, OVER
+from hanamachi.engine.contract import CHANCE, OVER
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi import COLOURS, HAND_SIZES, VARIANTS
 from hanamachi.games.hanabi.rules import CLUE

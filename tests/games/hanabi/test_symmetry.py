@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from positions import observed
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER
+from hanamachi.engine.contract import CHANCE, OVER
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 

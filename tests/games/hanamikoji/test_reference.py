@@ -12,7 +12,8 @@ from reference_hanamikoji import CARDS, Reference
 from samples import sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER, Variant
+from hanamachi.engine.contract import CHANCE, OVER
+from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji.rules import (
     ACTIONS,
     ANSWER_COMPETITION,

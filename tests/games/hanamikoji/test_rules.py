@@ -11,7 +11,7 @@ from rules_pages import printed
 from samples import UNCOMPILED
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.errors import UserError
 from hanamachi.games.hanamikoji.rules import ACTIONS, NONE, TAKE_PAIR
 from hanamachi.games.registry import variant as make_variant

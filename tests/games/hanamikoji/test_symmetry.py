@@ -9,7 +9,7 @@ from positions import observed
 from small_games import GIFTS
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import CHANCE, OVER
+from hanamachi.engine.contract import CHANCE, OVER
 from hanamachi.games.hanamikoji.rules import TAKE_PAIR
 from hanamachi.games.registry import variant
 

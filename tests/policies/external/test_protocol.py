@@ -9,7 +9,7 @@ import pytest
 from root import ROOT
 
 import hanamachi
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.protocol import (
     check_ready,

@@ -24,7 +24,7 @@ from samples import sample
 from small_games import GIFTS
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy

@@ -6,7 +6,7 @@ from hanabi_positions import set_up
 from samples import WHOLE, sample
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.engine.threads import DECISIONS_PER_THREAD
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import NONE

@@ -6,7 +6,7 @@ from hanabi_positions import noise, seeing_actions, set_up
 from positions import legal
 
 from hanamachi.engine import kernels
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.rules import hanabi_from_observation as seen
 

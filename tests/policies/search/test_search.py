@@ -11,7 +11,8 @@ from hanamachi import make
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
 from hanamachi.engine.action_masks import nth_legal
-from hanamachi.engine.game import OVER, below
+from hanamachi.engine.contract import OVER
+from hanamachi.engine.random_numbers import below
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import SEARCH_WORLDS

@@ -8,7 +8,7 @@ import pytest
 from small_datasets import SMALL, made
 
 from hanamachi.adapters.registration import gymnasium_id
-from hanamachi.engine.game import scatter
+from hanamachi.engine.random_numbers import scatter
 from hanamachi.errors import UserError
 from hanamachi.training.dataset import load, to_minari
 from hanamachi.training.dataset.minari import episodes

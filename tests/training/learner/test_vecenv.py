@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from hanamachi.adapters.aec import AEC, make
 from hanamachi.engine import kernels, memory
-from hanamachi.engine.game import OVER
+from hanamachi.engine.contract import OVER
 from hanamachi.engine.threads import STEPS_PER_THREAD, default_threads
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant as make_variant

@@ -13,7 +13,8 @@ import pytest
 from samples import sample
 from serving import HUMAN, Client
 
-from hanamachi.engine.game import CHANCE, Variant
+from hanamachi.engine.contract import CHANCE
+from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.sessions.moments import Moment

@@ -1,0 +1,36 @@
+"""Entries of observations, written as floats or in int8."""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from hanamachi.engine.compiled import PART, inline
+
+INT8_MAX = 127
+
+
+def encoded(out: Any, value: Any, units: Any) -> Any:
+    """A value as an observation holds it: as a float, or in int8 as a number of units up to 127."""
+    return value if out.dtype.kind == "f" else in_units(out, value, units)
+
+
+def in_units(out: Any, value: Any, units: Any) -> Any:
+    return min(np.rint(value * units), np.float32(INT8_MAX))
+
+
+def as_it_is(out: Any, value: Any, units: Any) -> Any:
+    return value
+
+
+@overload(encoded, jit_options=PART)
+def compiled_encoded(out: Any, value: Any, units: Any) -> Any:
+    return as_it_is if isinstance(out.dtype, types.Float) else in_units
+
+
+@inline
+def put(rule_set: Any, out: NDArray[Any], segment: int, i: int, value: float) -> None:
+    """Write an entry that may be a fraction or large; all others can be assigned as they are."""
+    out[rule_set.at[segment] + i] = encoded(out, value, rule_set.units[segment])
