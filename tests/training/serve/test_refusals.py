@@ -19,17 +19,10 @@ import hanamachi.training.serve.store as store_limits
 import hanamachi.training.serve.table_server as server_limits
 from hanamachi.errors import UserError
 from hanamachi.limits import GAME_BYTES, MESSAGE_BYTES, REQUEST_BYTES
-from hanamachi.training.serve import app
-from hanamachi.training.serve.app import (
-    FAULT,
-    LARGEST,
-    REFUSED,
-    TRY_LATER,
-    address_of,
-    bound,
-    network_of,
-)
+from hanamachi.training.serve import site
+from hanamachi.training.serve.app import LARGEST, address_of, bound
 from hanamachi.training.serve.offers import Offers
+from hanamachi.training.serve.site import FAULT, REFUSED, TRY_LATER, network_of
 from hanamachi.training.serve.store import IDLE, UNPLAYED, Event, Store
 
 FAR = "9" * 30
@@ -369,7 +362,7 @@ def test_what_anybody_may_ask_for_is_made_once(
 ) -> None:
     path = "/api/rules/hanabi:3p"
     before = client.get(path).json, client.get("/api/games").json
-    monkeypatch.setattr(app, "rules_of", None)
+    monkeypatch.setattr(site, "rules_of", None)
     monkeypatch.setattr(Offers, "_game", None)
     assert (client.get(path).json, client.get("/api/games").json) == before
 

@@ -21,7 +21,7 @@ from hanamachi.sessions.notation import notation, read_game
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, content_of, record_of
 from hanamachi.sessions.session import Session
-from hanamachi.training.serve import app
+from hanamachi.training.serve import site
 
 GAMES = ["hanamikoji:three_rounds", "geishas_road:standard", "hanabi:2p"]
 
@@ -143,7 +143,7 @@ def test_a_text_that_is_no_game_is_refused(client: Client, text: str) -> None:
 def test_too_long_a_game_is_refused_before_it_is_played(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app, "REPLAY_ACTIONS", 3)
+    monkeypatch.setattr(site, "REPLAY_ACTIONS", 3)
     for length, status in ((3, 201), (4, 400)):
         record = game_of("hanabi:2p", most=length)
         forms = [json.dumps(content_of(record)), json.dumps(hanab_live(record)), notation(record)]
