@@ -10,12 +10,13 @@ card, or its colour, or does not touch it (after Cox, De Silva, DeOrsey, Kenter,
 
 Three players can encode six numbers in this way, too few for one card. So each hand has two
 targets: of the first the number says whether it is playable, and of the second which of three
-classes it is in. And three players send more numbers:
+classes it is in. And three players send more numbers, the first two as Wu's players in hanabi.rs:
 
 - Where all know that the receiver's cards differ in rank and in colour, a clue of a rank that does
   not touch the oldest card and one of such a colour are two readings.
-- A player with several slots that all know to be playable encodes a number by which of them is
-  played, and so with trash that is discarded.
+- A player with several slots that all know to be trash encodes a number by the one that is
+  discarded.
+- So does a player with several slots that all know to be playable, by the one that is played.
 
 The memory holds the cards that common knowledge rules out for each slot, by clues and by sums.
 """
