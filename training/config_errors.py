@@ -38,7 +38,7 @@ def clause(mistake: ErrorDetails, model: type[BaseModel]) -> str:
         return f"{place} is missing"
     if mistake["type"] == "model_type" and place:
         names = ", ".join(settings(model, keys))
-        return f"{place}: must be a group of the settings {names} (not {shown(mistake['input'])})"
+        return f"{place}: must be a group of settings: {names} (not {shown(mistake['input'])})"
     message = mistake["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
     message = message.replace("Input should", "must")
     return f"{place}: {message} (not {shown(mistake['input'])})" if place else message

@@ -60,11 +60,11 @@ def implemented_in(*modules: ModuleType) -> dict[str, Implementation]:
     return {name: getattr(module, name) for name, module in defined}
 
 
-def implement(rule_set_dtype: np.dtype[Any], functions: Mapping[str, Implementation]) -> None:
-    """Let the contract call these functions, by name, for rule sets of this dtype."""
+def implement(name: str, dtype: np.dtype[Any], functions: Mapping[str, Implementation]) -> None:
+    """Let the contract call a game's functions, by their names, for rule sets of this dtype."""
     missing = set(CONTRACT) - set(OPTIONAL) - functions.keys()
-    assert not missing, f"a game lacks {missing}"
-    for key in (rule_set_dtype, from_dtype(rule_set_dtype)):  # in Python, and in compiled code
+    assert not missing, f"{name} lacks {missing}"
+    for key in (dtype, from_dtype(dtype)):  # in Python, and in compiled code
         IMPLEMENTATIONS[key] = dict(functions)
 
 

@@ -153,7 +153,7 @@ class Game:
 
     def __post_init__(self) -> None:
         assert self.cooperative == bool(self.best_score) == bool(self.lost), self.name
-        implement(self.rule_set_dtype, self.functions)
+        implement(self.name, self.rule_set_dtype, self.functions)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """The numpy record that is a game in progress, and the one that is its rule set.
 
 A batch of games is an array of records. A rule set holds options and tables. In Python and in
-compiled code, the fields of both are attributes.
+compiled code, the fields of both are attributes. No constant here may be used in compiled code,
+which is not compiled again when this file changes.
 """
 
 import operator

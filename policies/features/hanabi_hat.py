@@ -4,7 +4,8 @@ It describes every slot, mine first and then the others' clockwise, as common kn
 all sums that moves have encoded, and whether each clue that I can give encodes the right sum. For
 three players it adds the same about each card that I can play or discard.
 
-Digests of checkpoints cover the names and words of the layout, so these never change.
+Digests of checkpoints cover the names and words of the layout: a change of these makes the
+checkpoints before it unreadable.
 """
 
 from typing import Any
@@ -29,10 +30,10 @@ from hanamachi.policies.features.hanabi import (
 from hanamachi.policies.policy import Memory, Observations
 from hanamachi.policies.rules.hanabi_from_observation import ME, critical, may_hold
 from hanamachi.policies.rules.hanabi_hat import (
-    FEWEST,
     TARGETS,
     Common,
     check_players,
+    choices_tell,
     conclude,
     is_right,
     message_of_choice,
@@ -76,7 +77,7 @@ def hat_layout(rule_set: np.record) -> Layout:
         fractions("sums", CLUE_EFFECTS * clues, f"by each clue: {effects}"),
     )
     blocks = ("slot", "my hat reading"), ("clue", "sums")
-    if rule_set.seats > FEWEST:
+    if not choices_tell(rule_set):
         return Layout(segments, blocks)
     right = "of each slot of mine: playing it says the right number, discarding it does"
     choices = Segment("choices", mine * CHOICES, 0, 1, right)
@@ -97,7 +98,7 @@ def write_hat_reading(
         left = write_slots(rule_set, game, common, features[b])
         left = write_cards(rule_set, game, common, left)
         left = write_sums(rule_set, game, common, left)
-        if rule_set.seats == FEWEST:
+        if choices_tell(rule_set):
             write_choices(rule_set, game, common, left)
 
 
@@ -136,7 +137,10 @@ def write_cards(rule_set: np.record, game: np.record, common: Common, left: Row)
 
 @inline
 def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) -> Row:
-    """Write what each clue says, in the order of actions, 0 if it touches no card; the rest."""
+    """Write about each clue, in the order of actions, and 0 if it touches no card.
+
+    Returns the rest of the row.
+    """
     all_cards = rule_set.hand_size * rule_set.cards
     for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
         seat, trait = rule_set.offset[action], rule_set.trait[action]
@@ -151,7 +155,10 @@ def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) 
 
 @inline
 def write_choices(rule_set: np.record, game: np.record, common: Common, left: Row) -> None:
-    """Write whether to play each slot of mine, and to discard it, says the right number."""
+    """Write whether to play each slot of mine, and to discard it, says the right number.
+
+    What encodes nothing is right.
+    """
     for slot in range(game.held[ME]):
         for i, did in enumerate((rules.PLAY, rules.DISCARD)):
             message = message_of_choice(rule_set, game, common, ME, did, slot)

@@ -10,7 +10,8 @@ card, or its colour, or does not touch it (after Cox, De Silva, DeOrsey, Kenter,
 
 Three players can encode six numbers in this way, too few for one card. So each hand has two
 targets: of the first the number says whether it is playable, and of the second which of three
-classes it is in. And three players send more numbers, the first two as Wu's players in hanabi.rs:
+classes it is in, or of four. And three players send more numbers, the first two as the players of
+Wu's hanabi.rs do:
 
 - Where all know that the receiver's cards differ in rank and in colour, a clue of a rank that does
   not touch the oldest card and one of such a colour are two readings.
@@ -47,11 +48,12 @@ from hanamachi.policies.rules.hanabi_from_observation import (
 )
 from hanamachi.policies.rules.hanabi_memory import RememberingPolicy, Sets, remove_slot
 
-FEWEST = 3  # players
+FEWEST = 3  # players, who send the most numbers
 TARGETS = 2  # in a hand, at most
 CLASSES = np.ones((13, TARGETS), np.int64)  # of each target, by how many numbers; 1: no target
-CLASSES[2:10] = [2, 1], [3, 1], [2, 2], [5, 1], [2, 3], [2, 3], [2, 4], [9, 1]
-CLASSES[12] = 12, 1
+CLASSES[2:6] = [2, 1], [3, 1], [2, 2], [5, 1]  # by the choice among so many slots
+CLASSES[6:9] = [2, 3], [2, 3], [2, 4]  # by a clue, with three players
+CLASSES[[9, 12], 0] = 9, 12  # with four, with five
 READINGS = 3  # of a clue, for each possible receiver; a fourth where its cards surely differ
 RANK_OF_OLDEST, COLOUR_OF_OLDEST, NOT_OLDEST, COLOUR_NOT_OLDEST = range(READINGS + 1)
 
@@ -145,9 +147,10 @@ def read_turns(rule_set: np.record, games: Games, ruled_out: Sets) -> None:
             read_message(rule_set, game, common, ruled_out, actor, message)
             read_clue(rule_set, ruled_out[seat], trait, touched)
         elif did != rules.NONE:
-            common = common_knowledge(rule_set, game, ruled_out)
-            message = message_of_choice(rule_set, game, common, actor, did, slot)
-            read_message(rule_set, game, common, ruled_out, actor, message)
+            if choices_tell(rule_set):
+                common = common_knowledge(rule_set, game, ruled_out)
+                message = message_of_choice(rule_set, game, common, actor, did, slot)
+                read_message(rule_set, game, common, ruled_out, actor, message)
             remove_slot(ruled_out[actor], slot)
 
 
@@ -208,14 +211,12 @@ def common_knowledge(rule_set: np.record, game: np.record, ruled_out: Sets) -> C
 
 @inline
 def readings_of(rule_set: np.record, hand: NDArray[np.int64]) -> int:
-    """How many readings a clue to a hand has, by the cards that each of its slots can hold.
-
-    Four or five players have numbers enough with three readings.
-    """
-    alike = may_share(rule_set, hand, 0, rule_set.suits) or may_share(
-        rule_set, hand, rule_set.suits, rule_set.traits
-    )
-    return READINGS if alike or rule_set.seats > FEWEST else READINGS + 1
+    """How many readings a clue to a hand has, by the cards that each of its slots can hold."""
+    if rule_set.seats > FEWEST:  # they have numbers enough
+        return READINGS
+    same_colour = may_share(rule_set, hand, 0, rule_set.suits)
+    same_rank = may_share(rule_set, hand, rule_set.suits, rule_set.traits)
+    return READINGS if same_colour or same_rank else READINGS + 1
 
 
 @inline
@@ -223,7 +224,10 @@ def may_share(rule_set: np.record, hand: NDArray[np.int64], first: int, end: int
     """Whether all slots can hold cards with the same trait, one from `first` to before `end`."""
     shared = False
     for trait in range(first, end):
-        shared |= (hand & rule_set.cards_with[trait] != 0).all()
+        by_all = True
+        for cards in hand:
+            by_all &= cards & rule_set.cards_with[trait] != 0
+        shared |= by_all
     return shared
 
 
@@ -251,16 +255,25 @@ def numbers_of_clue(common: Common, giver: int) -> int:
 
 
 @inline
+def choices_tell(rule_set: np.record) -> bool:
+    """Whether players encode numbers by what they play and discard."""
+    return bool(rule_set.seats == FEWEST)
+
+
+@inline
 def message_of_choice(
-    rule_set: np.record, game: np.record, common: Common, seat: int, did: int, chosen: int
+    rule_set: np.record, game: np.record, common: Common, actor: int, did: int, chosen: int
 ) -> Message:
-    """Which slot is played, or discarded, of those that all know to be playable, or trash."""
+    """Which slot is played, or discarded, of those that all know to be playable, or trash.
+
+    A slot that strangers have left without any card counts as both.
+    """
     number = numbers = 0
     wanted = common.playable if did == rules.PLAY else common.trash
-    if rule_set.seats > FEWEST or common.possible[seat, chosen] & ~wanted:
+    if not choices_tell(rule_set) or common.possible[actor, chosen] & ~wanted:
         return Message(0, 1)
-    for slot in range(game.held[seat]):
-        if common.possible[seat, slot] & ~wanted == 0:
+    for slot in range(game.held[actor]):
+        if common.possible[actor, slot] & ~wanted == 0:
             number += slot < chosen
             numbers += 1
     return Message(number, numbers)
@@ -353,13 +366,13 @@ def class_of(common: Common, cards: int, card: int, classes: int) -> int:
 
 @inline
 def play_score(rule_set: np.record, game: np.record, common: Common, slot: int) -> float:
-    """Low cards first; gambles if lives allow it, and any gamble in the final round."""
-    cards = candidates(rule_set, game, common, slot)
-    probability = share(rule_set, game.unseen, cards, common.playable)
-    spare = rule_set.max_errors - 1 - game.errors
+    """If it says what it should, low cards first; gambles if lives allow it, or at the end."""
     message = message_of_choice(rule_set, game, common, ME, rules.PLAY, slot)
     if not is_right(rule_set, game, common, message):
         return WRONG_SUM
+    cards = candidates(rule_set, game, common, slot)
+    probability = share(rule_set, game.unseen, cards, common.playable)
+    spare = rule_set.max_errors - 1 - game.errors
     if probability == 1:
         return PLAYABLE + 1 / (1 + lowest(cards) % rule_set.ranks)
     last_chance = game.deck == 0 and spare > 0 and probability > 0
@@ -370,7 +383,7 @@ def play_score(rule_set: np.record, game: np.record, common: Common, slot: int) 
 
 @inline
 def discard_score(rule_set: np.record, game: np.record, common: Common, slot: int) -> float:
-    """Cards that nobody needs, early or if no clue is possible; else the least likely needed."""
+    """If it says what it should: cards that nobody needs; else the least likely needed."""
     message = message_of_choice(rule_set, game, common, ME, rules.DISCARD, slot)
     if not is_right(rule_set, game, common, message):
         return WRONG_SUM

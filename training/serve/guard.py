@@ -1,7 +1,7 @@
 """Who may ask the server for anything: only pages that it gave out.
 
-A request must name the server as its host, and what changes something must come from a page with
-that origin.
+A request must name the server as its host. What changes something, and each socket, must come from
+a page of that host.
 """
 
 import ipaddress

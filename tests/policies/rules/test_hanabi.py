@@ -9,7 +9,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.contract import OVER
 from hanamachi.engine.threads import DECISIONS_PER_THREAD
 from hanamachi.errors import UserError
-from hanamachi.games.hanabi.rules import NONE
+from hanamachi.games.hanabi.rules import CLUE, NONE
 from hanamachi.games.registry import variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import sample as draw
@@ -30,6 +30,7 @@ CASES = {
         {"colours": 1, "ranks": 1, "hand_size": 1, "max_clues": 1, "max_errors": 1},
     ),
     "one rank": ("hanabi:4p", {"ranks": 1, "hand_size": 3, "max_errors": 1}),
+    "three with two cards": ("hanabi:3p", {"colours": 2, "ranks": 3, "hand_size": 2}),
     "no deck": (
         "hanabi:4p",
         {"colours": 2, "ranks": 2, "hand_size": 2, "strikeout_score": "fireworks"},
@@ -150,7 +151,11 @@ def test_a_large_batch_on_threads_decides_as_a_small_one(name):
 
 @pytest.mark.parametrize(
     ("name", "game"),
-    [*((name, "hanabi:4p:multicolour") for name in NAMES), ("expert", "hanabi:2p")],
+    [
+        *((name, "hanabi:4p:multicolour") for name in NAMES),
+        ("expert", "hanabi:2p"),
+        ("hat", "hanabi:3p"),
+    ],
 )
 def test_what_a_player_cannot_see_does_not_matter(name, game):
     policy = load_policy(name, game=game)
@@ -263,26 +268,63 @@ def test_three_players_tell_ranks_from_colours_where_all_know_that_the_cards_dif
     assert hanabi_hat.readings_of(table.rule_set, hand) == readings
 
 
-@pytest.mark.parametrize(
-    "game",
-    ["hanabi:3p", "hanabi:4p", "hanabi:5p", "hanabi:3p:multicolour", "hanabi:4p:multicolour"],
-)
-def test_what_hat_rules_out_is_never_so(game):
-    play = Play(load_policy("hat", game=game), BATCH, seed=8)
-    rule_set, ruled_out = play.rule_set.rule_set, 0
-    while play.going.size:
-        rows = play.going
-        _, chances = play.decide()
-        for row in rows:
-            state = play.states[row]
-            mover = int(state["mover"])
-            sets = play.memory[row, mover].reshape(rule_set.seats, rule_set.hand_size)
-            hands = np.roll(state["hand"][: rule_set.seats, : rule_set.hand_size], -mover, axis=0)
-            held = hands != NONE
-            assert not (sets[held] >> hands[held] & 1).any()
-            ruled_out += np.bitwise_count(sets[held]).sum()
-        play.step(rows, chances.argmax(1))
+SMALL = {"colours": 2, "ranks": 3, "hand_size": 2}
+HAT_GAMES = [
+    ("hanabi:3p", {}),
+    ("hanabi:4p", {}),
+    ("hanabi:5p", {}),
+    ("hanabi:3p:multicolour", {}),
+    ("hanabi:4p:multicolour", {}),
+    ("hanabi:3p", SMALL),
+    ("hanabi:3p", SMALL | {"hand_size": 1}),
+    ("hanabi:3p", SMALL | {"ranks": 4, "hand_size": 4, "allow_empty_hints": True}),
+]
+
+
+class HatPlayers(Play):
+    """Games of hat guessers, of whom nobody goes astray."""
+
+    def __init__(self, game, options):
+        super().__init__(load_policy("hat", game=game, **options), BATCH, seed=8)
+
+    def turns(self):
+        """At each decision: the game, its mover's action, and what that player rules out by seat.
+
+        It is ruled out for the cards that were in the hands before the action.
+        """
+        rule_set = self.rule_set.rule_set
+        while self.going.size:
+            rows = self.going
+            _, chances = self.decide()
+            actions = chances.argmax(1)
+            for row, action in zip(rows, actions, strict=True):
+                mover = int(self.states[row]["mover"])
+                sets = self.memory[row, mover].reshape(rule_set.seats, rule_set.hand_size)
+                yield row, action, np.roll(sets, mover, axis=0)
+            self.step(rows, actions)
+
+
+@pytest.mark.parametrize(("game", "options"), HAT_GAMES)
+def test_what_hat_rules_out_is_never_so(game, options):
+    play, ruled_out = HatPlayers(game, options), 0
+    for row, _, sets in play.turns():
+        hands = play.states[row]["hand"][: len(sets), : len(sets[0])]
+        held = hands != NONE
+        assert not (sets[held] >> hands[held] & 1).any()
+        ruled_out += np.bitwise_count(sets[held]).sum()
     assert ruled_out > 0
+
+
+@pytest.mark.parametrize(("game", "options"), HAT_GAMES)
+def test_what_one_hat_player_has_concluded_the_next_one_knows_too(game, options):
+    play, known = HatPlayers(game, options), {}
+    actions = play.rule_set.actions
+    for row, action, sets in play.turns():
+        assert not (known.get(row, 0) & ~sets).any()
+        left = sets.copy()
+        if actions.kind[action] != CLUE:
+            hanabi_hat.remove_slot(left[play.states[row]["mover"]], actions.move(action).slot)
+        known[row] = left
 
 
 # --- Strength
