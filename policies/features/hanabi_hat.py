@@ -33,12 +33,12 @@ from hanamachi.policies.rules.hanabi_hat import (
     TARGETS,
     Common,
     check_players,
-    choices_tell,
     conclude,
-    is_right,
-    message_of_choice,
-    message_of_clue,
+    is_right_choice,
+    number_of_clue,
     numbers_of_clue,
+    right_number,
+    sends_more,
     target_slot,
     touched_and_ruled_out,
 )
@@ -77,7 +77,7 @@ def hat_layout(rule_set: np.record) -> Layout:
         fractions("sums", CLUE_EFFECTS * clues, f"by each clue: {effects}"),
     )
     blocks = ("slot", "my hat reading"), ("clue", "sums")
-    if not choices_tell(rule_set):
+    if not sends_more(rule_set):
         return Layout(segments, blocks)
     right = "of each slot of mine: playing it says the right number, discarding it does"
     choices = Segment("choices", mine * CHOICES, 0, 1, right)
@@ -98,7 +98,7 @@ def write_hat_reading(
         left = write_slots(rule_set, game, common, features[b])
         left = write_cards(rule_set, game, common, left)
         left = write_sums(rule_set, game, common, left)
-        if choices_tell(rule_set):
+        if sends_more(rule_set):
             write_choices(rule_set, game, common, left)
 
 
@@ -107,7 +107,7 @@ def write_slots(rule_set: np.record, game: np.record, common: Common, left: Row)
     """Write what every card can be to its owner; returns the rest of the row."""
     each = rule_set.cards + GROUPS + SIGNS
     groups = common.playable, common.trash, critical(rule_set, game)
-    numbers = numbers_of_clue(common, ME)
+    numbers = numbers_of_clue(rule_set, common, ME)
     for seat in range(rule_set.seats):
         copies, visible = unseen_by_both(rule_set, game, seat), may_hold(rule_set, game, seat)
         for slot in range(game.held[seat]):
@@ -141,13 +141,13 @@ def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) 
 
     Returns the rest of the row.
     """
-    all_cards = rule_set.hand_size * rule_set.cards
+    number, all_cards = right_number(rule_set, game, common), rule_set.hand_size * rule_set.cards
     for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
         seat, trait = rule_set.offset[action], rule_set.trait[action]
         touched, ruled_out = touched_and_ruled_out(rule_set, game, common, seat, trait)
         if touched or rule_set.empty_clues:
-            message = message_of_clue(rule_set, common, ME, seat, trait, touched)
-            left[0] = is_right(rule_set, game, common, message)
+            encoded = number_of_clue(rule_set, common, ME, seat, trait, touched)
+            left[0] = encoded == number
             left[1] = ruled_out / all_cards
         left = left[CLUE_EFFECTS:]
     return left
@@ -161,5 +161,4 @@ def write_choices(rule_set: np.record, game: np.record, common: Common, left: Ro
     """
     for slot in range(game.held[ME]):
         for i, did in enumerate((rules.PLAY, rules.DISCARD)):
-            message = message_of_choice(rule_set, game, common, ME, did, slot)
-            left[slot * CHOICES + i] = is_right(rule_set, game, common, message)
+            left[slot * CHOICES + i] = is_right_choice(rule_set, game, common, did, slot)

@@ -54,7 +54,7 @@ CLASSES = np.ones((13, TARGETS), np.int64)  # of each target, by how many number
 CLASSES[2:6] = [2, 1], [3, 1], [2, 2], [5, 1]  # by the choice among so many slots
 CLASSES[6:9] = [2, 3], [2, 3], [2, 4]  # by a clue, with three players
 CLASSES[[9, 12], 0] = 9, 12  # with four, with five
-READINGS = 3  # of a clue, for each possible receiver; a fourth where its cards surely differ
+READINGS = 3  # of a clue, for each possible receiver; a fourth for those whose cards differ
 RANK_OF_OLDEST, COLOUR_OF_OLDEST, NOT_OLDEST, COLOUR_NOT_OLDEST = range(READINGS + 1)
 
 # the score of an action, by its best reason; less than 1 is added or subtracted
@@ -73,7 +73,7 @@ class Common(NamedTuple):
     left: NDArray[np.int64]  # (C * R,) copies in hands or in the deck
     playable: int
     trash: int
-    readings: NDArray[np.int64]  # (P,) of a clue, by its receiver
+    apart: int  # the seats whose cards differ in rank and in colour, a bit each
 
 
 class Message(NamedTuple):
@@ -109,6 +109,7 @@ def score(
         ruled_out = memory[b].reshape(rule_set.seats, rule_set.hand_size)
         game = games[rule_set.seats]
         common = conclude(rule_set, observations[b], games, ruled_out)
+        number = right_number(rule_set, game, common)
         for action in np.flatnonzero(masks[b]):
             kind, slot = rule_set.kind[action], rule_set.slot[action]
             if kind == rules.PLAY:
@@ -117,7 +118,7 @@ def score(
                 scores[b, action] = discard_score(rule_set, game, common, slot)
             else:
                 seat, trait = rule_set.offset[action], rule_set.trait[action]
-                scores[b, action] = clue_score(rule_set, game, common, seat, trait)
+                scores[b, action] = clue_score(rule_set, game, common, number, seat, trait)
 
 
 # --- Common knowledge
@@ -143,11 +144,12 @@ def read_turns(rule_set: np.record, games: Games, ruled_out: Sets) -> None:
         if did == rules.CLUE:
             common = common_knowledge(rule_set, game, ruled_out)
             seat, trait, touched = now.told[actor], now.trait[actor], now.touched[actor]
-            message = message_of_clue(rule_set, common, actor, seat, trait, touched)
+            number = number_of_clue(rule_set, common, actor, seat, trait, touched)
+            message = Message(number, numbers_of_clue(rule_set, common, actor))
             read_message(rule_set, game, common, ruled_out, actor, message)
             read_clue(rule_set, ruled_out[seat], trait, touched)
         elif did != rules.NONE:
-            if choices_tell(rule_set):
+            if sends_more(rule_set):
                 common = common_knowledge(rule_set, game, ruled_out)
                 message = message_of_choice(rule_set, game, common, actor, did, slot)
                 read_message(rule_set, game, common, ruled_out, actor, message)
@@ -192,8 +194,7 @@ def read_message(
 def common_knowledge(rule_set: np.record, game: np.record, ruled_out: Sets) -> Common:
     """The cards that each slot can hold; a card without a copy left is ruled out."""
     possible = np.zeros((rule_set.seats, rule_set.hand_size), np.int64)
-    readings = np.zeros(rule_set.seats, np.int64)
-    left, available = np.zeros(rule_set.cards, np.int64), 0
+    left, available, apart = np.zeros(rule_set.cards, np.int64), 0, 0
     for card in range(rule_set.cards):
         shown = card % rule_set.ranks < game.fireworks[card // rule_set.ranks]
         left[card] = rule_set.copies[card] - game.discards[card] - shown
@@ -201,22 +202,30 @@ def common_knowledge(rule_set: np.record, game: np.record, ruled_out: Sets) -> C
     for seat in range(rule_set.seats):
         for slot in range(game.held[seat]):
             possible[seat, slot] = available & ~ruled_out[seat, slot]
-        readings[seat] = readings_of(rule_set, possible[seat, : game.held[seat]])
+        if sends_more(rule_set):
+            apart |= surely_differ(rule_set, possible[seat, : game.held[seat]]) << seat
     playable = next_cards(rule_set, game.fireworks)
-    return Common(possible, left, playable, trash(rule_set, game), readings)
+    return Common(possible, left, playable, trash(rule_set, game), apart)
 
 
 # --- What actions encode
 
 
 @inline
-def readings_of(rule_set: np.record, hand: NDArray[np.int64]) -> int:
-    """How many readings a clue to a hand has, by the cards that each of its slots can hold."""
-    if rule_set.seats > FEWEST:  # they have numbers enough
-        return READINGS
+def sends_more(rule_set: np.record) -> bool:
+    """Whether clues have a fourth reading, and what is played or discarded encodes a number, too.
+
+    Four and five players have numbers enough without.
+    """
+    return bool(rule_set.seats == FEWEST)
+
+
+@inline
+def surely_differ(rule_set: np.record, hand: NDArray[np.int64]) -> bool:
+    """Whether cards of a hand differ in rank, and some in colour, whatever its slots hold."""
     same_colour = may_share(rule_set, hand, 0, rule_set.suits)
     same_rank = may_share(rule_set, hand, rule_set.suits, rule_set.traits)
-    return READINGS if same_colour or same_rank else READINGS + 1
+    return not (same_colour or same_rank)
 
 
 @inline
@@ -232,32 +241,24 @@ def may_share(rule_set: np.record, hand: NDArray[np.int64], first: int, end: int
 
 
 @inline
-def message_of_clue(
+def number_of_clue(
     rule_set: np.record, common: Common, giver: int, seat: int, trait: int, touched: int
-) -> Message:
-    """The receivers after the giver have numbers for each of their readings, in turn."""
+) -> int:
+    """The number that a clue encodes: the receivers after the giver have theirs in turn."""
     first = 0
     for i in range(1, (seat - giver) % rule_set.seats):
-        first += common.readings[(giver + i) % rule_set.seats]
+        first += READINGS + (common.apart >> (giver + i) % rule_set.seats & 1)
     by_colour = trait < rule_set.suits
     if touched & 1:
-        reading = COLOUR_OF_OLDEST if by_colour else RANK_OF_OLDEST
-    else:
-        apart = by_colour and common.readings[seat] > READINGS
-        reading = COLOUR_NOT_OLDEST if apart else NOT_OLDEST
-    return Message(first + reading, numbers_of_clue(common, giver))
+        return first + (COLOUR_OF_OLDEST if by_colour else RANK_OF_OLDEST)
+    fourth = by_colour and common.apart >> seat & 1
+    return first + (COLOUR_NOT_OLDEST if fourth else NOT_OLDEST)
 
 
 @inline
-def numbers_of_clue(common: Common, giver: int) -> int:
+def numbers_of_clue(rule_set: np.record, common: Common, giver: int) -> int:
     """How many numbers a clue can encode."""
-    return common.readings.sum() - common.readings[giver]
-
-
-@inline
-def choices_tell(rule_set: np.record) -> bool:
-    """Whether players encode numbers by what they play and discard."""
-    return bool(rule_set.seats == FEWEST)
+    return (rule_set.seats - 1) * READINGS + count(common.apart & ~(1 << giver))
 
 
 @inline
@@ -270,7 +271,7 @@ def message_of_choice(
     """
     number = numbers = 0
     wanted = common.playable if did == rules.PLAY else common.trash
-    if not choices_tell(rule_set) or common.possible[actor, chosen] & ~wanted:
+    if not sends_more(rule_set) or common.possible[actor, chosen] & ~wanted:
         return Message(0, 1)
     for slot in range(game.held[actor]):
         if common.possible[actor, slot] & ~wanted == 0:
@@ -280,10 +281,18 @@ def message_of_choice(
 
 
 @inline
-def is_right(rule_set: np.record, game: np.record, common: Common, message: Message) -> bool:
-    """Whether an action of mine says what it should."""
-    number, numbers = message
-    return number == sum_of_answers(rule_set, game, common, ME, numbers)
+def right_number(rule_set: np.record, game: np.record, common: Common) -> int:
+    """What a clue of mine should encode."""
+    return sum_of_answers(rule_set, game, common, ME, numbers_of_clue(rule_set, common, ME))
+
+
+@inline
+def is_right_choice(
+    rule_set: np.record, game: np.record, common: Common, did: int, slot: int
+) -> bool:
+    """Whether to play or discard this slot of mine encodes what it should, or nothing."""
+    number, numbers = message_of_choice(rule_set, game, common, ME, did, slot)
+    return numbers == 1 or number == sum_of_answers(rule_set, game, common, ME, numbers)
 
 
 @inline
@@ -367,8 +376,7 @@ def class_of(common: Common, cards: int, card: int, classes: int) -> int:
 @inline
 def play_score(rule_set: np.record, game: np.record, common: Common, slot: int) -> float:
     """If it says what it should, low cards first; gambles if lives allow it, or at the end."""
-    message = message_of_choice(rule_set, game, common, ME, rules.PLAY, slot)
-    if not is_right(rule_set, game, common, message):
+    if not is_right_choice(rule_set, game, common, rules.PLAY, slot):
         return WRONG_SUM
     cards = candidates(rule_set, game, common, slot)
     probability = share(rule_set, game.unseen, cards, common.playable)
@@ -384,8 +392,7 @@ def play_score(rule_set: np.record, game: np.record, common: Common, slot: int) 
 @inline
 def discard_score(rule_set: np.record, game: np.record, common: Common, slot: int) -> float:
     """If it says what it should: cards that nobody needs; else the least likely needed."""
-    message = message_of_choice(rule_set, game, common, ME, rules.DISCARD, slot)
-    if not is_right(rule_set, game, common, message):
+    if not is_right_choice(rule_set, game, common, rules.DISCARD, slot):
         return WRONG_SUM
     cards = candidates(rule_set, game, common, slot)
     useless = common.trash
@@ -401,12 +408,11 @@ def discard_score(rule_set: np.record, game: np.record, common: Common, slot: in
 
 @inline
 def clue_score(
-    rule_set: np.record, game: np.record, common: Common, seat: int, trait: int
+    rule_set: np.record, game: np.record, common: Common, number: int, seat: int, trait: int
 ) -> float:
     """Only a clue that says what it should is allowed; it is better the more it rules out."""
     touched, ruled_out = touched_and_ruled_out(rule_set, game, common, seat, trait)
-    message = message_of_clue(rule_set, common, ME, seat, trait, touched)
-    if not is_right(rule_set, game, common, message):
+    if number_of_clue(rule_set, common, ME, seat, trait, touched) != number:
         return WRONG_SUM
     return CLUE + RULED_OUT * ruled_out
 
