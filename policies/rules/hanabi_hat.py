@@ -48,10 +48,10 @@ from hanamachi.policies.rules.hanabi_from_observation import (
 )
 from hanamachi.policies.rules.hanabi_memory import RememberingPolicy, Sets, remove_slot
 
-FEWEST = 3  # players, who send the most numbers
+FEWEST = 3  # players
 TARGETS = 2  # in a hand, at most
 CLASSES = np.ones((13, TARGETS), np.int64)  # of each target, by how many numbers; 1: no target
-CLASSES[2:6] = [2, 1], [3, 1], [2, 2], [5, 1]  # by the choice among so many slots
+CLASSES[2:6] = [2, 1], [3, 1], [2, 2], [5, 1]  # by the choice of one of 2 to 5 slots
 CLASSES[6:9] = [2, 3], [2, 3], [2, 4]  # by a clue, with three players
 CLASSES[[9, 12], 0] = 9, 12  # with four, with five
 READINGS = 3  # of a clue, for each possible receiver; a fourth for those whose cards differ
@@ -77,7 +77,7 @@ class Common(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What an action encodes: a number, from 0, of so many. It is 0 of 1 if it encodes nothing."""
+    """What an action encodes: a number below `numbers`, which says nothing if `numbers` is 1."""
 
     number: int
     numbers: int
