@@ -471,9 +471,12 @@ def main(given: argparse.Namespace) -> None:
     for id in given.games:
         result = results.setdefault(id, {})
         everybody, weights = players(id, result, given.add), weights_of(id)
-        if result.get("weights") != weights:
-            result.clear()  # what another agent did
-            result["weights"] = weights
+        before = result.get("weights", {})
+        if before != weights:  # another agent did it
+            result.pop("tournament", None)
+        if before.get(id) != weights[id]:
+            result.pop("search", None)
+        result["weights"] = weights
         if given.anew or met(result) != everybody:
             result["tournament"] = tournament(id, everybody, given.each, given.out)
             write_json(results, data)
