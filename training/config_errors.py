@@ -11,6 +11,7 @@ from hanamachi.errors import SHOWN, listed, nearest, shown
 
 NAMED = 10  # mistakes in a message, at most
 DEPTH = 2  # names to a setting, such as ppo.learning_rate
+GROUP = "must be lines of name: value"
 
 
 def explain(error: ValidationError, model: type[BaseModel], start: str) -> str:
@@ -36,12 +37,16 @@ def clause(mistake: ErrorDetails, model: type[BaseModel]) -> str:
     place = ".".join(shown_key(part) for part in keys if isinstance(part, str))
     if mistake["type"] == "missing":
         return f"{place} is missing"
-    if mistake["type"] == "model_type" and place:
-        names = ", ".join(settings(model, keys))
-        return f"{place}: must be a group of settings: {names} (not {shown(mistake['input'])})"
-    message = mistake["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
-    message = message.replace("Input should", "must")
+    message = requirement(mistake, settings(model, keys))
     return f"{place}: {message} (not {shown(mistake['input'])})" if place else message
+
+
+def requirement(mistake: ErrorDetails, names: Sequence[str]) -> str:
+    """What a value must be; `names` are the settings below it, if any."""
+    if mistake["type"] in ("model_type", "dict_type"):
+        return f"must be a group of settings: {', '.join(names)}" if names else GROUP
+    message = mistake["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
+    return message.replace("Input should", "must")
 
 
 def is_branch(part: int | str) -> bool:

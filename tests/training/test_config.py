@@ -203,6 +203,7 @@ def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, mid
         (SMALL + "evaluation: {games: 3}", "evaluation.games", "(not 3)"),
         (SMALL + "opponents: {self: 0.5}", "opponents", "0.5"),
         (SMALL + "clone: null", "clone: must", "steps, learning_rate, value_steps (not None)"),
+        (SMALL + "opponents: 3", "opponents: must", "name: value (not 3)"),
         (SMALL + "device: gpu", "device", "'cpu', 'cuda' or 'mps' (not 'gpu')"),
     ],
 )
