@@ -46,7 +46,7 @@ def results_picture(curve: Curve, chosen: int) -> bytes:
     draw_results(axes, curve)
     style(axes)
     picture = BytesIO()
-    figure.savefig(picture, format="png", dpi=110)
+    figure.savefig(picture, format="png", dpi=100)
     return picture.getvalue()
 
 

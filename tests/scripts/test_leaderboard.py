@@ -52,9 +52,14 @@ def test_an_agent_that_has_changed_is_measured_again(tmp_path):
     leaderboard(tmp_path)
     data = tmp_path / "leaderboard.json"
     results = json.loads(data.read_text(encoding="utf-8"))
-    results[GAME]["weights"] = "those of another"
-    data.write_text(json.dumps(results), encoding="utf-8")
-    assert leaderboard(tmp_path) == f"played: {GAME}\nsearched: {GAME}\n"
+    weights = results[GAME]["weights"]
+    for agent, measured in (
+        (GAME, f"played: {GAME}\nsearched: {GAME}\n"),
+        ("a partner", f"played: {GAME}\n"),
+    ):
+        results[GAME]["weights"] = weights | {agent: "those of another"}
+        data.write_text(json.dumps(results), encoding="utf-8")
+        assert leaderboard(tmp_path) == measured
 
 
 def test_the_page_shows_what_was_measured():
