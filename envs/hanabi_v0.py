@@ -113,7 +113,7 @@ from pettingzoo.utils import AECEnv
 
 from hanamachi.adapters.aec import AEC, make
 from hanamachi.errors import UserError, shown
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.arguments import whole_number
 
 PLAYERS = (2, 3, 4, 5)
 

@@ -31,7 +31,7 @@ BOT_SECONDS = 86_400.0  # of time for a decision or a game, or of its processor
 BOT_MEGABYTES = 1 << 20  # of memory
 BOT_LINE = 64 << 10  # bytes of an answer
 BOT_LAST_WORDS = 4 << 10  # bytes of its standard error that are kept
-BOT_GAMES = 256  # in one seat at the same time
+BOT_GAMES = 2048  # in one seat at the same time: more than a server has tables
 REPLY_BYTES = 4 << 20  # of what a server of language models answers to one request
 REQUESTS_AT_ONCE = 256  # to such a server
 

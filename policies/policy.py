@@ -15,9 +15,9 @@ from hanamachi.engine.game import Variant
 from hanamachi.engine.random_numbers import scatter
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.errors import UserError, shown
+from hanamachi.sessions.arguments import checked_seed, checked_variant
 from hanamachi.sessions.opponent_protocol import chosen_by
 from hanamachi.sessions.policy_checks import checked_actions, distribution_of, memory_of
-from hanamachi.sessions.session import checked_seed
 from hanamachi.sessions.worlds import Worlds
 
 Observations = NDArray[np.float32]  #: (B, N)
@@ -40,7 +40,7 @@ class Policy(ABC):
     name: str  # what results and messages call it; by default its class
 
     def __init__(self, variant: Variant) -> None:
-        self.variant = variant
+        self.variant = checked_variant(variant)
         if not hasattr(self, "name"):
             self.name = type(self).__name__
         self.set_random_seed(None)
@@ -166,7 +166,7 @@ def numbers_in(given: Any, what: str) -> NDArray[Any]:
     """What the caller of `predict` gives, as an array of numbers."""
     try:
         array = np.asarray(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):  # the last for a tensor with a gradient
         array = np.empty(0, object)
     if array.dtype.kind not in "fiub":
         raise UserError(f"predict takes {what} as an array of numbers, not {shown(given)}")
@@ -190,7 +190,10 @@ class Chosen(Policy):
     is_stochastic = False
 
     def __init__(self, function: Callable[[Any, Any], Any], variant: Variant) -> None:
+        """UserError for what cannot be called."""
         super().__init__(variant)
+        if not callable(function):
+            raise UserError(f"a policy calls a function, not {shown(function)}")
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
 

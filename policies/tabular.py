@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, uniform
-from hanamachi.sessions.policy_checks import as_floats
+from hanamachi.sessions.policy_checks import as_array, as_floats
 
 
 class TabularPolicy(Policy):
@@ -30,14 +30,17 @@ class TabularPolicy(Policy):
         """
         super().__init__(variant)
         self.name = name
-        rows, size, actions = len(observations), variant.observation.size, variant.actions.size
-        shapes = np.shape(observations), np.shape(probabilities)
+        size, actions = variant.observation.size, variant.actions.size
+        observations = as_array(observations, "observations", name)
+        probabilities = as_array(probabilities, "probabilities", name)
+        shapes = observations.shape, probabilities.shape
+        rows = observations.size // size
         if rows == 0 or shapes != ((rows, size), (rows, actions)):
             raise UserError(
                 f"a table for {variant.id} needs observations (I, {size}) and "
                 f"probabilities (I, {actions}), not {shapes[0]} and {shapes[1]}"
             )
-        if np.asarray(observations).dtype == np.int8:
+        if observations.dtype == np.int8:
             raise UserError("a table needs observations of float32: those of int8 are rounded")
         self.keys, first = np.unique(as_bytes(observations), return_index=True)
         if len(self.keys) < rows:

@@ -84,11 +84,11 @@ A search assumes that the others play the agent. If one seat searches, this is t
 its changes lose nothing, but for the errors of its samples. If all seats search, it is false: each
 reads the others' changed actions as the agent's. So there each replaces the agent's action only if
 another one is better by three standard errors (`sure=3`) instead of one. Even this guarantees
-nothing. All seats of `hanabi:2p` score about as much as one seat that searches; the gains differ
-more, as the games without search do. Hat guessers, the agents for three to five players, score less
-if all seats search than if one does: each of their clues tells all others something, which a
-changed clue makes untrue. With the usual `sure=1`, all seats of `hanabi:2p` gained +0.17 (-0.23 to
-+0.56) in 60 games.
+nothing. In `hanabi:2p`, all seats that search score about as much as one; the gains differ
+more, because the two rows have other deals, on which the agent scored less. Hat guessers, the
+agents for three to five players without `:partner`, score less if all seats search than if one
+does: each of their clues tells all others something, which a changed clue makes untrue. With the
+usual `sure=1`, all seats of `hanabi:2p` gained +0.17 (-0.23 to +0.56) in 60 games.
 
 The tables below are of policies written by hand, and were measured by `scripts/search.py` on
 {machines}. A search has one thread for each decision, and as many games run at once as there are
@@ -96,7 +96,7 @@ processors. The seconds are the wall time of a game.
 
 ## By the time for a decision
 
-In Hanamikoji, against the policy that the search starts from. A search stops early once its choice
+In Hanamikoji, against the blueprint, which is the policy that the search starts from. A search stops early once its choice
 is certain, and forced moves take no time. It may exceed its time by its first few worlds, because
 it always looks at these.
 

@@ -28,8 +28,8 @@ from hanamachi.policies.load import SEARCH, is_bare_folder, is_checkpoint, knows
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
-from hanamachi.sessions.session import whole_number
 from hanamachi.storage.files import replacing
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.config import Config
@@ -90,7 +90,7 @@ KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2
 STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
 LABELS = 30  # decisions of the first response for each that the search labels
 
-DRAWN = "exploit.png"
+PICTURE = "exploit.png"
 CHOICE = "choice"  # the folder of the games that choose the best response
 SEARCHED = "search"  # the folder of the attack by search
 
@@ -143,7 +143,7 @@ def exploit(
         check_search(attacker_name(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
     check_deals(runs, out, search is not None)
-    found = earlier_search(out) if search is None else None
+    found = earlier_search(out, str(policy), victim.variant) if search is None else None
     train_all(runs, out, resume, mapper)
     result = measure(runs, victim, out, watch or Watch())
     if search is not None:
@@ -155,10 +155,23 @@ def exploit(
     return result
 
 
-def earlier_search(out: Path) -> Row | None:
-    """What a search in this folder won before, if there was one."""
+def earlier_search(out: Path, policy: str, variant: Variant) -> Row | None:
+    """What a search in this folder won before, if there was one.
+
+    UserError if it attacked another policy, or this one with other weights.
+    """
     file = out / SEARCHED / EXPLOITATION
-    return read_exploitation(file).search if file.exists() else None
+    if not file.exists():
+        return None
+    played = parsed(out / SEARCHED / GAMES_FOLDER / ABOUT)
+    files, digest = played.get("files"), fingerprint(policy)
+    same = isinstance(files, dict) and files.get(policy, "") == digest
+    if not same or (played.get("game"), played.get("options")) != (variant.id, variant.options):
+        raise UserError(
+            f"{file.parent} holds an attack on another policy, or on other weights: move it, or "
+            "name another folder"
+        )
+    return read_exploitation(file).search
 
 
 def train_all(runs: Sequence[Config], out: Path, resume: bool, mapper: Mapper) -> None:
@@ -177,7 +190,7 @@ def respond(run: Config, folder: Path, title: str) -> None:
 
 
 def check_counts(steps: int, seeds: int, out: Path) -> None:
-    keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / DRAWN])
+    keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
     if not 1 <= whole_number(steps, "steps") <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
     if not 1 <= whole_number(seeds, "seeds") <= RUNS:
@@ -200,7 +213,7 @@ def check_deals(runs: Sequence[Config], out: Path, with_search: bool) -> None:
         kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_after(runs, 3)))
     for file, seed in kept:
         if file.exists() and parsed(file).get("seed") != seed:
-            names = ", ".join((GAMES_FOLDER, SEARCHED, EXPLOITATION, DRAWN))
+            names = ", ".join((GAMES_FOLDER, SEARCHED, EXPLOITATION, PICTURE))
             raise UserError(
                 f"{out} holds games with another number of responses, or another seed: give that "
                 f"one (--seeds), name another folder, or delete these to play them again: {names}"
@@ -337,7 +350,7 @@ def write(result: Exploitation, out: Path) -> None:
     write_exploitation(result, out)
     logs = [out / Path(each.policy).parent / LOGS for each in result.responses]
     curves = [read_curve(log) for log in logs]
-    with replacing(out / DRAWN) as file:
+    with replacing(out / PICTURE) as file:
         draw(result, curves).savefig(file, format="png", dpi=160)
 
 

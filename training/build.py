@@ -16,7 +16,7 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.training.config import PAST, SELF, Config, DistillationSettings, NetworkSettings
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
 from hanamachi.training.learner.critic import forms_of_all

@@ -451,7 +451,9 @@ class Config(Model):
 
     def to_yaml(self) -> str:
         """Every setting, defaults included."""
-        text: str = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
+        text: str = yaml.safe_dump(
+            self.model_dump(mode="json"), sort_keys=False, allow_unicode=True
+        )
         return text
 
 

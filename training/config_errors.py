@@ -1,5 +1,6 @@
 """What is wrong with settings, in one sentence that says what to do."""
 
+import re
 from collections.abc import Sequence
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -46,7 +47,7 @@ def requirement(mistake: ErrorDetails, names: Sequence[str]) -> str:
     if mistake["type"] in ("model_type", "dict_type"):
         return f"must be a group of settings: {', '.join(names)}" if names else GROUP
     message = mistake["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
-    return message.replace("Input should", "must")
+    return re.sub(r"^\w+ should", "must", message)
 
 
 def is_branch(part: int | str) -> bool:

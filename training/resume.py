@@ -17,6 +17,7 @@ from hanamachi.training.config import Config
 from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.learner.clone import Cloning
 from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.state import RunState
 from hanamachi.training.learner.vecenv import HanamachiVecEnv
 from hanamachi.training.run_files import CLONE_SAVED, SAVED
 
@@ -65,7 +66,12 @@ def restore(learner: SelfPlayPPO, saved: Path) -> None:
         attributes, weights, _ = load_from_zip_file(saved, device=learner.device)
         vars(learner).update(attributes)  # type: ignore[arg-type]
         learner.set_parameters(weights, device=learner.device)  # type: ignore[arg-type]
-    state, games = learner.run_state, cast(HanamachiVecEnv, learner.env)
+        restore_state(learner, learner.run_state)
+
+
+def restore_state(learner: SelfPlayPPO, state: RunState) -> None:
+    """Put the games, the generator, the copies of the network and the teacher where they were."""
+    games = cast(HanamachiVecEnv, learner.env)
     assert state.games is not None, "they are saved"
     assert state.generator is not None, "it is saved"
     games.set_state(state.games)

@@ -14,7 +14,7 @@ from rich.progress import Progress
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from hanamachi.errors import UserError, listed, shown
-from hanamachi.limits import RESULTS_BYTES
+from hanamachi.limits import RESULTS_BYTES, SETTINGS_BYTES
 from hanamachi.policies import load_policy
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.networks.checkpoint import CARD, load_checkpoint, save_checkpoint
@@ -209,8 +209,11 @@ def write_settings(out: Path, config: Config) -> None:
     for other in (out / name for name in WRITTEN):
         if other.exists():  # it would be replaced, or mixed with the run's own
             raise UserError(f"{other} is left from something else; move it, or name a new folder")
+    settings = config.to_yaml().encode()
+    if len(settings) > SETTINGS_BYTES:  # the run could not be resumed
+        raise UserError(f"with all defaults the settings have more than {SETTINGS_BYTES:,} bytes")
     with replacing(out / SETTINGS) as file:
-        file.write(config.to_yaml().encode())
+        file.write(settings)
 
 
 def check_settings(begun: Path, config: Config) -> None:
@@ -244,7 +247,7 @@ def check_policies(config: Config) -> None:
     by = config.evaluation
     evaluators = {*by.opponents, *by.partners, *by.final_opponents}
     learned_from = config.opponents.keys() - {SELF, PAST}
-    if config.dataset:
+    if config.dataset is not None:
         check_dataset(config)
     elif config.teacher:
         learned_from |= {config.teacher}
@@ -332,7 +335,7 @@ def final_evaluation(config: Config, policy: Policy) -> Rows:
     others = config.evaluation.final_opponents
     how = {"games": config.evaluation.final_games, "seed": config.final_seed, **config.options}
     rows = results_of(policy, others, config.game, **how)
-    for partner in others if config.variant().game.cooperative else ():
+    for partner in dict.fromkeys(others) if config.variant().game.cooperative else ():
         rows += results_of(partner, [], config.game, plays=["argmax"], **how)
     return rows
 

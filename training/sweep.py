@@ -133,7 +133,9 @@ def sweep(
         best = trials[0]
         if best.result is None:
             raise UserError(f"no trial in {out} could run: {best.reason}")
-        settings = yaml.safe_dump(with_settings(data, best.settings), sort_keys=False)
+        settings = yaml.safe_dump(
+            with_settings(data, best.settings), sort_keys=False, allow_unicode=True
+        )
         with replacing(out / BEST) as written:
             written.write(settings.encode())
     return out / BEST, trials

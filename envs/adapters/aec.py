@@ -22,8 +22,9 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import IllegalAction, UserError, unknown
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode
+from hanamachi.sessions.arguments import checked_render_seat
 from hanamachi.sessions.saved_games import Record, record_of
-from hanamachi.sessions.session import NO_GAME, Session, checked_render_seat
+from hanamachi.sessions.session import NO_GAME, Session
 from hanamachi.sessions.states import State
 from hanamachi.sessions.worlds import Worlds, worlds_of
 

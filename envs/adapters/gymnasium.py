@@ -23,10 +23,11 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.rendering.frames import RENDER_MODES, Frame, checked_render_mode
+from hanamachi.sessions.arguments import checked_render_seat, checked_seed
 from hanamachi.sessions.opponent_protocol import checked_seat, learner_seat
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, record_of
-from hanamachi.sessions.session import NO_GAME, Session, checked_render_seat, checked_seed
+from hanamachi.sessions.session import NO_GAME, Session
 from hanamachi.sessions.states import checked_state
 from hanamachi.sessions.worlds import Worlds, worlds_of
 

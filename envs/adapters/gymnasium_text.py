@@ -21,8 +21,9 @@ from hanamachi.adapters.opponents_and_options import (
 from hanamachi.adapters.text import ScriptedModel, Step, TextGame
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
+from hanamachi.sessions.arguments import checked_seed
 from hanamachi.sessions.opponent_protocol import checked_seat, learner_seat
-from hanamachi.sessions.session import NO_GAME, checked_seed
+from hanamachi.sessions.session import NO_GAME
 
 LONGEST = 100_000  # characters of a prompt
 CHARACTERS = frozenset(string.printable + "·■▲▼○●")  # of prompts

@@ -30,6 +30,15 @@ from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import THREADS
 from hanamachi.rendering.frames import Frame, checked_render_mode, frame
+from hanamachi.sessions.arguments import (
+    SEEDS,
+    checked_flag,
+    checked_mapping,
+    checked_render_seat,
+    checked_seeds,
+    checked_size,
+    whole_number,
+)
 from hanamachi.sessions.learner_games import (
     AgainstOpponent,
     LearnerGames,
@@ -39,16 +48,7 @@ from hanamachi.sessions.learner_games import (
 )
 from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.policy_checks import checked_actions
-from hanamachi.sessions.session import (
-    NO_GAME,
-    SEEDS,
-    checked_flag,
-    checked_mapping,
-    checked_render_seat,
-    checked_seeds,
-    checked_size,
-    whole_number,
-)
+from hanamachi.sessions.session import NO_GAME
 from hanamachi.sessions.worlds import Worlds
 
 Infos = dict[str, Any]

@@ -43,8 +43,9 @@ from hanamachi.games.registry import GAMES
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.games.small import spelled_out
 from hanamachi.rendering.parts import render_part
+from hanamachi.sessions.arguments import seat_number
 from hanamachi.sessions.moments import Memory, Moment, changes
-from hanamachi.sessions.session import chance_outcomes, seat_number
+from hanamachi.sessions.session import chance_outcomes
 
 try:
     import pyspiel

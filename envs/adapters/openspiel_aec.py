@@ -23,7 +23,8 @@ from pettingzoo.utils import AECEnv
 
 from hanamachi.adapters.aec import check_none, seat_of, space_of
 from hanamachi.errors import IllegalAction, UserError, missing_extra, shown
-from hanamachi.sessions.session import NO_GAME, checked_mapping, checked_seed, whole_number
+from hanamachi.sessions.arguments import checked_mapping, checked_seed, whole_number
+from hanamachi.sessions.session import NO_GAME
 
 try:
     import pyspiel

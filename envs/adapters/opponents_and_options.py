@@ -8,8 +8,9 @@ import gymnasium.logger
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import nearest, shown
+from hanamachi.sessions.arguments import checked_mapping
 from hanamachi.sessions.opponent_protocol import Choose, Opponent, as_opponent
-from hanamachi.sessions.session import RESET_OPTIONS, checked_mapping
+from hanamachi.sessions.session import RESET_OPTIONS
 
 OPPONENT_FAILED = "the opponent failed in this game; call reset() to begin another"
 

@@ -3,7 +3,8 @@
 import gymnasium.logger
 
 from hanamachi.rendering.frames import Frame, frame
-from hanamachi.sessions.session import Session, checked_render_seat
+from hanamachi.sessions.arguments import checked_render_seat
+from hanamachi.sessions.session import Session
 
 
 def rendered(session: Session, mode: str | None, seat: int | None, *, forfeited: bool) -> Frame:

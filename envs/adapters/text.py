@@ -20,19 +20,12 @@ from hanamachi.engine.contract import OVER
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import variant
 from hanamachi.rendering.parts import render_part
+from hanamachi.sessions.arguments import checked_flag, checked_seed, seat_number
 from hanamachi.sessions.players import SeatedPlayer, turn_of
-from hanamachi.sessions.prompts import PROMPTS, refusal, rules_prompt, turn_prompt
+from hanamachi.sessions.prompts import PROMPTS, Message, refusal, rules_prompt, turn_prompt
 from hanamachi.sessions.replies import action_named, retries_of
-from hanamachi.sessions.session import (
-    NO_GAME,
-    Session,
-    checked_flag,
-    checked_seed,
-    seat_number,
-)
+from hanamachi.sessions.session import NO_GAME, Session
 from hanamachi.sessions.views import choices
-
-Message = dict[str, str]  # "role" and "content", as chat APIs have them
 
 
 class Step(NamedTuple):

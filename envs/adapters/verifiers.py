@@ -22,7 +22,7 @@ from pydantic import Field
 from hanamachi.adapters.aec import ILLEGAL_REWARD
 from hanamachi.adapters.gymnasium_text import TextEnv
 from hanamachi.errors import UserError
-from hanamachi.sessions.session import checked_mapping
+from hanamachi.sessions.arguments import checked_mapping
 
 ID = "hanamachi-words"  # names the package hanamachi_words, which verifiers imports
 

@@ -188,7 +188,7 @@ def retrace(
     """What seats other than `seat` have decided in the round in progress, in order.
 
     Writes each game's positions before these decisions and the actions taken, (B, T) each, with
-    T as `decisions_of_others` counts them. Returns how many there were in the last game.
+    T as `count_others_decisions` counts them. Returns how many there were in the last game.
     """
     scratch = games[:1].copy()
     decided = 0
@@ -198,7 +198,7 @@ def retrace(
     return decided if len(scratch) else 0  # a record does not keep its array alive; see replay.py
 
 
-def decisions_of_others(rule_set: Any, game: NDArray[Any], seat: int) -> int:
+def count_others_decisions(rule_set: Any, game: NDArray[Any], seat: int) -> int:
     """How many decisions others than `seat` have made in the round in progress of game[0]."""
     no_room = np.empty((1, 0), game.dtype), np.empty((1, 0), np.int64)
     return retrace(rule_set, game[:1], seat, *no_room)
@@ -275,7 +275,7 @@ def advance(
 
 
 @kernel
-def play_randomly(
+def random_decisions(
     rule_set: Any,
     games: NDArray[Any],
     decisions: int,

@@ -25,9 +25,9 @@ def parallel_for(
 ) -> None:
     """Run `loop(rule_set, *rows)`, large batches on several threads.
 
-    Arrays, and tuples of arrays, are cut along their first axis; other arguments are passed on.
-    `threads` is by default the environment variable HANAMACHI_THREADS, or the number of processors
-    that this process may use; no thread gets fewer than `at_least` rows.
+    Arrays, and named tuples of arrays, are cut along their first axis; other arguments are passed
+    on. `threads` is by default the environment variable HANAMACHI_THREADS, or the number of
+    processors that this process may use; no thread gets fewer than `at_least` rows.
     """
     batch = len(rows[0])
     most = batch // at_least

@@ -7,8 +7,8 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import MOVE_SECONDS
 from hanamachi.rendering.animation import Scene, animated_gif, animated_svg, captioned
 from hanamachi.rendering.parts import render_part
+from hanamachi.sessions.arguments import is_number
 from hanamachi.sessions.saved_games import Record, check_record, positions
-from hanamachi.sessions.session import is_number
 from hanamachi.storage.files import write_whole
 from hanamachi.storage.reading import checked_path
 

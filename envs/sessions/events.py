@@ -14,8 +14,9 @@ from hanamachi.engine import kernels
 from hanamachi.engine.contract import CHANCE
 from hanamachi.engine.game import Variant
 from hanamachi.engine.records import copied
-from hanamachi.errors import IllegalAction, UserError, shown
+from hanamachi.errors import IllegalAction
 from hanamachi.rendering.parts import render_part
+from hanamachi.sessions.arguments import seat_number
 
 
 class Event(NamedTuple):
@@ -82,9 +83,8 @@ class History:
 
         UserError for a seat that is not there.
         """
-        seats = self.variant.seats
-        if seat not in (None, *range(seats)):
-            raise UserError(f"a seat must be None or from 0 to {seats - 1}, not {shown(seat)}")
+        if seat is not None:
+            seat = seat_number(seat, self.variant.seats, "a seat must be None or")
         known = self._heard.setdefault(seat, [])
         for event in self.events[len(known) :]:
             known.append(list(hear(self.variant, event, seat)))

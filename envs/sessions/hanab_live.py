@@ -93,7 +93,7 @@ def check_deck(variant: Variant, deck: Sequence[int]) -> None:
     cards = variant.rule_set.cards
     whole, given = variant.rule_set.copies[:cards], np.bincount(deck, minlength=cards)
     if not np.array_equal(given, whole):
-        raise UserError(f"the deck must hold all {whole.sum()} cards of the game, each as often")
+        raise UserError(f"the deck must hold all {whole.sum()} cards of the game")
 
 
 def variant_of(content: Mapping[str, Any]) -> Variant:
@@ -137,7 +137,7 @@ def card_of(variant: Variant, card: Any) -> int:
     rule_set = variant.rule_set
     if isinstance(card, dict):
         suit, rank = card.get("suitIndex", card.get("suit")), card.get("rank")
-        if is_number(suit, 0, int(rule_set.suits) - 1) and is_number(rank, 1, int(rule_set.ranks)):
+        if is_within(suit, 0, int(rule_set.suits) - 1) and is_within(rank, 1, int(rule_set.ranks)):
             return our_suit(variant, suit) * int(rule_set.ranks) + rank - 1
     raise UserError(f"{shown(card)} is no card of this deck")
 
@@ -149,27 +149,27 @@ def our_suit(variant: Variant, suit: int) -> int:
 def move_of(variant: Variant, hands: Hands, step: Mapping[str, Any]) -> Move | None:
     """The move of an action, which is carried out; None if there is no such move."""
     kind, target, value = (step.get(name) for name in ("type", "target", "value"))
-    if not is_number(kind, PLAYS, TELLS_RANK):
+    if not is_within(kind, PLAYS, TELLS_RANK):
         return None
     if kind in (PLAYS, DISCARDS):
         held = hands.cards[hands.player]
-        if not is_number(target, 0, hands.deck) or target not in held:
+        if not is_within(target, 0, hands.deck) or target not in held:
             raise UserError(f"player {hands.player} does not hold the card {shown(target)}")
         slot = held.index(target)
         hands.take(slot)
         return Move(PLAY if kind == PLAYS else DISCARD, slot)
     suits, ranks = int(variant.rule_set.suits), int(variant.rule_set.ranks)
-    if not is_number(target, 0, variant.seats - 1):
+    if not is_within(target, 0, variant.seats - 1):
         return None
     offset = (target - hands.player) % variant.seats
-    if kind == TELLS_SUIT and is_number(value, 0, suits - 1):
+    if kind == TELLS_SUIT and is_within(value, 0, suits - 1):
         return Move(CLUE, offset=offset, trait=our_suit(variant, value))
-    if kind == TELLS_RANK and is_number(value, 1, ranks):
+    if kind == TELLS_RANK and is_within(value, 1, ranks):
         return Move(CLUE, offset=offset, trait=suits + value - 1)
     return None
 
 
-def is_number(value: Any, low: int, high: int) -> TypeGuard[int]:
+def is_within(value: Any, low: int, high: int) -> TypeGuard[int]:
     return type(value) is int and low <= value <= high
 
 

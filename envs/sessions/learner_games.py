@@ -18,9 +18,9 @@ from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import Variant
 from hanamachi.engine.kernels import ANY_SEAT, BEGIN, LEARNER, Shown, drawn_seat
 from hanamachi.engine.threads import parallel_for
+from hanamachi.sessions.arguments import SEEDS
 from hanamachi.sessions.opponent_protocol import Opponent, RandomPlay
 from hanamachi.sessions.players import Rows, SeatedPlayer, turns_of
-from hanamachi.sessions.session import SEEDS
 
 Seeds = tuple[Rows, NDArray[np.uint64]]  # rows, (m,), and the seed of each, (m,)
 

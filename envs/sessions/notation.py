@@ -17,6 +17,7 @@ follows "#" are passed over.
 import json
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -124,6 +125,7 @@ def read_game(text: bytes | str, most: int | None = None) -> Record:
         text = utf8(text)
     if not isinstance(text, bytes):
         raise UserError(f"a game to read must be text or its bytes, not {shown(text)}")
+    text = text.removeprefix(BOM_UTF8)  # with which some editors begin a file
     if not text.lstrip().startswith(b"{"):
         return read_notation(text.decode(errors="replace"), most)
     content = parse_json(text)

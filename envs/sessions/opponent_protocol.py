@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.engine.kernels import drawn_seat
 from hanamachi.errors import IllegalAction, UserError, shown
+from hanamachi.sessions.arguments import seat_number, whole_number
 from hanamachi.sessions.policy_checks import Actions, Masks, Observations, memory_of
-from hanamachi.sessions.session import Session, seat_number, whole_number
+from hanamachi.sessions.session import Session
 
 
 class Opponent(Protocol):

@@ -191,11 +191,13 @@ def checked_memory(after: Any, before: Memory, name: str) -> Memory:
 
 
 def as_array(answer: Any, what: str, name: str) -> NDArray[Any]:
-    """The answer as an array of any type; UserError if its parts differ in length."""
+    """The answer as an array of any type; UserError if numpy cannot make one of it."""
     try:
         return np.asarray(answer)
-    except (TypeError, ValueError) as error:
-        raise UserError(f"{name} must return {what} as an array of numbers") from error
+    except (TypeError, ValueError, RuntimeError) as error:  # the last for a tensor with a gradient
+        raise UserError(
+            f"{name} must return {what} as an array of numbers; detach() tensors of PyTorch"
+        ) from error
 
 
 def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Floats:

@@ -13,6 +13,8 @@ from hanamachi.sessions.events import Heard, History
 from hanamachi.sessions.replies import FORM
 from hanamachi.sessions.views import choices, seat_text
 
+Message = dict[str, str]  # "role" and "content", as chat APIs have them
+
 PROMPTS = ("bare", "deductions", "memory")
 OPTIONS = "\n## Options"  # where a page of rules goes on for those who choose them
 MARK = re.compile("<!--.*?-->\n")  # around what is made from the code

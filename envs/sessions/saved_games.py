@@ -23,8 +23,9 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import RECORD_BYTES
+from hanamachi.sessions.arguments import SEEDS, checked_variant, whole_number
 from hanamachi.sessions.events import History
-from hanamachi.sessions.session import SEEDS, Session, let_chance_happen, whole_number
+from hanamachi.sessions.session import Session, let_chance_happen
 from hanamachi.storage.files import write_whole
 from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
@@ -42,8 +43,7 @@ class Record:
     actions: tuple[int, ...]  #: what the seats chose, in order
 
     def __post_init__(self) -> None:
-        if not isinstance(self.variant, Variant):
-            raise UserError(f"a record holds a variant, not {shown(self.variant)}")
+        checked_variant(self.variant)
         if type(self.generator) is not int or not 0 < self.generator < SEEDS:
             raise UserError(
                 f"a state of a generator is from 1 to 2**64 - 1, not {shown(self.generator)}"

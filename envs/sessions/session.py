@@ -5,11 +5,8 @@ generator decides chance unless a deal is given. Each outcome uses one random nu
 a game with a given deal continues like the game in which chance brought the same deal.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import islice
-from operator import index
 from secrets import randbelow
 from typing import Any
 
@@ -24,13 +21,20 @@ from hanamachi.engine.game import Variant
 from hanamachi.engine.kernels import BEGIN, LOOK, MOVER, REFUSED
 from hanamachi.errors import IllegalAction, UserError, shown, unknown
 from hanamachi.games.registry import variant
-from hanamachi.limits import DEAL, GAMES_AT_ONCE
 from hanamachi.rendering.frames import table_svg
+from hanamachi.sessions.arguments import (
+    SEEDS,
+    checked_deal,
+    checked_mapping,
+    checked_seeds,
+    checked_variant,
+    seat_number,
+    whole_number,
+)
 from hanamachi.sessions.events import History
 from hanamachi.sessions.states import State, checked_state, state_of
 
 NO_GAME = "no game is in progress; call reset() to begin one"
-SEEDS = 2**64  # seeds run from 0 to one less
 RESET_OPTIONS = ("deal", "state")
 # of a session into its own arrays and code
 POINTERS = {"_rule_set_array", "_rewards", "_advance_one"}
@@ -42,9 +46,7 @@ class Session:
     """One game of a variant; `games` (1,) holds its record, always the same array."""
 
     def __init__(self, variant: Variant) -> None:
-        if not isinstance(variant, Variant):
-            raise UserError(f"a session plays what hanamachi.variant returns, not {shown(variant)}")
-        self.variant = variant
+        self.variant = checked_variant(variant)
         self.games = variant.new(np.array([randbelow(SEEDS)], np.uint64))
         self.games["mover"] = OVER
         self.mover = OVER  # the seat to decide; OVER until begun
@@ -64,7 +66,8 @@ class Session:
         self._rule_set_array = self.variant.rule_set_array
         self._size = self.variant.actions.size
         self._rewards = self.games["rewards"][0, : self.variant.seats]
-        self._advance_one = advance_one(self.variant.game.rule_set_dtype, self.variant.game.record)
+        game = self.variant.game
+        self._advance_one = compiled_advance_one(game.rule_set_dtype, game.record)
 
     # --- Beginning
 
@@ -305,7 +308,7 @@ def legal_in(variant: Variant, games: NDArray[Any]) -> list[int]:
 
 
 @cache
-def advance_one(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[..., int]:
+def compiled_advance_one(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[..., int]:
     """The kernel for arguments of a game's types: it saves each call the look at them."""
     kernel: Any = kernels.advance_one
     if not isinstance(kernel, Dispatcher):  # as with NUMBA_DISABLE_JIT=1
@@ -314,83 +317,3 @@ def advance_one(rule_set: np.dtype[Any], record: np.dtype[Any]) -> Callable[...,
     arguments = np.empty(1, rule_set), np.empty(1, record), 0, 0, *observed
     compiled: Callable[..., int] = kernel.compile(tuple(map(typeof, arguments)))
     return compiled
-
-
-# --- Checks of what users give
-
-
-def whole_number(value: Any, what: str) -> int:
-    """An integer of Python or of numpy, as an int; True and False are none."""
-    with suppress(TypeError):
-        if not isinstance(value, bool | np.bool_):
-            return index(value)
-    raise UserError(f"{what} must be a whole number, not {shown(value)}")
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is an integer or a float of Python; True and False are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def seat_number(seat: Any, seats: int, words: str = "a seat must be") -> int:
-    """A seat as an int; UserError, which begins with `words`, if there is no such seat."""
-    with suppress(UserError):
-        if 0 <= (number := whole_number(seat, "a seat")) < seats:
-            return number
-    raise UserError(f"{words} from 0 to {seats - 1}, not {shown(seat)}")
-
-
-def checked_render_seat(seat: Any, seats: int) -> int | None:
-    """The seat whose view is shown; None for the open table."""
-    return None if seat is None else seat_number(seat, seats, "a seat to render must be None or")
-
-
-def checked_size(num_envs: Any) -> int:
-    """How many games a batch has."""
-    size = whole_number(num_envs, "num_envs")
-    if not 1 <= size <= GAMES_AT_ONCE:
-        raise UserError(f"num_envs must be from 1 to {GAMES_AT_ONCE:,}, not {shown(size)}")
-    return size
-
-
-def checked_flag(value: Any, name: str) -> bool:
-    """True or False, of Python or of numpy."""
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise UserError(f"{name} must be True or False, not {shown(value)}")
-
-
-def checked_mapping(options: Any, what: str = "the options of reset") -> Mapping[str, Any]:
-    """Options by their names; None stands for none."""
-    if options is None or isinstance(options, Mapping):
-        return options or {}
-    raise UserError(f"{what} must be a dict, not {shown(options)}")
-
-
-def checked_seeds(seeds: Iterable[Any]) -> NDArray[np.uint64]:
-    """Seeds as an array, (B,)."""
-    try:
-        listed = list(seeds)
-    except TypeError:
-        raise UserError(f"seeds must be in a list, not {shown(seeds)}") from None
-    numbers = [whole_number(seed, "a seed") for seed in listed]
-    for number in numbers:
-        if not 0 <= number < SEEDS:
-            raise UserError(f"a seed must be from 0 to 2**64 - 1, not {shown(number)}")
-    return np.array(numbers, np.uint64)
-
-
-def checked_seed(seed: Any) -> int:
-    """A seed as an int."""
-    return int(checked_seeds([seed])[0])
-
-
-def checked_deal(deal: Any) -> tuple[int, ...]:
-    try:
-        outcomes = tuple(islice(deal, DEAL + 1))  # it may be a generator without an end
-    except TypeError:
-        listed = "a deal must list outcomes of chance in order"
-        raise UserError(f"{listed}, not {shown(deal)}") from None
-    if len(outcomes) > DEAL:
-        raise UserError(f"a deal may list at most {DEAL:,} outcomes")
-    return tuple(whole_number(outcome, "an outcome in a deal") for outcome in outcomes)

@@ -21,8 +21,9 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.rendering.parts import render_part
 from hanamachi.rendering.svg import picture_of_pieces, svg
+from hanamachi.sessions.arguments import checked_render_seat
 from hanamachi.sessions.events import History
-from hanamachi.sessions.session import Session, checked_render_seat, legal_in
+from hanamachi.sessions.session import Session, legal_in
 
 
 class Position(Protocol):

@@ -21,9 +21,10 @@ from hanamachi.engine import kernels
 from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
+from hanamachi.sessions.arguments import checked_seeds, whole_number
 from hanamachi.sessions.events import History
 from hanamachi.sessions.observations import observe
-from hanamachi.sessions.session import NO_GAME, Session, checked_seeds, whole_number
+from hanamachi.sessions.session import NO_GAME, Session
 from hanamachi.sessions.views import view_of
 
 Histories = Callable[[int], History]  # of the game with this number

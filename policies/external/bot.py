@@ -20,7 +20,7 @@ from typing import IO, Any, NoReturn
 
 from hanamachi.errors import UserError, printable, shown
 from hanamachi.limits import BOT_LAST_WORDS, BOT_LINE, BOT_MEGABYTES, BOT_SECONDS
-from hanamachi.sessions.session import is_number
+from hanamachi.sessions.arguments import is_number
 
 CHUNK = 1 << 16  # bytes read at once
 CHUNKS = 16  # that are read of a bot's last words

@@ -24,9 +24,8 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Re
 from hanamachi.errors import Unavailable, UserError, shown
 from hanamachi.limits import REPLY_BYTES
 from hanamachi.policies.external.daemon_threads import in_time
+from hanamachi.sessions.prompts import Message
 from hanamachi.storage.reading import parse_json
-
-Message = dict[str, str]  # "role" and "content"
 
 USUAL_KEY = "OPENAI_API_KEY"
 THIS_COMPUTER = ("127.0.0.1", "::1", "localhost")

@@ -17,14 +17,14 @@ import numpy as np
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
-from hanamachi.policies.external.chat import Chat, Message, Reply
+from hanamachi.policies.external.chat import Chat, Reply
 from hanamachi.policies.external.daemon_threads import DaemonThreads
 from hanamachi.policies.external.model_settings import Settings, settings_of
 from hanamachi.policies.external.reply_cache import ReplyCache, digest
 from hanamachi.policies.policy import Masks, Probabilities, uniform
 from hanamachi.policies.view_policy import Counts, ViewPolicy, total
 from hanamachi.sessions.events import History
-from hanamachi.sessions.prompts import refusal, rules_prompt, turn_prompt
+from hanamachi.sessions.prompts import Message, refusal, rules_prompt, turn_prompt
 from hanamachi.sessions.replies import action_named, retries_of
 from hanamachi.sessions.views import choices
 from hanamachi.sessions.worlds import Worlds
@@ -63,7 +63,7 @@ class ModelPolicy(ViewPolicy):
         self.retries = retries_of(settings.illegal)
         patience = settings.timeout, settings.attempts, settings.wait
         self.chat = Chat(settings.url, model, settings.sampling, settings.key, *patience)
-        given = checked_path(settings.cache) if settings.cache else None
+        given = checked_path(settings.cache).expanduser() if settings.cache else None
         self.cache = ReplyCache(given or cache_folder() / CACHE)
         self._counts: Counts = {}  # shared with copies for other games
 
@@ -81,7 +81,8 @@ class ModelPolicy(ViewPolicy):
         open_rows = np.flatnonzero(np.count_nonzero(mask, axis=1) > 1).tolist()
         questions = [self._question(worlds.history(row)) for row in open_rows]
         decisions = self._answers(questions)
-        lost = self.settings.illegal != "random" and [d for d in decisions if d.action is None]
+        may_lose = self.settings.illegal != "random"
+        lost = [d for d in decisions if d.action is None and may_lose]
         if not lost or len(mask) == 1:  # a batch that fails is asked about again, game by game
             counted = map(self._counted, questions, decisions)
             self._counts.update(total([self._counts, *counted]))

@@ -14,7 +14,7 @@ import numpy as np
 
 from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import Variant
-from hanamachi.errors import IllegalAction, UserError
+from hanamachi.errors import IllegalAction, UserError, shown
 from hanamachi.limits import BOT_GAMES
 from hanamachi.policies.external.bot import START, Bot, Limits
 from hanamachi.policies.external.protocol import (
@@ -32,6 +32,7 @@ from hanamachi.sessions.events import History
 from hanamachi.sessions.policy_checks import fault_in
 from hanamachi.sessions.views import choices
 from hanamachi.sessions.worlds import Worlds
+from hanamachi.storage.reading import may_name_a_file
 
 PROCESS = "process:"
 Word = str | os.PathLike[str]  # of a command
@@ -44,6 +45,17 @@ def load_process(spec: str, variant: Variant) -> "ProcessPolicy":
     except ValueError as error:
         raise UserError(f"{spec} is no command: {error}") from None
     return ProcessPolicy(variant, program, name=spec)
+
+
+def words_of(program: Any) -> list[str]:
+    """A program and its arguments, as the system takes them; UserError if they are none."""
+    if not program:
+        raise UserError("process: needs a command, such as process:./mybot")
+    words = program if isinstance(program, list | tuple) else [program]
+    for word in words:
+        if not isinstance(word, str | os.PathLike) or not may_name_a_file(word):
+            raise UserError(f"a bot is a command, or a list of its words, not {shown(program)}")
+    return [text_of(word) for word in words]
 
 
 def text_of(word: Word) -> str:
@@ -69,12 +81,9 @@ class ProcessPolicy(ViewPolicy):
         limits: Limits | None = None,
         name: str | None = None,
     ) -> None:
-        """`program` is the bot, or a list of it and its arguments; UserError if it is empty."""
+        """`program` is the bot, or a list of it and its arguments; UserError if it is none."""
         super().__init__(variant)
-        if not program:
-            raise UserError("process: needs a command, such as process:./mybot")
-        words = [program] if isinstance(program, str | os.PathLike) else program
-        self.program, self.limits = [text_of(word) for word in words], limits or Limits()
+        self.program, self.limits = words_of(program), limits or Limits()
         self.name = name or PROCESS + shlex.join(self.program)
         self._bots = Bots()
 

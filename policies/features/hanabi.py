@@ -18,6 +18,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
+from hanamachi.games.hanabi.information import count_among
 from hanamachi.games.hanabi.rules import write_bits
 from hanamachi.policies.features.base import Compiled
 from hanamachi.policies.policy import Memory, Observations
@@ -175,20 +176,11 @@ def write_probabilities(
     rule_set: np.record, copies: NDArray[np.int64], cards: int, groups: Groups, out: Row
 ) -> None:
     """Write the probability of each card in a slot, and of each group of cards."""
-    total = max(weight(rule_set, copies, cards), 1)
+    total = max(count_among(rule_set, copies, cards), 1)
     for card in range(rule_set.cards):
         out[card] = copies[card] * (cards >> card & 1) / total
     for i in range(GROUPS):
-        out[rule_set.cards + i] = weight(rule_set, copies, cards & groups[i]) / total
-
-
-@inline
-def weight(rule_set: np.record, copies: NDArray[np.int64], cards: int) -> int:
-    """The number of copies of a set of cards."""
-    total = 0
-    for card in range(rule_set.cards):
-        total += copies[card] * (cards >> card & 1)
-    return total
+        out[rule_set.cards + i] = count_among(rule_set, copies, cards & groups[i]) / total
 
 
 # --- By convention

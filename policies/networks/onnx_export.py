@@ -14,13 +14,12 @@ from hanamachi.policies.networks.description import description
 from hanamachi.policies.networks.onnx_graph import graph_of, model
 from hanamachi.policies.networks.protobuf import encoded
 from hanamachi.policies.networks.tables import Checkpoint, tables_of
-from hanamachi.storage.files import replacing
+from hanamachi.storage.files import write_whole
 
 
 def write_onnx(checkpoint: Checkpoint, path: Path) -> None:
-    """Write a network and its description; a failed write leaves no partial file."""
+    """Write a network and its description, whole or not at all; UserError if that cannot be."""
     layout = Features(checkpoint.variant, checkpoint.feature_sets).layout
     graph = encoded(graph_of(tables_of(checkpoint, layout), layout.size))
     text = description(checkpoint, graph)
-    with replacing(path) as file:
-        file.write(encoded(model(graph, version("hanamachi"), text.encode())))
+    write_whole(path, encoded(model(graph, version("hanamachi"), text.encode())))

@@ -11,16 +11,15 @@ of the last hidden layer, H entities with D entries each in R roles.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.policies.networks.canonical import Forms
-from hanamachi.policies.networks.head import ILLEGAL, Head, trunk_entries
+from hanamachi.policies.networks.head import ILLEGAL
 from hanamachi.policies.networks.protobuf import Message
-from hanamachi.policies.networks.tables import EntityTables, Floats, GateTables, Linear, Tables
+from hanamachi.policies.networks.tables import EntityTables, GateTables, Linear, Tables
 
 DESCRIPTION = "hanamachi"  # the key of our metadata
 OBSERVATION, MASK = "observation", "mask"  # inputs: (B, N) float32, (B, A) bool
@@ -31,42 +30,6 @@ FLOAT, INT64, BOOL = 1, 7, 9  # types of arrays
 INT = 2  # type of an attribute
 FIELDS, GRAPH, METADATA = 6, 7, 14  # a file's number of fields, and the numbers of two fields
 METADATA_VALUE = 2
-
-
-def without_weights(
-    head: Head, size: int, hidden: Sequence[int], forms: Forms | None = None
-) -> Tables:
-    """The tables of a network with these layers: all floats are 0 and take no memory."""
-    entries, width = trunk_entries(size, head.advice), hidden[-1]
-    sizes, actions = [len(entries), *hidden], len(head.features)
-    return Tables(
-        entries,
-        zeros(len(entries)),
-        [linear_zeros(*pair) for pair in pairwise(sizes)],
-        zeros(width, actions),
-        [entity_tables(*entities, width) for entities in head.entities.values()],
-        gate_tables(head.advice, width) if head.advice.size else None,
-        linear_zeros(width, 1),
-        forms,
-    )
-
-
-def entity_tables(uses: Floats, entries: NDArray[np.int64], width: int) -> EntityTables:
-    actions, roles, entities = uses.shape
-    linear = Linear(zeros(width, roles * entries.shape[1]), None)
-    return EntityTables(entries, zeros(roles * entities, actions), linear)
-
-
-def gate_tables(entries: NDArray[np.int64], width: int) -> GateTables:
-    return GateTables(entries, linear_zeros(width, entries.shape[1]))
-
-
-def linear_zeros(inputs: int, outputs: int) -> Linear:
-    return Linear(zeros(inputs, outputs), zeros(outputs))
-
-
-def zeros(*shape: int) -> Floats:
-    return np.broadcast_to(np.float32(0), shape)
 
 
 # --- The graph

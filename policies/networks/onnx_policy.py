@@ -13,7 +13,6 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, missing_extra
 from hanamachi.limits import DESCRIPTION_BYTES, WEIGHTS_BYTES
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.networks.canonical import forms_of
 from hanamachi.policies.networks.description import (
     fitting_variant,
     read_description,
@@ -32,9 +31,9 @@ from hanamachi.policies.networks.onnx_graph import (
     VALUE,
     graph_of,
     model,
-    without_weights,
 )
 from hanamachi.policies.networks.protobuf import Message, Unfit, compare, fields
+from hanamachi.policies.networks.tables import Checkpoint, tables_of, weight_shapes, zeros
 from hanamachi.policies.networks.trained import Trained
 from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
 from hanamachi.sessions.policy_checks import checked_distribution, checked_values
@@ -144,10 +143,11 @@ def parts(file: bytes) -> tuple[memoryview, bytes]:
 
 def exported(variant: Variant, config: dict[str, Any], text: bytes) -> Message:
     """What an export writes with this description; all its weights are 0."""
-    layout = Features(variant, config["network"]["features"]).layout
-    head, hidden = head_of(variant.actions, layout), config["network"]["hidden"]
-    forms = forms_of(variant, layout, config["network"]["symmetries"])
-    graph = graph_of(without_weights(head, layout.size, hidden, forms), layout.size)
+    network = config["network"]
+    layout, hidden = Features(variant, network["features"]).layout, tuple(network["hidden"])
+    weights = zeros(weight_shapes(head_of(variant.actions, layout), layout.size, hidden))
+    untrained = Checkpoint(variant, hidden, network["features"], weights, network["symmetries"])
+    graph = graph_of(tables_of(untrained, layout), layout.size)
     return model(graph, config["version"], text)
 
 

@@ -84,6 +84,11 @@ def weight_shapes(head: Head, size: int, hidden: Sequence[int]) -> Shapes:
     return shapes | {"value.weight": (1, width), "value.bias": (1,)}
 
 
+def zeros(shapes: Shapes) -> dict[str, Floats]:
+    """Weights of these shapes that take no memory."""
+    return {name: np.broadcast_to(np.float32(0), shape) for name, shape in shapes.items()}
+
+
 def size_of(shapes: Shapes) -> int:
     """The bytes of float32 weights of these shapes."""
     return 4 * sum(map(prod, shapes.values()))

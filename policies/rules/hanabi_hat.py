@@ -76,7 +76,7 @@ class Common(NamedTuple):
     apart: int  # the seats whose cards differ in rank and in colour, a bit each
 
 
-class Message(NamedTuple):
+class Signal(NamedTuple):
     """What an action encodes: a number below `numbers`, which says nothing if `numbers` is 1."""
 
     number: int
@@ -145,14 +145,14 @@ def read_turns(rule_set: np.record, games: Games, ruled_out: Sets) -> None:
             common = common_knowledge(rule_set, game, ruled_out)
             seat, trait, touched = now.told[actor], now.trait[actor], now.touched[actor]
             number = number_of_clue(rule_set, common, actor, seat, trait, touched)
-            message = Message(number, numbers_of_clue(rule_set, common, actor))
-            read_message(rule_set, game, common, ruled_out, actor, message)
+            signal = Signal(number, numbers_of_clue(rule_set, common, actor))
+            read_signal(rule_set, game, common, ruled_out, actor, signal)
             read_clue(rule_set, ruled_out[seat], trait, touched)
         elif did != rules.NONE:
             if sends_more(rule_set):
                 common = common_knowledge(rule_set, game, ruled_out)
-                message = message_of_choice(rule_set, game, common, actor, did, slot)
-                read_message(rule_set, game, common, ruled_out, actor, message)
+                signal = signal_of_choice(rule_set, game, common, actor, did, slot)
+                read_signal(rule_set, game, common, ruled_out, actor, signal)
             remove_slot(ruled_out[actor], slot)
 
 
@@ -165,16 +165,16 @@ def read_clue(rule_set: np.record, ruled_out: Any, trait: int, touched: int) -> 
 
 
 @inline
-def read_message(
+def read_signal(
     rule_set: np.record,
     game: np.record,
     common: Common,
     ruled_out: Sets,
     actor: int,
-    message: Message,
+    signal: Signal,
 ) -> None:
     """Rule out cards by the classes: the sum gives mine, and I see those of the others."""
-    number, numbers = message
+    number, numbers = signal
     mine = (number - sum_of_answers(rule_set, game, common, actor, numbers)) % numbers
     for seat in range(rule_set.seats):
         if seat != actor:
@@ -262,9 +262,9 @@ def numbers_of_clue(rule_set: np.record, common: Common, giver: int) -> int:
 
 
 @inline
-def message_of_choice(
+def signal_of_choice(
     rule_set: np.record, game: np.record, common: Common, actor: int, did: int, chosen: int
-) -> Message:
+) -> Signal:
     """Which slot is played, or discarded, of those that all know to be playable, or trash.
 
     A slot that strangers have left without any card counts as both.
@@ -272,12 +272,12 @@ def message_of_choice(
     number = numbers = 0
     wanted = common.playable if did == rules.PLAY else common.trash
     if not sends_more(rule_set) or common.possible[actor, chosen] & ~wanted:
-        return Message(0, 1)
+        return Signal(0, 1)
     for slot in range(game.held[actor]):
         if common.possible[actor, slot] & ~wanted == 0:
             number += slot < chosen
             numbers += 1
-    return Message(number, numbers)
+    return Signal(number, numbers)
 
 
 @inline
@@ -291,7 +291,7 @@ def is_right_choice(
     rule_set: np.record, game: np.record, common: Common, did: int, slot: int
 ) -> bool:
     """Whether to play or discard this slot of mine encodes what it should, or nothing."""
-    number, numbers = message_of_choice(rule_set, game, common, ME, did, slot)
+    number, numbers = signal_of_choice(rule_set, game, common, ME, did, slot)
     return numbers == 1 or number == sum_of_answers(rule_set, game, common, ME, numbers)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import SEARCH_SECONDS, SEARCH_WORLDS
-from hanamachi.sessions.session import is_number, whole_number
+from hanamachi.sessions.arguments import is_number, whole_number
 
 CLOCK_TICK = 1e-9  # seconds, the shortest time that a clock tells from none
 

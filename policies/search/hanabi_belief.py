@@ -29,10 +29,10 @@ from hanamachi.games.hanabi import information, rules
 from hanamachi.policies.policy import Memory, Policy
 from hanamachi.policies.rules.hanabi_from_observation import take_back
 from hanamachi.policies.search.reach import resampled
+from hanamachi.sessions.arguments import SEEDS
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.opponent_protocol import initial_memory
 from hanamachi.sessions.policy_checks import distribution_of
-from hanamachi.sessions.session import SEEDS
 
 SMOOTHING = 0.01  # added to the probability of every action: the others may deviate
 MIN_SHARE = 0.5  # of effective hands; with fewer, too many hands would be equal
@@ -369,7 +369,7 @@ def redraw(rule_set: np.record, game: np.record, me: int, slots: int, possible: 
             game.unseen[game.hand[me, slot]] += 1
     for slot in range(game.held[me]):
         if slots >> slot & 1:
-            if copies_of(rule_set, game, possible[slot]) == 0:
+            if information.count_among(rule_set, game.unseen, possible[slot]) == 0:
                 return False
             card = information.random_copy(rule_set, game, possible[slot])[0]
             game.hand[me, slot] = card
@@ -393,22 +393,13 @@ def probability_of_draws(rule_set: np.record, game: np.record, then: np.record) 
         newest = then.held[seat] - 1
         if then.slot[seat] != rules.NONE and then.held[seat] == game.held[seat]:
             cards = then.possible[me, newest] if seat == me else 1 << int(then.hand[seat, newest])
-            probability *= copies_of(rule_set, game, cards)
+            probability *= information.count_among(rule_set, game.unseen, cards)
             if probability == 0:
                 return probability
             card = information.random_copy(rule_set, game, cards)[0]
             game.unseen[card] -= 1
             game.hand[seat, newest] = card
     return probability
-
-
-@inline
-def copies_of(rule_set: np.record, game: np.record, cards: int) -> int:
-    """The number of copies of a set of cards that are unseen."""
-    copies = 0
-    for card in range(rule_set.cards):
-        copies += game.unseen[card] * (cards >> card & 1)
-    return copies
 
 
 @kernel

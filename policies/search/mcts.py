@@ -16,11 +16,11 @@ from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best, sample
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.budget import above_zero
-from hanamachi.policies.search.playout import play_out, play_randomly
+from hanamachi.policies.search.playout import play_out, random_play_out
 from hanamachi.policies.search.search import Decision, Search
+from hanamachi.sessions.arguments import SEEDS
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import distribution_of
-from hanamachi.sessions.session import SEEDS
 
 PORTION = 64  # worlds that descend before the results of any of them are known
 MAX_DEPTH = 64  # of a descent
@@ -68,7 +68,7 @@ class Mcts(Search):
     ) -> None:
         """Play every world, (W,), to its end; adds the rewards to `earned` (W, S)."""
         if self.blueprint is None:
-            earned += play_randomly(self._rollout_policy, worlds)
+            earned += random_play_out(self._rollout_policy, worlds)
             return
         going = np.flatnonzero(worlds["mover"] >= 0)
         if not len(going):  # a policy may not know what to do about none

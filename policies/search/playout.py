@@ -52,7 +52,7 @@ def play_out(
         going = going[games["mover"][going] >= 0]
         if isinstance(policy, RandomPolicy) and judge is None and turns == maxsize:
             left = games[going]
-            earned[going] += play_randomly(policy, left)
+            earned[going] += random_play_out(policy, left)
             games[going] = left
             return earned
         if judge is not None:
@@ -83,7 +83,7 @@ def add_values(policy: Policy, games: NDArray[Any], rounds: NDArray[Any], earned
         earned[rows, 1 - seats] -= values
 
 
-def play_randomly(policy: Policy, games: NDArray[Any]) -> Returns:
+def random_play_out(policy: Policy, games: NDArray[Any]) -> Returns:
     """What each seat earns, (B, S), if all seats play at random."""
     earned = np.zeros((len(games), policy.variant.seats), np.float32)
     masks = np.empty((len(games), policy.variant.actions.size), np.int8)

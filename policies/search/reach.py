@@ -78,7 +78,7 @@ def decisions_of_others(
     variant: Variant, worlds: NDArray[Any], seat: int
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The decisions of the other seats in this round: positions and actions, each (K, T)."""
-    count = kernels.decisions_of_others(variant.rule_set, worlds[:1], seat)
+    count = kernels.count_others_decisions(variant.rule_set, worlds[:1], seat)
     positions = np.empty((len(worlds), count), worlds.dtype)
     actions = np.empty((len(worlds), count), np.int64)
     parallel_for(kernels.retrace, variant.rule_set, worlds, seat, positions, actions)

@@ -26,8 +26,8 @@ for games in real_play(rules, 1):
     assert kernels.is_valid(rules.rule_set_array, games)
     if games["mover"][0] >= 0:
         seat = 1 - int(games["mover"][0])  # of the type that all calls have
-        decided = kernels.decisions_of_others(rules.rule_set, games, seat)
-        assert decided == kernels.decisions_of_others(rules.rule_set, games, seat) >= 0
+        decided = kernels.count_others_decisions(rules.rule_set, games, seat)
+        assert decided == kernels.count_others_decisions(rules.rule_set, games, seat) >= 0
     assert kernels.is_valid(rules.rule_set_array, games)
 if GAME == "hanabi:2p":
     belief = Features(rules, ["belief"])

@@ -36,7 +36,7 @@ def test_many_games_at_once_are_the_same_as_one_by_one() -> None:
     single = np.split(games.copy(), GAMES)
     observations = np.zeros((GAMES, variant.observation.size), np.float32)
     masks = np.zeros((GAMES, variant.actions.size), np.int8)
-    kernels.play_randomly(variant.rule_set, games, CHOICES, observations, masks)
+    kernels.random_decisions(variant.rule_set, games, CHOICES, observations, masks)
     for b, game in enumerate(single):
         seen, mask = play(variant, game)
         assert games[b] == game[0]

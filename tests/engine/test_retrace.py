@@ -63,7 +63,7 @@ def rounds(variant: Variant, seed: int) -> Iterator[Round]:
 def retraced(
     variant: Variant, games: NDArray[np.void], seat: int
 ) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    decisions = kernels.decisions_of_others(variant.rule_set, games[:1], seat)
+    decisions = kernels.count_others_decisions(variant.rule_set, games[:1], seat)
     positions = np.zeros((len(games), decisions), games.dtype)
     actions = np.zeros((len(games), decisions), np.int64)
     kernels.retrace(variant.rule_set, games, seat, positions, actions)
@@ -118,7 +118,7 @@ def test_in_all_worlds_the_other_seat_has_decided_as_often(variant: Variant) -> 
         worlds = variant.new(np.arange(WORLDS, dtype=np.uint64))
         kernels.worlds(variant.rule_set, game, seat, worlds)
         counts = {
-            kernels.decisions_of_others(variant.rule_set, worlds[b : b + 1], seat)
+            kernels.count_others_decisions(variant.rule_set, worlds[b : b + 1], seat)
             for b in range(WORLDS)
         }
         assert len(counts) == 1

@@ -269,7 +269,7 @@ def assert_redealt(variant: Variant, games: NDArray[Any]) -> None:
         seeds = np.arange(2, dtype=np.uint64)
         for world in np.split(Worlds(variant, games, [seat]).sample(0, seeds), 2):
             assert kernels.is_valid(variant.rule_set_array, world)
-            count = kernels.decisions_of_others(variant.rule_set, world, seat)
+            count = kernels.count_others_decisions(variant.rule_set, world, seat)
             before, actions = np.empty((1, count), games.dtype), np.empty((1, count), np.int64)
             kernels.retrace(variant.rule_set, world, seat, before, actions)
             assert (actions >= 0).all()

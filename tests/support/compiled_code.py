@@ -135,7 +135,7 @@ def hidden(variant: Variant, games: NDArray[Any]) -> None:
         game = games[row : row + 1]
         seat = int(game["mover"][0])
         worlds = Worlds(variant, game, [seat]).sample(0, np.arange(2, dtype=np.uint64))
-        count = kernels.decisions_of_others(variant.rule_set, game, seat)
+        count = kernels.count_others_decisions(variant.rule_set, game, seat)
         positions = np.empty((2, count), worlds.dtype)
         kernels.retrace(variant.rule_set, worlds, seat, positions, np.empty((2, count), np.int64))
 
@@ -147,7 +147,7 @@ def in_one_call(variant: Variant, chosen: bool) -> None:
     masks = np.empty((BATCH, variant.actions.size), np.int8)
     for dtype in (np.float32, np.int8) if chosen else ():
         out = np.empty((BATCH, variant.observation.size), dtype)
-        kernels.play_randomly(variant.rule_set, games, 4, out, masks)
+        kernels.random_decisions(variant.rule_set, games, 4, out, masks)
     earned, decisions = np.empty((BATCH, variant.seats)), np.empty(BATCH, np.int64)
     kernels.play_out(variant.rule_set, games, masks, earned, decisions)
 

@@ -55,7 +55,7 @@ def play_in_batches(variant: Variant) -> None:
     for out in seen, seen.astype(np.int8):
         kernels.observations(variant.rule_set, games, games["mover"].astype(np.int64), out)
         if variant.game.name == "hanamikoji":
-            kernels.play_randomly(variant.rule_set, games, 1, out, masks)
+            kernels.random_decisions(variant.rule_set, games, 1, out, masks)
 
 
 def deal_worlds(variant: Variant) -> None:
@@ -63,7 +63,7 @@ def deal_worlds(variant: Variant) -> None:
     games = variant.new(np.arange(1, dtype=np.uint64))
     kernels.reset(variant.rule_set, games)
     worlds = Worlds(variant, games, games["mover"]).sample(0, np.arange(2, dtype=np.uint64))
-    count = kernels.decisions_of_others(variant.rule_set, games, 0)
+    count = kernels.count_others_decisions(variant.rule_set, games, 0)
     positions = np.empty((2, count), worlds.dtype)
     kernels.retrace(variant.rule_set, worlds, 0, positions, np.empty((2, count), np.int64))
     kernels.outcomes_of(variant.rule_set, games[0], np.empty(64, np.int64), np.empty(64))

@@ -19,7 +19,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.storage.files import utf8, write_whole
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.arena.bots import bots_in
-from hanamachi.training.arena.tournament import LIMITS, conditions, entrants, put_away
+from hanamachi.training.arena.tournament import LIMITS, entrants, limits_and_files, put_away
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.results import rounded
 from hanamachi.training.evaluation.saved_parts import keep_other_results, keep_what_is_there
@@ -89,7 +89,7 @@ def players_to_grade(
 def about_players(folder: Path | str, limits: Limits, others: Sequence[str]) -> dict[str, Any]:
     """What the grades depend on, besides the small version; of players that could be loaded."""
     programs, _ = bots_in(folder)
-    return {"policies": [*programs, *others], **conditions(folder, programs, others, limits)}
+    return {"policies": [*programs, *others], **limits_and_files(folder, programs, others, limits)}
 
 
 def version(small: str) -> Variant:

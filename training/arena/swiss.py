@@ -6,7 +6,7 @@ Notation: K players, known by their numbers.
 from collections.abc import Sequence
 
 from hanamachi.errors import UserError, shown
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.arguments import whole_number
 
 FEWEST_ROUNDS = 2  # so that everybody has an opponent
 

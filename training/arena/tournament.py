@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import processors
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, shown
+from hanamachi.limits import WORKERS
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.arena.bots import bots_in, command, digest
 from hanamachi.training.arena.swiss import Standings, check_rounds
@@ -89,6 +91,8 @@ def play_tournament(
     players, or if `out` holds another tournament.
     """
     out = checked_path(out)
+    if processes is not None and not 1 <= whole_number(processes, "processes") <= WORKERS:
+        raise UserError(f"processes must be from 1 to {WORKERS}, not {shown(processes)}")
     programs, passed_over = bots_in(folder)
     players = entrants(programs, others, variant, limits)
     check_games(games, seed, variant)
@@ -96,7 +100,7 @@ def play_tournament(
     pairings = pairings_of_all(players, variant, chosen_plays(None, variant))
     names = [player.name for player in players]
     about = description(variant, names, [], games, seed)
-    how = conditions(folder, programs, others, limits)
+    how = limits_and_files(folder, programs, others, limits)
     saved = SavedParts(out / GAMES_FOLDER, {**about, **how}, results_in(out))
     plan = Plan(games, seed, strict=False, saved=saved)
     matches = keeping_games(pairings, out / REPLAYS)
@@ -107,7 +111,7 @@ def play_tournament(
     return Tournament(evaluation, rounds, limits, passed_over)
 
 
-def conditions(
+def limits_and_files(
     folder: Path | str, programs: Iterable[str], others: Sequence[str], limits: Limits
 ) -> dict[str, Any]:
     """The limits of the bots, and what changes if the files of a player change."""

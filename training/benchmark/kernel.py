@@ -46,7 +46,7 @@ def random_play(
     games = variant.new(np.arange(batch, dtype=np.uint64))
     parallel_for(kernels.reset, variant.rule_set, games)
     each = decisions or DECISIONS
-    return batched(variant, games, kernels.play_randomly, each, batch * each, dtype, threads)
+    return batched(variant, games, kernels.random_decisions, each, batch * each, dtype, threads)
 
 
 def mixed_play(variant: Variant, dtype: type[Any], batch: int, threads: int | None = None) -> Work:

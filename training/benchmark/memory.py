@@ -24,7 +24,7 @@ games = variant.new(np.arange(count, dtype=np.uint64))
 kernels.reset(variant.rule_set, games)
 observations = np.zeros((count, variant.observation.size), np.int8)
 masks = np.zeros((count, variant.actions.size), np.int8)
-parallel_for(kernels.play_randomly, variant.rule_set, games, 1, observations, masks)
+parallel_for(kernels.random_decisions, variant.rule_set, games, 1, observations, masks)
 lines = open("/proc/self/status").read().splitlines()
 print(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
 """

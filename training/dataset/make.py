@@ -20,7 +20,7 @@ from hanamachi.engine.threads import default_threads
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import THREADS
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.storage.files import remove_leftovers, replacing, utf8
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.dataset.card import card

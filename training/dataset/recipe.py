@@ -16,7 +16,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.search import Search
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, Play, games_in_memory
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import checked_play

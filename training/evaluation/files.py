@@ -36,12 +36,13 @@ def as_csv(evaluation: Evaluation) -> str:
     writer = csv.writer(text, lineterminator="\n")
     heads = TEAM_HEADS if evaluation.cooperative else HEADS
     writer.writerow([*heads, "forfeited", "forfeited_by_other"])
-    lost = {(each.policy, each.opponent, each.play): each.games for each in evaluation.forfeits}
+    lost = {(f.policy, f.opponent, f.play, f.place): f.games for f in evaluation.forfeits}
     for row in rows_of(evaluation):
         cells = [getattr(row, head) for head in heads]
         me, other, play = cells[:3]
-        theirs = 0 if me == other else lost.get((other, me, play), 0)
-        writer.writerow([*cells, lost.get((me, other, play), 0), theirs])
+        writer.writerow(
+            [*cells, lost.get((me, other, play, 0), 0), lost.get((other, me, play, 1), 0)]
+        )
     return text.getvalue()
 
 

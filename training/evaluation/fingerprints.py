@@ -125,7 +125,8 @@ def settings_of(policy: Policy) -> Iterator[Any]:
         case Chosen():
             yield policy.function
         case _:
-            yield {n: v for n, v in sorted(vars(policy).items()) if isinstance(v, CONSTANT)}
+            kept = {n: v for n, v in sorted(vars(policy).items()) if isinstance(v, CONSTANT)}
+            yield from (list(kept), *constants(kept.values()))
 
 
 def inside(function: Any) -> Iterator[Any]:
@@ -138,15 +139,19 @@ def inside(function: Any) -> Iterator[Any]:
         case MethodType():
             yield from (function.__func__, function.__self__)
         case partial():
-            yield function.func
-            yield from constants([*function.args, *function.keywords.items()])
+            yield from (function.func, sorted(function.keywords))
+            yield from constants([*function.args, *function.keywords.values()])
         case _:
             yield getattr(function, "__wrapped__", None)  # by a decorator
 
 
 def constants(values: Iterable[Any]) -> Iterator[Any]:
     """The values that can be seen to stay as they are; the types of others."""
-    yield from (v if isinstance(v, CONSTANT) else type(v).__qualname__ for v in values)
+    for value in values:
+        if isinstance(value, tuple):
+            yield list(constants(value))
+        else:
+            yield value if isinstance(value, CONSTANT) else type(value).__qualname__
 
 
 # --- Policies that are names

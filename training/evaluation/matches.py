@@ -22,9 +22,9 @@ from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy, as_policy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.policies.search.regret import FEWEST
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import memory_of
-from hanamachi.sessions.session import whole_number
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.defaults import EVALUATION_GAMES
 from hanamachi.training.evaluation.deals import (

@@ -11,7 +11,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import GAMES
 from hanamachi.policies.search.search import MANY_GAMES
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.training.evaluation.deals import TWICE, Pairing, Part, divided, joined, play_part
 from hanamachi.training.evaluation.saved_parts import SavedParts
 

@@ -28,13 +28,13 @@ class Ranking:
     figures: Sequence[Sequence[str]]  # (K, heads)
     pairings: Floats  # (K, K) per cent won by the row, or mean scores; NaN where nobody played
     caption: str  # of the pairings
-    best: float  # of all pairings
+    best: float  # that any pairing could reach
     remarks: Sequence[str]
     histograms: Sequence[Sequence[int]]  # (K, scores) of each policy with itself, or none
 
 
 def rankings(evaluation: Evaluation) -> list[Ranking]:
-    """A ranking for each way of play in which all policies met each other."""
+    """A ranking for each way of play."""
     if evaluation.cooperative:
         return [team_ranking(evaluation, play) for play in ways(evaluation.results)]
     return [competitive_ranking(evaluation, result) for result in evaluation.results]

@@ -4,7 +4,7 @@ Notation: D deals, K policies.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,7 @@ class Forfeits:
     deal: int  #: of the first of them
     decision: int  #: at which it failed there, from 1
     error: str  #: how it failed there
+    place: int = 0  #: 1 if it is the second policy of its pairing
 
 
 Rows = list[Row] | list[TeamScore]  # of one policy, the latter in a cooperative game
@@ -130,11 +131,15 @@ class Evaluation:
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists and numbers, to six digits."""
-        results = [{name: plain(value) for name, value in asdict(r).items()} for r in self.results]
-        return {**asdict(self), "results": results}
+        return {each.name: as_plain(getattr(self, each.name)) for each in fields(self)}
 
 
-def plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
+    """What JSON can hold: dataclasses as dicts, arrays as lists with None in place of NaN."""
+    if is_dataclass(value):
+        return {each.name: as_plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, list | tuple):
+        return [as_plain(each) for each in value]
     if not isinstance(value, np.ndarray):
         return value
     return np.where(np.isnan(value), None, value.round(6)).tolist()  # type: ignore[call-overload]
@@ -213,8 +218,8 @@ def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:
         own = [each for each in part.failures if pairing.names[each.side] == name]
         if own:
             first = min(own, key=lambda each: each.deal)
-            other = pairing.names[1 - first.side]
-            where = first.deal, first.decision, first.error
+            other, place = pairing.names[1 - first.side], pairing.names.index(name)
+            where = first.deal, first.decision, first.error, place
             found.append(Forfeits(name, other, pairing.play, len(own), *where))
     return found
 

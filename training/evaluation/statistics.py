@@ -229,8 +229,8 @@ def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]
         return 0.0, 1.0
     whole = float(odds @ odds)
     products = sides.T @ sides
-    squares = [unexplained(drawn, fit, products) for drawn in noise_of(errors, added)]
-    reach = np.quantile(np.concatenate(squares), LEVEL)
+    left = [unexplained(drawn, fit, products) for drawn in noise_of(errors, added)]
+    reach = np.quantile(np.concatenate(left), LEVEL)
     share = float(unexplained(odds[None], fit, products)[0]) / whole
     return share, min(1.0, float(reach) / whole)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.errors import UserError, shown
-from hanamachi.sessions.session import whole_number
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.training.exact.response import Exploitability, exploitability, gain, multiply
 from hanamachi.training.exact.tree import Floats, Integers, Tree
 

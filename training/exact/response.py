@@ -16,8 +16,8 @@ import numpy as np
 from hanamachi.engine.compiled import kernel
 from hanamachi.errors import UserError, shown
 from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities, Values
+from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.policy_checks import distribution_of, memory_of, name_of
-from hanamachi.sessions.session import whole_number
 from hanamachi.training.exact.tree import Floats, Integers, Tree
 
 BATCH = 8192  # information sets in one call of a policy

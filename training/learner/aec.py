@@ -9,7 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hanamachi.errors import UserError
-from hanamachi.sessions.session import checked_seed, checked_size
+from hanamachi.sessions.arguments import checked_seed, checked_size
 from hanamachi.training.learner.turn_based import TurnBasedVecEnv, repeated, seeds_of
 
 

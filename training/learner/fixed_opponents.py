@@ -11,8 +11,8 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy
+from hanamachi.sessions.arguments import is_number
 from hanamachi.sessions.players import SeatedPlayer
-from hanamachi.sessions.session import is_number
 
 
 class FixedOpponent(SeatedPlayer[Policy]):

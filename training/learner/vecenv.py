@@ -19,8 +19,8 @@ from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.policy import Policy
+from hanamachi.sessions.arguments import checked_seed, checked_size, checked_variant, is_number
 from hanamachi.sessions.players import Turns
-from hanamachi.sessions.session import checked_seed, checked_size, is_number
 from hanamachi.training.learner.fixed_opponents import (
     FixedOpponent,
     checked_opponents,
@@ -54,9 +54,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         opponents: Sequence[tuple[Policy | str | PathLike[str], float]] = (),
         gamma: float = 1.0,
     ) -> None:
-        variant = make_variant(variant) if isinstance(variant, str) else variant
-        if not isinstance(variant, Variant):
-            raise UserError(f"give a variant, as hanamachi.variant(id), not {shown(variant)}")
+        variant = checked_variant(make_variant(variant) if isinstance(variant, str) else variant)
         opponents = checked_opponents(opponents, variant)
         num_envs = checked_size(num_envs)
         if not is_number(gamma) or not 0 <= gamma <= 1:

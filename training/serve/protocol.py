@@ -9,7 +9,7 @@ from typing import Any
 
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.limits import MESSAGE_BYTES
-from hanamachi.sessions.session import SEEDS
+from hanamachi.sessions.arguments import SEEDS
 from hanamachi.storage.reading import parse_json
 
 WORDS = 200  # characters of an action

@@ -18,9 +18,10 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import choice, judgement, recalled, thought_of
+from hanamachi.sessions.arguments import SEEDS
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.sessions.saved_games import record_of
-from hanamachi.sessions.session import SEEDS, Session
+from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import round_end_picture, seat_picture, situation_of
 from hanamachi.training.serve.offers import HUMAN
 from hanamachi.training.serve.protocol import Act

@@ -1,6 +1,9 @@
 """Hidden cards of Hanabi: `redeal` deals a player's own hand again, as the clues allow."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
 from hanamachi.engine.random_numbers import below
@@ -44,12 +47,18 @@ def count_as_unseen(world: np.record, seat: int) -> int:
 
 
 @inline
+def count_among(rule_set: np.record, copies: NDArray[Any], cards: int) -> int:
+    """The number of copies of a set of cards."""
+    total = 0
+    for card in range(rule_set.cards):
+        total += copies[card] * (cards >> card & 1)
+    return total
+
+
+@inline
 def random_copy(rule_set: np.record, world: np.record, possible: int) -> tuple[int, int]:
     """One of all unseen copies of the possible cards: the card, and which of its copies."""
-    copies = 0
-    for card in range(rule_set.cards):
-        copies += world.unseen[card] * (possible >> card & 1)
-    skip = below(world, copies)
+    skip = below(world, count_among(rule_set, world.unseen, possible))
     card = 0
     while skip >= world.unseen[card] * (possible >> card & 1):
         skip -= world.unseen[card] * (possible >> card & 1)

@@ -31,14 +31,12 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.export import export
 from hanamachi.policies.load import agents
 from hanamachi.policies.networks import protobuf
-from hanamachi.policies.networks.canonical import forms_of
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.description import config_digest
-from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
-from hanamachi.policies.networks.onnx_graph import DESCRIPTION, graph_of, without_weights
+from hanamachi.policies.networks.onnx_graph import DESCRIPTION, graph_of
 from hanamachi.policies.networks.protobuf import compare, encoded
-from hanamachi.policies.networks.tables import tables_of
+from hanamachi.policies.networks.tables import tables_of, zeros
 from hanamachi.policies.policy import sample as draw
 from hanamachi.sessions.observations import observe
 from hanamachi.training.cli import main as cli
@@ -566,9 +564,9 @@ def test_the_graphs_of_all_agents_follow_from_their_descriptions():
     """Apart from the weights: this is what loading accepts."""
     for id in agents():
         checkpoint, layout = load_policy(id).checkpoint, load_policy(id).features.layout
-        head = head_of(checkpoint.variant.actions, layout)
-        forms = forms_of(checkpoint.variant, layout, checkpoint.symmetries)
-        ours = graph_of(without_weights(head, layout.size, checkpoint.hidden, forms), layout.size)
+        shapes = {name: weights.shape for name, weights in checkpoint.weights.items()}
+        untrained = checkpoint._replace(weights=zeros(shapes))
+        ours = graph_of(tables_of(untrained, layout), layout.size)
         theirs = encoded(graph_of(tables_of(checkpoint, layout), layout.size))
         compare(memoryview(theirs), ours)
 

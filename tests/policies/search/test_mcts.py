@@ -12,7 +12,7 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import RandomPolicy
 from hanamachi.policies.search import tree as trees
-from hanamachi.policies.search.playout import play_randomly
+from hanamachi.policies.search.playout import random_play_out
 from hanamachi.training.evaluation.matches import match
 
 COMPETITIVE = [id for id, game in VARIANTS.items() if not game.cooperative]
@@ -28,7 +28,7 @@ def grown(variant, games, count=WORLDS, seed=0, scores=None):
     descents = trees.new_descents(count, 64, variant.seats)
     settings = trees.Settings(explore=0.7, widen=2.0)
     used = trees.descend(variant.rule_set, worlds, tree, 1, settings, scores, descents)
-    descents.earned[:] += play_randomly(RandomPolicy(variant), worlds)
+    descents.earned[:] += random_play_out(RandomPolicy(variant), worlds)
     trees.back_up(tree, descents)
     return tree[:used], descents.earned, worlds
 
