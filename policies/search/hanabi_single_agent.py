@@ -42,8 +42,8 @@ from hanamachi.policies.search.hanabi_belief import (
 from hanamachi.policies.search.hanabi_value import RemainingPoints
 from hanamachi.policies.search.playout import gap_to_best, not_clearly_worse, play_out
 from hanamachi.policies.search.search import Decision, Search
-from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.sessions.arguments import SEEDS
+from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 FIRST_PORTION, LARGEST_PORTION = 16, 64  # worlds in one batch of playouts
 ROUNDED = 0.1  # above 0, which is the most that a log-likelihood can be without rounding
