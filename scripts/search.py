@@ -96,9 +96,9 @@ processors. The seconds are the wall time of a game.
 
 ## By the time for a decision
 
-In Hanamikoji, against the blueprint, which is the policy that the search starts from. A search stops early once its choice
-is certain, and forced moves take no time. It may exceed its time by its first few worlds, because
-it always looks at these.
+In Hanamikoji, against the blueprint, which is the policy that the search starts from. A search
+stops early once its choice is certain, and forced moves take no time. It may exceed its time by its
+first few worlds, because it always looks at these.
 
 {curve}
 
