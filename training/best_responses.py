@@ -9,6 +9,7 @@ A response plays its most probable action, because a best response needs no chan
 samples. Some deals choose the best response in this play, and others measure it.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -163,15 +164,17 @@ def earlier_search(out: Path, policy: str, variant: Variant) -> Row | None:
     file = out / SEARCHED / EXPLOITATION
     if not file.exists():
         return None
+    found = read_exploitation(file).search
     played = parsed(out / SEARCHED / GAMES_FOLDER / ABOUT)
     files, digest = played.get("files"), fingerprint(policy)
     same = isinstance(files, dict) and files.get(policy, "") == digest
-    if not same or (played.get("game"), played.get("options")) != (variant.id, variant.options):
+    now = {"game": variant.id, "options": json.loads(json.dumps(dict(variant.options)))}
+    if not same or {name: played.get(name) for name in now} != now:
         raise UserError(
             f"{file.parent} holds an attack on another policy, or on other weights: move it, or "
             "name another folder"
         )
-    return read_exploitation(file).search
+    return found
 
 
 def train_all(runs: Sequence[Config], out: Path, resume: bool, mapper: Mapper) -> None:

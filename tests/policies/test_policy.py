@@ -394,6 +394,34 @@ def test_the_class_of_a_policy_is_no_policy():
         as_policy(NoName, make_variant("hanamikoji"))
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: BatchPolicy(first_legal, "hanamikoji"),
+        lambda: BatchPolicy(5, make_variant("hanamikoji")),
+        lambda: NoName("hanamikoji"),
+    ],
+    ids=["an id in place of a variant", "no function", "an id for one's own class"],
+)
+def test_a_policy_is_made_of_a_variant_and_a_function(make):
+    with pytest.raises(UserError):
+        make()
+
+
+def test_a_tensor_with_a_gradient_is_refused_in_a_sentence():
+    torch = pytest.importorskip("torch")
+
+    def answer(observations, masks):
+        return torch.zeros(len(masks), requires_grad=True)
+
+    policy = BatchPolicy(answer, make_variant("hanamikoji"))
+    observations, masks = positions(policy.variant, games=3)
+    with pytest.raises(UserError, match="detach"):
+        policy.predict(observations, action_masks=masks)
+    with pytest.raises(UserError, match="array of numbers"):
+        policy.predict(torch.tensor(observations, requires_grad=True), action_masks=masks)
+
+
 def test_a_plain_function_is_a_policy():
     policy = as_policy(first_legal, make_variant("hanamikoji"))
     observations, masks = positions(policy.variant, games=3)

@@ -1,6 +1,7 @@
 """A game written down as text is read back without loss, and games of any form are read."""
 
 import json
+from codecs import BOM_UTF8
 
 import numpy as np
 import pytest
@@ -69,6 +70,8 @@ def test_games_of_every_form_are_read(tmp_path):
     save(record, tmp_path / "game.json")
     assert read_game((tmp_path / "game.json").read_bytes()) == record
     assert read_game(notation(record).encode()) == record
+    for text in ((tmp_path / "game.json").read_bytes(), notation(record).encode()):
+        assert read_game(BOM_UTF8 + text) == record
     live = read_game(json.dumps(hanab_live(record)).encode())
     assert live.actions == record.actions
     assert replay(live).games["score"][0] == replay(record).games["score"][0]

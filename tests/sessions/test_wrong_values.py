@@ -23,7 +23,7 @@ from hanamachi.sessions.worlds import Worlds
 
 pytestmark = pytest.mark.uncompiled
 
-NO_SEATS = [-1, 2, 10**30, 0.5, float("nan"), "0", b"0", [], [0], {}, object]
+NO_SEATS = [-1, 2, 10**30, True, 0.5, float("nan"), "0", b"0", [], [0], np.arange(2), {}, object]
 
 
 def begun(id: str = "hanamikoji", **options: Any) -> Session:

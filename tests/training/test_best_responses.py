@@ -102,6 +102,11 @@ def test_a_search_can_attack_too(victim, tmp_path):
     assert (found.search.games, found.search.opponent) == (4, str(victim))
     assert json.loads((tmp_path / "exploit.json").read_text())["search"] == asdict(found.search)
     assert exploit(victim, tmp_path, 30, 1, config=CONFIG, resume=True) == found
+    file = tmp_path / "search" / "games" / "evaluation.json"
+    about = json.loads(file.read_text())
+    file.write_text(json.dumps(about | {"files": dict.fromkeys(about["files"], "other")}))
+    with pytest.raises(UserError, match="other weights"):
+        exploit(victim, tmp_path, 30, 1, config=CONFIG, resume=True)
 
 
 def test_settings_that_are_given_hold_for_every_response(victim, tmp_path):

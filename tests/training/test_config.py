@@ -23,7 +23,7 @@ from hanamachi.training.config import (
     PPOSettings,
     schema,
 )
-from hanamachi.training.run import begin_run
+from hanamachi.training.run import begin_run, write_settings
 from hanamachi.training.schedules import schedule
 
 CONFIGS = ROOT / "configs"
@@ -204,6 +204,7 @@ def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, mid
         (SMALL + "opponents: {self: 0.5}", "opponents", "0.5"),
         (SMALL + "clone: null", "clone: must", "steps, learning_rate, value_steps (not None)"),
         (SMALL + "opponents: 3", "opponents: must", "name: value (not 3)"),
+        (SMALL + "init_from: ''", "init_from: must", "character"),
         (SMALL + "device: gpu", "device", "'cpu', 'cuda' or 'mps' (not 'gpu')"),
     ],
 )
@@ -665,3 +666,13 @@ def loads(path):
     except UserError:
         return False
     return True
+
+
+def test_a_run_writes_no_settings_that_it_could_not_read_again(load, tmp_path):
+    names = [f"{n}" + 900 * "界" for n in range(20)]  # 54,000 bytes, and twice as many in ASCII
+    config = load(SMALL + f"evaluation: {{final_opponents: {names}}}")
+    write_settings(tmp_path, config)
+    assert Config.load(tmp_path / "config.yaml") == config
+    more = [f"{n}" + 900 * "界" for n in range(24)]  # with the defaults they are too long
+    with pytest.raises(UserError, match="settings"):
+        write_settings(tmp_path / "new", load(SMALL + f"evaluation: {{final_opponents: {more}}}"))

@@ -351,6 +351,9 @@ def test_a_program_that_is_not_there_is_named() -> None:
         load_policy("process:", "hanamikoji")
     with pytest.raises(UserError, match="no command"):
         load_policy("process:'./bot", "hanamikoji")
+    for program in (5, [1], ["a\0b"]):
+        with pytest.raises(UserError, match="command"):
+            ProcessPolicy(HANAMIKOJI, program)
 
 
 def test_a_program_may_be_a_path_or_one_with_arguments(bot: Write) -> None:

@@ -391,6 +391,8 @@ def test_mistakes_end_in_a_sentence(bots: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="no bots"):
         play(tmp_path / "empty", tmp_path / "out")
+    with pytest.raises(UserError, match="processes"):
+        play(bots, tmp_path / "out", processes=-3)
     with pytest.raises(UserError, match="same name"):
         play(bots, tmp_path / "out", others=["random", "random"])
     (bots / "last.py").unlink()

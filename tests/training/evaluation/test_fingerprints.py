@@ -134,10 +134,17 @@ def test_what_changes_as_a_policy_plays_does_not_make_it_another():
     def calling_itself(observation, mask):
         return calling_itself
 
-    before = [digest_of_object(each) for each in (remembering, calling_itself, policy)]
+    kept = []
+    partly = partial(remembering, kept=kept, pair=(1, kept))
+    all_of_them = remembering, calling_itself, policy, partly
+    before = [digest_of_object(each) for each in all_of_them]
     remembering(None, np.ones(3, np.int8))
+    kept.append(1)
     policy.rng.random()
-    assert [digest_of_object(each) for each in (remembering, calling_itself, policy)] == before
+    assert [digest_of_object(each) for each in all_of_them] == before
+    assert digest_of_object(partial(remembering, pair=(1, 2))) != digest_of_object(
+        partial(remembering, pair=(1, 3))
+    )
 
 
 MINE = """

@@ -153,6 +153,19 @@ def test_a_team_with_a_policy_that_fails_scores_nothing():
     assert [(each.policy, each.games) for each in result.forfeits] == [("raising", 6)] * 2
 
 
+def test_a_table_tells_forfeits_apart_by_who_sits_where():
+    how = {"opponents": [failing_at_times, "random"], "play": "argmax", **TEAM}
+    result = evaluate([failing_at_times, "random"], "hanabi:2p", 20, **how)
+    cells = [line.split(",") for line in as_csv(result).splitlines()]
+    told = {(row[0], row[1]): (int(row[-2]), int(row[-1])) for row in cells[1:]}
+    ours = "failing_at_times"
+    assert sum(told[ours, "random"]) + sum(told["random", ours]) == sum(
+        each.games for each in result.forfeits if {each.policy, each.opponent} == {ours, "random"}
+    )
+    assert told[ours, "random"][1] == told["random", ours][0] == 0
+    assert told[ours, "random"][0] != told["random", ours][1]
+
+
 def test_everything_says_who_failed_how_often_and_how():
     result = evaluate([raising, "random"], "hanamikoji", 4, play="both", **SMALL)
     console = Console(width=80)
@@ -166,7 +179,7 @@ def test_everything_says_who_failed_how_often_and_how():
     (first, *_) = result.as_json()["forfeits"]
     assert first == {
         "policy": "raising", "opponent": "random", "play": "sample", "games": 4,
-        "deal": 0, "decision": first["decision"], "error": "ValueError: no idea",
+        "deal": 0, "decision": first["decision"], "error": "ValueError: no idea", "place": 0,
     }  # fmt: skip
     assert as_csv(result).splitlines()[1].endswith(",4,0")
 

@@ -28,7 +28,7 @@ def rivals(names):
     chances = np.array([0.5 - (j - i) / (2 * len(names)) for i, j in pairs])
     scores = (rng.random((len(pairs), 50)) < chances[:, None]).astype(float)
     result = cross_play("sample", names, pairs, scores)
-    failed = [Forfeits(names[-2], names[0], "sample", 7, 3, 5, "ValueError: no idea")]
+    failed = [Forfeits(names[-2], names[0], "sample", 7, 3, 5, "ValueError: no idea", 1)]
     return Evaluation("hanamikoji", {}, names, [], 100, 0, [result], failed)
 
 
