@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from hanamachi.errors import UserError
 from hanamachi.limits import DESCRIPTION_BYTES
 from hanamachi.storage.files import check_folder, remove_leftovers, replacing, restore_folder
-from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.storage.reading import read_object
 from hanamachi.training.run_files import POLICY
 
 LOCK, OWNER = ".lock", ".owner.json"
@@ -99,11 +99,7 @@ def this_process() -> dict[str, Any]:
 
 def owner_of(folder: Path) -> dict[str, Any]:
     """The process that owns a folder, as it described itself; empty if that cannot be read."""
-    try:
-        owner = parse_json(read_bounded(folder / OWNER, DESCRIPTION_BYTES))
-    except UserError:
-        return {}
-    return owner if isinstance(owner, dict) else {}
+    return read_object(folder / OWNER, DESCRIPTION_BYTES) or {}
 
 
 def is_ours(folder: Path) -> bool:

@@ -23,7 +23,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.storage.files import replacing
 from hanamachi.storage.plain_yaml import parse_yaml
-from hanamachi.storage.reading import checked_path, parse_json, read_bounded
+from hanamachi.storage.reading import checked_path, parse_json, read_bounded, read_object
 from hanamachi.training import provenance
 from hanamachi.training.build import (
     check_dataset,
@@ -195,11 +195,7 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
 
 def read_description(file: Path) -> dict[str, Any]:
     """What a run was made with, as its `run.json` says; UserError if it says nothing."""
-    try:
-        found = parse_json(read_bounded(file, RESULTS_BYTES))
-    except UserError:
-        found = None
-    if not isinstance(found, dict):
+    if (found := read_object(file, RESULTS_BYTES)) is None:
         raise UserError(f"{file} is damaged: restore it, or delete it and resume the run")
     return found
 

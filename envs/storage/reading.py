@@ -25,6 +25,15 @@ def read_bounded(path: str | os.PathLike[str], largest: int) -> bytes:
     return content
 
 
+def read_object(path: str | os.PathLike[str], largest: int) -> dict[str, Any] | None:
+    """The JSON object in a file; None if it cannot be read or holds anything else."""
+    try:
+        found = parse_json(read_bounded(path, largest))
+    except UserError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def checked_path(path: str | os.PathLike[str]) -> Path:
     """The path; UserError unless it is a text or a Path that a file or folder can have."""
     if not isinstance(path, str | os.PathLike):  # a number is an open file, which open() closes

@@ -5,14 +5,17 @@ worlds. Regret is how much less an action earns than the best one. The best one 
 worlds is measured in the other half, as chance favours it where it is chosen.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.policies.policy import Masks, Memory, Observations
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
+from hanamachi.policies.search.search import Decision
+from hanamachi.sessions.players import SeatedPlayer, Turns
 
 FEWEST = 2  # worlds in which actions are compared: one chooses the best, which the other measures
 CLEAR = 2.0  # a regret is clear if it is larger than this many standard errors
@@ -30,27 +33,24 @@ class Regret(NamedTuple):
         return self.mean if self.mean > CLEAR * self.error else 0.0
 
 
-def regret(
-    search: Improve | SingleAgent,
-    observation: Observations,
-    mask: Masks,
-    memory: Memory,
-    action: int,
-    worlds: int,
-) -> tuple[Regret, Memory]:
-    """The regret of an action of a batch of one, and the memory after the decision.
+def regret(player: SeatedPlayer[Any], turn: Turns, action: int, worlds: int) -> Regret:
+    """The regret of an action of one turn; `player` searches, and remembers the decision.
 
     What the seat earns is from -1 to 1 in competitive games, and in points in cooperative ones.
     `worlds` must be at least FEWEST: in fewer, there is no other half.
     """
-    decision, after = search.decision(observation, mask, memory)
-    actions = np.union1d(search.tried(decision), [action])
-    if len(actions) == 1:
-        search.results(decision, actions, 1)  # for the memory, which may need it
-        return Regret(0.0, 0.0), after
-    results = search.results(decision, actions, worlds)
-    gaps = (best_of_other_half(results)[:, None] - results)[:, actions == action]
-    return Regret(float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps)))), after
+    with asked(player, turn) as (search, decision):
+        actions = np.union1d(search.tried(decision), [action])
+        if len(actions) == 1:
+            search.results(decision, actions, 1)  # for the memory, which may need it
+            return Regret(0.0, 0.0)
+        return regret_in(search.results(decision, actions, worlds), actions == action)
+
+
+def regret_in(results: NDArray[np.float64], action: NDArray[np.bool_]) -> Regret:
+    """The regret by results in each world, (K, J), of the one action marked, (J,)."""
+    gaps = (best_of_other_half(results)[:, None] - results)[:, action]
+    return Regret(float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps))))
 
 
 def best_of_other_half(results: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,21 +62,28 @@ def best_of_other_half(results: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([one[:, other.mean(0).argmax()], other[:, one.mean(0).argmax()]])
 
 
-def action_values(
-    search: Improve | SingleAgent,
-    observation: Observations,
-    mask: Masks,
-    memory: Memory,
-    worlds: int,
-) -> tuple[NDArray[np.float32], Memory]:
-    """What the seat earns from here by each legal action, (A,), and the memory after the decision.
+def action_values(player: SeatedPlayer[Any], turn: Turns, worlds: int) -> NDArray[np.float32]:
+    """What the seat earns from one turn on by each legal action, (A,).
 
-    The decision is a batch of one. Where an action is illegal, or the only one, the value is NaN.
+    `player` searches, and remembers the decision. Where an action is illegal, or the only one, the
+    value is NaN.
     """
-    decision, after = search.decision(observation, mask, memory)
-    values = np.full(mask.shape[1], np.nan, np.float32)
-    if len(decision.actions) > 1:
-        values[decision.actions] = search.results(decision, decision.actions, worlds).mean(0)
-    else:  # for the memory, which may need it
-        search.results(decision, decision.actions, 1)
-    return values, after
+    values = np.full(turn.masks.shape[1], np.nan, np.float32)
+    with asked(player, turn) as (search, decision):
+        if len(decision.actions) > 1:
+            values[decision.actions] = search.results(decision, decision.actions, worlds).mean(0)
+        else:  # for the memory, which may need it
+            search.results(decision, decision.actions, 1)
+    return values
+
+
+@contextmanager
+def asked(
+    player: SeatedPlayer[Any], turn: Turns
+) -> Iterator[tuple[Improve | SingleAgent, Decision]]:
+    """The search of a player and its decision at one turn, which it remembers in the end."""
+    place = turn.rows, turn.seats
+    search = player.policy.with_worlds(turn.worlds())
+    decision, after = search.decision(turn.observations, turn.masks, player.memory[place])
+    yield search, decision
+    player.memory[place] = after

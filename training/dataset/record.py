@@ -119,12 +119,5 @@ class ValueJudge:
 
     def values(self, turns: Turns) -> NDArray[np.float32]:
         """The value of every action, (n, A); NaN where it is illegal, or the only one."""
-        return np.array([self._values(turns.part(np.array([i]))) for i in range(len(turns.rows))])
-
-    def _values(self, turn: Turns) -> NDArray[np.float32]:
-        place = int(turn.rows[0]), int(turn.seats[0])
-        search = self.player.policy.with_worlds(turn.worlds())
-        seen = turn.observations, turn.masks, self.player.memory[place][None]
-        values, memory = action_values(search, *seen, self.worlds)
-        self.player.memory[place] = memory[0]
-        return values
+        parts = (turns.part(np.array([i])) for i in range(len(turns.rows)))
+        return np.array([action_values(self.player, turn, self.worlds) for turn in parts])

@@ -33,12 +33,8 @@ class LossJudge:
         """Add these moves, one for each turn, (n,)."""
         for row, action in enumerate(actions.tolist()):
             turn = turns.part(np.array([row]))
-            place = turn.rows, turn.seats
-            search = self.player.policy.with_worlds(turn.worlds())
-            seen = turn.observations, turn.masks, self.player.memory[place]
-            lost, self.player.memory[place] = regret(search, *seen, action, self.worlds)
             self.moves += int(np.count_nonzero(turn.masks) > 1)
-            self.lost += lost.mean
+            self.lost += regret(self.player, turn, action, self.worlds).mean
 
     def counts(self) -> Counts:
         return {"judged": self.moves, "lost": self.lost}

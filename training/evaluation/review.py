@@ -7,7 +7,7 @@ is the judgement of a search that knows only what the seat knew (`policies/searc
 """
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,11 +92,7 @@ class Review:
     def _lost(self, action: int) -> float:
         if self.session.mover not in self.seats:
             return 0.0
-        turn, place = turn_of(self.session), (0, self.session.mover)
-        search: Any = self.searcher.policy.with_worlds(turn.worlds())  # that of `judge_of`
-        seen = turn.observations, turn.masks, self.searcher.memory[place][None]
-        lost, memory = regret(search, *seen, action, self.worlds)
-        self.searcher.memory[place] = memory[0]
+        lost = regret(self.searcher, turn_of(self.session), action, self.worlds)
         return round(lost.clear, 2)  # so that all who tell of it draw the same line
 
 

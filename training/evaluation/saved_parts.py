@@ -18,7 +18,7 @@ import numpy as np
 from hanamachi.errors import UserError, listed
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
 from hanamachi.storage.files import check_folder, creating, replacing
-from hanamachi.storage.reading import parse_json, read_bounded
+from hanamachi.storage.reading import parse_json, read_bounded, read_object
 from hanamachi.training.evaluation.deals import Failure, Part
 from hanamachi.training.failures import differences
 
@@ -138,11 +138,7 @@ def keep_other_results(result: Path, about: Mapping[str, Any]) -> None:
     check_folder(result.parent)
     if not result.exists():
         return
-    try:
-        found = parse_json(read_bounded(result, RESULTS_BYTES))
-    except UserError:
-        found = None  # something else wrote it
-    if not isinstance(found, dict):
+    if (found := read_object(result, RESULTS_BYTES)) is None:  # something else wrote it
         raise there_already(result)
     now = json.loads(json.dumps(about))
     if told := changes({name: found.get(name) for name in now}, now):

@@ -11,7 +11,7 @@ from small_games import GIFTS
 from hanamachi.engine import kernels
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.policies.search.regret import Regret, regret
+from hanamachi.policies.search.regret import Regret, regret_in
 from hanamachi.sessions.players import in_progress, turns_of
 from hanamachi.training.evaluation import report
 from hanamachi.training.evaluation.judge import LossJudge
@@ -64,46 +64,27 @@ def test_a_number_of_worlds_that_cannot_be_is_refused(worlds: Any) -> None:
         evaluate(["random", "expert"], "hanamikoji", 6, judge=worlds)
 
 
-class Fixed:
-    """A search that has tried two actions, with these results in each world, (K, J)."""
-
-    def __init__(self, results: Any) -> None:
-        self.found = np.array(results, float)
-
-    def decision(self, observation: Any, mask: Any, memory: Any) -> Any:
-        return None, memory
-
-    def tried(self, decision: Any) -> Any:
-        return np.arange(self.found.shape[1])
-
-    def results(self, decision: Any, actions: Any, worlds: int) -> Any:
-        return self.found[:worlds, : len(actions)]
-
-
-def regret_in(results: Any, action: int) -> Regret:
+def regret_of(action: int, results: Any) -> Regret:
     """The regret of an action, by results in each world, (K, J)."""
-    nothing = np.zeros((1, 0))
-    found, _ = regret(Fixed(results), nothing, nothing, nothing, action, len(results))
-    return found
+    found = np.array(results, float)
+    return regret_in(found, np.arange(found.shape[1]) == action)
 
 
 def test_a_loss_is_clear_only_beyond_the_noise_of_its_worlds() -> None:
     lost = {
         # a mean of 0.625 whose standard error is 0.375
-        "two worlds": regret_in([[0.25, 0], [1.0, 0]], 1),
-        "one action": regret_in([[0.5]], 0),
-        "every world": regret_in([[1.0, 0.5], [0.9, 0.5]], 1),
+        "two worlds": regret_of(1, [[0.25, 0], [1.0, 0]]),
+        "every world": regret_of(1, [[1.0, 0.5], [0.9, 0.5]]),
     }
     assert {name: (loss.mean, loss.clear) for name, loss in lost.items()} == {
         "two worlds": (0.625, 0.0),
-        "one action": (0.0, 0.0),
         "every world": (pytest.approx(0.45), pytest.approx(0.45)),
     }
 
 
 def test_moves_that_are_equally_good_lose_nothing_on_average() -> None:
     rng = np.random.default_rng(0)
-    lost = [regret_in(rng.normal(size=(8, 6)), 0).mean for _ in range(2_000)]
+    lost = [regret_of(0, rng.normal(size=(8, 6))).mean for _ in range(2_000)]
     assert abs(np.mean(lost)) < 4 * np.std(lost) / np.sqrt(len(lost))
 
 

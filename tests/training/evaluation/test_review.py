@@ -1,7 +1,5 @@
 """A review says how much each move lost, and points out those that lost most."""
 
-from typing import Any
-
 import pytest
 
 from hanamachi.games.registry import variant
@@ -14,11 +12,7 @@ from hanamachi.training.evaluation.review import Review, worst
 
 def test_a_loss_that_two_digits_do_not_show_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     losses = iter([0.004, 0.014])
-
-    def judged(search: Any, seen: Any, mask: Any, memory: Any, *_: Any) -> Any:
-        return Regret(next(losses), 0.0), memory
-
-    monkeypatch.setattr(review, "regret", judged)
+    monkeypatch.setattr(review, "regret", lambda *_: Regret(next(losses), 0.0))
     session = Session(variant("hanamikoji"))
     session.begin(seed=1)
     for _ in range(2):
