@@ -13,7 +13,13 @@ from hanamachi.training.evaluation.ranking import (
     rankings,
     rough_scores,
 )
-from hanamachi.training.evaluation.results import Evaluation, Row, Rows, TeamScore
+from hanamachi.training.evaluation.results import (
+    Evaluation,
+    Row,
+    Rows,
+    TeamScore,
+    difference_texts,
+)
 from hanamachi.training.web_page import page, table
 
 WIDTH = "70rem"
@@ -25,7 +31,11 @@ def evaluation_page(evaluation: Evaluation) -> str:
     """The page of an evaluation: rankings and pairings, or each policy against its opponents."""
     title = f"{evaluation.game}: {evaluation.games:,} games of each pairing"
     parts = (
-        [rows_table(evaluation.results), *paragraphs(rough_scores(evaluation))]
+        [
+            rows_table(evaluation.results),
+            *paragraphs(rough_scores(evaluation)),
+            *differences_part(evaluation),
+        ]
         if evaluation.opponents
         else list(rankings_part(evaluation))
     )
@@ -55,6 +65,22 @@ def rows_table(rows: Rows) -> str:
         low, middle, high = (f"{figure:.{2 if team else 1}f}" for figure in figures)
         lines.append([row.policy, other, row.play, f"{row.games:,}", middle, f"{low} to {high}"])
     return table(words, numbers, lines)
+
+
+def differences_part(evaluation: Evaluation) -> Iterator[str]:
+    """How much better each policy did than the first one, if there are several."""
+    if not evaluation.differences:
+        return
+    yield f"<h2>Better than {escape(evaluation.policies[0])} on the same deals</h2>"
+    team = evaluation.cooperative
+    words = ["policy", "with" if team else "against", "play"]
+    numbers = ["games", "points" if team else "wins, per cent", "95% interval"]
+    lines = []
+    for each in evaluation.differences:
+        mean, low, high = difference_texts(each, team)
+        names = [each.policy, each.opponent, each.play]
+        lines.append([*names, f"{each.games:,}", mean, f"{low} to {high}"])
+    yield table(words, numbers, lines)
 
 
 def measured(row: Row | TeamScore) -> tuple[str, float, float, float]:

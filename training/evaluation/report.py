@@ -26,7 +26,13 @@ from hanamachi.training.evaluation.ranking import (
     rankings,
     rough_scores,
 )
-from hanamachi.training.evaluation.results import Evaluation, Row, Rows, TeamScore
+from hanamachi.training.evaluation.results import (
+    Evaluation,
+    Row,
+    Rows,
+    TeamScore,
+    difference_texts,
+)
 from hanamachi.training.tables import Name, whole_table
 
 BARS = " ▁▂▃▄▅▆▇█"
@@ -93,7 +99,8 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
     if evaluation.opponents:
         rows = heading(f"{evaluation.game}, {evaluation.games:,} games each")
         rough = map(Text, rough_scores(evaluation))
-        return Group(rows, rows_table(evaluation.results), *rough, *notes)
+        apart = differences(evaluation)
+        return Group(rows, rows_table(evaluation.results), *rough, *apart, *notes)
     games = f"{evaluation.games:,} games a pairing"
     shown = (
         part
@@ -104,6 +111,20 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
         )
     )
     return Group(*shown, *notes)
+
+
+def differences(evaluation: Evaluation) -> Iterator[Any]:
+    """How much better each policy did than the first one, if there are several."""
+    if not evaluation.differences:
+        return
+    yield heading(f"better than {evaluation.policies[0]} on the same deals")
+    other, unit = ("with", "points") if evaluation.cooperative else ("against", "wins,\nper cent")
+    table = whole_table("policy", other, "play", right=("games", unit, "95% interval"))
+    for each in evaluation.differences:
+        mean, low, high = difference_texts(each, evaluation.cooperative)
+        names = Name(each.policy), Name(each.opponent)
+        table.add_row(*names, each.play, f"{each.games:,}", mean, f"{low} to {high}")
+    yield table
 
 
 def models_table(models: Sequence[ModelUse]) -> Table:

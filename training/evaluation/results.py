@@ -19,8 +19,10 @@ from hanamachi.training.evaluation.statistics import (
     Pairs,
     at_once,
     cyclic_share,
+    difference_interval,
     elo,
     interval,
+    normal_interval,
     points_interval,
     strongest_cycle,
 )
@@ -90,6 +92,23 @@ class TeamScore:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """How much better a policy did than another one on the same deals, with the same other player.
+
+    The deals are the sample: most of their luck is in both results, and does not count here.
+    """
+
+    policy: str
+    than: str  #: the first of the policies
+    opponent: str  #: or partners; "itself" where each plays with copies of itself
+    play: Play
+    games: int
+    mean: float  #: difference of the win rates, from -1 to 1, or of the mean scores
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Forfeits:
     """The games of a pairing that a policy forfeited, because it failed in them.
 
@@ -124,6 +143,8 @@ class Evaluation:
     forfeits: list[Forfeits] = field(default_factory=list)
     models: list[ModelUse] = field(default_factory=list)  #: of each language model
     judged: list[MoveLoss] = field(default_factory=list)  #: of each policy, if its moves are judged
+    #: of each policy to the first one, if there are opponents
+    differences: list[Difference] = field(default_factory=list)
 
     @property
     def cooperative(self) -> bool:
@@ -209,6 +230,28 @@ def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -
     return CrossPlay(
         play, rate, low, high, ratings, ratings - margins, ratings + margins, cyclic, noise, cycle
     )
+
+
+def differences_of(played: Sequence[tuple[Pairing, Part]]) -> list[Difference]:
+    """How much better each policy did than the first one, with each other player."""
+    first: dict[tuple[str, Play], tuple[str, Part]] = {}
+    found = []
+    for pairing, part in played:
+        (policy, other), games = pairing.names, len(part.deals) * pairing.games_a_deal
+        other = "itself" if pairing.variant.game.cooperative and other == policy else other
+        than, before = first.setdefault((other, pairing.play), (policy, part))
+        if than != policy:
+            span = difference_interval if pairing.games_a_deal > 1 else normal_interval
+            gains = part.scores - before.scores
+            figures = map(rounded, (gains.mean(), *span(gains)))
+            found.append(Difference(policy, than, other, pairing.play, games, *figures))
+    return found
+
+
+def difference_texts(difference: Difference, cooperative: bool) -> list[str]:
+    """The mean and the ends of the interval, in points or per cent, with their signs."""
+    figures = difference.mean, difference.low, difference.high
+    return [f"{x:+.2f}" if cooperative else f"{100 * x:+.1f}" for x in figures]
 
 
 def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:

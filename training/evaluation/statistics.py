@@ -48,6 +48,12 @@ def interval(scores: Floats, level: float = LEVEL) -> tuple[float, float]:
     return max(0.0, float(padded.mean() - margin)), min(1.0, float(padded.mean() + margin))
 
 
+def difference_interval(differences: Floats) -> tuple[float, float]:
+    """A 95% interval for the mean difference of two policies' scores on the same deals, (D,)."""
+    low, high = interval((1 + differences) / 2)  # which lie between 0 and 1, as scores do
+    return 2 * low - 1, 2 * high - 1
+
+
 def normal_interval(scores: Floats) -> tuple[float, float]:
     """A 95% interval for the mean score of games, (G,).
 

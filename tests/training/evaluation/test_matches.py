@@ -24,6 +24,7 @@ from hanamachi.training.evaluation import deals as playing
 from hanamachi.training.evaluation import files, json_results, matches, report
 from hanamachi.training.evaluation.deals import play_games
 from hanamachi.training.evaluation.matches import match, results_of
+from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.ranking import TOO_NOISY
 from hanamachi.training.evaluation.results import Evaluation, Row, TeamScore, cross_play
 
@@ -313,6 +314,34 @@ def test_in_a_cooperative_game_a_policy_plays_with_itself_and_beside_each():
     assert result.results == expected
 
 
+@pytest.mark.parametrize("variant", [ONE_ROUND, TOGETHER], ids=["rivals", "partners"])
+def test_differences_are_those_of_the_results_on_the_same_deals(variant):
+    given = {"opponents": ["random", "expert"], "play": "both", **variant.options}
+    result = evaluate(["greedy", "random", "expert"], variant.id, 40, **given)
+    team = variant.game.cooperative
+    means = {
+        (row.policy, row.partner_label if team else row.opponent, row.play): (
+            row.mean if team else row.rate
+        )
+        for row in result.results
+    }
+    told = {(each.policy, each.opponent, each.play): each for each in result.differences}
+    for (policy, other, play), each in told.items():
+        assert (each.than, each.games) == ("greedy", 40)
+        gain = means[policy, other, play] - means["greedy", other, play]
+        assert each.mean == pytest.approx(gain, abs=2e-6)
+        assert each.low < each.mean < each.high
+    assert {policy for policy, *_ in told} == {"random", "expert"}
+    assert "better than greedy" in displayed(result)
+    assert "Better than greedy" in evaluation_page(result)
+    assert result.as_json()["differences"][0]["than"] == "greedy"
+
+
+def test_one_policy_and_policies_that_meet_each_other_have_no_differences():
+    assert evaluate(["greedy"], "hanamikoji", 4, opponents=["random"]).differences == []
+    assert evaluate(["greedy", "random"], "hanamikoji", 4).differences == []
+
+
 def displayed(result):
     console = Console(width=140)
     with console.capture() as shown:
@@ -327,7 +356,8 @@ def test_results_against_opponents_are_shown_and_written(variant, policies, tmp_
     result = evaluate(policies, variant.id, 20, **given)
     data, _, _, picture = files.write(result, tmp_path)
     rows = json.loads(data.read_text())["results"]
-    assert len(rows) == len(result.results) == displayed(result).count("20 │")
+    assert len(rows) == len(result.results)
+    assert len(rows) + len(result.differences) == displayed(result).count("20 │")
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

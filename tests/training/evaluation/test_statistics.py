@@ -18,6 +18,7 @@ from hanamachi.training.evaluation.results import cross_play
 from hanamachi.training.evaluation.statistics import (
     at_once,
     cyclic_share,
+    difference_interval,
     elo,
     interval,
     is_better,
@@ -126,6 +127,17 @@ def test_equal_scores_still_leave_doubt_that_shrinks(score, deals):
     low, high = interval(np.full(deals, score))
     assert 0 <= low <= score <= high <= 1
     assert 1 / (deals + 10) < high - low < 6 / deals
+
+
+@pytest.mark.parametrize(("rates", "luck"), [((0.5, 0.5), 0), ((0.6, 0.55), 1), ((0.9, 0.2), -1)])
+def test_intervals_of_differences_hold_the_truth_in_93_to_97_of_100_evaluations(rates, luck):
+    """Of two policies on the same 500 deals, each with two games."""
+    spans, rng, trials = [], np.random.default_rng(0), sample(EVALUATIONS, 0.1)
+    for _ in range(trials):
+        one, other = simulated(rates, 0, luck, 500, rng).mean(-1)
+        spans.append(difference_interval(one - other))
+    low, high = band(trials)
+    assert low <= coverage(spans, rates[0] - rates[1]) <= high
 
 
 def test_two_deals_lost_and_two_won_are_added_to_an_interval():
