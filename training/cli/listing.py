@@ -11,7 +11,7 @@ from hanamachi.engine.game import Game
 from hanamachi.errors import unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.games.small import SMALL
-from hanamachi.policies.load import PARTNER, ships
+from hanamachi.policies.load import PARTNER, PLAYED_BY, ships
 from hanamachi.training.tables import whole_table
 
 AGENTS = f"""An agent has the name of its variant, such as hanamikoji.
@@ -68,7 +68,8 @@ def variants_table(ids: Sequence[str]) -> Table:
     table = whole_table("variant", "players", "kind", "trained agent")
     for id in ids:
         kind = "cooperative" if variant(id).game.cooperative else "competitive"
-        agent = ["yes" if name == id else PARTNER for name in agents_for(id)]
+        own = f"that of {PLAYED_BY[id]}" if id in PLAYED_BY else "yes"
+        agent = [own if name == id else PARTNER for name in agents_for(id)]
         table.add_row(id, str(variant(id).seats), kind, ", ".join(agent) or "no")
     return table
 

@@ -125,8 +125,8 @@ def settings_of(policy: Policy) -> Iterator[Any]:
         case Chosen():
             yield policy.function
         case _:
-            kept = {n: v for n, v in sorted(vars(policy).items()) if isinstance(v, CONSTANT)}
-            yield from (list(kept), *constants(kept.values()))
+            own = {n: v for n, v in sorted(vars(policy).items()) if isinstance(v, CONSTANT)}
+            yield from (list(own), *constants(own.values()))
 
 
 def inside(function: Any) -> Iterator[Any]:

@@ -147,14 +147,14 @@ def evaluated(
     about: Mapping[str, Any], played: Sequence[tuple[Pairing, Part]], one_by_one: bool
 ) -> Evaluation:
     """The results of all pairings, one by one or as a ranking of all policies."""
-    names, opponents = about["policies"], about["opponents"]
+    names = about["policies"]
     results = [row_of(*each) for each in played] if one_by_one else cross_plays(names, played)
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
     sums = counted(played)
     models = [model_use(name, its) for name, its in sums.items() if its.get("decisions")]
     lost = [move_loss(name, its) for name, its in sums.items() if its.get("judged")]
-    apart = differences_of(played) if opponents else []
-    more = {"models": models, "judged": lost, "differences": apart}
+    apart = differences_of(played) if about["opponents"] else []
+    more: dict[str, Any] = {"models": models, "judged": lost, "differences": apart}
     return Evaluation(**about, results=results, forfeits=forfeits, **more)
 
 
