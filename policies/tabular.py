@@ -35,9 +35,10 @@ class TabularPolicy(Policy):
         probabilities = as_array(probabilities, "probabilities", name)
         shapes = observations.shape, probabilities.shape
         rows = observations.size // size
-        if rows == 0 or shapes != ((rows, size), (rows, actions)):
+        numbers = {observations.dtype.kind, probabilities.dtype.kind} <= set("fiub")
+        if rows == 0 or not numbers or shapes != ((rows, size), (rows, actions)):
             raise UserError(
-                f"a table for {variant.id} needs observations (I, {size}) and "
+                f"a table for {variant.id} needs numbers: observations (I, {size}) and "
                 f"probabilities (I, {actions}), not {shapes[0]} and {shapes[1]}"
             )
         if observations.dtype == np.int8:

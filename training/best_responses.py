@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
-from hanamachi.limits import RUNS, STEPS
+from hanamachi.limits import RESULTS_BYTES, RUNS, STEPS
 from hanamachi.policies import load_policy
 from hanamachi.policies.load import SEARCH, is_bare_folder, is_checkpoint, knows_its_game
 from hanamachi.policies.networks.checkpoint import load_checkpoint
@@ -32,7 +32,7 @@ from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Proba
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.storage.files import replacing
-from hanamachi.storage.reading import checked_path
+from hanamachi.storage.reading import checked_path, read_object
 from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, read_curve
 from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
@@ -144,7 +144,7 @@ def exploit(
         check_search(attacker_name(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
     check_deals(runs, out, search is not None)
-    found = earlier_search(out, str(policy), victim.variant) if search is None else None
+    found = earlier_search(out, str(policy), victim) if search is None else None
     train_all(runs, out, resume, mapper)
     result = measure(runs, victim, out, watch or Watch())
     if search is not None:
@@ -156,25 +156,31 @@ def exploit(
     return result
 
 
-def earlier_search(out: Path, policy: str, variant: Variant) -> Row | None:
+def earlier_search(out: Path, policy: str, victim: Policy) -> Row | None:
     """What a search in this folder won before, if there was one.
 
-    UserError if it attacked another policy, or this one with other weights.
+    UserError unless it is known to have attacked this policy with these weights.
     """
     file = out / SEARCHED / EXPLOITATION
     if not file.exists():
         return None
-    found = read_exploitation(file).search
-    played = parsed(out / SEARCHED / GAMES_FOLDER / ABOUT)
-    files, digest = played.get("files"), fingerprint(policy)
-    same = isinstance(files, dict) and files.get(policy, "") == digest
-    now = {"game": variant.id, "options": json.loads(json.dumps(dict(variant.options)))}
-    if not same or {name: played.get(name) for name in now} != now:
+    found, variant = read_exploitation(file), victim.variant
+    options = json.loads(json.dumps(dict(variant.options)))
+    same_game = (found.game, found.options) == (variant.id, options)
+    if not same_game or not is_of(policy, out / SEARCHED / GAMES_FOLDER / ABOUT):
         raise UserError(
-            f"{file.parent} holds an attack on another policy, or on other weights: move it, or "
-            "name another folder"
+            f"{file.parent} holds an attack that is not known to be on this policy with these "
+            "weights: move it, or name another folder"
         )
-    return found
+    return found.search
+
+
+def is_of(policy: str, about: Path) -> bool:
+    """Whether the games of an attack were played with these weights, or by a policy so named."""
+    played, digest = read_object(about, RESULTS_BYTES) or {}, fingerprint(policy)
+    if digest:
+        return isinstance(played.get("files"), dict) and digest in played["files"].values()
+    return played.get("opponents") == [policy]
 
 
 def train_all(runs: Sequence[Config], out: Path, resume: bool, mapper: Mapper) -> None:

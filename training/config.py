@@ -451,9 +451,7 @@ class Config(Model):
 
     def to_yaml(self) -> str:
         """Every setting, defaults included."""
-        text: str = yaml.safe_dump(
-            self.model_dump(mode="json"), sort_keys=False, allow_unicode=True
-        )
+        text: str = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
         return text
 
 

@@ -133,9 +133,7 @@ def sweep(
         best = trials[0]
         if best.result is None:
             raise UserError(f"no trial in {out} could run: {best.reason}")
-        settings = yaml.safe_dump(
-            with_settings(data, best.settings), sort_keys=False, allow_unicode=True
-        )
+        settings = yaml.safe_dump(with_settings(data, best.settings), sort_keys=False)
         with replacing(out / BEST) as written:
             written.write(settings.encode())
     return out / BEST, trials

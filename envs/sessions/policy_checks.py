@@ -194,10 +194,11 @@ def as_array(answer: Any, what: str, name: str) -> NDArray[Any]:
     """The answer as an array of any type; UserError if numpy cannot make one of it."""
     try:
         return np.asarray(answer)
-    except (TypeError, ValueError, RuntimeError) as error:  # the last for a tensor with a gradient
-        raise UserError(
-            f"{name} must return {what} as an array of numbers; detach() tensors of PyTorch"
-        ) from error
+    except (TypeError, ValueError, RuntimeError) as error:
+        of_torch = (
+            "; call detach() on tensors of PyTorch" if isinstance(error, RuntimeError) else ""
+        )
+        raise UserError(f"{name} must give {what} as an array of numbers{of_torch}") from error
 
 
 def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Floats:

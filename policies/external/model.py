@@ -9,6 +9,7 @@ Replies are cached, so the same question always gets the same answer.
 
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
+from os.path import expanduser
 from threading import Event
 from typing import NamedTuple
 
@@ -63,7 +64,7 @@ class ModelPolicy(ViewPolicy):
         self.retries = retries_of(settings.illegal)
         patience = settings.timeout, settings.attempts, settings.wait
         self.chat = Chat(settings.url, model, settings.sampling, settings.key, *patience)
-        given = checked_path(settings.cache).expanduser() if settings.cache else None
+        given = checked_path(expanduser(settings.cache)) if settings.cache else None
         self.cache = ReplyCache(given or cache_folder() / CACHE)
         self._counts: Counts = {}  # shared with copies for other games
 

@@ -81,7 +81,7 @@ def action_values(player: SeatedPlayer[Any], turn: Turns, worlds: int) -> NDArra
 def asked(
     player: SeatedPlayer[Any], turn: Turns
 ) -> Iterator[tuple[Improve | SingleAgent, Decision]]:
-    """The search of a player and its decision at one turn, which it remembers in the end."""
+    """The search of a player and its decision at one turn, which it remembers unless that fails."""
     place = turn.rows, turn.seats
     search = player.policy.with_worlds(turn.worlds())
     decision, after = search.decision(turn.observations, turn.masks, player.memory[place])

@@ -31,7 +31,6 @@ from hanamachi.policies.policy import (
     RandomPolicy,
     readable,
 )
-from hanamachi.policies.rules.registry import NAMES
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.arguments import SEEDS, whole_number
@@ -170,8 +169,9 @@ class Search(Policy):
         probabilities = np.empty(mask.shape, np.float32)
         for decision in decisions:
             probabilities[decision.row] = decision.prior
+        going = self._checked_worlds(len(mask)).going
         choices = (each for each in decisions if self.searches_all or len(each.actions) > 1)
-        asked = [decision for decision in choices if decision.worlds.going[decision.row]]
+        asked = [decision for decision in choices if going[decision.row]]
         for decision, found in zip(asked, self.search_all(asked), strict=True):
             probabilities[decision.row] = found
         return probabilities, None, after
@@ -256,8 +256,6 @@ def split_spec(spec: str) -> tuple[str, str, str]:
         raise unknown("kind of search called", kind, KINDS)
     blueprint, _, settings = rest.rpartition(":")
     if "=" not in settings and settings:  # there are no settings
-        if blueprint in NAMES:
-            raise UserError(f"settings of a search are name=value, such as worlds=64: {settings}")
         blueprint, settings = rest, ""
     return kind, blueprint, settings
 

@@ -42,7 +42,7 @@ def test_a_table_that_does_not_fit_is_refused(table):
         TabularPolicy(RULES, observations[:, :-1], chances)
     with pytest.raises(UserError):
         TabularPolicy(RULES, observations[[0, 1, 1]], chances[:3])
-    for nothing in (5, [[1.0], [1.0, 2.0]]):
+    for nothing in (5, [[1.0], [1.0, 2.0]], [["a"] * RULES.observation.size] * 4):
         with pytest.raises(UserError):
             TabularPolicy(RULES, nothing, chances)
     with pytest.raises(UserError, match="float32"):  # no seat would ever see these

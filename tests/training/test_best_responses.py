@@ -14,7 +14,7 @@ from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.training.best_responses import exploit, runs_against
+from hanamachi.training.best_responses import earlier_search, exploit, runs_against
 from hanamachi.training.callbacks import Save
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
@@ -22,7 +22,7 @@ from hanamachi.training.evaluation import deals as playing
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.saved_parts import ABOUT, claim
 from hanamachi.training.exact import exploitability, tabulate, tree_of
-from hanamachi.training.exploitation import summary, table
+from hanamachi.training.exploitation import exploit_by_search, summary, table
 from hanamachi.training.learner.shards import one_thread_each
 
 OPTIONS = GIFTS | {"starter": 0}
@@ -102,11 +102,26 @@ def test_a_search_can_attack_too(victim, tmp_path):
     assert (found.search.games, found.search.opponent) == (4, str(victim))
     assert json.loads((tmp_path / "exploit.json").read_text())["search"] == asdict(found.search)
     assert exploit(victim, tmp_path, 30, 1, config=CONFIG, resume=True) == found
+    assert earlier_search(tmp_path, f"{victim}/", load_policy(str(victim))) == found.search
     file = tmp_path / "search" / "games" / "evaluation.json"
     about = json.loads(file.read_text())
     file.write_text(json.dumps(about | {"files": dict.fromkeys(about["files"], "other")}))
-    with pytest.raises(UserError, match="other weights"):
+    with pytest.raises(UserError, match="these weights"):
         exploit(victim, tmp_path, 30, 1, config=CONFIG, resume=True)
+
+
+def test_an_attack_on_another_policy_or_without_its_games_is_not_kept(tmp_path):
+    how = {"game": "hanamikoji", **OPTIONS}
+    exploit_by_search("greedy", "worlds=2", 4, out=tmp_path / "search", **how)
+    victims = {name: load_policy(name, **how) for name in ("greedy", "random")}
+    assert earlier_search(tmp_path, "greedy", victims["greedy"]).games == 4
+    with pytest.raises(UserError, match="this policy"):
+        earlier_search(tmp_path, "random", victims["random"])
+    with pytest.raises(UserError, match="this policy"):
+        earlier_search(tmp_path, "greedy", load_policy("greedy", "hanamikoji"))
+    (tmp_path / "search" / "games" / "evaluation.json").unlink()
+    with pytest.raises(UserError, match="this policy"):
+        earlier_search(tmp_path, "greedy", victims["greedy"])
 
 
 def test_settings_that_are_given_hold_for_every_response(victim, tmp_path):

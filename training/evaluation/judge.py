@@ -33,8 +33,8 @@ class LossJudge:
         """Add these moves, one for each turn, (n,)."""
         for row, action in enumerate(actions.tolist()):
             turn = turns.part(np.array([row]))
-            self.moves += int(np.count_nonzero(turn.masks) > 1)
             self.lost += regret(self.player, turn, action, self.worlds).mean
+            self.moves += int(np.count_nonzero(turn.masks) > 1)
 
     def counts(self) -> Counts:
         return {"judged": self.moves, "lost": self.lost}

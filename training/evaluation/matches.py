@@ -90,8 +90,8 @@ def evaluate(
 ) -> Evaluation:
     """Let every pair of policies play `games` games, and rank or score all policies.
 
-    With `opponents`, each policy plays against (or with) only these; "all" stands for every other
-    rule policy of the game. In cooperative games each policy also plays with itself. `play` is how
+    With `opponents`, each policy plays against (or with) only these, and `differences` compares each
+    policy with the first one; "all" stands for every other rule policy of the game. In cooperative games each policy also plays with itself. `play` is how
     all choose: "sample" from the distributions, "argmax" for the most probable action (ties are
     broken at random), or "both"; None is "sample" in competitive games and "argmax" in cooperative
     ones. A search judges each move in `judge` worlds, 2 at least, see `evaluation.judge`. The

@@ -18,7 +18,7 @@ from hanamachi.training.evaluation.results import (
     Row,
     Rows,
     TeamScore,
-    difference_texts,
+    difference_rows,
 )
 from hanamachi.training.web_page import page, table
 
@@ -75,12 +75,7 @@ def differences_part(evaluation: Evaluation) -> Iterator[str]:
     team = evaluation.cooperative
     words = ["policy", "with" if team else "against", "play"]
     numbers = ["games", "points" if team else "wins, per cent", "95% interval"]
-    lines = []
-    for each in evaluation.differences:
-        mean, low, high = difference_texts(each, team)
-        names = [each.policy, each.opponent, each.play]
-        lines.append([*names, f"{each.games:,}", mean, f"{low} to {high}"])
-    yield table(words, numbers, lines)
+    yield table(words, numbers, difference_rows(evaluation))
 
 
 def measured(row: Row | TeamScore) -> tuple[str, float, float, float]:

@@ -31,7 +31,7 @@ from hanamachi.training.evaluation.results import (
     Row,
     Rows,
     TeamScore,
-    difference_texts,
+    difference_rows,
 )
 from hanamachi.training.tables import Name, whole_table
 
@@ -120,10 +120,8 @@ def differences(evaluation: Evaluation) -> Iterator[Any]:
     yield heading(f"better than {evaluation.policies[0]} on the same deals")
     other, unit = ("with", "points") if evaluation.cooperative else ("against", "wins,\nper cent")
     table = whole_table("policy", other, "play", right=("games", unit, "95% interval"))
-    for each in evaluation.differences:
-        mean, low, high = difference_texts(each, evaluation.cooperative)
-        names = Name(each.policy), Name(each.opponent)
-        table.add_row(*names, each.play, f"{each.games:,}", mean, f"{low} to {high}")
+    for policy, player, *cells in difference_rows(evaluation):
+        table.add_row(Name(policy), Name(player), *cells)
     yield table
 
 

@@ -95,7 +95,8 @@ class TeamScore:
 class Difference:
     """How much better a policy did than another one on the same deals, with the same other player.
 
-    The deals are the sample: most of their luck is in both results, and does not count here.
+    The deals are the sample. In a cooperative game most of their luck is in both results, and does
+    not count here.
     """
 
     policy: str
@@ -233,25 +234,34 @@ def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -
 
 
 def differences_of(played: Sequence[tuple[Pairing, Part]]) -> list[Difference]:
-    """How much better each policy did than the first one, with each other player."""
-    first: dict[tuple[str, Play], tuple[str, Part]] = {}
+    """How much better each policy did than the first one, with each player that both met."""
+    first = played[0][0].names[0]
+    scores_of_first: dict[tuple[str, Play], Floats] = {}
     found = []
     for pairing, part in played:
         (policy, other), games = pairing.names, len(part.deals) * pairing.games_a_deal
         other = "itself" if pairing.variant.game.cooperative and other == policy else other
-        than, before = first.setdefault((other, pairing.play), (policy, part))
-        if than != policy:
+        if policy == first:
+            scores_of_first[other, pairing.play] = part.scores
+        elif (other, pairing.play) in scores_of_first:
+            gains = part.scores - scores_of_first[other, pairing.play]
             span = difference_interval if pairing.games_a_deal > 1 else normal_interval
-            gains = part.scores - before.scores
             figures = map(rounded, (gains.mean(), *span(gains)))
-            found.append(Difference(policy, than, other, pairing.play, games, *figures))
+            found.append(Difference(policy, first, other, pairing.play, games, *figures))
     return found
 
 
-def difference_texts(difference: Difference, cooperative: bool) -> list[str]:
-    """The mean and the ends of the interval, in points or per cent, with their signs."""
-    figures = difference.mean, difference.low, difference.high
-    return [f"{x:+.2f}" if cooperative else f"{100 * x:+.1f}" for x in figures]
+def difference_rows(evaluation: Evaluation) -> list[list[str]]:
+    """Policy, other player, play, games, mean and interval of each difference, as texts."""
+    rows = []
+    for each in evaluation.differences:
+        figures = each.mean, each.low, each.high
+        mean, low, high = (
+            f"{x:+.2f}" if evaluation.cooperative else f"{100 * x:+.1f}" for x in figures
+        )
+        names = [each.policy, each.opponent, each.play]
+        rows.append([*names, f"{each.games:,}", mean, f"{low} to {high}"])
+    return rows
 
 
 def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:

@@ -11,8 +11,10 @@ from small_games import GIFTS
 from hanamachi.engine import kernels
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.policies.search.regret import Regret, regret_in
-from hanamachi.sessions.players import in_progress, turns_of
+from hanamachi.policies.load import load_policy
+from hanamachi.policies.search.regret import Regret, asked, regret, regret_in
+from hanamachi.sessions.players import SeatedPlayer, in_progress, turn_of, turns_of
+from hanamachi.sessions.session import Session
 from hanamachi.training.evaluation import report
 from hanamachi.training.evaluation.judge import LossJudge
 from hanamachi.training.evaluation.matches import evaluate
@@ -80,6 +82,27 @@ def test_a_loss_is_clear_only_beyond_the_noise_of_its_worlds() -> None:
         "two worlds": (0.625, 0.0),
         "every world": (pytest.approx(0.45), pytest.approx(0.45)),
     }
+
+
+def test_a_forced_move_loses_nothing() -> None:
+    session = Session(variant("hanamikoji"))
+    session.begin(seed=0)
+    while (mask := session.observe(session.mover)[1]).sum() > 1:
+        session.step(int(mask.argmax()))
+    search = load_policy("search:improve:random:worlds=2", session.variant)
+    player = SeatedPlayer(search, session.variant, 1)
+    assert regret(player, turn_of(session), int(mask.argmax()), 4) == Regret(0.0, 0.0)
+
+
+def test_a_search_that_fails_leaves_the_memory_as_it_was() -> None:
+    session = Session(variant("hanabi:2p"))
+    session.begin(seed=0)
+    search = load_policy("search:single_agent:greedy:worlds=2,hands=20", session.variant)
+    player = SeatedPlayer(search, session.variant, 1)
+    before = player.memory.copy()
+    with pytest.raises(ZeroDivisionError), asked(player, turn_of(session)):
+        raise ZeroDivisionError
+    assert (player.memory == before).all()
 
 
 def test_moves_that_are_equally_good_lose_nothing_on_average() -> None:
