@@ -195,10 +195,9 @@ def as_array(answer: Any, what: str, name: str) -> NDArray[Any]:
     try:
         return np.asarray(answer)
     except (TypeError, ValueError, RuntimeError) as error:
-        of_torch = (
-            "; call detach() on tensors of PyTorch" if isinstance(error, RuntimeError) else ""
-        )
-        raise UserError(f"{name} must give {what} as an array of numbers{of_torch}") from error
+        has_gradient = isinstance(error, RuntimeError)  # as a tensor of PyTorch
+        hint = ": call its detach()" if has_gradient else ""
+        raise UserError(f"{name} must give {what} as an array of numbers{hint}") from error
 
 
 def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Floats:
