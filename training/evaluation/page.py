@@ -71,7 +71,7 @@ def differences_part(evaluation: Evaluation) -> Iterator[str]:
     """How much better each policy did than the first one, if there are several."""
     if not evaluation.differences:
         return
-    yield f"<h2>Better than {escape(evaluation.policies[0])} on the same deals</h2>"
+    yield f"<h2>Difference to {escape(evaluation.policies[0])} on the same deals</h2>"
     team = evaluation.cooperative
     words = ["policy", "with" if team else "against", "play"]
     numbers = ["games", "points" if team else "wins, per cent", "95% interval"]

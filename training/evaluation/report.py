@@ -117,7 +117,7 @@ def differences(evaluation: Evaluation) -> Iterator[Any]:
     """How much better each policy did than the first one, if there are several."""
     if not evaluation.differences:
         return
-    yield heading(f"better than {evaluation.policies[0]} on the same deals")
+    yield heading(f"difference to {evaluation.policies[0]} on the same deals")
     other, unit = ("with", "points") if evaluation.cooperative else ("against", "wins,\nper cent")
     table = whole_table("policy", other, "play", right=("games", unit, "95% interval"))
     for policy, player, *cells in difference_rows(evaluation):

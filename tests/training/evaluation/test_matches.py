@@ -333,8 +333,8 @@ def test_differences_are_those_of_the_results_on_the_same_deals(variant):
         assert each.low < each.mean < each.high
     met = {key for key in means if key[0] != "greedy" and ("greedy", *key[1:]) in means}
     assert told.keys() == met
-    assert "better than greedy" in displayed(result)
-    assert "Better than greedy" in evaluation_page(result)
+    assert "difference to greedy" in displayed(result)
+    assert "Difference to greedy" in evaluation_page(result)
     assert result.as_json()["differences"][0]["than"] == "greedy"
 
 
