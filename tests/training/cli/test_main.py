@@ -230,7 +230,7 @@ def test_games_lists_every_variant_and_whether_it_has_an_agent(hanamachi):
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines()]
     agent = {row[0]: row[-1] for row in cells if row}
     assert agent.keys() == VARIANTS.keys()
-    assert agent["hanamikoji:eight_suits"] == "yes"  # the agent of hanamikoji plays it
+    assert agent["hanamikoji:eight_suits"] == "that of hanamikoji"
     assert agent["hanabi:3p"] == "yes, :partner"
     assert agent["hanabi:4p:multicolour"] == "no"
 
