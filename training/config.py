@@ -284,7 +284,9 @@ class Config(Model):
 
     @field_validator("init_from")
     @classmethod
-    def _names_a_folder_by_its_path(cls, start: str | None) -> str | None:
+    def _names_a_start(cls, start: str | None) -> str | None:
+        if start == DATASET:
+            raise ValueError(f"must name the dataset: write {DATASET}FOLDER")
         if start and is_bare_folder(start):  # in another folder it would not name a checkpoint
             raise ValueError(f"must have a / in it to name a checkpoint's folder: write ./{start}")
         return start

@@ -243,7 +243,7 @@ def check_policies(config: Config) -> None:
     by = config.evaluation
     evaluators = {*by.opponents, *by.partners, *by.final_opponents}
     learned_from = config.opponents.keys() - {SELF, PAST}
-    if config.dataset is not None:
+    if config.dataset:
         check_dataset(config)
     elif config.teacher:
         learned_from |= {config.teacher}

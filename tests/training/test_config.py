@@ -204,6 +204,7 @@ def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, mid
         (SMALL + "opponents: {self: 0.5}", "opponents", "0.5"),
         (SMALL + "clone: null", "clone: must", "steps, learning_rate, value_steps (not None)"),
         (SMALL + "opponents: 3", "opponents: must", "name: value (not 3)"),
+        (SMALL + "init_from: 'dataset:'", "init_from: must name", "dataset:FOLDER"),
         (SMALL + "init_from: ''", "init_from: must", "character"),
         (SMALL + "device: gpu", "device", "'cpu', 'cuda' or 'mps' (not 'gpu')"),
     ],
